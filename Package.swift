@@ -1,0 +1,53 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+// Who may import whom is written down in docs/architecture.md; ImportTableTests holds the sources to it.
+let package = Package(
+    name: "imagemill",
+    products: [
+        .executable(name: "imagemill", targets: ["imagemill"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+        .target(name: "CLinux"),
+        .target(name: "Vips", dependencies: ["CVips"], swiftSettings: settings),
+        .target(name: "Pipeline", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: settings),
+        .target(name: "Stages", dependencies: ["Pipeline", "Vips"], swiftSettings: settings),
+        .target(
+            name: "Engine",
+            dependencies: [
+                "CLinux", "Pipeline", "Stages", "Vips",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "imagemill",
+            dependencies: [
+                "Engine", "Pipeline", "Stages", "Vips",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(name: "TestSupport", dependencies: ["Vips"], path: "Tests/TestSupport", swiftSettings: settings),
+        .testTarget(name: "VipsTests", dependencies: ["Vips", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "PipelineTests", dependencies: ["Pipeline"], swiftSettings: settings),
+        .testTarget(name: "StagesTests", dependencies: ["Stages", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "EngineTests", dependencies: ["Engine", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "imagemillTests", dependencies: ["imagemill", "Engine", "TestSupport"], swiftSettings: settings),
+    ]
+)

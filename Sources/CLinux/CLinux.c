@@ -1,0 +1,117 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+typedef union {
+    struct cmsghdr align;
+    char bytes[CMSG_SPACE(sizeof(int) * CLINUX_MAX_DESCRIPTORS)];
+} Control;
+
+ssize_t clinux_send(int socket, const void *head, size_t head_size, const void *body, size_t body_size, const int *descriptors, int count)
+{
+    struct iovec parts[2] = {{(void *) head, head_size}, {(void *) body, body_size}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    Control control;
+    if (count > 0) {
+        memset(&control, 0, sizeof control);
+        message.msg_control = control.bytes;
+        message.msg_controllen = CMSG_SPACE(sizeof(int) * count);
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int) * count);
+        memcpy(CMSG_DATA(header), descriptors, sizeof(int) * count);
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+ssize_t clinux_receive(int socket, void *buffer, size_t size, int *descriptors, int *count)
+{
+    struct iovec part = {buffer, size};
+    Control control;
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control};
+    int room = *count;
+    *count = 0;
+    ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    if (received < 0) return received;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        int came = (int) ((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        if (came > room) came = room;
+        memcpy(descriptors, CMSG_DATA(header), sizeof(int) * came);
+        *count = came;
+    }
+    return received;
+}
+
+int clinux_openat(int directory, const char *path, int flags, mode_t mode)
+{
+    return openat(directory, path, flags, mode);
+}
+
+int clinux_open_unnamed(const char *directory, mode_t mode)
+{
+    return open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+}
+
+int clinux_link_unnamed(int descriptor, const char *path)
+{
+    char self[64];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", descriptor);
+    return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
+int clinux_memory_file(const char *name)
+{
+    return memfd_create(name, MFD_CLOEXEC);
+}
+
+int clinux_event(void)
+{
+    return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+int clinux_bind_to_parent(void)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return -1;
+    if (prctl(PR_SET_DUMPABLE, 0) != 0) return -1;
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+static int limit(__rlimit_resource_t resource, uint64_t value)
+{
+    struct rlimit both = {value, value};
+    return setrlimit(resource, &both);
+}
+
+int clinux_limit_core(uint64_t bytes) { return limit(RLIMIT_CORE, bytes); }
+int clinux_limit_file_size(uint64_t bytes) { return limit(RLIMIT_FSIZE, bytes); }
+int clinux_limit_address_space(uint64_t bytes) { return limit(RLIMIT_AS, bytes); }
+
+uint64_t clinux_peak_memory(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t) usage.ru_maxrss * 1024 : 0;
+}
+
+int clinux_terminal_columns(int descriptor)
+{
+    struct winsize size;
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+int clinux_ending_signal(int status) { return WIFSIGNALED(status) ? WTERMSIG(status) : 0; }
+int clinux_exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : -1; }

@@ -1,0 +1,52 @@
+// Kernel interfaces that Swift cannot import, because they are variadic, macros, or laid out by macros.
+// Each returns what the call returns and leaves errno; nothing here decides anything.
+#ifndef CLINUX_H
+#define CLINUX_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// The most descriptors that one message can carry (SCM_MAX_FD).
+#define CLINUX_MAX_DESCRIPTORS 253
+
+// Sends two buffers and descriptors as one message on a stream socket. Returns the bytes sent.
+ssize_t clinux_send(int socket, const void *head, size_t head_size, const void *body, size_t body_size, const int *descriptors, int count);
+
+// Receives up to `size` bytes and the descriptors that came with them, close-on-exec. `count` holds the room, then what came.
+ssize_t clinux_receive(int socket, void *buffer, size_t size, int *descriptors, int *count);
+
+// openat with a mode.
+int clinux_openat(int directory, const char *path, int flags, mode_t mode);
+
+// An unnamed file in a directory; it vanishes unless it is linked.
+int clinux_open_unnamed(const char *directory, mode_t mode);
+
+// Gives an unnamed file a name.
+int clinux_link_unnamed(int descriptor, const char *path);
+
+// An unnamed file in memory.
+int clinux_memory_file(const char *name);
+
+// A descriptor that becomes readable once it is raised, and stays so.
+int clinux_event(void);
+
+// Ends this process when its parent ends; refuses core dumps and new privileges.
+int clinux_bind_to_parent(void);
+
+// Sets the soft and hard limit; see RLIMIT_ in setrlimit(2).
+int clinux_limit_core(uint64_t bytes);
+int clinux_limit_file_size(uint64_t bytes);
+int clinux_limit_address_space(uint64_t bytes);
+
+// Peak resident memory of this process in bytes.
+uint64_t clinux_peak_memory(void);
+
+// Columns of a terminal, 0 where it is none.
+int clinux_terminal_columns(int descriptor);
+
+// The signal that ended a process, 0 where none did.
+int clinux_ending_signal(int status);
+int clinux_exit_code(int status);
+
+#endif

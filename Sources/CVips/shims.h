@@ -1,0 +1,238 @@
+// The one door to libvips and GLib. Swift cannot call variadic C functions or expand GObject's macros, so each function
+// here is one such call. Nothing here keeps state, and nothing here decides anything: that is the work of the target Vips.
+#ifndef CVIPS_SHIMS_H
+#define CVIPS_SHIMS_H
+
+#include <vips/vips.h>
+
+// What kind of value an operation's argument takes, read from its GParamSpec.
+typedef enum {
+    CVIPS_KIND_BOOL,
+    CVIPS_KIND_INT,
+    CVIPS_KIND_DOUBLE,
+    CVIPS_KIND_STRING,
+    CVIPS_KIND_ENUM,
+    CVIPS_KIND_IMAGE,
+    CVIPS_KIND_SOURCE,
+    CVIPS_KIND_TARGET,
+    CVIPS_KIND_INTERPOLATE,
+    CVIPS_KIND_ARRAY_INT,
+    CVIPS_KIND_ARRAY_DOUBLE,
+    CVIPS_KIND_ARRAY_IMAGE,
+    CVIPS_KIND_OTHER
+} CVipsKind;
+
+typedef struct {
+    CVipsKind kind;
+    GType type;
+    gboolean input;
+    gboolean required;
+    double minimum;
+    double maximum;
+} CVipsParameter;
+
+static inline CVipsKind cvips_kind(GParamSpec *pspec)
+{
+    GType type = G_PARAM_SPEC_VALUE_TYPE(pspec);
+    if (G_IS_PARAM_SPEC_BOOLEAN(pspec)) return CVIPS_KIND_BOOL;
+    if (G_IS_PARAM_SPEC_INT(pspec)) return CVIPS_KIND_INT;
+    if (G_IS_PARAM_SPEC_DOUBLE(pspec)) return CVIPS_KIND_DOUBLE;
+    if (G_IS_PARAM_SPEC_STRING(pspec)) return CVIPS_KIND_STRING;
+    if (G_IS_PARAM_SPEC_ENUM(pspec)) return CVIPS_KIND_ENUM;
+    if (g_type_is_a(type, VIPS_TYPE_IMAGE)) return CVIPS_KIND_IMAGE;
+    if (g_type_is_a(type, VIPS_TYPE_SOURCE)) return CVIPS_KIND_SOURCE;
+    if (g_type_is_a(type, VIPS_TYPE_TARGET)) return CVIPS_KIND_TARGET;
+    if (g_type_is_a(type, VIPS_TYPE_INTERPOLATE)) return CVIPS_KIND_INTERPOLATE;
+    if (g_type_is_a(type, VIPS_TYPE_ARRAY_INT)) return CVIPS_KIND_ARRAY_INT;
+    if (g_type_is_a(type, VIPS_TYPE_ARRAY_DOUBLE)) return CVIPS_KIND_ARRAY_DOUBLE;
+    if (g_type_is_a(type, VIPS_TYPE_ARRAY_IMAGE)) return CVIPS_KIND_ARRAY_IMAGE;
+    return CVIPS_KIND_OTHER;
+}
+
+// Returns FALSE where the operation has no such argument, without touching libvips' error buffer.
+static inline gboolean cvips_parameter(VipsOperation *operation, const char *name, CVipsParameter *out)
+{
+    GParamSpec *pspec = g_object_class_find_property(G_OBJECT_GET_CLASS(operation), name);
+    if (!pspec) return FALSE;
+    VipsArgumentClass *argument = (VipsArgumentClass *)
+        vips__argument_table_lookup(VIPS_OBJECT_GET_CLASS(operation)->argument_table, pspec);
+    if (!argument) return FALSE;
+    out->kind = cvips_kind(pspec);
+    out->type = G_PARAM_SPEC_VALUE_TYPE(pspec);
+    out->input = (argument->flags & VIPS_ARGUMENT_INPUT) != 0;
+    out->required = (argument->flags & VIPS_ARGUMENT_REQUIRED) != 0;
+    out->minimum = 0;
+    out->maximum = 0;
+    if (out->kind == CVIPS_KIND_INT) {
+        out->minimum = G_PARAM_SPEC_INT(pspec)->minimum;
+        out->maximum = G_PARAM_SPEC_INT(pspec)->maximum;
+    }
+    if (out->kind == CVIPS_KIND_DOUBLE) {
+        out->minimum = G_PARAM_SPEC_DOUBLE(pspec)->minimum;
+        out->maximum = G_PARAM_SPEC_DOUBLE(pspec)->maximum;
+    }
+    return TRUE;
+}
+
+// The names of an operation's arguments, as a NULL-terminated array that the caller frees with g_free (the strings stay).
+static inline const char **cvips_argument_names(VipsOperation *operation, int *count)
+{
+    VipsObjectClass *class = VIPS_OBJECT_GET_CLASS(operation);
+    const char **names = g_new0(const char *, g_slist_length(class->argument_table_traverse) + 1);
+    *count = 0;
+    for (GSList *item = class->argument_table_traverse; item; item = item->next)
+        names[(*count)++] = g_param_spec_get_name(((VipsArgument *) item->data)->pspec);
+    return names;
+}
+
+// The value of an enum's nickname; FALSE where the enum has no such nickname.
+static inline gboolean cvips_enum_value(GType type, const char *nick, int *out)
+{
+    GEnumClass *class = (GEnumClass *) g_type_class_ref(type);
+    GEnumValue *value = g_enum_get_value_by_nick(class, nick);
+    if (value) *out = value->value;
+    g_type_class_unref(class);
+    return value != NULL;
+}
+
+// The nickname at a position in an enum; NULL past the end. GLib keeps the string for ever.
+static inline const char *cvips_enum_nick(GType type, unsigned int index)
+{
+    GEnumClass *class = (GEnumClass *) g_type_class_ref(type);
+    const char *nick = index < class->n_values ? class->values[index].value_nick : NULL;
+    g_type_class_unref(class);
+    return nick;
+}
+
+static inline void cvips_set_int(VipsOperation *operation, const char *name, int value)
+{
+    g_object_set(operation, name, value, NULL);
+}
+
+static inline void cvips_set_double(VipsOperation *operation, const char *name, double value)
+{
+    g_object_set(operation, name, value, NULL);
+}
+
+static inline void cvips_set_string(VipsOperation *operation, const char *name, const char *value)
+{
+    g_object_set(operation, name, value, NULL);
+}
+
+// The operation takes a reference of its own.
+static inline void cvips_set_object(VipsOperation *operation, const char *name, void *object)
+{
+    g_object_set(operation, name, object, NULL);
+}
+
+// FALSE where libvips has no interpolator of this nickname.
+static inline gboolean cvips_set_interpolate(VipsOperation *operation, const char *name, const char *nick)
+{
+    VipsInterpolate *interpolate = vips_interpolate_new(nick);
+    if (!interpolate) return FALSE;
+    g_object_set(operation, name, interpolate, NULL);
+    g_object_unref(interpolate);
+    return TRUE;
+}
+
+static inline void cvips_set_array_int(VipsOperation *operation, const char *name, const int *values, int count)
+{
+    VipsArrayInt *array = vips_array_int_new(values, count);
+    g_object_set(operation, name, array, NULL);
+    vips_area_unref(VIPS_AREA(array));
+}
+
+static inline void cvips_set_array_double(VipsOperation *operation, const char *name, const double *values, int count)
+{
+    VipsArrayDouble *array = vips_array_double_new(values, count);
+    g_object_set(operation, name, array, NULL);
+    vips_area_unref(VIPS_AREA(array));
+}
+
+// vips_array_image_new takes a reference to each image.
+static inline void cvips_set_array_image(VipsOperation *operation, const char *name, VipsImage **values, int count)
+{
+    VipsArrayImage *array = vips_array_image_new(values, count);
+    g_object_set(operation, name, array, NULL);
+    vips_area_unref(VIPS_AREA(array));
+}
+
+// The caller owns the reference.
+static inline VipsImage *cvips_get_image(VipsOperation *operation, const char *name)
+{
+    VipsImage *image = NULL;
+    g_object_get(operation, name, &image, NULL);
+    return image;
+}
+
+static inline double cvips_get_double(VipsOperation *operation, const char *name)
+{
+    double value = 0;
+    g_object_get(operation, name, &value, NULL);
+    return value;
+}
+
+static inline int cvips_get_int(VipsOperation *operation, const char *name)
+{
+    int value = 0;
+    g_object_get(operation, name, &value, NULL);
+    return value;
+}
+
+static inline void cvips_operation_unref(VipsOperation *operation)
+{
+    vips_object_unref_outputs(VIPS_OBJECT(operation));
+    g_object_unref(operation);
+}
+
+static inline GType cvips_type_blob(void) { return VIPS_TYPE_BLOB; }
+static inline GType cvips_type_string(void) { return VIPS_TYPE_REF_STRING; }
+static inline GType cvips_type_int(void) { return G_TYPE_INT; }
+static inline GType cvips_type_array_int(void) { return VIPS_TYPE_ARRAY_INT; }
+
+static inline void *cvips_count_object(VipsObject *object, size_t *count, void *unused)
+{
+    (void) object;
+    (void) unused;
+    *count += 1;
+    return NULL;
+}
+
+// How many libvips objects are alive in this process.
+static inline size_t cvips_live_objects(void)
+{
+    size_t count = 0;
+    vips_object_map((VipsSListMap2Fn) cvips_count_object, &count, NULL);
+    return count;
+}
+
+// A watch on an evaluation: it stops when the clock passes the deadline, or when the flag is no longer zero.
+typedef struct {
+    gint64 deadline_microseconds; // of g_get_monotonic_time; 0 for none
+    gint *cancelled;              // owned by the caller, who outlives the evaluation; NULL for none
+} CVipsWatch;
+
+static inline void cvips_watch_eval(VipsImage *image, VipsProgress *progress, CVipsWatch *watch)
+{
+    (void) progress;
+    gboolean late = watch->deadline_microseconds && g_get_monotonic_time() > watch->deadline_microseconds;
+    gboolean cancelled = watch->cancelled && g_atomic_int_get(watch->cancelled);
+    if (late || cancelled) vips_image_set_kill(image, TRUE);
+}
+
+static inline void cvips_watch_free(void *watch, GClosure *closure)
+{
+    (void) closure;
+    g_free(watch);
+}
+
+static inline void cvips_watch(VipsImage *image, gint64 deadline_microseconds, gint *cancelled)
+{
+    CVipsWatch *watch = g_new(CVipsWatch, 1);
+    watch->deadline_microseconds = deadline_microseconds;
+    watch->cancelled = cancelled;
+    g_signal_connect_data(image, "eval", G_CALLBACK(cvips_watch_eval), watch, cvips_watch_free, (GConnectFlags) 0);
+    vips_image_set_progress(image, TRUE);
+}
+
+#endif

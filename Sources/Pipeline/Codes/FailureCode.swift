@@ -1,0 +1,111 @@
+// Every reason for which a source can fail. The list is closed: reports, scripts and the documentation rely on the words.
+
+/// Why a source failed.
+package enum FailureCode: String, CaseIterable, Sendable, Codable {
+    // What arrived.
+    case empty
+    case notAnImage = "not-an-image"
+    case unsupportedFormat = "unsupported-format"
+    case unsupportedColour = "unsupported-colour"
+    case truncated
+    case corrupt
+    case tooManyPixels = "too-many-pixels"
+    case tooManyFrames = "too-many-frames"
+    case tooManyBytes = "too-many-bytes"
+    case tooMuchMemory = "too-much-memory"
+    // How it stands in the file system.
+    case notFound = "not-found"
+    case isADirectory = "is-a-directory"
+    case notARegularFile = "not-a-regular-file"
+    case permissionDenied = "permission-denied"
+    case changedWhileRead = "changed-while-read"
+    // What the pipeline asks of it.
+    case emptyResult = "empty-result"
+    case overlayDoesNotFit = "overlay-does-not-fit"
+    case tooLargeForFormat = "too-large-for-format"
+    case unequalSizes = "unequal-sizes"
+    case setMemberFailed = "set-member-failed"
+    // Rendering.
+    case timedOut = "timed-out"
+    case workerCrashed = "worker-crashed"
+    case outOfMemory = "out-of-memory"
+    case encodingFailed = "encoding-failed"
+    case outputRejected = "output-rejected"
+    // Publishing.
+    case nameTaken = "name-taken"
+    case nameInvalid = "name-invalid"
+    case outputTooLarge = "output-too-large"
+    case diskFull = "disk-full"
+    case outputNotWritable = "output-not-writable"
+    case ioError = "io-error"
+    // The rest.
+    case `internal`
+
+    /// Whether the same source may succeed later, without a change to it or to the pipeline.
+    package var isRetryable: Bool {
+        switch self {
+        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooManyFrames, .tooManyBytes,
+            .tooMuchMemory, .isADirectory, .notARegularFile, .emptyResult, .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
+            .setMemberFailed, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .internal:
+            false
+        case .notFound, .permissionDenied, .changedWhileRead, .timedOut, .workerCrashed, .outOfMemory, .diskFull, .outputNotWritable, .ioError:
+            true
+        }
+    }
+
+    /// One sentence for the documentation: when it happens and what to do.
+    package var explanation: String {
+        switch self {
+        case .empty: "The file has no bytes. Copy it again."
+        case .notAnImage: "The first bytes are those of no picture that Imagemill knows. Remove the file from the source folder."
+        case .unsupportedFormat: "The format is known by name but not read. Convert the file first."
+        case .unsupportedColour: "The picture's colours cannot be used for what the pipeline does. Remove `profile: keep`, or convert the file first."
+        case .truncated: "The file ends before the picture does. Copy it again, or allow it with `tolerate: truncated`."
+        case .corrupt: "The decoder found the file damaged. Export it again."
+        case .tooManyPixels: "The picture, or a result, has more pixels than the limit. Raise it with `--max-pixels`."
+        case .tooManyFrames: "The animation has more frames than the limit. Raise it with `--max-frames`."
+        case .tooManyBytes: "The file is larger than the limit. Raise it with `--max-source-bytes`."
+        case .tooMuchMemory: "Rendering would need more memory than the budget. Raise it with `--max-memory`."
+        case .notFound: "The file is not there, or the link points to nothing."
+        case .isADirectory: "A directory is named like a picture. What is in it is processed as usual."
+        case .notARegularFile: "It is a pipe, a socket or a device. It is never opened."
+        case .permissionDenied: "The file may not be read. Change its permissions."
+        case .changedWhileRead: "Something wrote to the file while it was read. Run again when the writer is done."
+        case .emptyResult: "A stage would leave nothing of this picture. Change the stage, or leave the picture out."
+        case .overlayDoesNotFit: "The overlay cannot be moved off the protected rectangle and stay inside the picture."
+        case .tooLargeForFormat: "The output format cannot hold a picture of this size. Choose another format or a smaller size."
+        case .unequalSizes: "The members of a set must have one size."
+        case .setMemberFailed: "One member of a set failed; the message names it."
+        case .timedOut: "Rendering took longer than its deadline and was stopped."
+        case .workerCrashed: "The process that decoded this file died each time."
+        case .outOfMemory: "The system had no memory left for this picture."
+        case .encodingFailed: "The encoder refused the result; the detail is its own text."
+        case .outputRejected: "The rendered file is not what was planned, so it was not published. Please report this."
+        case .nameTaken: "The output name belongs to another source, and the collision policy is `fail`."
+        case .nameInvalid: "The output name that the pipeline makes for this source cannot be a file name."
+        case .outputTooLarge: "A rendition is larger than the limit. Raise it with `--max-output-bytes`."
+        case .diskFull: "The disk or the quota of the output folder is full."
+        case .outputNotWritable: "The output folder cannot be written to."
+        case .ioError: "The system reported an input or output error."
+        case .internal: "A mistake in Imagemill. Please report it with the detail."
+        }
+    }
+}
+
+/// Why one source failed, with what a person needs to act on it.
+package struct Failure: Error, Equatable, Sendable, Codable {
+    package let code: FailureCode
+    /// The stage at which it happened: a stage of the pipeline, or `read`, `decode`, `save`, `publish`.
+    package let stage: String
+    /// A sentence: what was expected, what was found.
+    package let message: String
+    /// libvips' or the system's own words, where there are any.
+    package let detail: String?
+
+    package init(_ code: FailureCode, stage: String, _ message: String, detail: String? = nil) {
+        self.code = code
+        self.stage = stage
+        self.message = message
+        self.detail = detail
+    }
+}

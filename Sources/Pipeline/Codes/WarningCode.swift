@@ -1,0 +1,48 @@
+// Everything that a report can warn of. The list is closed: reports, scripts and the documentation rely on the words.
+
+/// What a user may want to know of a source that was processed.
+package enum WarningCode: String, CaseIterable, Sendable, Codable {
+    case alphaFlattened = "alpha-flattened"
+    case upscaled
+    case noProfile = "no-profile"
+    case badProfile = "bad-profile"
+    case wideGamutClipped = "wide-gamut-clipped"
+    case animationDropped = "animation-dropped"
+    case pagesDropped = "pages-dropped"
+    case metadataRemoved = "metadata-removed"
+    case sourceTruncated = "source-truncated"
+    case extensionMismatch = "extension-mismatch"
+    case nameShortened = "name-shortened"
+    case overlapNotFound = "overlap-not-found"
+    case sandboxUnavailable = "sandbox-unavailable"
+
+    /// One sentence for the documentation.
+    package var explanation: String {
+        switch self {
+        case .alphaFlattened: "The format has no transparency; the picture was drawn on `save.background`."
+        case .upscaled: "The picture was enlarged, so it shows no more detail than before."
+        case .noProfile: "The picture has CMYK colours but no profile; a common press profile was assumed."
+        case .badProfile: "The embedded colour profile cannot be used; sRGB (for CMYK a common press profile) was assumed."
+        case .wideGamutClipped: "The picture's profile holds colours that sRGB does not have; they were moved to the nearest."
+        case .animationDropped: "The format has no animation; only the first frame was used."
+        case .pagesDropped: "The file has several pages; only the first was used."
+        case .metadataRemoved: "Metadata other than copyright, artist and licence was removed."
+        case .sourceTruncated: "The file ends before the picture does; `tolerate: truncated` let it pass."
+        case .extensionMismatch: "The name's extension is that of another format; the content decides."
+        case .nameShortened: "The output name was longer than 255 bytes and was shortened."
+        case .overlapNotFound: "No overlap was found between two captures; they were put one after the other."
+        case .sandboxUnavailable: "This kernel cannot confine the worker processes."
+        }
+    }
+}
+
+/// One warning of one source.
+package struct Warning: Hashable, Sendable, Codable {
+    package let code: WarningCode
+    package let message: String
+
+    package init(_ code: WarningCode, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}

@@ -1,0 +1,56 @@
+// What is wrong with a file that the user wrote, where, and what to do about it.
+
+/// A place in a text; line and column count from 1, columns in Unicode scalars.
+package struct Position: Equatable, Hashable, Comparable, Sendable {
+    package var line: Int
+    package var column: Int
+
+    package init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
+
+    package static func < (left: Position, right: Position) -> Bool {
+        (left.line, left.column) < (right.line, right.column)
+    }
+}
+
+/// One mistake in a file that the user wrote.
+package struct Diagnostic: Equatable, Sendable {
+    package let position: Position
+    package let message: String
+
+    package init(_ position: Position, _ message: String) {
+        self.position = position
+        self.message = message
+    }
+}
+
+/// Every mistake of one file, in the order of the text.
+package struct Diagnostics: Error, Equatable, CustomStringConvertible {
+    /// The file as the user named it.
+    package let file: String
+    package let items: [Diagnostic]
+    private let lines: [Substring]
+
+    package init(file: String, text: String, items: [Diagnostic]) {
+        self.file = file
+        self.items = items.sorted { $0.position < $1.position }
+        // "\r\n" is one Character, so that splitting by Character would miss it.
+        lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    }
+
+    /// `file:line:column: error: message`, the line itself, and a caret under the place; once for each mistake.
+    package var description: String {
+        items.map(rendered).joined(separator: "\n")
+    }
+
+    private func rendered(_ item: Diagnostic) -> String {
+        let head = "\(file):\(item.position.line):\(item.position.column): error: \(item.message)"
+        guard lines.indices.contains(item.position.line - 1) else { return head }
+        let line = lines[item.position.line - 1]
+        // A tab stays a tab, so that the caret stands where the terminal shows the place.
+        let indent = line.unicodeScalars.prefix(item.position.column - 1).map { $0 == "\t" ? "\t" : " " }.joined()
+        return "\(head)\n  \(line)\n  \(indent)^"
+    }
+}

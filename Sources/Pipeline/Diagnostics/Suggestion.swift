@@ -1,0 +1,31 @@
+// "Did you mean": the known word that is nearest to a wrong one.
+
+/// The ending `; did you mean 'x'?` for a word that is not among the known ones, or nothing where none is near.
+package func suggestion(for word: String, among known: [String]) -> String {
+    let limit = max(1, word.count / 3)
+    let near = known.map { (word: $0, distance: editDistance(word.lowercased(), $0.lowercased())) }
+        .filter { $0.distance <= limit }
+        .min { ($0.distance, $0.word) < ($1.distance, $1.word) }
+    return near.map { "; did you mean '\($0.word)'?" } ?? ""
+}
+
+/// How many letters must be inserted, removed, replaced or swapped with their neighbour to make one word of the other.
+func editDistance(_ left: String, _ right: String) -> Int {
+    let left = Array(left)
+    let right = Array(right)
+    var beforePrevious: [Int] = []
+    var previous = Array(0...right.count)
+    for row in left.indices {
+        var current = [row + 1]
+        for column in right.indices {
+            var best = min(current[column] + 1, previous[column + 1] + 1, previous[column] + (left[row] == right[column] ? 0 : 1))
+            if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
+                best = min(best, beforePrevious[column - 1] + 1)
+            }
+            current.append(best)
+        }
+        beforePrevious = previous
+        previous = current
+    }
+    return previous[right.count]
+}

@@ -1,0 +1,112 @@
+// The pipeline file as a whole.
+
+/// Which colours the stages work in.
+package enum ProfilePolicy: String, ParameterWord {
+    case srgb
+    /// The source's own RGB or grey profile, which the renditions then carry.
+    case keep
+}
+
+/// Which damage is let pass.
+package enum Tolerance: String, ParameterWord {
+    case nothing
+    case truncated
+}
+
+/// What the user wrote: a pure function from a source to renditions. It never changes after reading.
+package struct PipelineFile: Sendable {
+    /// The file's name without directory and extension; it names the pipeline in reports.
+    package let name: String
+    /// The text as read, so that a worker can read it too.
+    package let text: String
+    /// Run once, in source pixels.
+    package let stages: [StageUse]
+    package let renditions: [Rendition]
+    package let profile: ProfilePolicy
+    package let tolerance: Tolerance
+    /// Every asset that the stages name, in the order of the text.
+    package let assets: [AssetReference]
+
+    /// Reads a pipeline.
+    /// - Parameters:
+    ///   - text: the YAML.
+    ///   - file: the name to show in messages; its last part without extension names the pipeline.
+    ///   - catalogue: the stages that it may name.
+    /// - Throws: every mistake at once.
+    package init(text: String, file: String, catalogue: StageCatalogue) throws(Diagnostics) {
+        let (root, problems) = readYAML(text)
+        var log = ReadingLog(catalogue: catalogue)
+        for problem in problems { log.problem(problem.position, problem.message) }
+        let group = root.flatMap { Parameters.read(PipelineGroup.self, from: $0, owner: "the pipeline", &log) }
+        guard let group, log.problems.isEmpty else { throw Diagnostics(file: file, text: text, items: log.problems) }
+        name = String(decoding: SourceName(BytePath(file)).stem, as: UTF8.self)
+        self.text = text
+        stages = group.stages.uses
+        renditions = group.namedRenditions
+        profile = group.profile
+        tolerance = group.tolerance
+        assets = log.assets
+    }
+
+    package var needsHash: Bool { renditions.contains { $0.template.needsHash } }
+
+    /// The JSON Schema of a pipeline file that may use these stages.
+    package static func schema(catalogue: StageCatalogue) -> JSONValue {
+        let head: JSONValue = [
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "Imagemill pipeline",
+        ]
+        let definitions: JSONValue = [
+            "stages": catalogue.listSchema,
+            "rendition": RenditionGroup.mappingSchema(catalogue: catalogue),
+        ]
+        guard case .object(let body) = PipelineGroup.mappingSchema(catalogue: catalogue) else { return head }
+        return head.merging(body).merging(["$defs": definitions])
+    }
+}
+
+extension Rendition {
+    /// The name's template; set for every rendition of a pipeline that has been read.
+    package var template: NameTemplate { file ?? .forSeveral }
+}
+
+/// The parameters of the whole file.
+struct PipelineGroup: ParameterGroup {
+    let stages: StageList
+    let renditions: RenditionMap
+    let profile: ProfilePolicy
+    let tolerance: Tolerance
+
+    init(_ p: inout Parameters) {
+        stages = p.optional("stages", StageList([]), "What is done once, for all renditions, in source pixels.")
+        renditions = p.required("renditions", "What is written: a name for each, with its stages and how to save.")
+        profile = p.optional("profile", .srgb, "Convert to sRGB, or keep the source's own RGB or grey profile.")
+        tolerance = p.optional("tolerate", .nothing, "Which damage to let pass, with a warning in the report.")
+        checkNames(&p)
+    }
+
+    /// The renditions with their templates filled in.
+    var namedRenditions: [Rendition] {
+        let single = renditions.renditions.count == 1 && renditions.renditions[0].scales.count == 1
+        return renditions.renditions.map {
+            Rendition(
+                name: $0.name, scales: $0.scales, stages: $0.stages, save: $0.save,
+                file: $0.file ?? (single ? .forOne : .forSeveral), position: $0.position)
+        }
+    }
+
+    /// Two renditions that would write one name are a mistake of the file.
+    private func checkNames(_ p: inout Parameters) {
+        var owners: [[NameTemplate.Part]: String] = [:]
+        for rendition in namedRenditions {
+            for scale in rendition.scales {
+                let name = rendition.template.fixed(rendition: rendition.name, scale: scale, ext: rendition.save.format.fileExtension)
+                let title = "'\(rendition.name)'" + (rendition.scales.count > 1 ? " at scale \(scale)" : "")
+                if let other = owners.updateValue(title, forKey: name) {
+                    let advice = "add {rendition} or {scale} to 'file'"
+                    p.problem(position: rendition.position, "\(title) would write the same file as \(other): '\(rendition.template.text)'; \(advice)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// One named output of a pipeline.
+
+/// One named output of a pipeline: further stages, then how to save.
+package struct Rendition: Sendable {
+    package let name: String
+    package let scales: [Int]
+    package let stages: [StageUse]
+    package let save: SaveSettings
+    /// nil until the file is known to have one rendition or several.
+    package let file: NameTemplate?
+    package let position: Position
+}
+
+/// The parameters of a rendition.
+struct RenditionGroup: ParameterGroup {
+    let scales: ScaleList
+    let stages: StageList
+    let save: SaveSettings
+    let file: NameTemplate?
+
+    init(_ p: inout Parameters) {
+        scales = p.optional("scale", ScaleList(scales: [1]), "Pixels in a point: 1, or a list such as [1, 2, 3] for @2x and @3x.")
+        stages = p.optional("stages", StageList([]), "What is done for this rendition, after the shared stages.")
+        save = p.required("save", "The file format and its options.")
+        file = p.optional("file", "The file name; default {stem}.{ext}, with several renditions {stem}-{rendition}{scale}.{ext}.")
+        checkScales(&p)
+    }
+
+    /// Several scales must make several pictures.
+    private func checkScales(_ p: inout Parameters) {
+        guard scales.scales.count > 1, !stages.uses.isEmpty || !p.has("stages") else { return }
+        guard !stages.uses.contains(where: \.usesPoints) else { return }
+        let why = "no stage of this rendition has a size in points, so that all scales would make equal files"
+        p.problem(at: "scale", "several scales need a size in points: \(why)")
+    }
+}
+
+/// `scale: 2` or `scale: [1, 2, 3]`.
+struct ScaleList: ParameterValue {
+    let scales: [Int]
+
+    static var expectation: String { "a whole number from 1 to 9, or a list of them" }
+    static var schema: JSONValue {
+        let one: JSONValue = ["type": "integer", "minimum": 1, "maximum": 9]
+        return ["anyOf": [one, ["type": "array", "items": one, "minItems": 1, "uniqueItems": true]]]
+    }
+    static var placeholder: ScaleList { ScaleList(scales: [1]) }
+    var written: String { scales.count == 1 ? String(scales[0]) : "[" + scales.map(String.init).joined(separator: ", ") + "]" }
+
+    static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> ScaleList? {
+        let items: [YAMLNode]
+        if case .list(let found) = node.content { items = found } else { items = [node] }
+        var scales: [Int] = []
+        for item in items {
+            guard let scale = Int.read(item, &log), (1...9).contains(scale), !scales.contains(scale) else {
+                let repeated = item.text.flatMap { Int($0) }.map(scales.contains) == true
+                log.problem(item.position, repeated ? "the scale \(item.found) stands twice" : "'scale' expects \(expectation), found \(item.found)")
+                continue
+            }
+            scales.append(scale)
+        }
+        return scales.isEmpty ? nil : ScaleList(scales: scales)
+    }
+}
+
+/// `renditions`: a mapping from names to renditions.
+struct RenditionMap: ParameterValue {
+    let renditions: [Rendition]
+
+    static var expectation: String { "a mapping from names to renditions" }
+    static var schema: JSONValue {
+        ["type": "object", "minProperties": 1, "additionalProperties": ["$ref": "#/$defs/rendition"]]
+    }
+    static var placeholder: RenditionMap { RenditionMap(renditions: []) }
+    var written: String { "{}" }
+
+    static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> RenditionMap? {
+        guard case .mapping(let entries) = node.content else { return nil }
+        if entries.isEmpty { log.problem(node.position, "'renditions' is empty: nothing would be written") }
+        return RenditionMap(renditions: entries.compactMap { rendition($0, &log) })
+    }
+
+    private static func rendition(_ entry: YAMLNode.Entry, _ log: inout ReadingLog) -> Rendition? {
+        let name = entry.key
+        if name.isEmpty || name.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "/") || $0 == 0x7F }) {
+            log.problem(entry.keyPosition, "the rendition name '\(name)' cannot be part of a file name")
+        }
+        guard let group = Parameters.read(RenditionGroup.self, from: entry.value, owner: "rendition '\(name)'", &log) else { return nil }
+        return Rendition(
+            name: name, scales: group.scales.scales, stages: group.stages.uses, save: group.save, file: group.file, position: entry.keyPosition)
+    }
+}

@@ -1,0 +1,70 @@
+// The `stages` of a pipeline file: a list of one-key mappings, each a stage of the catalogue.
+
+/// One stage as a pipeline uses it.
+package struct StageUse: Sendable {
+    package let stage: any PlannedStage
+    package let position: Position
+    /// Something in its parameters is in points.
+    package let usesPoints: Bool
+
+    package var name: String { type(of: stage).name }
+}
+
+/// An ordered list of stages.
+package struct StageList: ParameterValue {
+    package let uses: [StageUse]
+
+    package init(_ uses: [StageUse]) { self.uses = uses }
+
+    package static var expectation: String { "a list of stages, each written as '- name: { parameters }'" }
+    package static var schema: JSONValue { ["$ref": "#/$defs/stages"] }
+    package static var placeholder: StageList { StageList([]) }
+    package var written: String { "[]" }
+
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> StageList? {
+        if node.isNull { return StageList([]) }
+        guard case .list(let items) = node.content else { return nil }
+        return StageList(items.compactMap { use($0, &log) })
+    }
+
+    private static func use(_ item: YAMLNode, _ log: inout ReadingLog) -> StageUse? {
+        guard let (name, position, parameters) = parts(of: item, &log) else { return nil }
+        guard let type = log.catalogue.stage(named: name) else {
+            let hint = suggestion(for: name, among: log.catalogue.names)
+            let list = "; the stages are \(log.catalogue.names.joined(separator: ", "))"
+            log.problem(position, "unknown stage '\(name)'\(hint.isEmpty ? list : hint)")
+            return nil
+        }
+        let (stage, usesPoints) = log.notingPoints { read(type, parameters, &$0) }
+        return stage.map { StageUse(stage: $0, position: position, usesPoints: usesPoints) }
+    }
+
+    private static func read<Stage: PlannedStage>(_ type: Stage.Type, _ node: YAMLNode, _ log: inout ReadingLog) -> (any PlannedStage)? {
+        Parameters.read(type, from: node, owner: "stage '\(Stage.name)'", &log)
+    }
+
+    /// `- name: { … }`, or just `- name` for a stage that needs no parameters.
+    private static func parts(of item: YAMLNode, _ log: inout ReadingLog) -> (name: String, position: Position, parameters: YAMLNode)? {
+        switch item.content {
+        case .scalar(let name, _): return (name, item.position, YAMLNode(content: .mapping([]), position: item.position))
+        case .mapping(let entries):
+            if entries.count == 1 { return (entries[0].key, entries[0].keyPosition, entries[0].value) }
+            log.problem(item.position, "a stage is one name with its parameters; found \(entries.count) keys, start each with a '-' of its own")
+        case .list: log.problem(item.position, "expected a stage, found a list")
+        }
+        return nil
+    }
+}
+
+extension StageCatalogue {
+    /// The JSON Schema of a list of these stages.
+    package var listSchema: JSONValue {
+        let items = stages.map { stage -> JSONValue in
+            let named: JSONValue = ["type": "object", "additionalProperties": false, "minProperties": 1, "maxProperties": 1]
+            let parameters = stage.mappingSchema(catalogue: self).merging(["description": .string(stage.summary)])
+            return named.merging(["properties": .object([stage.name: parameters])])
+        }
+        let bare: JSONValue = ["enum": .array(names.map { .string($0) })]
+        return ["type": "array", "items": ["anyOf": .array(items + [bare])]]
+    }
+}

@@ -1,0 +1,37 @@
+// Whether a file ends where its structure says, so that one still being written is not taken for a picture.
+
+/// What a file's structure says about its end.
+package enum Completeness: Sendable {
+    /// All that the structure announces is there. Bytes after it do not count: some cameras and phones write them.
+    case complete
+    /// Something that the structure announces is not there yet; more bytes, or the filling of a hole of zeros, may mend that.
+    case incomplete
+    /// Waiting would not help: it is not that format, or a form of it that is not known here. A decoder has to judge.
+    case unknown
+}
+
+/// Looks at the structure of the whole file, but decodes nothing. Linear in the file's size; files of no bytes are incomplete.
+package func completeness(of format: SourceFormat, in bytes: ByteSource) -> Completeness {
+    do throws(StructureError) {
+        try format.walk(bytes)
+        return .complete
+    } catch {
+        switch error {
+        case .endsEarly: return .incomplete
+        case .malformed: return .unknown
+        }
+    }
+}
+
+extension SourceFormat {
+    fileprivate func walk(_ bytes: ByteSource) throws(StructureError) {
+        switch self {
+        case .jpeg: try JPEGMarkers.walk(bytes)
+        case .png: try PNGChunks.walk(bytes)
+        case .webp: try WebPChunks.walk(bytes)
+        case .gif: try GIFBlocks.walk(bytes)
+        case .tiff: try TIFFPages.walk(bytes)
+        case .heic, .avif: try HEIFCompleteness.walk(bytes)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// The size of a HEIF's primary item, by the properties that are associated with it.
+// ISO/IEC 23008-12 §6.5 (ispe, clap, irot), §9.3 (iprp, ipco, ipma); ISO/IEC 14496-12 §8.11.4 (pitm).
+
+/// Reads the boxes of `meta` that a size needs.
+struct HEIFItems {
+    private let source: ByteSource
+    private let meta: Range<Int>
+
+    static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
+        let items = HEIFItems(source: source, meta: try ISOBoxes.first("meta", in: source).fullContent())
+        let container = try ISOBoxes.first("iprp", in: source, items.meta).content
+        let properties = try items.properties(in: container)
+        var size = (width: 0, height: 0)
+        for index in try items.propertyIndices(of: items.primaryItem(), in: container) where properties.indices.contains(index - 1) {
+            size = try HEIFProperty(properties[index - 1], in: source).applied(to: size)
+        }
+        return size
+    }
+
+    private func primaryItem() throws(StructureError) -> Int {
+        var reader = ForwardReader(source, in: try ISOBoxes.first("pitm", in: source, meta).content)
+        let version = try reader.byte()
+        try reader.skip(3)
+        return try reader.integer(bytes: version == 0 ? 2 : 4)
+    }
+
+    /// As many as indices of 15 bits can name.
+    private func properties(in container: Range<Int>) throws(StructureError) -> [ISOBox] {
+        var boxes = ISOBoxes(in: source, try ISOBoxes.first("ipco", in: source, container).content)
+        var properties: [ISOBox] = []
+        while properties.count < 0x7FFF, let box = try boxes.next() { properties.append(box) }
+        return properties
+    }
+
+    /// Counted from 1; 0 is none. In the order in which they apply.
+    private func propertyIndices(of item: Int, in container: Range<Int>) throws(StructureError) -> [Int] {
+        var boxes = ISOBoxes(in: source, container)
+        while let box = try boxes.next() {
+            guard box.type == "ipma" else { continue }
+            if let indices = try propertyIndices(of: item, in: box) { return indices }
+        }
+        throw .malformed
+    }
+
+    /// The top bit of each index says that the property is essential.
+    private func propertyIndices(of item: Int, in box: ISOBox) throws(StructureError) -> [Int]? {
+        var reader = ForwardReader(source, in: box.content)
+        let version = try reader.byte()
+        let hasLongIndices = try reader.integer(bytes: 3) & 1 == 1
+        for _ in 0..<(try reader.integer(bytes: 4)) {
+            let isWanted = try reader.integer(bytes: version == 0 ? 2 : 4) == item
+            var indices: [Int] = []
+            for _ in 0..<(try reader.byte()) {
+                indices.append(try reader.integer(bytes: hasLongIndices ? 2 : 1) & (hasLongIndices ? 0x7FFF : 0x7F))
+            }
+            if isWanted { return indices }
+        }
+        return nil
+    }
+}
+
+/// What a property does to the size of an item.
+private enum HEIFProperty {
+    case extent(width: Int, height: Int)
+    case crop(width: Int, height: Int)
+    case quarterTurns(Int)
+    case other
+
+    init(_ box: ISOBox, in source: ByteSource) throws(StructureError) {
+        var reader = ForwardReader(source, in: box.content)
+        switch box.type {
+        case "ispe":
+            try reader.skip(4)
+            self = .extent(width: try reader.integer(bytes: 4), height: try reader.integer(bytes: 4))
+        case "clap":
+            self = .crop(width: try reader.roundedFraction(), height: try reader.roundedFraction())
+        case "irot":
+            self = .quarterTurns(Int(try reader.byte()) & 3)
+        default:
+            self = .other
+        }
+    }
+
+    func applied(to size: (width: Int, height: Int)) -> (width: Int, height: Int) {
+        switch self {
+        case .extent(let width, let height): (width, height)
+        case .crop(let width, let height): (min(width, size.width), min(height, size.height))
+        case .quarterTurns(let turns): turns % 2 == 0 ? size : (size.height, size.width)
+        case .other: size
+        }
+    }
+}
+
+extension ForwardReader {
+    /// A numerator and a denominator, as the nearest whole number.
+    fileprivate mutating func roundedFraction() throws(StructureError) -> Int {
+        let numerator = try integer(bytes: 4)
+        let denominator = try integer(bytes: 4)
+        guard denominator > 0 else { throw .malformed }
+        return (numerator + denominator / 2) / denominator
+    }
+}

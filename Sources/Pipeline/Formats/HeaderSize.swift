@@ -1,0 +1,21 @@
+// The size of a picture by our own reading of its header, for who does not trust the one that wrote it.
+
+/// Width and height in pixels, of one frame. For HEIF they are those of the finished picture, cropped and turned as the
+/// file says; for all others those of the stored pixels, whatever EXIF says. Nil if the header cannot be read, or has no pixels.
+package func headerSize(of format: SourceFormat, in bytes: ByteSource) -> (width: Int, height: Int)? {
+    guard let size = try? format.readSize(in: bytes), size.width > 0, size.height > 0 else { return nil }
+    return size
+}
+
+extension SourceFormat {
+    fileprivate func readSize(in bytes: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
+        switch self {
+        case .jpeg: try JPEGMarkers.size(in: bytes)
+        case .png: try PNGChunks.size(in: bytes)
+        case .webp: try WebPChunks.size(in: bytes)
+        case .gif: try GIFBlocks.size(in: bytes)
+        case .tiff: try TIFFDirectory.size(in: bytes)
+        case .heic, .avif: try HEIFItems.size(in: bytes)
+        }
+    }
+}

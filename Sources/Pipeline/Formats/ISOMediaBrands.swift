@@ -1,0 +1,41 @@
+// ISO media files (HEIF, AVIF, MP4, …) say what they are by the brands in their first box, `ftyp`.
+// ISO/IEC 14496-12 §4.3; the brands are registered at https://mp4ra.org/registered-types/brands.
+
+/// The format of an ISO media file by its brands; nil if it is none.
+func guessISOMedia(_ head: [UInt8]) -> FormatGuess? {
+    let source = ByteSource(head)
+    guard head.dropFirst(4).starts(with: "ftyp".utf8), let major = source.text(at: 8),
+        let size = source.integer(at: 0, bytes: 4)
+    else { return nil }
+    if let name = otherKinds[major] { return .recognised(name) }
+    let compatible = stride(from: 16, to: min(size, head.count), by: 4).compactMap { source.text(at: $0) }
+    let pictures = ([major] + compatible).compactMap { pictureFormats[$0] }
+    if let format = pictures.first { return .readable(format) }
+    let isPicture = major == "mif1" || major == "msf1" || compatible.contains("mif1")
+    return .recognised(isPicture ? "HEIF that is coded neither as HEVC nor as AV1" : "MP4 video")
+}
+
+/// `mif1` and `msf1` are not here: they say that it is a HEIF, but not how its pictures are coded.
+private let pictureFormats: [String: SourceFormat] = [
+    "avif": .avif, "avis": .avif,
+    "heic": .heic, "heix": .heic, "hevc": .heic, "hevx": .heic,
+    "heim": .heic, "heis": .heic, "hevm": .heic, "hevs": .heic,
+]
+
+private let otherKinds = [
+    "crx ": "RAW: Canon CR3",
+    "qt  ": "QuickTime video",
+    "M4A ": "MPEG-4 audio",
+    "M4B ": "MPEG-4 audio",
+    "jp2 ": "JPEG 2000",
+    "jpx ": "JPEG 2000",
+    "jxl ": "JPEG XL",
+]
+
+extension ByteSource {
+    /// Four bytes as text, one character each; nil past the end.
+    fileprivate func text(at offset: Int) -> String? {
+        let bytes = read(offset, 4)
+        return bytes.count == 4 ? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) : nil
+    }
+}

@@ -1,0 +1,71 @@
+// The markers of a JPEG: 0xFF, a code, and for most of them a length and that many bytes.
+// ITU-T T.81 annex B: https://www.w3.org/Graphics/JPEG/itu-t81.pdf
+
+/// The markers of a JPEG in their order. Bytes between two of them, such as entropy-coded data, are passed over.
+struct JPEGMarkers {
+    static let startOfImage: UInt8 = 0xD8
+    static let endOfImage: UInt8 = 0xD9
+    static let startOfScan: UInt8 = 0xDA
+
+    private var reader: ForwardReader
+    private var segmentEnd = 0
+
+    init(of source: ByteSource) throws(StructureError) {
+        reader = ForwardReader(source)
+        try reader.expect([0xFF, Self.startOfImage])
+    }
+
+    static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
+        var markers = try JPEGMarkers(of: source)
+        while true {
+            let code = try markers.next()
+            if isStartOfFrame(code) { return try markers.frameSize() }
+            if code == startOfScan || code == endOfImage { throw .malformed }
+        }
+    }
+
+    static func walk(_ source: ByteSource) throws(StructureError) {
+        var markers = try JPEGMarkers(of: source)
+        while try markers.next() != endOfImage {}
+    }
+
+    /// The code of the next marker; the reader then stands after its length.
+    private mutating func next() throws(StructureError) -> UInt8 {
+        try reader.skip(segmentEnd - reader.position)
+        while true {
+            try reader.skip(past: 0xFF)
+            var code = try reader.byte()
+            while code == 0xFF { code = try reader.byte() }
+            if code == Self.endOfImage { return code }
+            if Self.standsAlone(code) { continue }
+            try beginSegment()
+            return code
+        }
+    }
+
+    /// The length counts its own two bytes. 0 is a hole that nobody has written to yet.
+    private mutating func beginSegment() throws(StructureError) {
+        let start = reader.position
+        let length = try reader.integer(bytes: 2)
+        if length < 2 { throw length == 0 ? .endsEarly : .malformed }
+        segmentEnd = start + length
+    }
+
+    /// Precision, then height and width. A height of 0, to be told after the first scan, is read by no decoder that we use.
+    private mutating func frameSize() throws(StructureError) -> (width: Int, height: Int) {
+        guard segmentEnd - reader.position >= 6 else { throw .malformed }
+        try reader.skip(1)
+        let height = try reader.integer(bytes: 2)
+        return (try reader.integer(bytes: 2), height)
+    }
+
+    /// SOF0 to SOF15, among which stand three that are none: DHT, JPG and DAC.
+    private static func isStartOfFrame(_ code: UInt8) -> Bool {
+        (0xC0...0xCF).contains(code) && ![0xC4, 0xC8, 0xCC].contains(code)
+    }
+
+    /// No length follows: stuffed 0xFF00 of entropy-coded data, TEM, RST0 to RST7, SOI.
+    private static func standsAlone(_ code: UInt8) -> Bool {
+        code <= 0x01 || (0xD0...0xD8).contains(code)
+    }
+}

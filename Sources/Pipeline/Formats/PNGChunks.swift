@@ -1,0 +1,41 @@
+// The chunks of a PNG: length, type, data, checksum, which is left to the decoder.
+// https://www.w3.org/TR/png-3/#5DataRep
+
+/// The chunks of a PNG in their order.
+struct PNGChunks {
+    private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    private static let checksumBytes = 4
+
+    private var reader: ForwardReader
+
+    init(of source: ByteSource) throws(StructureError) {
+        reader = ForwardReader(source)
+        try reader.expect(Self.signature)
+    }
+
+    static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
+        var chunks = try PNGChunks(of: source)
+        let (type, length) = try chunks.next()
+        guard type == "IHDR", length == 13 else { throw .malformed }
+        let width = try chunks.reader.integer(bytes: 4)
+        return (width, try chunks.reader.integer(bytes: 4))
+    }
+
+    static func walk(_ source: ByteSource) throws(StructureError) {
+        var chunks = try PNGChunks(of: source)
+        var isEnd = false
+        while !isEnd {
+            let (type, length) = try chunks.next()
+            try chunks.reader.skip(length + checksumBytes)
+            isEnd = type == "IEND"
+        }
+    }
+
+    /// The type and the length of the next chunk; the reader then stands at its data.
+    private mutating func next() throws(StructureError) -> (type: FourCC, length: Int) {
+        let length = try reader.integer(bytes: 4)
+        let type = try reader.fourCC()
+        guard type.isLetters else { throw .malformed }
+        return (type, length)
+    }
+}

@@ -1,0 +1,130 @@
+// The formats that fixed bytes at fixed places give away. TIFF, ISO media and text have files of their own.
+// Most are in https://www.garykessler.net/library/file_sigs.html; the rest in the formats' specifications.
+
+/// Bytes that all files of a format have.
+struct Signature: Sendable {
+    let guess: FormatGuess
+    let marks: [Mark]
+
+    /// Bytes, and how many others come before them.
+    struct Mark: Sendable {
+        let offset: Int
+        let bytes: [UInt8]
+    }
+
+    func matches(_ head: [UInt8]) -> Bool {
+        marks.allSatisfy { head.dropFirst($0.offset).starts(with: $0.bytes) }
+    }
+
+    private init(_ guess: FormatGuess, _ marks: [Mark]) {
+        self.guess = guess
+        self.marks = marks
+    }
+
+    private static func reads(_ format: SourceFormat, _ marks: Mark...) -> Signature {
+        Signature(.readable(format), marks)
+    }
+
+    private static func knows(_ name: String, _ marks: Mark...) -> Signature {
+        Signature(.recognised(name), marks)
+    }
+
+    /// In this order: the first that matches is taken, so that a longer mark goes before a shorter one.
+    static let all: [Signature] = pictures + otherPictures + cameraFiles + documents + archives + soundAndVideo
+
+    private static let pictures = [
+        reads(.jpeg, mark(0xFF, 0xD8, 0xFF)),
+        reads(.png, mark(0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A)),
+        reads(.webp, mark("RIFF"), mark("WEBP", at: 8)),
+        reads(.gif, mark("GIF87a")),
+        reads(.gif, mark("GIF89a")),
+    ]
+
+    private static let otherPictures = [
+        knows("ICC profile", mark("acsp", at: 36)),
+        knows("JPEG 2000", mark(0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A)),
+        knows("JPEG 2000", mark(0xFF, 0x4F, 0xFF, 0x51)),
+        knows("JPEG XL", mark(0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A)),
+        knows("JPEG XL", mark(0xFF, 0x0A)),
+        knows("JPEG XR", mark(0x49, 0x49, 0xBC)),
+        knows("Photoshop PSD", mark("8BPS")),
+        knows("GIMP XCF", mark("gimp xcf")),
+        knows("OpenEXR", mark(0x76, 0x2F, 0x31, 0x01)),
+        knows("Radiance HDR", mark("#?RADIANCE")),
+        knows("Radiance HDR", mark("#?RGBE")),
+        knows("FITS", mark("SIMPLE  =")),
+        knows("DICOM", mark("DICM", at: 128)),
+        knows("DirectDraw surface", mark("DDS ")),
+        knows("QOI", mark("qoif")),
+        knows("BPG", mark(0x42, 0x50, 0x47, 0xFB)),
+        knows("MNG", mark(0x8A, 0x4D, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A)),
+        knows("JNG", mark(0x8B, 0x4A, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A)),
+        knows("DjVu", mark("AT&TFORM")),
+        knows("Apple icon", mark("icns")),
+        knows("Windows metafile", mark(0xD7, 0xCD, 0xC6, 0x9A)),
+        knows("Windows metafile", mark(1, 0, 0, 0), mark(" EMF", at: 40)),
+    ] + bitmaps + icons + portableMaps
+
+    /// `BM` alone is any text that begins so. The size of the second header, at 14, tells the versions apart.
+    private static let bitmaps = [12, 16, 40, 52, 56, 64, 108, 124].map { knows("BMP", mark("BM"), mark($0, 0, 0, 0, at: 14)) }
+
+    /// Reserved 0, then 1 for icons and 2 for cursors, then how many there are; byte 9 is 0 again.
+    private static let icons = [
+        knows("Windows icon", mark(0, 0, 1, 0), mark(0, at: 5), mark(0, at: 9)),
+        knows("Windows cursor", mark(0, 0, 2, 0), mark(0, at: 5), mark(0, at: 9)),
+    ]
+
+    private static let portableMaps = ["P1", "P2", "P3", "P4", "P5", "P6", "P7", "PF", "Pf"].flatMap { kind in
+        ["\n", "\r", " ", "\t"].map { knows("PNM", mark(kind + $0)) }
+    }
+
+    private static let cameraFiles = [
+        knows("RAW: Canon CRW", mark("HEAPCCDR", at: 6)),
+        knows("RAW: Fujifilm RAF", mark("FUJIFILMCCD-RAW")),
+        knows("RAW: Minolta MRW", mark("\0MRM")),
+        knows("RAW: Olympus ORF", mark("IIRO")),
+        knows("RAW: Olympus ORF", mark("IIRS")),
+        knows("RAW: Olympus ORF", mark("MMOR")),
+        knows("RAW: Panasonic RW2", mark("IIU\0")),
+        knows("RAW: Sigma X3F", mark("FOVb")),
+    ]
+
+    private static let documents = [
+        knows("PDF", mark("%PDF-")),
+        knows("PostScript", mark("%!PS")),
+        knows("PostScript", mark(0xC5, 0xD0, 0xD3, 0xC6)),
+        knows("Microsoft Office document", mark(0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1)),
+    ]
+
+    private static let archives = [
+        knows("gzip", mark(0x1F, 0x8B)),
+        knows("ZIP archive", mark("PK\u{3}\u{4}")),
+        knows("ZIP archive", mark("PK\u{5}\u{6}")),
+        knows("RAR archive", mark("Rar!\u{1A}\u{7}")),
+        knows("7-Zip archive", mark(0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C)),
+        knows("bzip2", mark("BZh")),
+        knows("XZ", mark(0xFD, 0x37, 0x7A, 0x58, 0x5A, 0)),
+        knows("Zstandard", mark(0x28, 0xB5, 0x2F, 0xFD)),
+        knows("tar archive", mark("ustar", at: 257)),
+    ]
+
+    private static let soundAndVideo = [
+        knows("AVI video", mark("RIFF"), mark("AVI ", at: 8)),
+        knows("WAV audio", mark("RIFF"), mark("WAVE", at: 8)),
+        knows("Matroska video", mark(0x1A, 0x45, 0xDF, 0xA3)),
+        knows("MPEG video", mark(0, 0, 1, 0xBA)),
+        knows("MPEG video", mark(0, 0, 1, 0xB3)),
+        knows("MP3 audio", mark("ID3")),
+        knows("FLAC audio", mark("fLaC")),
+        knows("Ogg", mark("OggS")),
+    ]
+}
+
+private func mark(_ bytes: UInt8..., at offset: Int = 0) -> Signature.Mark {
+    Signature.Mark(offset: offset, bytes: bytes)
+}
+
+/// For ASCII: others than those would become two bytes each.
+private func mark(_ text: String, at offset: Int = 0) -> Signature.Mark {
+    Signature.Mark(offset: offset, bytes: Array(text.utf8))
+}

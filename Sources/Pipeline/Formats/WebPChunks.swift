@@ -1,0 +1,67 @@
+// The chunks of a WebP: type, length, data, and a byte to make it even. The whole is one RIFF chunk.
+// https://developers.google.com/speed/webp/docs/riff_container
+
+/// The chunks inside a WebP's RIFF in their order.
+struct WebPChunks {
+    private var reader: ForwardReader
+
+    /// The RIFF may end before the file does, but not after it.
+    init(of source: ByteSource) throws(StructureError) {
+        reader = ForwardReader(source)
+        try reader.expect(Array("RIFF".utf8))
+        let length = try reader.integer(bytes: 4, .little)
+        try reader.expect(Array("WEBP".utf8))
+        reader = ForwardReader(source, in: 12..<max(12, 8 + length))
+    }
+
+    static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
+        var chunks = try WebPChunks(of: source)
+        let (type, _) = try chunks.next()
+        switch type {
+        case "VP8X": return try chunks.canvasSize()
+        case "VP8 ": return try chunks.lossySize()
+        case "VP8L": return try chunks.losslessSize()
+        default: throw .malformed
+        }
+    }
+
+    static func walk(_ source: ByteSource) throws(StructureError) {
+        var chunks = try WebPChunks(of: source)
+        guard chunks.reader.position + chunks.reader.remaining <= source.count else { throw .endsEarly }
+        guard chunks.reader.remaining > 0 else { throw .malformed }
+        while chunks.reader.remaining > 0 {
+            let (_, length) = try chunks.next()
+            try chunks.reader.skip(length)
+            try chunks.reader.skip(min(length % 2, chunks.reader.remaining))
+        }
+    }
+
+    /// The type and the length of the next chunk; the reader then stands at its data.
+    private mutating func next() throws(StructureError) -> (type: FourCC, length: Int) {
+        let type = try reader.fourCC()
+        return (type, try reader.integer(bytes: 4, .little))
+    }
+
+    /// Flags, then width and height less 1, three bytes each.
+    private mutating func canvasSize() throws(StructureError) -> (width: Int, height: Int) {
+        try reader.skip(4)
+        let width = try reader.integer(bytes: 3, .little) + 1
+        return (width, try reader.integer(bytes: 3, .little) + 1)
+    }
+
+    /// A frame tag, whose lowest bit is 0 in key frames; a start code; two times 14 bits with 2 bits of scaling above.
+    /// RFC 6386 §9.1.
+    private mutating func lossySize() throws(StructureError) -> (width: Int, height: Int) {
+        guard try reader.integer(bytes: 3, .little) & 1 == 0 else { throw .malformed }
+        try reader.expect([0x9D, 0x01, 0x2A])
+        let width = try reader.integer(bytes: 2, .little) & 0x3FFF
+        return (width, try reader.integer(bytes: 2, .little) & 0x3FFF)
+    }
+
+    /// A signature, then width and height less 1, 14 bits each.
+    private mutating func losslessSize() throws(StructureError) -> (width: Int, height: Int) {
+        try reader.expect([0x2F])
+        let bits = try reader.integer(bytes: 4, .little)
+        return ((bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1)
+    }
+}

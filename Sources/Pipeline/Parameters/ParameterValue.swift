@@ -1,0 +1,52 @@
+// A type that a parameter can have: how it is read from YAML, and how it is described to people and editors.
+
+/// A type that a parameter can have.
+package protocol ParameterValue: Sendable {
+    /// What is expected, as it stands in a message after "expected": `a length such as 120 or 50%`.
+    static var expectation: String { get }
+    /// The JSON Schema of its YAML form.
+    static var schema: JSONValue { get }
+    /// Any valid value. It stands in where the text has a mistake, so that reading goes on and finds the next one.
+    static var placeholder: Self { get }
+    /// The value, or nil after the mistake is noted in `log`. A nil with nothing noted means "not what was expected".
+    static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Self?
+    /// The value as a user writes it in YAML.
+    var written: String { get }
+}
+
+/// What reading a file gathers besides values: mistakes, and facts about the stage that is being read.
+package struct ReadingLog: Sendable {
+    /// The stages that the file may name.
+    package let catalogue: StageCatalogue
+    package private(set) var problems: [Diagnostic] = []
+    /// The assets that were named, in the order of the text.
+    package private(set) var assets: [AssetReference] = []
+    /// Some length so far is in points, so that the result depends on the scale.
+    package private(set) var usesPoints = false
+
+    init(catalogue: StageCatalogue) { self.catalogue = catalogue }
+
+    package mutating func problem(_ position: Position, _ message: String) {
+        problems.append(Diagnostic(position, message))
+    }
+
+    package mutating func asset(_ reference: AssetReference) { assets.append(reference) }
+    package mutating func notePoints() { usesPoints = true }
+
+    /// Runs a part of the reading and tells whether that part used points.
+    mutating func notingPoints<Value>(_ part: (inout ReadingLog) -> Value) -> (Value, usesPoints: Bool) {
+        let before = usesPoints
+        usesPoints = false
+        let value = part(&self)
+        let used = usesPoints
+        usesPoints = before || used
+        return (value, used)
+    }
+}
+
+/// An asset as a pipeline names it.
+package struct AssetReference: Equatable, Sendable {
+    /// The path as written; relative to the pipeline file.
+    package let path: String
+    package let position: Position
+}

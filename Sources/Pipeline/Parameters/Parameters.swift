@@ -1,0 +1,198 @@
+// The declaration of parameters, made once and read in two modes.
+
+/// What one parameter is, for the schema, the docs and `imagemill stages`.
+package struct ParameterDescription: Sendable {
+    package let key: String
+    package let text: String
+    package let expectation: String
+    package let schema: JSONValue
+    package let isRequired: Bool
+    /// The default as a user would write it; nil where there is none.
+    package let defaultText: String?
+}
+
+/// The parameters of a stage, of `save`, or of the whole file.
+///
+/// An initialiser that takes one of these declares its parameters by asking for them. In *reading* mode that decodes a YAML mapping and
+/// notes every mistake with its position; in *describing* mode the same calls only write down what was asked for. So an initialiser must
+/// ask for the same keys whatever the values are.
+package struct Parameters {
+    private enum Mode {
+        case describing
+        /// The mapping's entries, the place to blame for what is missing, and how the thing is called in messages.
+        case reading([YAMLNode.Entry], Position, owner: String)
+    }
+
+    private let mode: Mode
+    package private(set) var log: ReadingLog
+    package private(set) var descriptions: [ParameterDescription] = []
+
+    private init(mode: Mode, log: ReadingLog) {
+        self.mode = mode
+        self.log = log
+    }
+
+    /// What a type's initialiser asks for.
+    package static func describe(_ type: any ParameterGroup.Type, catalogue: StageCatalogue = StageCatalogue([])) -> [ParameterDescription] {
+        var parameters = Parameters(mode: .describing, log: ReadingLog(catalogue: catalogue))
+        _ = type.init(&parameters)
+        return parameters.descriptions
+    }
+
+    /// Reads a mapping as a type.
+    /// - Parameter owner: the thing in the user's words, such as `stage 'crop'`.
+    package static func read<Group: ParameterGroup>(_ type: Group.Type, from node: YAMLNode, owner: String, _ log: inout ReadingLog) -> Group? {
+        let entries: [YAMLNode.Entry]
+        switch node.content {
+        case .mapping(let found): entries = found
+        case .scalar where node.isNull: entries = []
+        case .scalar, .list:
+            log.problem(node.position, "expected the parameters of \(owner) as a mapping, found \(node.found)")
+            return nil
+        }
+        var parameters = Parameters(mode: .reading(entries, node.position, owner: owner), log: log)
+        let group = Group(&parameters)
+        parameters.refuseUnknownKeys()
+        log = parameters.log
+        return group
+    }
+
+    /// A value that must be there.
+    package mutating func required<Value: ParameterValue>(_ key: String, _ text: String) -> Value {
+        describe(key, text, Value.self, isRequired: true, default: nil)
+        if let value: Value = value(key) { return value }
+        if case .reading(_, let position, let owner) = mode, node(key) == nil {
+            log.problem(position, "\(owner) needs '\(key)': \(Value.expectation)")
+        }
+        return Value.placeholder
+    }
+
+    /// A value with a default.
+    package mutating func optional<Value: ParameterValue>(_ key: String, _ fallback: Value, _ text: String) -> Value {
+        describe(key, text, Value.self, isRequired: false, default: fallback.written)
+        return value(key) ?? fallback
+    }
+
+    /// A value that may be missing.
+    package mutating func optional<Value: ParameterValue>(_ key: String, _ text: String) -> Value? {
+        describe(key, text, Value.self, isRequired: false, default: nil)
+        return value(key)
+    }
+
+    /// A number that must be there, within a range.
+    package mutating func required<Value: ParameterNumber>(_ key: String, in range: ClosedRange<Value>, _ text: String) -> Value {
+        describe(key, text, Value.self, isRequired: true, default: nil, range: range)
+        if let value = value(key, in: range) { return value }
+        if case .reading(_, let position, let owner) = mode, node(key) == nil {
+            log.problem(position, "\(owner) needs '\(key)': \(Value.expectation) from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return range.lowerBound
+    }
+
+    /// A number with a default, within a range.
+    package mutating func optional<Value: ParameterNumber>(_ key: String, _ fallback: Value, in range: ClosedRange<Value>, _ text: String) -> Value {
+        describe(key, text, Value.self, isRequired: false, default: fallback.written, range: range)
+        return value(key, in: range) ?? fallback
+    }
+
+    /// Whether the user wrote this key. Always false when describing.
+    package func has(_ key: String) -> Bool { node(key) != nil }
+
+    /// Notes a mistake that no single value shows, such as two parameters that exclude each other.
+    ///
+    /// Without a key, or where the key is not written, the mapping itself is the place. Does nothing when describing.
+    package mutating func problem(at key: String? = nil, _ message: String) {
+        guard case .reading(let entries, let position, _) = mode else { return }
+        let entry = entries.first { $0.key == key }
+        log.problem(entry?.keyPosition ?? position, message)
+    }
+
+    /// Notes a mistake at a place of its own.
+    mutating func problem(position: Position, _ message: String) { log.problem(position, message) }
+
+    /// Notes that the result depends on the scale although no length in points is written.
+    package mutating func notePoints() { log.notePoints() }
+
+    // MARK: -
+
+    private func node(_ key: String) -> YAMLNode? {
+        guard case .reading(let entries, _, _) = mode else { return nil }
+        return entries.first { $0.key == key }?.value
+    }
+
+    private mutating func value<Value: ParameterValue>(_ key: String) -> Value? {
+        guard let node = node(key) else { return nil }
+        let problemsBefore = log.problems.count
+        if let value = Value.read(node, &log) { return value }
+        if log.problems.count == problemsBefore {
+            log.problem(node.position, "'\(key)' expects \(Value.expectation), found \(node.found)")
+        }
+        // The mistake is noted; any value lets the reading go on.
+        return Value.placeholder
+    }
+
+    private mutating func value<Value: ParameterNumber>(_ key: String, in range: ClosedRange<Value>) -> Value? {
+        let problemsBefore = log.problems.count
+        guard let value: Value = value(key) else { return nil }
+        guard log.problems.count == problemsBefore else { return range.lowerBound }
+        guard range.contains(value) else {
+            let message = "'\(key)' expects \(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written), found \(value.written)"
+            log.problem(node(key)?.position ?? Position(line: 1, column: 1), message)
+            return range.lowerBound
+        }
+        return value
+    }
+
+    private mutating func describe<Value: ParameterValue>(
+        _ key: String, _ text: String, _ type: Value.Type, isRequired: Bool, default fallback: String?
+    ) {
+        add(key, text, Value.expectation, Value.schema, isRequired: isRequired, default: fallback)
+    }
+
+    private mutating func describe<Value: ParameterNumber>(
+        _ key: String, _ text: String, _ type: Value.Type, isRequired: Bool, default fallback: String?, range: ClosedRange<Value>
+    ) {
+        let schema = Value.schema.merging(["minimum": range.lowerBound.json, "maximum": range.upperBound.json])
+        let expectation = "\(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written)"
+        add(key, text, expectation, schema, isRequired: isRequired, default: fallback)
+    }
+
+    private mutating func add(
+        _ key: String, _ text: String, _ expectation: String, _ schema: JSONValue, isRequired: Bool, default fallback: String?
+    ) {
+        descriptions.append(
+            ParameterDescription(
+                key: key, text: text, expectation: expectation, schema: schema, isRequired: isRequired, defaultText: fallback))
+    }
+
+    private mutating func refuseUnknownKeys() {
+        guard case .reading(let entries, _, let owner) = mode else { return }
+        let known = descriptions.map(\.key)
+        for entry in entries where !known.contains(entry.key) {
+            let hint = suggestion(for: entry.key, among: known)
+            let list = known.isEmpty ? "it has no parameters" : "it knows \(known.joined(separator: ", "))"
+            log.problem(entry.keyPosition, "unknown key '\(entry.key)' in \(owner)\(hint.isEmpty ? "; \(list)" : hint)")
+        }
+    }
+}
+
+/// A type whose initialiser declares its parameters.
+package protocol ParameterGroup: Sendable {
+    init(_ p: inout Parameters)
+}
+
+extension ParameterGroup {
+    /// The JSON Schema of the mapping.
+    package static func mappingSchema(catalogue: StageCatalogue = StageCatalogue([])) -> JSONValue {
+        var properties: [String: JSONValue] = [:]
+        var required: [JSONValue] = []
+        for parameter in Parameters.describe(Self.self, catalogue: catalogue) {
+            var schema = parameter.schema.merging(["description": .string(parameter.text)])
+            if let fallback = parameter.defaultText { schema = schema.merging(["default": .string(fallback)]) }
+            properties[parameter.key] = schema
+            if parameter.isRequired { required.append(.string(parameter.key)) }
+        }
+        let base: JSONValue = ["type": "object", "additionalProperties": false]
+        return base.merging(["properties": .object(properties), "required": .array(required)])
+    }
+}

@@ -1,0 +1,85 @@
+// What a plan costs: bytes of memory for admission, seconds for the deadline. Bounds, not averages.
+
+struct CostModel {
+    let source: SourceFacts
+    let load: LoadPlan
+    let decoded: Geometry
+    let shared: [Step]
+    let renditions: [RenditionPlan]
+
+    /// What a worker needs before it has any picture: libraries, tables, buffers of lines.
+    private static let base = 96 << 20
+
+    /// Bytes of memory that the worker needs at most.
+    var memory: Int {
+        let sharedHeld = renditions.count > 1 ? (shared.last?.output ?? loaded).bytes : 0
+        let perRendition = renditions.map { held($0.steps) + encoder($0) }.max() ?? 0
+        let parts = [Self.base, decoder, load.isHeldInMemory ? loaded.bytes : 0, held(shared), sharedHeld, perRendition]
+        return parts.reduce(0) { sum, part in
+            let (sum, overflow) = sum.addingReportingOverflow(part)
+            return overflow ? .max : sum
+        }
+    }
+
+    /// Seconds after which the worker has hung: a minute, and what decoding and encoding may take on a slow machine.
+    var deadline: Double {
+        let pixels = Double(source.size.area) * Double(load.loadsAllFrames ? source.frames : 1)
+        return 60 + pixels / 2_000_000 + renditions.map(encodingSeconds).reduce(0, +)
+    }
+
+    /// The picture as the decoder delivers it.
+    private var loaded: Geometry {
+        decoded.resized(to: PixelSize(decoded.size.width / load.shrink + 1, decoded.size.height / load.shrink + 1))
+    }
+
+    /// What the decoder itself holds, besides what it has delivered.
+    private var decoder: Int {
+        let pixels = source.size.area
+        let delivered = pixels / (load.shrink * load.shrink)
+        let bands = source.colour.bands + (source.hasAlpha ? 1 : 0)
+        return switch source.format {
+        // The coefficients of the whole picture, 16 bits each, whatever the size of the result.
+        case .jpeg: source.isInterlaced ? 2 * bands * pixels : 0
+        case .png: source.isInterlaced ? bands * source.depth.bytes * pixels : 0
+        case .webp: 4 * 2 * delivered
+        case .gif: 4 * 2 * delivered
+        // A file may be one strip.
+        case .tiff: bands * source.depth.bytes * pixels
+        // The decoder's planes, and the same as RGB.
+        case .heic, .avif: 10 * pixels
+        }
+    }
+
+    /// What stages hold that cannot work row by row.
+    private func held(_ steps: [Step]) -> Int {
+        let inputs = steps.filter { !$0.plan.isStreaming || $0.input.frames > 1 }.map(\.input.bytes)
+        let outputs = steps.filter { $0.output.frames > 1 }.map(\.output.bytes)
+        return (inputs + outputs).reduce(0) { $0.addingReportingOverflow($1).partialValue }
+    }
+
+    private func encoder(_ plan: RenditionPlan) -> Int {
+        let pixels = plan.output.size.area
+        return switch plan.rendition.save.encoding {
+        case .jpeg(let options): options.progressive ? 6 * pixels : 0
+        case .png(let options): options.paletteColours != nil ? 9 * pixels : options.progressive ? plan.output.bytes : 0
+        case .webp: 14 * pixels + plan.output.bytes
+        case .avif: 40 * pixels
+        case .tiff: 0
+        case .gif: 9 * pixels + plan.output.bytes
+        }
+    }
+
+    private func encodingSeconds(_ plan: RenditionPlan) -> Double {
+        let megapixels = Double(plan.output.size.area) * Double(plan.output.frames) / 1_000_000
+        let secondsPerMegapixel: Double =
+            switch plan.rendition.save.encoding {
+            case .jpeg: 0.5
+            case .png: 4
+            case .webp(let options): options.lossless ? 20 : 5
+            case .avif(let options): 5 * Double(options.effort + 1)
+            case .tiff: 1
+            case .gif: 5
+            }
+        return megapixels * secondsPerMegapixel
+    }
+}

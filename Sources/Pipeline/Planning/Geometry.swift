@@ -1,0 +1,74 @@
+// What is known of a picture at one point of the flow, before it has any pixel.
+
+/// What is known of a picture between two stages.
+package struct Geometry: Hashable, Sendable {
+    /// Whether the size is known, or only that it is no larger.
+    package enum Certainty: Hashable, Sendable { case exact, atMost }
+
+    /// Pixels of one frame.
+    package var size: PixelSize
+    package var certainty: Certainty = .exact
+    package var frames: Int
+    package var hasAlpha: Bool
+    package var colour: ColourModel
+    package var depth: BitDepth
+    /// Pixels in one point of the picture's natural size: the `@Nx` of its name, or the scale at which it was drawn.
+    package var pixelsPerPoint: Int
+    /// The picture stays in its own profile, into which colours are converted.
+    package var keepsProfile: Bool
+
+    package init(
+        size: PixelSize, frames: Int = 1, hasAlpha: Bool = false, colour: ColourModel = .rgb, depth: BitDepth = .eight, pixelsPerPoint: Int = 1,
+        keepsProfile: Bool = false
+    ) {
+        self.size = size
+        self.frames = frames
+        self.hasAlpha = hasAlpha
+        self.colour = colour
+        self.depth = depth
+        self.pixelsPerPoint = pixelsPerPoint
+        self.keepsProfile = keepsProfile
+    }
+
+    package var bands: Int { colour.bands + (hasAlpha ? 1 : 0) }
+
+    /// Bytes of all frames, uncompressed.
+    package var bytes: Int {
+        let (bytes, overflow) = size.area.multipliedReportingOverflow(by: bands * depth.bytes * frames)
+        return overflow ? .max : bytes
+    }
+
+    /// The size at which a mode that does not scale draws the picture, in pixels.
+    package func naturalSize(scale: Int) -> PixelSize {
+        PixelSize(scaledSide(size.width, scale, pixelsPerPoint), scaledSide(size.height, scale, pixelsPerPoint))
+    }
+
+    package func resized(to size: PixelSize) -> Geometry {
+        var result = self
+        result.size = size
+        return result
+    }
+
+    /// The colour model once these colours are drawn on the picture: grey stays grey until something else is drawn.
+    /// - Throws: `PlanFailure` where colours cannot be converted into the picture's own.
+    package func colour(drawing colours: [Color], stage: String) throws(PlanFailure) -> ColourModel {
+        switch colour {
+        case .rgb: return .rgb
+        case .grey: return keepsProfile || colours.allSatisfy(\.isGrey) ? .grey : .rgb
+        case .cmyk, .lab:
+            let message = "'\(stage)' draws, which cannot be done in \(colour.rawValue) colours; remove 'profile: keep'"
+            throw PlanFailure(.unsupportedColour, stage: stage, message)
+        }
+    }
+
+    package var description: String { (certainty == .atMost ? "≤ " : "") + size.description }
+}
+
+/// Why a source cannot be planned.
+package struct PlanFailure: Error, Equatable {
+    package let failure: Failure
+
+    package init(_ code: FailureCode, stage: String, _ message: String) {
+        failure = Failure(code, stage: stage, message)
+    }
+}

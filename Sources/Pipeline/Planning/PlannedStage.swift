@@ -1,0 +1,95 @@
+// What a stage must say of itself before any pixel exists. The target Stages adds the pixels.
+
+/// A stage, as far as it can be planned. A stage reads its parameters in its initialiser.
+package protocol PlannedStage: ParameterGroup {
+    associatedtype Plan: StagePlan
+
+    /// The name in the pipeline file: the user's verb.
+    static var name: String { get }
+    /// One sentence for the docs.
+    static var summary: String { get }
+    /// A pipeline's `stages` entry that shows the usual use, as YAML.
+    static var example: String { get }
+
+    /// Works out everything that is geometry: sizes, offsets, boxes.
+    func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan
+}
+
+/// What a stage will do to one picture. The rendering follows it and works out nothing by itself.
+package protocol StagePlan: Sendable {
+    var output: Geometry { get }
+    /// What a person wants to know besides the output's size, such as `drawn 600×400 at (0, 100)`.
+    var note: String { get }
+    /// How the stage depends on the number of pixels that come in.
+    var footing: Footing { get }
+    /// Rows are read once, from top to bottom; otherwise the picture must be held in memory.
+    var isStreaming: Bool { get }
+    /// The picture is drawn larger than it comes in.
+    var isEnlarging: Bool { get }
+}
+
+extension StagePlan {
+    package var note: String { "" }
+    package var footing: Footing { .sourcePixels }
+    package var isStreaming: Bool { true }
+    package var isEnlarging: Bool { false }
+}
+
+/// How a stage depends on the number of pixels that come in. Loading shrinks only where every stage up to the first scaling one allows it.
+package enum Footing: Hashable, Sendable {
+    /// Any number will do: the stage treats all pixels alike.
+    case anySize
+    /// The stage scales to this size, whatever comes in.
+    case scales(to: PixelSize)
+    /// The plan's offsets and sizes are in pixels of the source.
+    case sourcePixels
+}
+
+/// What a plan may depend on besides the incoming picture.
+package struct PlanContext: Sendable {
+    /// Pixels in one point: the rendition's scale, 1 in shared stages.
+    package let scale: Int
+    /// The assets of the pipeline by their path as written.
+    package let assets: [String: AssetFacts]
+    /// What was measured on the decoded picture for this stage; nil before that, and for stages that measure nothing.
+    package let measurement: Measurement?
+
+    package init(scale: Int, assets: [String: AssetFacts] = [:], measurement: Measurement? = nil) {
+        self.scale = scale
+        self.assets = assets
+        self.measurement = measurement
+    }
+}
+
+/// An asset as far as planning needs it: upright, in sRGB.
+package struct AssetFacts: Hashable, Sendable, Codable {
+    package let size: PixelSize
+    /// From the `@Nx` of its name.
+    package let pixelsPerPoint: Int
+    package let isGrey: Bool
+
+    package init(size: PixelSize, pixelsPerPoint: Int, isGrey: Bool) {
+        self.size = size
+        self.pixelsPerPoint = pixelsPerPoint
+        self.isGrey = isGrey
+    }
+}
+
+/// What a stage found in the pixels, as fractions of the picture, so that all scales share it. Taken once per source.
+package enum Measurement: Hashable, Sendable, Codable {
+    /// A rectangle: left, top, width and height, 0…1.
+    case box(left: Double, top: Double, width: Double, height: Double)
+    /// Offsets along one axis, 0…1.
+    case offsets([Double])
+}
+
+/// The stages that a pipeline may name.
+package struct StageCatalogue: Sendable {
+    package let stages: [any PlannedStage.Type]
+
+    package init(_ stages: [any PlannedStage.Type]) { self.stages = stages }
+
+    package var names: [String] { stages.map { $0.name } }
+
+    package func stage(named name: String) -> (any PlannedStage.Type)? { stages.first { $0.name == name } }
+}

@@ -1,0 +1,87 @@
+// What the header of a picture says, read by a worker before any pixel is decoded.
+
+/// What the bands of a picture mean.
+package enum ColourModel: String, Sendable, Codable, Hashable {
+    case grey, rgb, cmyk, lab
+
+    /// Bands without alpha.
+    package var bands: Int {
+        switch self {
+        case .grey: 1
+        case .rgb, .lab: 3
+        case .cmyk: 4
+        }
+    }
+}
+
+/// How fine the numbers of a band are.
+package enum BitDepth: String, Sendable, Codable, Hashable {
+    case eight, sixteen
+
+    package var bytes: Int {
+        switch self {
+        case .eight: 1
+        case .sixteen: 2
+        }
+    }
+}
+
+/// Facts from a picture's header. They come from a worker, so `isPlausible` must be asked before they are used.
+package struct SourceFacts: Hashable, Sendable, Codable {
+    package var format: SourceFormat
+    /// Pixels as stored, before the orientation is applied; of one frame.
+    package var size: PixelSize
+    /// EXIF orientation, 1…8.
+    package var orientation: Int
+    /// Frames of an animation, or pages.
+    package var frames: Int
+    package var hasAlpha: Bool
+    package var colour: ColourModel
+    package var depth: BitDepth
+    package var hasProfile: Bool
+    /// The decoder must hold the whole picture, as for progressive JPEG and interlaced PNG.
+    package var isInterlaced: Bool
+    /// When the picture was taken, by its EXIF; `YYYY:MM:DD HH:MM:SS` without a time zone.
+    package var captureDate: String?
+
+    package init(
+        format: SourceFormat, size: PixelSize, orientation: Int = 1, frames: Int = 1, hasAlpha: Bool = false, colour: ColourModel = .rgb,
+        depth: BitDepth = .eight, hasProfile: Bool = false, isInterlaced: Bool = false, captureDate: String? = nil
+    ) {
+        self.format = format
+        self.size = size
+        self.orientation = (1...8).contains(orientation) ? orientation : 1
+        self.frames = max(1, frames)
+        self.hasAlpha = hasAlpha
+        self.colour = colour
+        self.depth = depth
+        self.hasProfile = hasProfile
+        self.isInterlaced = isInterlaced
+        self.captureDate = captureDate
+    }
+
+    /// Pixels as a person sees them, the orientation applied.
+    package var uprightSize: PixelSize { orientation >= 5 ? size.transposed : size }
+
+    /// Whether a header can say this at all. A worker that a picture has taken over could claim anything.
+    package var isPlausible: Bool {
+        let sides = 1...maximumCoordinate
+        return sides.contains(size.width) && sides.contains(size.height) && (1...8).contains(orientation) && (1...1_000_000).contains(frames)
+            && captureDate.map(isDate) ?? true
+    }
+
+    /// Several frames that follow each other in time, not pages.
+    package var isAnimated: Bool {
+        switch format {
+        case .gif, .webp: frames > 1
+        case .jpeg, .png, .tiff, .heic, .avif: false
+        }
+    }
+}
+
+/// `YYYY:MM:DD HH:MM:SS` and nothing else, since it becomes part of names.
+package func isDate(_ text: String) -> Bool {
+    let pattern = "0000:00:00 00:00:00"
+    return text.utf8.count == pattern.utf8.count
+        && zip(text.utf8, pattern.utf8).allSatisfy { $1 == UInt8(ascii: "0") ? (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) : $0 == $1 }
+}

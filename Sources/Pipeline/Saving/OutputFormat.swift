@@ -1,0 +1,67 @@
+/// A format that renditions are saved in.
+package enum OutputFormat: String, ParameterWord, Codable {
+    case jpeg, png, webp, avif, tiff, gif
+
+    /// `{ext}` in names.
+    package var fileExtension: String {
+        switch self {
+        case .jpeg: "jpg"
+        case .png: "png"
+        case .webp: "webp"
+        case .avif: "avif"
+        case .tiff: "tif"
+        case .gif: "gif"
+        }
+    }
+
+    package var supportsAlpha: Bool {
+        switch self {
+        case .jpeg: false
+        case .png, .webp, .avif, .tiff, .gif: true
+        }
+    }
+
+    package var supportsAnimation: Bool {
+        switch self {
+        case .webp, .gif: true
+        case .jpeg, .png, .avif, .tiff: false
+        }
+    }
+
+    /// 16 bit stays 16 bit, or what comes nearest to it (12 in AVIF).
+    package var supportsSixteenBits: Bool {
+        switch self {
+        case .png, .tiff, .avif: true
+        case .jpeg, .webp, .gif: false
+        }
+    }
+
+    package func supports(_ colour: ColourModel) -> Bool {
+        switch (self, colour) {
+        case (_, .grey), (_, .rgb), (.jpeg, .cmyk), (.tiff, .cmyk), (.tiff, .lab): true
+        case (.png, _), (.webp, _), (.avif, _), (.gif, _), (.jpeg, .lab): false
+        }
+    }
+
+    /// The longest side in pixels that the format can hold.
+    package var maximumSide: Int {
+        switch self {
+        case .jpeg, .gif: 65_535
+        case .webp: 16_383
+        case .avif: 16_384
+        case .png, .tiff: maximumCoordinate
+        }
+    }
+
+    /// The same format as a source, for reading a result back.
+    package var asSource: SourceFormat {
+        switch self {
+        case .jpeg: .jpeg
+        case .png: .png
+        case .webp: .webp
+        case .avif: .avif
+        case .tiff: .tiff
+        case .gif: .gif
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/// Another picture that a pipeline draws: its path as written, relative to the pipeline file.
+package struct AssetPath: ParameterValue, Hashable {
+    package let path: String
+
+    package init(_ path: String) { self.path = path }
+
+    package static var expectation: String { "the path of a picture, relative to the pipeline file" }
+    package static var schema: JSONValue { ["type": "string"] }
+    package static var placeholder: AssetPath { AssetPath("") }
+
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> AssetPath? {
+        guard let text = node.text, !node.isNull, !text.utf8.contains(0) else { return nil }
+        log.asset(AssetReference(path: text, position: node.position))
+        return AssetPath(text)
+    }
+
+    package var written: String { path }
+}

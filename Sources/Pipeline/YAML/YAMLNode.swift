@@ -1,0 +1,44 @@
+// A YAML document as this project reads it: scalars, lists and mappings with their positions. Knows nothing of a YAML library.
+
+/// One node of a YAML document.
+package struct YAMLNode: Sendable {
+    package enum Content: Sendable {
+        /// The text, and whether it stood in quotes (then it is never a number or a boolean).
+        case scalar(String, quoted: Bool)
+        case list([YAMLNode])
+        case mapping([Entry])
+    }
+
+    package struct Entry: Sendable {
+        package let key: String
+        package let keyPosition: Position
+        package let value: YAMLNode
+    }
+
+    package let content: Content
+    package let position: Position
+
+    /// A scalar's text; nil for a list or a mapping.
+    package var text: String? {
+        if case .scalar(let text, _) = content { text } else { nil }
+    }
+
+    /// A scalar's text where it did not stand in quotes.
+    package var plainText: String? {
+        if case .scalar(let text, quoted: false) = content { text } else { nil }
+    }
+
+    /// Nothing was written: `key:` alone, `~` or `null`.
+    package var isNull: Bool {
+        ["", "~", "null"].contains(plainText ?? "something")
+    }
+
+    /// What was found, for a message: `'abc'`, `a list`, `a mapping`, `nothing`.
+    package var found: String {
+        switch content {
+        case .scalar(let text, let quoted): isNull && !quoted ? "nothing" : "'\(text)'"
+        case .list: "a list"
+        case .mapping: "a mapping"
+        }
+    }
+}

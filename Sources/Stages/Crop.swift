@@ -1,0 +1,66 @@
+package import Pipeline
+package import Vips
+
+/// Cuts a rectangle out of the picture.
+package struct Crop: Stage {
+    package static let name = "crop"
+    package static let summary = "Cuts a rectangle out of the picture; one that is larger than the picture is made to fit."
+    package static let example = """
+        - crop: { width: 80%, height: 80%, anchor: top }
+        """
+
+    let width: Extent
+    let height: Extent
+    let anchor: Anchor
+    let corner: (x: Length, y: Length)?
+
+    package init(_ p: inout Parameters) {
+        width = p.required("width", "Width of the cut.")
+        height = p.required("height", "Height of the cut.")
+        anchor = p.optional("anchor", .center, "Which part to keep.")
+        let x: Length? = p.optional("x", "Left edge of the cut, instead of `anchor`.")
+        let y: Length? = p.optional("y", "Top edge of the cut, instead of `anchor`.")
+        corner = x == nil && y == nil ? nil : (x ?? .points(0), y ?? .points(0))
+        if corner != nil && p.has("anchor") { p.problem(at: "anchor", "'anchor' and 'x', 'y' exclude each other; write one or the other") }
+    }
+
+    package struct Plan: StagePlan {
+        package let output: Geometry
+        let box: PixelBox
+
+        package var note: String { "cut at \(box.offset)" }
+    }
+
+    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+        let picture = input.size
+        let wanted = PixelSize(width.pixels(of: picture.width, scale: context.scale), height.pixels(of: picture.height, scale: context.scale))
+        let box = try corner.map { corner throws(PlanFailure) in
+            let x = corner.x.pixels(of: picture.width, scale: context.scale)
+            let y = corner.y.pixels(of: picture.height, scale: context.scale)
+            return try Self.clamped(PixelOffset(x, y), wanted, in: picture)
+        } ?? anchored(wanted, in: picture)
+        return Plan(output: input.resized(to: box.size), box: box)
+    }
+
+    private func anchored(_ wanted: PixelSize, in picture: PixelSize) -> PixelBox {
+        let size = PixelSize(min(wanted.width, picture.width), min(wanted.height, picture.height))
+        return PixelBox(anchor.offset(of: size, in: picture), size)
+    }
+
+    private static func clamped(_ corner: PixelOffset, _ size: PixelSize, in picture: PixelSize) throws(PlanFailure) -> PixelBox {
+        let left = max(0, corner.x)
+        let top = max(0, corner.y)
+        let right = min(picture.width, corner.x + size.width)
+        let bottom = min(picture.height, corner.y + size.height)
+        guard left < right, top < bottom else {
+            let message = "the cut of \(size) at \(corner) lies outside the picture of \(picture); nothing would be left"
+            throw PlanFailure(.emptyResult, stage: name, message)
+        }
+        return PixelBox(PixelOffset(left, top), PixelSize(right - left, bottom - top))
+    }
+
+    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
+        let box = plan.box
+        return try image.extractArea(left: box.offset.x, top: box.offset.y, width: box.size.width, height: box.size.height)
+    }
+}

@@ -1,0 +1,35 @@
+package import Pipeline
+package import Vips
+
+/// Composites the picture onto a colour and drops its alpha channel.
+package struct Flatten: Stage {
+    package static let name = "flatten"
+    package static let summary = "Composites the picture onto a colour and drops the alpha channel."
+    package static let example = """
+        - flatten: { background: white }
+        """
+
+    let background: Color
+
+    package init(_ p: inout Parameters) {
+        background = p.optional("background", .white, "The colour behind the picture.")
+        if !background.isOpaque { p.problem(at: "background", "'flatten' needs an opaque 'background'") }
+    }
+
+    package struct Plan: StagePlan {
+        package let output: Geometry
+        package var footing: Footing { .anySize }
+    }
+
+    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+        guard input.hasAlpha else { return Plan(output: input) }
+        var output = input
+        output.hasAlpha = false
+        output.colour = try input.colour(drawing: [background], stage: Self.name)
+        return Plan(output: output)
+    }
+
+    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
+        try image.inColour(plan.output.colour).flattened(onto: background, in: context)
+    }
+}

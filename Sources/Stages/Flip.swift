@@ -1,0 +1,34 @@
+package import Pipeline
+package import Vips
+
+/// Mirrors the picture.
+package struct Flip: Stage {
+    package static let name = "flip"
+    package static let summary = "Mirrors the picture."
+    package static let example = """
+        - flip: { axis: horizontal }
+        """
+
+    package enum Axis: String, ParameterWord { case horizontal, vertical }
+
+    let axis: Axis
+
+    package init(_ p: inout Parameters) {
+        axis = p.required("axis", "horizontal swaps left and right, vertical swaps top and bottom.")
+    }
+
+    package struct Plan: StagePlan {
+        package let output: Geometry
+        package let isStreaming: Bool
+
+        package var footing: Footing { .anySize }
+    }
+
+    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+        Plan(output: input, isStreaming: axis == .horizontal)
+    }
+
+    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
+        try image.flip(axis.rawValue)
+    }
+}

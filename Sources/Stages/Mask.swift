@@ -1,0 +1,83 @@
+import Glibc
+package import Pipeline
+package import Vips
+
+/// Rounds the corners, or cuts a circle. What is cut becomes transparent.
+package struct Mask: Stage {
+    package static let name = "mask"
+    package static let summary = "Rounds the corners, or cuts a circle; what is cut becomes transparent."
+    package static let example = """
+        - mask: { corner-radius: 12 }
+        """
+
+    package enum Shape: String, ParameterWord { case circle }
+
+    let cornerRadius: Extent?
+    let shape: Shape?
+
+    package init(_ p: inout Parameters) {
+        cornerRadius = p.optional("corner-radius", "The radius of the corners, at most half the shorter side; a percentage is of the shorter side.")
+        shape = p.optional("shape", "circle: the largest circle in the middle of the picture.")
+        if cornerRadius != nil && shape != nil {
+            p.problem(at: "shape", "'shape' and 'corner-radius' exclude each other; write one of them")
+        } else if cornerRadius == nil && shape == nil {
+            p.problem("stage 'mask' needs 'corner-radius' or 'shape'")
+        }
+    }
+
+    package struct Plan: StagePlan {
+        package let output: Geometry
+        /// The rounded rectangle that stays.
+        let box: PixelBox
+        /// Pixels; need not be whole.
+        let radius: Double
+
+        package var note: String { "radius \(writtenRadius)" }
+        private var writtenRadius: String { radius == radius.rounded() ? String(Int(radius)) : String(radius) }
+    }
+
+    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+        var output = input
+        output.hasAlpha = true
+        let side = min(input.size.width, input.size.height)
+        if shape == .circle {
+            let square = PixelSize(side, side)
+            return Plan(output: output, box: PixelBox(Anchor.center.offset(of: square, in: input.size), square), radius: Double(side) / 2)
+        }
+        let radius = cornerRadius?.length.exactPixels(of: side, scale: context.scale) ?? 0
+        return Plan(output: output, box: PixelBox(PixelOffset(0, 0), input.size), radius: min(radius, Double(side) / 2))
+    }
+
+    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
+        let size = plan.output.size
+        let coverage = Self.coverage(of: size, box: plan.box, radius: plan.radius)
+        return try image.multiplyingAlpha(by: Image(bytes: coverage, width: size.width, height: size.height, bands: 1))
+    }
+
+    /// How much of each pixel lies in the rounded rectangle, 0…255, row by row.
+    static func coverage(of size: PixelSize, box: PixelBox, radius: Double) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: size.area)
+        let (left, top) = (box.offset.x, box.offset.y)
+        let rows = max(0, top)..<min(size.height, top + box.size.height)
+        let columns = max(0, left)..<min(size.width, left + box.size.width)
+        let corner = Int(radius.rounded(.up))
+        for y in rows {
+            let vertical = distance(of: y - top, side: box.size.height, radius: radius)
+            for x in columns {
+                // Only the corners have pixels that are covered in part.
+                let fromEdge = min(x - left, left + box.size.width - 1 - x)
+                let isInside = vertical == 0 || fromEdge >= corner
+                let horizontal = isInside ? 0 : distance(of: x - left, side: box.size.width, radius: radius)
+                let share = isInside || horizontal == 0 ? 1 : min(max(radius + 0.5 - hypot(horizontal, vertical), 0), 1)
+                bytes[y * size.width + x] = UInt8((share * 255).rounded())
+            }
+        }
+        return bytes
+    }
+
+    /// How far a pixel's centre lies beyond the centre of the nearest corner's circle, along one axis; 0 between the two circles.
+    private static func distance(of index: Int, side: Int, radius: Double) -> Double {
+        let centre = Double(index) + 0.5
+        return max(radius - centre, centre - (Double(side) - radius), 0)
+    }
+}

@@ -1,0 +1,102 @@
+package import Pipeline
+package import Vips
+
+/// How new pixels are computed from old ones; libvips' names.
+package enum ScalingKernel: String, ParameterWord {
+    case lanczos3, lanczos2, mitchell, cubic, linear, nearest
+}
+
+/// Changes the picture's own size. Never pads, never cuts.
+package struct Resize: Stage {
+    package static let name = "resize"
+    package static let summary = "Changes the picture's own size; never pads and never cuts."
+    package static let example = """
+        - resize: { size: "1600x1600>" }
+        """
+
+    let width: Extent?
+    let height: Extent?
+    let mode: ScalingMode
+    let limit: ScalingLimit
+    let kernel: ScalingKernel
+    let linear: Bool
+
+    package init(_ p: inout Parameters) {
+        let size: GeometryString? = p.optional("size", "800x600 (fits the box), 800x, x600, 800, 50%; > only shrinks, < only enlarges, ! exact, ^ covers.")
+        let givenWidth: Extent? = p.optional("width", "Width of the box, instead of `size`.")
+        let givenHeight: Extent? = p.optional("height", "Height of the box, instead of `size`.")
+        let givenMode = p.optional("mode", ScalingMode.aspectFit, "How the picture meets the box of `width` and `height`.")
+        let enlarge = p.optional("enlarge", true, "Whether a picture smaller than the box becomes larger.")
+        kernel = p.optional("kernel", .lanczos3, "How new pixels are computed; lanczos3 is the sharpest.")
+        linear = p.optional("linear", false, "Computes with light instead of sRGB's numbers: more exact for fine contrasts, and slower.")
+
+        width = size?.width ?? givenWidth
+        height = size?.height ?? givenHeight
+        mode = size?.mode ?? givenMode
+        limit = size.map(\.limit) == .some(.none) || size == nil ? (enlarge ? .none : .onlyShrink) : size?.limit ?? .none
+        check(size, &p)
+    }
+
+    private func check(_ size: GeometryString?, _ p: inout Parameters) {
+        if p.has("size") {
+            for key in ["width", "height", "mode"] where p.has(key) {
+                p.problem(at: key, "'\(key)' and 'size' exclude each other; write one of them")
+            }
+        } else if width == nil && height == nil {
+            p.problem("stage 'resize' needs 'size', or 'width' or 'height'")
+        }
+        if let size, size.limit != .none, p.has("enlarge") {
+            p.problem(at: "enlarge", "'enlarge' says again, or against, what '>' or '<' in 'size' says; remove one of them")
+        }
+        if mode != .aspectFit, !p.has("size"), (width == nil) != (height == nil) {
+            p.problem(at: "mode", "'mode: \(mode.rawValue)' needs both 'width' and 'height'")
+        }
+    }
+
+    package struct Plan: StagePlan {
+        package let output: Geometry
+        package let footing: Footing
+        package let isEnlarging: Bool
+    }
+
+    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+        let old = input.size
+        let target = limited(target(for: old, scale: context.scale), from: old)
+        var output = input.resized(to: target)
+        // A size in points is drawn at the scale; a percentage keeps the picture's own points.
+        if target != old, isInPoints { output.pixelsPerPoint = context.scale }
+        let needsSourcePixels = linear || kernel == .nearest
+        return Plan(
+            output: output, footing: needsSourcePixels ? .sourcePixels : .scales(to: target),
+            isEnlarging: target.width > old.width || target.height > old.height)
+    }
+
+    private var isInPoints: Bool {
+        if case .points = (width ?? height)?.length { true } else { false }
+    }
+
+    private func target(for old: PixelSize, scale: Int) -> PixelSize {
+        let boxWidth = width?.pixels(of: old.width, scale: scale)
+        let boxHeight = height?.pixels(of: old.height, scale: scale)
+        return switch (boxWidth, boxHeight) {
+        case (let width?, let height?): mode.size(of: old, in: PixelSize(width, height))
+        case (let width?, nil): old.scaled(toWidth: width)
+        case (nil, let height?): old.scaled(toHeight: height)
+        case (nil, nil): old
+        }
+    }
+
+    private func limited(_ target: PixelSize, from old: PixelSize) -> PixelSize {
+        let enlarges = target.width > old.width || target.height > old.height
+        let shrinks = target.width < old.width || target.height < old.height
+        return switch limit {
+        case .none: target
+        case .onlyShrink: enlarges ? old : target
+        case .onlyEnlarge: shrinks ? old : target
+        }
+    }
+
+    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
+        try image.scaled(to: plan.output.size, kernel: kernel, inLinearLight: linear)
+    }
+}

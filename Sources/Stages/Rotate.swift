@@ -1,0 +1,79 @@
+import Glibc
+package import Pipeline
+package import Vips
+
+/// Turns the picture clockwise. The result is as large as the turned picture needs.
+package struct Rotate: Stage {
+    package static let name = "rotate"
+    package static let summary = "Turns the picture clockwise; the result is as large as the turned picture needs."
+    package static let example = """
+        - rotate: { angle: 90 }
+        """
+
+    /// Degrees, 0 up to but not including 360.
+    let angle: Double
+    let background: Color
+
+    package init(_ p: inout Parameters) {
+        let given = p.required("angle", in: -360.0...360.0, "Degrees clockwise; steps of 90 move pixels without changing them.")
+        background = p.optional("background", .transparent, "What fills the corners of other angles.")
+        let turned = given.truncatingRemainder(dividingBy: 360)
+        angle = turned < 0 ? turned + 360 : turned
+    }
+
+    package struct Plan: StagePlan {
+        package let output: Geometry
+        let isQuarterTurn: Bool
+
+        package var footing: Footing { isQuarterTurn ? .anySize : .sourcePixels }
+        package var isStreaming: Bool { false }
+    }
+
+    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+        guard quarterTurns == nil else {
+            let isUpright = angle == 0 || angle == 180
+            return Plan(output: input.resized(to: isUpright ? input.size : input.size.transposed), isQuarterTurn: true)
+        }
+        let (sine, cosine) = (abs(sin(radians)), abs(cos(radians)))
+        let (width, height) = (Double(input.size.width), Double(input.size.height))
+        var output = input.resized(to: PixelSize(rounded(width * cosine + height * sine), rounded(width * sine + height * cosine)))
+        output.hasAlpha = input.hasAlpha || !background.isOpaque
+        output.colour = try input.colour(drawing: [background], stage: Self.name)
+        return Plan(output: output, isQuarterTurn: false)
+    }
+
+    private var radians: Double { angle * .pi / 180 }
+
+    /// libvips' name for a turn by a multiple of 90°; nil for other angles.
+    private var quarterTurns: String? {
+        switch angle {
+        case 0: "d0"
+        case 90: "d90"
+        case 180: "d180"
+        case 270: "d270"
+        default: nil
+        }
+    }
+
+    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
+        if let quarterTurns { return angle == 0 ? image : try image.rot(quarterTurns) }
+        let picture = try image.inColour(plan.output.colour)
+        let color = try context.values(of: background, in: picture)
+        guard plan.output.hasAlpha else { return try turned(picture, to: plan.output.size, background: color) }
+        let opaque = try picture.addingAlpha()
+        let edge = color.map { $0 * background.alpha } + [background.alpha * opaque.maximumValue]
+        return try opaque.premultiplied { try turned($0, to: plan.output.size, background: edge) }
+    }
+
+    /// Turns about the centre: the centre of the old picture becomes that of the new one.
+    private func turned(_ image: Image, to size: PixelSize, background: [Double]) throws -> Image {
+        let (sine, cosine) = (sin(radians), cos(radians))
+        // libvips counts from the centre of the first pixel.
+        let oldCentre = (x: Double(image.width - 1) / 2, y: Double(image.height - 1) / 2)
+        let newCentre = (x: Double(size.width - 1) / 2, y: Double(size.height - 1) / 2)
+        let odx = newCentre.x - (cosine * oldCentre.x - sine * oldCentre.y)
+        let ody = newCentre.y - (sine * oldCentre.x + cosine * oldCentre.y)
+        return try image.affine(
+            matrix: [cosine, -sine, sine, cosine], odx: odx, ody: ody, width: size.width, height: size.height, background: background)
+    }
+}

@@ -1,0 +1,31 @@
+package import Pipeline
+package import Vips
+
+/// Sharpens edges, in lightness only, so that colours stay.
+package struct Sharpen: Stage {
+    package static let name = "sharpen"
+    package static let summary = "Sharpens edges, in lightness only; best after a resize."
+    package static let example = """
+        - sharpen: { amount: 2 }
+        """
+
+    let sigma: Double
+    let amount: Double
+
+    package init(_ p: inout Parameters) {
+        sigma = p.optional("sigma", 0.5, in: 0.1...10, "How wide the edges are, in pixels.")
+        amount = p.optional("amount", 3.0, in: 0...20, "How strongly edges are sharpened; flat areas stay as they are.")
+    }
+
+    package struct Plan: StagePlan {
+        package let output: Geometry
+    }
+
+    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+        Plan(output: input)
+    }
+
+    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
+        try image.sharpen(sigma: sigma, flat: 0, jagged: amount)
+    }
+}

@@ -1,0 +1,65 @@
+// A stage with its pixels, and the picture or pictures that flow from stage to stage.
+package import Pipeline
+package import Vips
+
+/// One step on the picture: parameters and plan as in `PlannedStage`, and the pixels that follow the plan.
+package protocol Stage: PlannedStage {
+    /// Follows the plan. Works out no geometry of its own, so that plan and pixels cannot disagree.
+    func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image
+}
+
+/// What flows between stages: one picture, or many that follow each other.
+package struct Frames {
+    package var images: [Image]
+    /// Milliseconds for each frame; empty for a single picture.
+    package var delays: [Int]
+    /// How often the animation plays; 0 for ever.
+    package var repeatCount: Int
+
+    package init(images: [Image], delays: [Int] = [], repeatCount: Int = 0) {
+        self.images = images
+        self.delays = delays
+        self.repeatCount = repeatCount
+    }
+
+    package func map(_ transform: (Image) throws -> Image) rethrows -> Frames {
+        Frames(images: try images.map(transform), delays: delays, repeatCount: repeatCount)
+    }
+}
+
+/// What a rendering may depend on besides the picture.
+package struct RenderContext {
+    /// Pixels in one point.
+    package let scale: Int
+    /// The pictures that stages draw.
+    package let assets: any AssetProvider
+
+    package init(scale: Int, assets: any AssetProvider) {
+        self.scale = scale
+        self.assets = assets
+    }
+}
+
+/// Gives the assets of a pipeline.
+package protocol AssetProvider {
+    /// The asset upright, in sRGB with 8 bits, at a size in pixels.
+    func image(_ asset: AssetPath, size: PixelSize) throws -> Image
+}
+
+/// A stage and a plan that do not belong together: a mistake in this program.
+package struct MismatchedPlan: Error {
+    package let stage: String
+}
+
+extension Step {
+    /// Renders all frames.
+    package func render(_ frames: Frames, in context: RenderContext) throws -> Frames {
+        guard let stage = stage as? any Stage else { throw MismatchedPlan(stage: name) }
+        return try render(frames, by: stage, in: context)
+    }
+
+    private func render<S: Stage>(_ frames: Frames, by stage: S, in context: RenderContext) throws -> Frames {
+        guard let plan = plan as? S.Plan else { throw MismatchedPlan(stage: name) }
+        return try frames.map { try stage.render($0, following: plan, in: context) }
+    }
+}

@@ -1,0 +1,173 @@
+// libvips' operations as this project uses them: one wrapper each, named as in libvips' manual, a few lines long.
+import CVips
+
+// Size and place.
+extension Image {
+    /// Scales to an exact size in pixels.
+    package func resize(width newWidth: Int, height newHeight: Int, kernel: String = "lanczos3") throws(VipsError) -> Image {
+        let horizontal = Double(newWidth) / Double(width)
+        let vertical = Double(newHeight) / Double(height)
+        return try call("resize", [("scale", .double(horizontal)), ("vscale", .double(vertical)), ("kernel", .string(kernel))])
+    }
+
+    package func extractArea(left: Int, top: Int, width: Int, height: Int) throws(VipsError) -> Image {
+        let area: [(String, Argument)] = [("left", .int(left)), ("top", .int(top)), ("width", .int(width)), ("height", .int(height))]
+        return try Operation("extract_area", [("input", .image(self))] + area).image()
+    }
+
+    /// Places the picture on a canvas of one colour. `x` and `y` may be negative; what does not fit is cut.
+    package func embed(x: Int, y: Int, width: Int, height: Int, background: [Double]) throws(VipsError) -> Image {
+        let place: [(String, Argument)] = [("x", .int(x)), ("y", .int(y)), ("width", .int(width)), ("height", .int(height))]
+        return try call("embed", place + [("extend", "background"), ("background", .doubles(background))])
+    }
+
+    package func insert(_ sub: Image, x: Int, y: Int) throws(VipsError) -> Image {
+        try Operation("insert", ["main": .image(self), "sub": .image(sub), "x": .int(x), "y": .int(y)]).image()
+    }
+
+    /// Mirrors; `direction` is `horizontal` or `vertical`.
+    package func flip(_ direction: String) throws(VipsError) -> Image {
+        try call("flip", [("direction", .string(direction))])
+    }
+
+    /// Turns clockwise by `d0`, `d90`, `d180` or `d270`.
+    package func rot(_ angle: String) throws(VipsError) -> Image {
+        try call("rot", [("angle", .string(angle))])
+    }
+
+    /// Maps by a matrix [a b c d]: output = matrix × input + (odx, ody), cut to `width` × `height` from the origin.
+    package func affine(
+        matrix: [Double], odx: Double, ody: Double, width: Int, height: Int, background: [Double]
+    ) throws(VipsError) -> Image {
+        let interpolation: [(String, Argument)] = [("matrix", .doubles(matrix)), ("oarea", .ints([0, 0, width, height]))]
+        let shift: [(String, Argument)] = [("odx", .double(odx)), ("ody", .double(ody))]
+        // premultiplied: the caller has done it, so that the background is in the same values as the picture.
+        let edge: [(String, Argument)] = [("extend", "background"), ("background", .doubles(background)), ("premultiplied", true)]
+        return try call("affine", interpolation + shift + edge + [("interpolate", "bicubic")])
+    }
+
+    /// Puts pictures of one size below each other.
+    package static func arrayjoin(_ images: [Image]) throws(VipsError) -> Image {
+        try Operation("arrayjoin", ["in": .images(images), "across": 1]).image()
+    }
+}
+
+// Numbers and bands.
+extension Image {
+    package func cast(_ format: BandFormat) throws(VipsError) -> Image {
+        try call("cast", [("format", .string(format.rawValue))])
+    }
+
+    /// Rounds to the nearest whole number; casting alone cuts off.
+    package func rint() throws(VipsError) -> Image {
+        try call("round", [("round", "rint")])
+    }
+
+    /// value × factor + offset, a factor and an offset for each band or one for all.
+    package func linear(_ factors: [Double], _ offsets: [Double]) throws(VipsError) -> Image {
+        try call("linear", [("a", .doubles(factors)), ("b", .doubles(offsets))])
+    }
+
+    package func multiply(_ other: Image) throws(VipsError) -> Image {
+        try Operation("multiply", ["left": .image(self), "right": .image(other)]).image()
+    }
+
+    package func add(_ other: Image) throws(VipsError) -> Image {
+        try Operation("add", ["left": .image(self), "right": .image(other)]).image()
+    }
+
+    package func extractBands(from first: Int, count: Int) throws(VipsError) -> Image {
+        try call("extract_band", [("band", .int(first)), ("n", .int(count))])
+    }
+
+    package func bandjoin(_ other: Image) throws(VipsError) -> Image {
+        try Operation("bandjoin", ["in": .images([self, other])]).image()
+    }
+
+    /// Adds bands of one value each.
+    package func bandjoin(constants: [Double]) throws(VipsError) -> Image {
+        try call("bandjoin_const", [("c", .doubles(constants))])
+    }
+
+    package func premultiply(maximumAlpha: Double) throws(VipsError) -> Image {
+        try call("premultiply", [("max_alpha", .double(maximumAlpha))])
+    }
+
+    package func unpremultiply(maximumAlpha: Double) throws(VipsError) -> Image {
+        try call("unpremultiply", [("max_alpha", .double(maximumAlpha))])
+    }
+
+    /// Composites onto a colour and drops the alpha.
+    package func flatten(background: [Double], maximumAlpha: Double) throws(VipsError) -> Image {
+        try call("flatten", [("background", .doubles(background)), ("max_alpha", .double(maximumAlpha))])
+    }
+
+    /// Composites another picture onto this one by one of libvips' blend modes.
+    package func composite2(_ overlay: Image, mode: String, x: Int, y: Int) throws(VipsError) -> Image {
+        let place: KeyValuePairs<String, Argument> = [
+            "base": .image(self), "overlay": .image(overlay), "mode": .string(mode), "x": .int(x), "y": .int(y),
+        ]
+        return try Operation("composite2", place).image()
+    }
+
+    /// Copies, sharing the pixels; optionally says anew what the bands mean.
+    package func copy(interpretation: String? = nil) throws(VipsError) -> Image {
+        try call("copy", interpretation.map { [("interpretation", .string($0))] } ?? [])
+    }
+
+    /// A picture of zeros.
+    package static func black(width: Int, height: Int, bands: Int) throws(VipsError) -> Image {
+        try Operation("black", ["width": .int(width), "height": .int(height), "bands": .int(bands)]).image()
+    }
+
+    /// The values of one pixel, a number for each band.
+    package func getpoint(x: Int, y: Int) throws(VipsError) -> [Double] {
+        let pixel = try extractArea(left: x, top: y, width: 1, height: 1).cast(.double).pixels()
+        return pixel.withUnsafeBytes { Array($0.bindMemory(to: Double.self)) }
+    }
+}
+
+// Colour.
+extension Image {
+    package func colourspace(_ space: String) throws(VipsError) -> Image {
+        try call("colourspace", [("space", .string(space))])
+    }
+
+    /// Converts to a built-in profile (`srgb`, `p3`, `cmyk`): from the embedded profile, or else from the built-in `input`.
+    package func iccTransform(to output: String, input: String? = nil, depth: Int = 8) throws(VipsError) -> Image {
+        let from: [(String, Argument)] = input.map { [("input_profile", .string($0))] } ?? [("embedded", true)]
+        let how: [(String, Argument)] = [("intent", "relative"), ("black_point_compensation", true), ("depth", .int(depth))]
+        return try call("icc_transform", [("output_profile", .string(output))] + from + how)
+    }
+
+    /// Converts from the embedded profile to Lab.
+    package func iccImport() throws(VipsError) -> Image {
+        try call("icc_import", [("embedded", true), ("intent", "relative"), ("black_point_compensation", true), ("pcs", "lab")])
+    }
+
+    /// Converts from Lab to the embedded profile.
+    package func iccExport(depth: Int) throws(VipsError) -> Image {
+        let how: [(String, Argument)] = [("intent", "relative"), ("black_point_compensation", true), ("depth", .int(depth))]
+        return try call("icc_export", [("pcs", "lab")] + how)
+    }
+}
+
+// Filters.
+extension Image {
+    /// Sigma in pixels.
+    package func gaussblur(sigma: Double) throws(VipsError) -> Image {
+        try call("gaussblur", [("sigma", .double(sigma)), ("precision", "integer")])
+    }
+
+    /// Sharpens the lightness; the parameters are libvips' own.
+    package func sharpen(sigma: Double, flat: Double, jagged: Double) throws(VipsError) -> Image {
+        try call("sharpen", [("sigma", .double(sigma)), ("m1", .double(flat)), ("m2", .double(jagged))])
+    }
+}
+
+extension Image {
+    /// An operation that takes this picture as `in` and gives one as `out`.
+    private func call(_ name: String, _ arguments: [(String, Argument)]) throws(VipsError) -> Image {
+        try Operation(name, [("in", .image(self))] + arguments).image()
+    }
+}

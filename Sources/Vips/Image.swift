@@ -1,0 +1,139 @@
+// A picture in libvips: a recipe for pixels, computed when they are asked for. Immutable; every operation gives a new one.
+import CVips
+
+/// How a band's numbers are stored. The names are libvips'.
+package enum BandFormat: String, Sendable {
+    case uchar, ushort, float, double, other
+
+    init(_ format: VipsBandFormat) {
+        switch format {
+        case VIPS_FORMAT_UCHAR: self = .uchar
+        case VIPS_FORMAT_USHORT: self = .ushort
+        case VIPS_FORMAT_FLOAT: self = .float
+        case VIPS_FORMAT_DOUBLE: self = .double
+        default: self = .other
+        }
+    }
+}
+
+/// A picture. Owns one reference to a `VipsImage`.
+package final class Image {
+    /// The wrapped image; it lives as long as this object. Stays inside this module.
+    let pointer: UnsafeMutablePointer<VipsImage>
+
+    /// Takes over a reference that the caller owns.
+    init(owning pointer: UnsafeMutablePointer<VipsImage>) {
+        self.pointer = pointer
+    }
+
+    deinit { g_object_unref(pointer) }
+
+    /// Pixels.
+    package var width: Int { Int(vips_image_get_width(pointer)) }
+    /// Pixels; of all frames together where the frames stand below each other.
+    package var height: Int { Int(vips_image_get_height(pointer)) }
+    package var bands: Int { Int(vips_image_get_bands(pointer)) }
+    package var format: BandFormat { BandFormat(vips_image_get_format(pointer)) }
+    package var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
+    /// Pixels of one frame.
+    package var pageHeight: Int { Int(vips_image_get_page_height(pointer)) }
+    /// How many frames or pages the file has, loaded or not.
+    package var pages: Int { Int(vips_image_get_n_pages(pointer)) }
+
+    /// What the bands mean, by libvips' nickname: `srgb`, `b-w`, `cmyk`, `lab`, `rgb16`, `grey16`, …
+    package var interpretation: String {
+        guard let nick = vips_enum_nick(vips_interpretation_get_type(), CInt(vips_image_guess_interpretation(pointer).rawValue)) else {
+            return "error"
+        }
+        return String(cString: nick)
+    }
+}
+
+// Pixels in and out of memory.
+extension Image {
+    /// A picture of bytes, row by row, bands interleaved; libvips keeps a copy of its own.
+    package convenience init(bytes: [UInt8], width: Int, height: Int, bands: Int) throws(VipsError) {
+        precondition(bytes.count == width * height * bands, "the bytes are not those of a picture of this size")
+        let made = bytes.withUnsafeBytes {
+            vips_image_new_from_memory_copy($0.baseAddress, $0.count, CInt(width), CInt(height), CInt(bands), VIPS_FORMAT_UCHAR)
+        }
+        guard let made else { throw VipsError.failed(operation: "new_from_memory") }
+        self.init(owning: made)
+    }
+
+    /// All pixels in the image's own format, row by row, bands interleaved. Evaluates the picture.
+    package func pixels() throws(VipsError) -> [UInt8] {
+        var size = 0
+        guard let memory = vips_image_write_to_memory(pointer, &size) else { throw VipsError.failed(operation: "write_to_memory") }
+        defer { g_free(memory) }
+        return [UInt8](UnsafeRawBufferPointer(start: memory, count: size))
+    }
+
+    /// The picture with its pixels computed once and held in memory; the source is no longer needed.
+    package func inMemory() throws(VipsError) -> Image {
+        guard let copy = vips_image_copy_memory(pointer) else { throw VipsError.failed(operation: "copy_memory") }
+        return Image(owning: copy)
+    }
+}
+
+// Metadata, by libvips' field names.
+extension Image {
+    package var fields: [String] {
+        guard let names = vips_image_get_fields(pointer) else { return [] }
+        defer { g_strfreev(names) }
+        var result: [String] = []
+        while let name = names[result.count] { result.append(String(cString: name)) }
+        return result
+    }
+
+    package func int(_ field: String) -> Int? {
+        guard vips_image_get_typeof(pointer, field) == cvips_type_int() else { return nil }
+        var value: CInt = 0
+        return vips_image_get_int(pointer, field, &value) == 0 ? Int(value) : nil
+    }
+
+    package func ints(_ field: String) -> [Int]? {
+        guard vips_image_get_typeof(pointer, field) == cvips_type_array_int() else { return nil }
+        var values: UnsafeMutablePointer<CInt>?
+        var count: CInt = 0
+        guard vips_image_get_array_int(pointer, field, &values, &count) == 0, let values else { return nil }
+        return (0..<Int(count)).map { Int(values[$0]) }
+    }
+
+    package func string(_ field: String) -> String? {
+        guard vips_image_get_typeof(pointer, field) == cvips_type_string() else { return nil }
+        var value: UnsafePointer<CChar>?
+        guard vips_image_get_string(pointer, field, &value) == 0, let value else { return nil }
+        return String(cString: value)
+    }
+
+    package func blob(_ field: String) -> [UInt8]? {
+        guard vips_image_get_typeof(pointer, field) == cvips_type_blob() else { return nil }
+        var value: UnsafeRawPointer?
+        var size = 0
+        guard vips_image_get_blob(pointer, field, &value, &size) == 0, let value else { return nil }
+        return [UInt8](UnsafeRawBufferPointer(start: value, count: size))
+    }
+
+    /// The same picture with other metadata. The pixels are shared.
+    package func editingMetadata(_ edit: (MetadataEditor) -> Void) throws(VipsError) -> Image {
+        let copy = try copy()
+        edit(MetadataEditor(pointer: copy.pointer))
+        return copy
+    }
+}
+
+/// Changes the metadata of a picture that nobody else can see yet.
+package struct MetadataEditor {
+    fileprivate let pointer: UnsafeMutablePointer<VipsImage>
+
+    package func set(_ field: String, int value: Int) { vips_image_set_int(pointer, field, CInt(clamping: value)) }
+    package func set(_ field: String, string value: String) { vips_image_set_string(pointer, field, value) }
+    package func set(_ field: String, ints values: [Int]) {
+        vips_image_set_array_int(pointer, field, values.map { CInt(clamping: $0) }, CInt(values.count))
+    }
+    package func set(_ field: String, blob bytes: [UInt8]) {
+        bytes.withUnsafeBytes { vips_image_set_blob_copy(pointer, field, $0.baseAddress, $0.count) }
+    }
+    package func remove(_ field: String) { _ = vips_image_remove(pointer, field) }
+}

@@ -1,0 +1,75 @@
+// libvips as a whole: start it, set what is one per process, count what it holds.
+import CVips
+import Glibc
+import Synchronization
+
+/// The library itself. Start it once per process, before anything else of this module is used.
+package enum VipsLibrary {
+    /// Starts libvips for the careful use that this project makes of it.
+    ///
+    /// The operation cache is off: it serves old pixels for a file that was replaced under its name.
+    /// - Parameter threads: how many threads one evaluation uses; many pictures by one thread beat one picture by many.
+    /// - Throws: `VipsError` where the library cannot start.
+    package static func start(threads: Int = 1, leakCheck: Bool = false) throws(VipsError) {
+        guard vips_init("imagemill") == 0 else { throw VipsError.failed(operation: "init") }
+        g_log_set_default_handler({ domain, level, text, _ in GLibLog.shared.add(domain: domain, level: level, text: text) }, nil)
+        vips_cache_set_max(0)
+        vips_concurrency_set(CInt(threads))
+        if leakCheck { vips_leak_set(1) }
+    }
+
+    /// Refuses the loaders and savers that libvips marks as untrusted (SVG, PDF, ImageMagick and their like).
+    package static func blockUntrusted() {
+        vips_block_untrusted_set(1)
+    }
+
+    /// Stops the library. With the leak check on, it prints what is still alive to standard error.
+    package static func stop() {
+        vips_shutdown()
+    }
+
+    /// The version at run time, such as `8.14.1`.
+    package static var version: String {
+        (0..<3).map { String(vips_version(CInt($0))) }.joined(separator: ".")
+    }
+
+    /// How many libvips objects are alive; equal before and after a piece of work that leaks none.
+    package static var liveObjects: Int { cvips_live_objects() }
+
+    /// Takes the text of libvips' error buffer, which is one for the whole process, and empties it. Empty where there was no error.
+    package static func takeErrors() -> String {
+        guard let text = vips_error_buffer_copy() else { return "" }
+        defer { g_free(text) }
+        return trimmed(String(cString: text))
+    }
+}
+
+/// Removes the line ends that libvips leaves behind its texts.
+func trimmed(_ text: String) -> String {
+    var text = text[...]
+    while let last = text.last, last.isWhitespace { text.removeLast() }
+    return String(text)
+}
+
+/// What GLib and libvips logged. They log into one handler per process, so this is one per process too.
+package final class GLibLog: Sendable {
+    package static let shared = GLibLog()
+
+    private let lines = Mutex<[String]>([])
+    private static let limit = 100
+
+    func add(domain: UnsafePointer<CChar>?, level: GLogLevelFlags, text: UnsafePointer<CChar>?) {
+        let important = GLogLevelFlags(rawValue: G_LOG_LEVEL_WARNING.rawValue | G_LOG_LEVEL_CRITICAL.rawValue | G_LOG_LEVEL_ERROR.rawValue)
+        guard level.rawValue & important.rawValue != 0 else { return }
+        let line = (domain.map { String(cString: $0) + ": " } ?? "") + (text.map { String(cString: $0) } ?? "")
+        lines.withLock { if $0.count < Self.limit { $0.append(line) } }
+    }
+
+    /// The warnings and worse since the last call, the first hundred of them.
+    package func take() -> [String] {
+        lines.withLock { lines in
+            defer { lines = [] }
+            return lines
+        }
+    }
+}

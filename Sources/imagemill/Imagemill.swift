@@ -1,0 +1,1 @@
+@main struct Imagemill { static func main() {} }

@@ -2,6 +2,7 @@
 #include "CLinux.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,10 +108,26 @@ uint64_t clinux_peak_memory(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t) usage.ru_maxrss * 1024 : 0;
 }
 
+int clinux_usable_processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : -1;
+}
+
 int clinux_terminal_columns(int descriptor)
 {
     struct winsize size;
     return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+int clinux_error_text(int code, char *buffer, size_t size)
+{
+    return snprintf(buffer, size, "%s", strerrordesc_np(code) ? strerrordesc_np(code) : "unknown error") < 0;
+}
+
+int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int from)
+{
+    return posix_spawn_file_actions_addclosefrom_np(actions, from);
 }
 
 int clinux_ending_signal(int status) { return WIFSIGNALED(status) ? WTERMSIG(status) : 0; }

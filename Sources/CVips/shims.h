@@ -54,8 +54,9 @@ static inline gboolean cvips_parameter(VipsOperation *operation, const char *nam
 {
     GParamSpec *pspec = g_object_class_find_property(G_OBJECT_GET_CLASS(operation), name);
     if (!pspec) return FALSE;
+    // The table is a hash table by GParamSpec; libvips' own look-up is not exported.
     VipsArgumentClass *argument = (VipsArgumentClass *)
-        vips__argument_table_lookup(VIPS_OBJECT_GET_CLASS(operation)->argument_table, pspec);
+        g_hash_table_lookup(VIPS_OBJECT_GET_CLASS(operation)->argument_table, pspec);
     if (!argument) return FALSE;
     out->kind = cvips_kind(pspec);
     out->type = G_PARAM_SPEC_VALUE_TYPE(pspec);

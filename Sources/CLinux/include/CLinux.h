@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <spawn.h>
 #include <sys/types.h>
 
 // The most descriptors that one message can carry (SCM_MAX_FD).
@@ -42,8 +43,17 @@ int clinux_limit_address_space(uint64_t bytes);
 // Peak resident memory of this process in bytes.
 uint64_t clinux_peak_memory(void);
 
+// Processors that this process may run on; below 1 where the system does not say.
+int clinux_usable_processors(void);
+
 // Columns of a terminal, 0 where it is none.
 int clinux_terminal_columns(int descriptor);
+
+// The system's sentence for an error number, safe across threads.
+int clinux_error_text(int code, char *buffer, size_t size);
+
+// In a process to be spawned, closes every descriptor from this one on.
+int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int from);
 
 // The signal that ended a process, 0 where none did.
 int clinux_ending_signal(int status);

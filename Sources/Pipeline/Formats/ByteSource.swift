@@ -29,15 +29,7 @@ extension ByteSource {
     /// An unsigned number of up to eight bytes; one too large for an `Int` becomes the largest. Nil where the bytes end before.
     package func integer(at offset: Int, bytes count: Int, _ order: ByteOrder = .big) -> Int? {
         guard (0...8).contains(count), (0...self.count).contains(offset) else { return nil }
-        let bytes = read(offset, count)
-        return bytes.count == count ? Int(saturating: bytes, order) : nil
-    }
-}
-
-extension Int {
-    /// An unsigned number from at most eight bytes; one too large becomes the largest.
-    init(saturating bytes: [UInt8], _ order: ByteOrder) {
-        let bigEndian = order == .big ? bytes : bytes.reversed()
-        self.init(clamping: bigEndian.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+        var reader = ForwardReader(self, in: offset..<offset + count)
+        return try? reader.integer(bytes: count, order)
     }
 }

@@ -40,19 +40,18 @@ struct ForwardReader {
         return block[position - blockStart]
     }
 
-    mutating func bytes(_ count: Int) throws(StructureError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for _ in 0..<count { bytes.append(try byte()) }
-        return bytes
-    }
-
     /// An unsigned number of up to eight bytes; one too large for an `Int` becomes the largest.
     mutating func integer(bytes count: Int, _ order: ByteOrder = .big) throws(StructureError) -> Int {
-        Int(saturating: try bytes(count), order)
+        var number: UInt64 = 0
+        for place in 0..<count {
+            let byte = UInt64(try byte())
+            number = order == .big ? number << 8 | byte : number | byte << (8 * place)
+        }
+        return Int(clamping: number)
     }
 
     mutating func skip(_ count: Int) throws(StructureError) {
-        guard count <= remaining else { throw endError }
+        guard (0...max(0, remaining)).contains(count) else { throw endError }
         position += count
     }
 

@@ -2,26 +2,27 @@
 
 /// Four bytes that are meant to be read as ASCII.
 struct FourCC: Equatable, ExpressibleByStringLiteral {
-    let bytes: [UInt8]
-
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    /// The first character is in the highest byte.
+    private let code: Int
 
     init(stringLiteral text: String) {
-        bytes = Array(text.utf8)
+        code = text.utf8.reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    fileprivate init(code: Int) {
+        self.code = code
     }
 
     var isLetters: Bool {
-        bytes.allSatisfy { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) }
+        [24, 16, 8, 0].allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= UInt8(code >> $0 & 0xFF) | 0x20 }
     }
 }
 
 extension ForwardReader {
-    /// Four zeros are a hole that nobody has written to yet.
+    /// With a zero at the end, it is the beginning of a hole that nobody has written to yet.
     mutating func fourCC() throws(StructureError) -> FourCC {
-        let code = FourCC(try bytes(4))
-        if code.bytes == [0, 0, 0, 0] { throw .endsEarly }
-        return code
+        let code = try integer(bytes: 4)
+        if code & 0xFF == 0 { throw .endsEarly }
+        return FourCC(code: code)
     }
 }

@@ -3,8 +3,9 @@
 enum HEIFCompleteness {
     /// The boxes must end with the file, with all bytes of the pictures inside.
     static func walk(_ source: ByteSource) throws(StructureError) {
+        var start = ForwardReader(source, in: 4..<8)
+        try start.expect(Array("ftyp".utf8))
         var boxes = ISOBoxes(in: source)
-        guard try boxes.next()?.type == "ftyp" else { throw source.count == 0 ? .endsEarly : .malformed }
         var meta: ISOBox?
         var hasTracks = false
         var hasMediaData = false

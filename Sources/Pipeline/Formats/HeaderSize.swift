@@ -14,7 +14,7 @@ extension SourceFormat {
         case .png: try PNGChunks.size(in: bytes)
         case .webp: try WebPChunks.size(in: bytes)
         case .gif: try GIFBlocks.size(in: bytes)
-        case .tiff: try TIFFDirectory.size(in: bytes)
+        case .tiff: try TIFFPages.size(in: bytes)
         case .heic, .avif: try HEIFItems.size(in: bytes)
         }
     }

@@ -8,11 +8,12 @@ struct JPEGMarkers {
     static let startOfScan: UInt8 = 0xDA
 
     private var reader: ForwardReader
-    private var segmentEnd = 0
+    private var segmentEnd: Int
 
     init(of source: ByteSource) throws(StructureError) {
         reader = ForwardReader(source)
         try reader.expect([0xFF, Self.startOfImage])
+        segmentEnd = reader.position
     }
 
     static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {

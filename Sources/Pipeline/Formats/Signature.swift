@@ -30,7 +30,8 @@ struct Signature: Sendable {
     }
 
     /// In this order: the first that matches is taken, so that a longer mark goes before a shorter one.
-    static let all: [Signature] = pictures + otherPictures + cameraFiles + documents + archives + soundAndVideo
+    static let all: [Signature] =
+        pictures + otherPictures + bitmaps + icons + portableMaps + cameraFiles + documents + archives + soundAndVideo
 
     private static let pictures = [
         reads(.jpeg, mark(0xFF, 0xD8, 0xFF)),
@@ -59,11 +60,13 @@ struct Signature: Sendable {
         knows("BPG", mark(0x42, 0x50, 0x47, 0xFB)),
         knows("MNG", mark(0x8A, 0x4D, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A)),
         knows("JNG", mark(0x8B, 0x4A, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A)),
+        knows("libvips image", mark(0x08, 0xF2, 0xA6, 0xB6)),
+        knows("libvips image", mark(0xB6, 0xA6, 0xF2, 0x08)),
         knows("DjVu", mark("AT&TFORM")),
         knows("Apple icon", mark("icns")),
         knows("Windows metafile", mark(0xD7, 0xCD, 0xC6, 0x9A)),
         knows("Windows metafile", mark(1, 0, 0, 0), mark(" EMF", at: 40)),
-    ] + bitmaps + icons + portableMaps
+    ]
 
     /// `BM` alone is any text that begins so. The size of the second header, at 14, tells the versions apart.
     private static let bitmaps = [12, 16, 40, 52, 56, 64, 108, 124].map { knows("BMP", mark("BM"), mark($0, 0, 0, 0, at: 14)) }

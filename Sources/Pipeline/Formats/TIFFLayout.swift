@@ -9,9 +9,9 @@ struct TIFFLayout {
 
     init(of source: ByteSource) throws(StructureError) {
         var reader = ForwardReader(source, in: 0..<8)
-        switch try reader.bytes(2) {
-        case [0x49, 0x49]: order = .little
-        case [0x4D, 0x4D]: order = .big
+        switch try reader.integer(bytes: 2) {
+        case 0x4949: order = .little
+        case 0x4D4D: order = .big
         default: throw .malformed
         }
         switch try reader.integer(bytes: 2, order) {

@@ -1,59 +1,84 @@
-// The pixels of a TIFF: strips or tiles, whose places in the file each page's directory lists.
+// The pages of a TIFF: their size, and whether all that belongs to them is there.
 
 enum TIFFPages {
     /// As many as libtiff reads.
-    private static let mostPages = 65_535
+    private static let mostDirectories = 65_535
 
-    /// Looks whether the strips or tiles of all pages lie inside the file.
+    /// Of the first page, as it is stored.
+    static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
+        let layout = try TIFFLayout(of: source)
+        let page = try TIFFDirectory(at: layout.firstDirectory(in: source), in: source, layout)
+        return (try page.number(.imageWidth, in: source), try page.number(.imageLength, in: source))
+    }
+
+    /// Looks whether all directories, their values and the pixels they list lie inside the file.
     static func walk(_ source: ByteSource) throws(StructureError) {
         let layout = try TIFFLayout(of: source)
-        var next = try layout.firstDirectory(in: source)
-        guard next > 0 else { throw .endsEarly }
+        var pending = [try layout.firstDirectory(in: source)]
+        guard pending != [0] else { throw .endsEarly }
         // Nothing in a sound file is listed twice, so its lists are not longer than the file. Hostile ones may overlap, or go round.
         var bytesLeft = source.count
-        var pagesLeft = mostPages
-        while next > 0 {
-            let page = try TIFFDirectory(at: next, in: source, layout)
-            let pixels = try PixelPlaces(of: page)
-            bytesLeft -= page.bytes
-            pagesLeft -= 1
-            guard pagesLeft >= 0, pixels.listBytes <= bytesLeft else { throw .malformed }
-            bytesLeft -= pixels.listBytes
-            try pixels.check(source, layout.order)
-            next = page.next
+        var directoriesLeft = mostDirectories
+        while let offset = pending.popLast() {
+            let directory = try TIFFDirectory(at: offset, in: source, layout)
+            guard directory.hasAllValues else { throw .endsEarly }
+            let isFirst = directoriesLeft == mostDirectories
+            guard directory.pixelPlaces != nil || !isFirst else { throw .malformed }
+            bytesLeft -= directory.listedBytes
+            directoriesLeft -= 1
+            guard bytesLeft >= 0, directoriesLeft >= 0 else { throw .malformed }
+            try directory.checkPixels(in: source)
+            pending += try directory.others(in: source, atMost: directoriesLeft - pending.count)
         }
     }
 }
 
-/// Where the strips or tiles of a page are, and how long.
-private struct PixelPlaces {
-    private let offsets: TIFFField
-    private let byteCounts: TIFFField
-
-    init(of page: TIFFDirectory) throws(StructureError) {
-        guard let offsets = page.fields[.stripOffsets] ?? page.fields[.tileOffsets],
-            let byteCounts = page.fields[.stripByteCounts] ?? page.fields[.tileByteCounts]
-        else { throw .malformed }
-        self.offsets = offsets
-        self.byteCounts = byteCounts
+extension TIFFDirectory {
+    fileprivate func number(_ tag: TIFFTag, in source: ByteSource) throws(StructureError) -> Int {
+        guard let field = fields[tag], field.count > 0 else { throw .malformed }
+        var numbers = try field.numbers(in: source)
+        return try numbers.next()
     }
 
-    /// Bytes of the two lists; too many for an `Int` become the largest.
-    var listBytes: Int {
-        let (bytes, overflow) = count.multipliedReportingOverflow(by: offsets.valueBytes + byteCounts.valueBytes)
-        return overflow ? .max : bytes
+    /// Where the strips or tiles are, and how long.
+    fileprivate var pixelPlaces: (offsets: TIFFField, byteCounts: TIFFField)? {
+        guard let offsets = fields[.stripOffsets] ?? fields[.tileOffsets],
+            let byteCounts = fields[.stripByteCounts] ?? fields[.tileByteCounts]
+        else { return nil }
+        return (offsets, byteCounts)
     }
 
-    private var count: Int { min(offsets.count, byteCounts.count) }
+    /// The offsets of directories that belong to this one.
+    private var pointers: [TIFFField] {
+        [fields[.subdirectories], fields[.exifDirectory], fields[.locationDirectory]].compactMap(\.self)
+    }
+
+    /// Bytes of the directory and of the lists that are gone through, all of which are inside the file.
+    fileprivate var listedBytes: Int {
+        let lists = pointers + [pixelPlaces?.offsets, pixelPlaces?.byteCounts].compactMap(\.self)
+        return lists.reduce(bytes) { $0 + $1.count * $1.valueBytes }
+    }
 
     /// A strip of no bytes is one that was left out, wherever it is said to be.
-    func check(_ source: ByteSource, _ order: ByteOrder) throws(StructureError) {
-        var offsets = try self.offsets.values(in: source)
-        var byteCounts = try self.byteCounts.values(in: source)
-        for _ in 0..<count {
-            let offset = try offsets.integer(bytes: self.offsets.valueBytes, order)
-            let byteCount = try byteCounts.integer(bytes: self.byteCounts.valueBytes, order)
+    fileprivate func checkPixels(in source: ByteSource) throws(StructureError) {
+        guard let places = pixelPlaces else { return }
+        var offsets = try places.offsets.numbers(in: source)
+        var byteCounts = try places.byteCounts.numbers(in: source)
+        for _ in 0..<min(offsets.count, byteCounts.count) {
+            let offset = try offsets.next()
+            let byteCount = try byteCounts.next()
             guard byteCount == 0 || offset <= source.count && byteCount <= source.count - offset else { throw .endsEarly }
         }
+    }
+
+    /// The offsets of the directories that this one leads to.
+    fileprivate func others(in source: ByteSource, atMost most: Int) throws(StructureError) -> [Int] {
+        var offsets = [next]
+        for pointer in pointers {
+            var numbers = try pointer.numbers(in: source)
+            guard numbers.count <= most else { throw .malformed }
+            for _ in 0..<numbers.count { offsets.append(try numbers.next()) }
+        }
+        return offsets.filter { $0 != 0 }
     }
 }

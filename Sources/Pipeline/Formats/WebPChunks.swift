@@ -5,14 +5,21 @@
 struct WebPChunks {
     private var reader: ForwardReader
 
+    /// Of the RIFF, in the file.
+    private let end: Int
+
     /// The RIFF may end before the file does, but not after it.
     init(of source: ByteSource) throws(StructureError) {
         reader = ForwardReader(source)
         try reader.expect(Array("RIFF".utf8))
         let length = try reader.integer(bytes: 4, .little)
         try reader.expect(Array("WEBP".utf8))
-        reader = ForwardReader(source, in: 12..<max(12, 8 + length))
+        end = max(reader.position, 8 + length)
+        reader = ForwardReader(source, in: reader.position..<end)
     }
+
+    /// Less than the header of a chunk is left over by some writers.
+    private var hasMore: Bool { reader.remaining >= 8 }
 
     static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
         var chunks = try WebPChunks(of: source)
@@ -27,9 +34,8 @@ struct WebPChunks {
 
     static func walk(_ source: ByteSource) throws(StructureError) {
         var chunks = try WebPChunks(of: source)
-        guard chunks.reader.position + chunks.reader.remaining <= source.count else { throw .endsEarly }
-        guard chunks.reader.remaining > 0 else { throw .malformed }
-        while chunks.reader.remaining > 0 {
+        guard chunks.end <= source.count, chunks.hasMore else { throw .endsEarly }
+        while chunks.hasMore {
             let (_, length) = try chunks.next()
             try chunks.reader.skip(length)
             try chunks.reader.skip(min(length % 2, chunks.reader.remaining))

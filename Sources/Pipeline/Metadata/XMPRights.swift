@@ -36,7 +36,7 @@ private enum XMPNamespace: String {
     case photoshop = "http://ns.adobe.com/photoshop/1.0/"
     case xmpRights = "http://ns.adobe.com/xap/1.0/rights/"
     case creativeCommons = "http://creativecommons.org/ns#"
-    /// The same vocabulary before 2008.
+    /// The same vocabulary at its earlier address.
     case oldCreativeCommons = "http://web.resource.org/cc/"
     case plus = "http://ns.useplus.org/ldf/xmp/1.0/"
     case other = ""
@@ -116,7 +116,7 @@ private enum XMPRole {
 
 /// Follows the tokens of a packet and keeps the rights it meets. The first statement of each property counts.
 private struct XMPReader {
-    /// Elements below this depth are counted but not looked at. Lightroom's own packets are 9 deep.
+    /// Elements below this depth are counted but not looked at. The deepest of ours, plus:LicensorURL, is the eighth.
     static let deepestElement = 32
 
     private struct Element {

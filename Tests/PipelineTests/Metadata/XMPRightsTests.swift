@@ -50,6 +50,31 @@ struct XMPRightsTests {
         #expect(rights(XMPPackets.around(inside)).copyright == "here")
     }
 
+    @Test func `an inner binding hides an outer one`() {
+        let hidden = "<dc:rights xmlns:dc='https://example.com/other'>not this</dc:rights>"
+        let bound = "<x:rights xmlns:x='http://purl.org/dc/elements/1.1/'>this</x:rights>"
+        #expect(rights(XMPPackets.around(hidden + bound)).copyright == "this")
+    }
+
+    @Test func `an attribute without a prefix has no namespace`() {
+        let attributes = "xmlns='http://purl.org/dc/elements/1.1/' rights='not this'"
+        #expect(rights(XMPPackets.around("<rights>this</rights>", attributes: attributes)).copyright == "this")
+    }
+
+    @Test func `the first statement of each property counts`() {
+        let statements = ["one", "two"].map { word in
+            """
+            <dc:creator>\(word)</dc:creator><dc:rights>\(word)</dc:rights><photoshop:Credit>\(word)</photoshop:Credit>
+            <xmpRights:UsageTerms>\(word)</xmpRights:UsageTerms><xmpRights:WebStatement>\(word)</xmpRights:WebStatement>
+            <cc:license>\(word)</cc:license>
+            """
+        }
+        let expected = Rights(
+            creator: ["one"], copyright: "one", credit: "one", usageTerms: "one", webStatement: "one", licence: "one"
+        )
+        #expect(rights(XMPPackets.around(statements.joined())) == expected)
+    }
+
     @Test func `a byte order mark in front changes nothing`() {
         #expect(rights("\u{FEFF}" + XMPPackets.creativeCommons) == rights(XMPPackets.creativeCommons))
     }

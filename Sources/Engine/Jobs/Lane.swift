@@ -1,0 +1,302 @@
+// One worker process and the thread that serves it: one job at a time, from the open file to the published renditions.
+import Glibc
+package import Pipeline
+
+/// What every lane of a run shares.
+package struct LaneSettings: Sendable {
+    package let pipeline: LoadedPipeline
+    package let limits: Limits
+    package let outbox: BytePath
+    package let keepsTree: Bool
+    package let isDryRun: Bool
+    /// How often a source may cost a worker its life.
+    package var attempts = 3
+    package let worker: WorkerCommand
+    package let names: NameDesk
+    package let memory: MemoryBudget
+    package let cancellation: Cancellation
+
+    package init(
+        pipeline: LoadedPipeline, limits: Limits, outbox: BytePath, keepsTree: Bool, isDryRun: Bool, worker: WorkerCommand, names: NameDesk,
+        memory: MemoryBudget, cancellation: Cancellation
+    ) {
+        self.pipeline = pipeline
+        self.limits = limits
+        self.outbox = outbox
+        self.keepsTree = keepsTree
+        self.isDryRun = isDryRun
+        self.worker = worker
+        self.names = names
+        self.memory = memory
+        self.cancellation = cancellation
+    }
+}
+
+/// The run was cancelled while a job was under way.
+struct Cancelled: Error {}
+
+/// Serves one worker process.
+package actor Lane {
+    private let settings: LaneSettings
+    private var worker: WorkerProcess?
+    private var planner: Planner?
+    /// Makes the names of staged files distinct.
+    private let token: String
+    private var staged = 0
+
+    /// A worker is replaced after so many renderings, which bounds what its libraries may have leaked.
+    private static let renderingsPerWorker = 500
+    /// Headers are small; a decoder that takes longer hangs.
+    private static let headerSeconds = 30.0
+
+    private let executor = ThreadExecutor()
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    package init(_ settings: LaneSettings, index: Int) {
+        self.settings = settings
+        token = "\(getpid())-\(index)"
+    }
+
+    /// Ends the worker.
+    package func close() {
+        worker = nil
+        executor.stop()
+    }
+
+    /// Starts the worker and gives it the pipeline.
+    /// - Returns: the planner for the pipeline with the assets as the worker found them.
+    /// - Throws: `Diagnostics` where an asset cannot be decoded, `SystemError` where no worker can be started.
+    @discardableResult
+    package func prepare() throws -> Planner {
+        if let planner, let worker, worker.renderings < Self.renderingsPerWorker { return planner }
+        let process = try WorkerProcess(settings.worker)
+        let message = settings.pipeline.message(id: 1, limits: settings.limits)
+        let files = settings.pipeline.assets.map(\.file.descriptor)
+        switch try process.ask(.prepare(message), descriptors: files, withinSeconds: 60, cancellation: settings.cancellation) {
+        case .assets(let facts) where facts.count == message.assets.count:
+            let assets = Dictionary(zip(message.assets.map(\.path), facts)) { first, _ in first }
+            let planner = Planner(pipeline: settings.pipeline.file, assets: assets, limits: settings.limits)
+            (worker, self.planner) = (process, planner)
+            return planner
+        case .assetFailed(let index, let failure) where message.assets.indices.contains(index):
+            throw settings.pipeline.diagnostics(asset: index, failure)
+        case .failed(let failure): throw failure
+        case .assets, .facts, .rendered, .assetFailed: throw WorkerLoss.confused("an answer to another question")
+        }
+    }
+
+    /// Plans one source without writing anything.
+    /// - Throws: `Failure` where the source cannot be planned.
+    package func plan(_ source: SourceFile) throws -> (plan: Plan, names: [RenditionName]) {
+        let opened = try OpenedSource(source, limits: settings.limits)
+        let planner = try prepare()
+        let name = SourceName(source.relative)
+        let facts = try probe(opened)
+        let plan = try planned { () throws(PlanFailure) in try planner.plan(facts, pixelsPerPoint: name.pixelsPerPoint) }
+        let naming = self.naming(plan, source, opened)
+        return (plan, try planned { () throws(PlanFailure) in try plan.names(for: naming, version: 1) })
+    }
+
+    /// Processes one source, and says what was done.
+    /// - Parameter order: the source's place among all sources, from 0.
+    /// - Returns: nil where the run was cancelled before the source was done.
+    package func process(_ source: SourceFile, order: Int) async -> SourceReport? {
+        var job = Job(report: SourceReport(status: .failed, pipeline: settings.pipeline.file.name, source: source.relative), order: order)
+        do {
+            try await attempt(source, &job)
+            job.report.status = settings.isDryRun ? .planned : .done
+        } catch is Cancelled {
+            await finish(job)
+            return nil
+        } catch {
+            let failure = error as? Failure ?? Failure(.internal, stage: "read", "an unexpected error", detail: "\(error)")
+            job.report.error = job.opened?.refined(failure) ?? failure
+            job.report.renditions = []
+        }
+        await finish(job)
+        return job.report
+    }
+
+    /// What is known of a source while it is processed.
+    private struct Job {
+        var report: SourceReport
+        let order: Int
+        var opened: OpenedSource?
+        /// The names, once the desk has given them.
+        var names: [RenditionName]?
+    }
+
+    private func finish(_ job: Job) async {
+        if job.names == nil {
+            await settings.names.pass(order: job.order)
+        } else {
+            await settings.names.release(order: job.order)
+        }
+    }
+
+    /// Works on the source until it is done, has failed, or has cost too many workers.
+    private func attempt(_ source: SourceFile, _ job: inout Job) async throws {
+        let opened = try OpenedSource(source, limits: settings.limits)
+        job.opened = opened
+        job.report.source.bytes = opened.bytes
+        while true {
+            do {
+                return try await work(on: opened, source, &job)
+            } catch let loss as WorkerLoss {
+                worker = nil
+                let failure = try self.failure(from: loss, attempt: job.report.attempt)
+                guard failure.code == .workerCrashed, job.report.attempt < settings.attempts else { throw failure }
+                job.report.attempt += 1
+            }
+        }
+    }
+
+    private func failure(from loss: WorkerLoss, attempt: Int) throws(Cancelled) -> Failure {
+        switch loss {
+        case .cancelled: throw Cancelled()
+        case .timedOut: return Failure(.timedOut, stage: "render", "rendering took longer than its deadline and was stopped")
+        case .confused(let what): return Failure(.workerCrashed, stage: "render", "the worker answered nonsense: \(what)")
+        case .died(let how, let words):
+            let times = attempt == 1 ? "once" : "\(attempt) times"
+            return Failure(.workerCrashed, stage: "render", "the worker process \(how), \(times) in a row", detail: words.isEmpty ? nil : words)
+        }
+    }
+
+    // MARK: - One attempt
+
+    private func work(on opened: OpenedSource, _ source: SourceFile, _ job: inout Job) async throws {
+        if settings.cancellation.isRaised { throw Cancelled() }
+        var clock = Stopwatch()
+        let planner = try prepare()
+        let name = SourceName(source.relative)
+        let facts = try probe(opened)
+        job.report.source.facts = facts
+        let plan = try planned { () throws(PlanFailure) in try planner.plan(facts, pixelsPerPoint: name.pixelsPerPoint) }
+        job.report.warnings = [opened.extensionWarning(name)].compactMap { $0 } + plan.warnings
+        try checkMemory(plan)
+        let names = try await names(for: plan, source, opened, &job)
+        job.report.renditions = zip(plan.renditions, names).map(Self.entry)
+        if settings.isDryRun { return }
+
+        await settings.memory.acquire(plan.memory)
+        job.report.milliseconds.wait += clock.lap()
+        let result = Result { try render(plan, names, name, opened, &job, &clock) }
+        await settings.memory.release(plan.memory)
+        try result.get()
+        job.report.milliseconds.publish += clock.lap()
+    }
+
+    private func probe(_ opened: OpenedSource) throws -> SourceFacts {
+        guard let worker else { throw Failure(.internal, stage: "read", "there is no worker") }
+        let files = [opened.file.descriptor]
+        switch try worker.ask(.probe(opened.format), descriptors: files, withinSeconds: Self.headerSeconds, cancellation: settings.cancellation) {
+        case .facts(let facts) where facts.isPlausible && facts.format == opened.format: return facts
+        case .failed(let failure): throw failure
+        case .facts, .assets, .rendered, .assetFailed: throw WorkerLoss.confused("a header that cannot be")
+        }
+    }
+
+    private func checkMemory(_ plan: Plan) throws(Failure) {
+        guard plan.memory <= settings.limits.maximumMemory else {
+            let message = "rendering would need up to \(plan.memory >> 20) MiB; the budget is \(settings.limits.maximumMemory >> 20) MiB (--max-memory)"
+            throw Failure(.tooMuchMemory, stage: "read", message)
+        }
+    }
+
+    /// The names, asked for once however often the source is attempted.
+    private func names(for plan: Plan, _ source: SourceFile, _ opened: OpenedSource, _ job: inout Job) async throws -> [RenditionName] {
+        if let names = job.names { return names }
+        let facts = naming(plan, source, opened)
+        job.report.source.sha256 = facts.hash
+        let names = try await settings.names.claim(order: job.order, source: source.identity) { version throws(PlanFailure) in
+            try plan.names(for: facts, version: version)
+        }
+        // From here on the turn is used up; `finish` releases the names instead.
+        job.names = names
+        job.report.warnings += names.filter(\.isShortened).map {
+            Warning(.nameShortened, "the output name was longer than 255 bytes; it is now '\($0.path.printable)'")
+        }
+        return names
+    }
+
+    private func naming(_ plan: Plan, _ source: SourceFile, _ opened: OpenedSource) -> NamingFacts {
+        NamingFacts(
+            source: SourceName(source.relative), hash: settings.pipeline.file.needsHash ? opened.sha256() : nil,
+            date: plan.source.captureDate ?? opened.modificationDate, keepsTree: settings.keepsTree)
+    }
+
+    private static func entry(_ plan: RenditionPlan, _ name: RenditionName) -> SourceReport.RenditionEntry {
+        SourceReport.RenditionEntry(name: plan.rendition.name, scale: plan.scale, path: name.path, format: plan.format, size: plan.output.size)
+    }
+
+    private func render(
+        _ plan: Plan, _ names: [RenditionName], _ name: SourceName, _ opened: OpenedSource, _ job: inout Job, _ clock: inout Stopwatch
+    ) throws {
+        guard let worker else { throw Failure(.internal, stage: "render", "there is no worker") }
+        let outputs = try stage(names)
+        let message = RenderMessage(pipeline: 1, facts: plan.source, pixelsPerPoint: name.pixelsPerPoint)
+        let files = [opened.file.descriptor] + outputs.map(\.file.descriptor)
+        let reply = try worker.ask(.render(message), descriptors: files, withinSeconds: plan.deadline, cancellation: settings.cancellation)
+        job.report.milliseconds.render += clock.lap()
+        guard case .rendered(let result) = reply else {
+            if case .failed(let failure) = reply { throw failure }
+            throw WorkerLoss.confused("an answer to another question")
+        }
+        guard result.renditions.count == outputs.count else { throw WorkerLoss.confused("\(result.renditions.count) renditions") }
+        guard opened.isUnchanged else {
+            throw Failure(.changedWhileRead, stage: "read", "the file was written to while it was read; nothing was published")
+        }
+        for (index, output) in outputs.enumerated() {
+            let said = result.renditions[index]
+            job.report.renditions[index].bytes = try OutputCheck.check(output.file, against: plan.renditions[index], said: said)
+            job.report.renditions[index].size = said.size
+        }
+        job.report.warnings += result.warnings
+        job.report.peakMemory = result.peakMemory
+        try publish(outputs)
+    }
+
+    // MARK: - Publishing
+
+    private func stage(_ names: [RenditionName]) throws(Failure) -> [StagedFile] {
+        do throws(SystemError) {
+            var files: [StagedFile] = []
+            for name in names {
+                staged += 1
+                files.append(try StagedFile(for: settings.outbox.appending(name.path), token: "\(token)-\(staged)"))
+            }
+            return files
+        } catch {
+            throw error.asOutputFailure
+        }
+    }
+
+    /// All renditions of a source or none: everything that can fail is done before the first rename.
+    private func publish(_ outputs: [StagedFile]) throws(Failure) {
+        do throws(SystemError) {
+            for output in outputs { try output.makeReady() }
+            for output in outputs { try output.publish() }
+        } catch {
+            throw error.asOutputFailure
+        }
+    }
+}
+
+private func planned<Value>(_ work: () throws(PlanFailure) -> Value) throws(Failure) -> Value {
+    do throws(PlanFailure) {
+        return try work()
+    } catch {
+        throw error.failure
+    }
+}
+
+/// Milliseconds from one lap to the next.
+private struct Stopwatch {
+    private var last = ContinuousClock.now
+
+    mutating func lap() -> Int {
+        let now = ContinuousClock.now
+        defer { last = now }
+        return milliseconds(in: now - last)
+    }
+}

@@ -1,0 +1,63 @@
+// A pipeline file with its assets, ready for jobs.
+import Glibc
+package import Pipeline
+import Stages
+
+/// A pipeline that has been read, with its assets open.
+package struct LoadedPipeline: Sendable {
+    package let file: PipelineFile
+    let assets: [OpenedAsset]
+    private let path: String
+
+    struct OpenedAsset: Sendable {
+        let reference: AssetReference
+        let message: AssetMessage
+        let file: OpenFile
+    }
+
+    /// The largest pipeline file, in bytes.
+    private static let largest = 1 << 20
+
+    /// Reads a pipeline and opens its assets; their paths are relative to the file.
+    /// - Throws: `Diagnostics` for what is written wrongly, `SystemError` where the file cannot be read.
+    package init(path: String) throws {
+        let bytes = try OpenFile.contents(BytePath(path), limit: Self.largest)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            let problem = Diagnostic(Position(line: 1, column: 1), "the file is not UTF-8 text")
+            throw Diagnostics(file: path, text: "", items: [problem])
+        }
+        file = try PipelineFile(text: text, file: path, catalogue: .all)
+        self.path = path
+        var assets: [OpenedAsset] = []
+        var problems: [Diagnostic] = []
+        for reference in file.assets where !assets.contains(where: { $0.reference.path == reference.path }) {
+            do throws(Failure) {
+                assets.append(try Self.open(reference, beside: BytePath(path)))
+            } catch {
+                problems.append(Diagnostic(reference.position, "the asset '\(reference.path)' cannot be used: \(error.message)"))
+            }
+        }
+        self.assets = assets
+        if !problems.isEmpty { throw Diagnostics(file: path, text: text, items: problems) }
+    }
+
+    private static func open(_ reference: AssetReference, beside pipeline: BytePath) throws(Failure) -> OpenedAsset {
+        let path = BytePath(reference.path)
+        let full = path.bytes.first == UInt8(ascii: "/") ? path : pipeline.directory.appending(path)
+        let source = try OpenedSource(SourceFile(path: full, identity: full, relative: path), limits: Limits())
+        let message = AssetMessage(path: reference.path, format: source.format, pixelsPerPoint: SourceName(path).pixelsPerPoint)
+        return OpenedAsset(reference: reference, message: message, file: source.file)
+    }
+
+    func message(id: Int, limits: Limits) -> PipelineMessage {
+        PipelineMessage(id: id, name: path, text: file.text, assets: assets.map(\.message), limits: limits)
+    }
+
+    /// What is wrong with an asset that a worker could not decode.
+    func diagnostics(asset index: Int, _ failure: Failure) -> Diagnostics {
+        let reference = assets[index].reference
+        let detail = failure.detail.map { " (\($0))" } ?? ""
+        let problem = Diagnostic(reference.position, "the asset '\(reference.path)' cannot be used: \(failure.message)\(detail)")
+        return Diagnostics(file: path, text: file.text, items: [problem])
+    }
+}

@@ -1,0 +1,94 @@
+// Which source owns which name in the output folder: kept in OUT/.imagemill/names.sqlite, written before the rename.
+import FoundationEssentials
+import GRDB
+package import Pipeline
+
+/// What to do where a name belongs to another source, or to a file that Imagemill did not write.
+package enum CollisionPolicy: String, Sendable, CaseIterable {
+    case version, fail, overwrite
+}
+
+/// What stands at a name that no source owns.
+enum Occupant {
+    case nothing
+    /// A file that Imagemill did not write.
+    case file
+    /// A source of this run.
+    case source
+}
+
+/// The record of names. Used from one thread at a time; several processes may share the file.
+final class NameRecord {
+    private let database: DatabaseQueue
+
+    /// - Parameter file: where the record stands; nil keeps it in memory, for a run that writes nothing.
+    init(file: BytePath?) throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(30)
+        configuration.prepareDatabase { database in
+            // A name that is lost with the power was not published either, in this order of writing.
+            try database.execute(sql: "PRAGMA synchronous = NORMAL")
+        }
+        if let file {
+            database = try DatabaseQueue(path: file.text, configuration: configuration)
+            try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+        } else {
+            database = try DatabaseQueue(configuration: configuration)
+        }
+        try database.write { database in
+            try database.execute(sql: "CREATE TABLE IF NOT EXISTS names (name BLOB PRIMARY KEY, source BLOB NOT NULL) WITHOUT ROWID")
+        }
+    }
+
+    /// Finds names that a source may write, and records them as its own.
+    /// - Parameters:
+    ///   - source: the source's identity.
+    ///   - candidates: the names of all its renditions at a version, 1 and up.
+    ///   - occupant: what stands at a name.
+    func claim(
+        for source: BytePath, policy: CollisionPolicy, candidates: (_ version: Int) throws(PlanFailure) -> [RenditionName],
+        occupant: (BytePath) -> Occupant
+    ) throws -> [RenditionName] {
+        try database.write { database in
+            for version in 1... {
+                let names = try candidates(version)
+                guard let obstacle = try obstacle(to: names, source, database, occupant) else {
+                    try record(names, source, database)
+                    return names
+                }
+                switch policy {
+                case .version: continue
+                // A source is never written over: it would be lost.
+                case .overwrite where names.contains { occupant($0.path) == .source }: continue
+                case .overwrite:
+                    try record(names, source, database)
+                    return names
+                case .fail: throw Failure(.nameTaken, stage: "publish", obstacle)
+                }
+            }
+            preconditionFailure("there is no largest version")
+        }
+    }
+
+    /// Why the names cannot all be this source's: the first reason, as a sentence.
+    private func obstacle(to names: [RenditionName], _ source: BytePath, _ database: Database, _ occupant: (BytePath) -> Occupant) throws -> String? {
+        for name in names {
+            let owner = try Row.fetchOne(database, sql: "SELECT source FROM names WHERE name = ?", arguments: [Data(name.path.bytes)])
+            if let owner {
+                let bytes = [UInt8](owner["source"] as Data)
+                if bytes != source.bytes { return "the name '\(name.path.printable)' belongs to '\(BytePath(bytes).printable)'" }
+            } else if occupant(name.path) != .nothing {
+                return "a file that Imagemill did not write stands at '\(name.path.printable)'"
+            }
+        }
+        return nil
+    }
+
+    private func record(_ names: [RenditionName], _ source: BytePath, _ database: Database) throws {
+        for name in names {
+            try database.execute(
+                sql: "INSERT INTO names (name, source) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET source = excluded.source",
+                arguments: [Data(name.path.bytes), Data(source.bytes)])
+        }
+    }
+}

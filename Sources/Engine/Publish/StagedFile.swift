@@ -1,0 +1,56 @@
+// A rendition before it has its name: written beside its destination, put in place by a rename.
+import CLinux
+import Glibc
+import Pipeline
+
+/// A file that nobody sees until it is published.
+///
+/// Where the file system can, it has no name at all, so that not even a power cut leaves it behind; elsewhere a name with a leading dot,
+/// which is removed with this object.
+final class StagedFile {
+    let file: OpenFile
+    let destination: BytePath
+    /// The temporary name; nil while the file has none.
+    private var temporary: BytePath?
+
+    /// - Parameter token: distinct for every file that is staged at one time.
+    init(for destination: BytePath, token: String, allowsUnnamed: Bool = true) throws(SystemError) {
+        self.destination = destination
+        let folder = destination.directory.bytes.isEmpty ? BytePath(".") : destination.directory
+        try FileSystem.makeDirectories(folder)
+        temporaryName = folder.appending(BytePath(".imagemill-\(token).part"))
+        if allowsUnnamed {
+            let descriptor = withPath(folder) { clinux_open_unnamed($0, 0o666) }
+            if descriptor >= 0 {
+                file = OpenFile(owning: descriptor)
+                return
+            }
+            // These say that the file system has no unnamed files; anything else is about this folder.
+            guard [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno) else { throw SystemError("write into '\(folder.printable)'") }
+        }
+        let descriptor = withPath(temporaryName) { clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) }
+        guard descriptor >= 0 else { throw SystemError("write into '\(folder.printable)'") }
+        file = OpenFile(owning: descriptor)
+        temporary = temporaryName
+    }
+
+    private let temporaryName: BytePath
+
+    deinit { if let temporary { FileSystem.remove(temporary) } }
+
+    /// Gives the file its temporary name, so that only a rename is left to do.
+    func makeReady() throws(SystemError) {
+        guard temporary == nil else { return }
+        let result = withPath(temporaryName) { clinux_link_unnamed(file.descriptor, $0) }
+        guard result == 0 else { throw SystemError("put '\(destination.printable)' in place") }
+        temporary = temporaryName
+    }
+
+    /// Puts the file in place, over one that stands there.
+    func publish() throws(SystemError) {
+        try makeReady()
+        guard let temporary else { return }
+        try FileSystem.rename(temporary, to: destination)
+        self.temporary = nil
+    }
+}

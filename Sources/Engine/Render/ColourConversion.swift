@@ -1,0 +1,78 @@
+// Every picture becomes sRGB before the first stage, unless the pipeline keeps the source's profile.
+import Pipeline
+import Stages
+import Vips
+
+/// Converts a decoded picture into the colours that stages work in.
+///
+/// 16 bit stays 16 bit, and grey stays grey. A profile that is sRGB in all but name costs nothing.
+struct ColourConversion {
+    let policy: ProfilePolicy
+
+    func convert(_ image: Image) throws -> (image: Image, warnings: [Warning]) {
+        if policy == .keep { return (image, []) }
+        let assessment = image.blob("icc-profile-data") == nil ? .missing : try assess(image)
+        let converted = try convert(image, assessment)
+        let plain = try converted.editingMetadata { $0.remove("icc-profile-data") }
+        return (plain, warnings(image, assessment))
+    }
+
+    /// What an embedded profile is good for.
+    private enum Assessment: Equatable {
+        case missing, unusable
+        /// Colours come out as they went in.
+        case standard
+        case different(isWide: Bool)
+    }
+
+    private func convert(_ image: Image, _ assessment: Assessment) throws -> Image {
+        let depth = image.format == .uchar ? 8 : 16
+        let space = depth == 16 ? "rgb16" : "srgb"
+        let grey = depth == 16 ? "grey16" : "b-w"
+        switch (image.interpretation, assessment) {
+        case ("cmyk", .different): return try image.iccTransform(to: "srgb", depth: depth)
+        // libvips brings a common press profile.
+        case ("cmyk", _): return try image.iccTransform(to: "srgb", input: "cmyk", depth: depth)
+        case ("b-w", .different), ("grey16", .different): return try image.iccTransform(to: "srgb", depth: depth).colourspace(grey)
+        case ("b-w", _), ("grey16", _): return try image.colourspace(grey)
+        case (_, .different): return try image.iccTransform(to: "srgb", depth: depth)
+        default: return image.interpretation == space ? image : try image.colourspace(space)
+        }
+    }
+
+    private func warnings(_ image: Image, _ assessment: Assessment) -> [Warning] {
+        switch assessment {
+        case .different(isWide: true):
+            [Warning(.wideGamutClipped, "the picture's profile holds colours beyond sRGB; they are moved to the nearest")]
+        case .unusable:
+            [Warning(.badProfile, "the embedded colour profile cannot be used; \(image.interpretation == "cmyk" ? "a press profile" : "sRGB") is assumed")]
+        case .missing where image.interpretation == "cmyk":
+            [Warning(.noProfile, "the picture has CMYK colours and no profile; a common press profile is assumed")]
+        case .missing, .standard, .different(isWide: false): []
+        }
+    }
+
+    /// Sends a few colours through the profile, which tells whether it works, changes anything, or reaches beyond sRGB.
+    private func assess(_ image: Image) throws -> Assessment {
+        let bands = image.bands - (image.hasAlpha ? 1 : 0)
+        let levels: [UInt8] = [0, 64, 128, 192, 255]
+        var colours: [[UInt8]] = [[]]
+        for _ in 0..<bands { colours = colours.flatMap { colour in levels.map { colour + [$0] } } }
+        let profile = image.blob("icc-profile-data") ?? []
+        let meaning = bands == 1 ? "b-w" : bands == 4 ? "cmyk" : "srgb"
+        let sample = try Image(bytes: colours.flatMap { $0 }, width: colours.count, height: 1, bands: bands)
+            .copy(interpretation: meaning).editingMetadata { $0.set("icc-profile-data", blob: profile) }
+        guard let result = try? sample.iccTransform(to: "srgb").pixels(), result.count == colours.count * 3 else {
+            _ = VipsLibrary.takeErrors()
+            return .unusable
+        }
+        let expected = bands == 1 ? colours.flatMap { [$0[0], $0[0], $0[0]] } : colours.flatMap { $0 }
+        if bands < 4, zip(result, expected).allSatisfy({ abs(Int($0) - Int($1)) <= 1 }) { return .standard }
+        return .different(isWide: bands == 3 ? try reachesBeyondStandard(sample) : false)
+    }
+
+    private func reachesBeyondStandard(_ sample: Image) throws -> Bool {
+        let light = try sample.iccImport().colourspace("scrgb").cast(.float).pixels()
+        return light.withUnsafeBytes { $0.bindMemory(to: Float.self).contains { $0 < -0.02 || $0 > 1.02 } }
+    }
+}

@@ -1,0 +1,59 @@
+// What the supervisor and a worker say to each other. Each request is answered by one reply.
+package import Pipeline
+
+/// What the supervisor asks. Descriptors travel beside the message, in the order named here.
+enum Request: Codable, Sendable {
+    /// Keep a pipeline for the jobs to come. Beside it: each asset, in the order of `assets`. Answer: `assets`.
+    case prepare(PipelineMessage)
+    /// Read a header. Beside it: the source. Answer: `facts`.
+    case probe(SourceFormat)
+    /// Render. Beside it: the source, then each output in the order of the plan's renditions. Answer: `rendered`.
+    case render(RenderMessage)
+}
+
+struct PipelineMessage: Codable, Sendable {
+    /// Tells pipelines apart in the messages that follow.
+    let id: Int
+    let name: String
+    let text: String
+    /// Each asset once.
+    let assets: [AssetMessage]
+    let limits: Limits
+}
+
+struct AssetMessage: Codable, Sendable {
+    /// The path as the pipeline writes it; a name only, never opened.
+    let path: String
+    let format: SourceFormat
+    let pixelsPerPoint: Int
+}
+
+struct RenderMessage: Codable, Sendable {
+    let pipeline: Int
+    let facts: SourceFacts
+    let pixelsPerPoint: Int
+}
+
+/// What a worker answers.
+enum Reply: Codable, Sendable {
+    case assets([AssetFacts])
+    case facts(SourceFacts)
+    case rendered(RenderResult)
+    case failed(Failure)
+    /// An asset cannot be used: its index, and why.
+    case assetFailed(Int, Failure)
+}
+
+/// What a worker did.
+struct RenderResult: Codable, Sendable {
+    /// One for each rendition of the plan, as saved.
+    let renditions: [RenderedSize]
+    let warnings: [Warning]
+    /// The worker's highest resident memory so far, in bytes.
+    let peakMemory: Int
+}
+
+struct RenderedSize: Codable, Sendable, Equatable {
+    let size: PixelSize
+    let frames: Int
+}

@@ -1,0 +1,59 @@
+// `save` in libvips' terms: one saver and its options for each format.
+import Pipeline
+import Vips
+
+struct Saver {
+    let settings: SaveSettings
+    let depth: BitDepth
+
+    /// Encodes a picture into a descriptor. All frames stand below each other, with `page-height` set.
+    func save(_ image: Image, to output: OpenFile, strip: Bool) throws(VipsError) {
+        let target = try Target(descriptor: output.descriptor)
+        let common: [(String, Argument)] = [("in", .image(image)), ("target", .target(target)), ("strip", .bool(strip))]
+        let (saver, options) = arguments
+        _ = try Operation(saver, common + options)
+    }
+
+    private var arguments: (String, [(String, Argument)]) {
+        switch settings.encoding {
+        case .jpeg(let options):
+            ("jpegsave_target", [
+                ("Q", .int(options.quality)), ("interlace", .bool(options.progressive)), ("subsample_mode", .string(options.subsampling.rawValue)),
+            ])
+        case .png(let options):
+            ("pngsave_target", [
+                ("compression", .int(options.compression)), ("interlace", .bool(options.progressive)),
+                // All filters cost much time and help photos only; libvips' default is none.
+                ("palette", .bool(options.paletteColours != nil)), ("dither", .double(options.dither)),
+            ] + (options.paletteColours.map { [("bitdepth", .int(bits(for: $0)))] } ?? []))
+        case .webp(let options):
+            ("webpsave_target", [
+                ("Q", .int(options.quality)), ("lossless", .bool(options.lossless)), ("effort", .int(options.effort)),
+                ("alpha_q", .int(options.alphaQuality)),
+            ])
+        case .avif(let options):
+            ("heifsave_target", [
+                ("compression", "av1"), ("Q", .int(options.quality)), ("lossless", .bool(options.lossless)), ("effort", .int(options.effort)),
+                ("subsample_mode", .string(options.subsampling.rawValue)), ("bitdepth", .int(depth == .sixteen ? 12 : 8)),
+            ])
+        case .tiff(let options):
+            ("tiffsave_target", [
+                ("compression", .string(options.compression.rawValue)), ("Q", .int(options.quality)),
+                // What differs from the neighbour packs better than the values themselves.
+                ("predictor", .string(options.compression == .jpeg || options.compression == .none ? "none" : "horizontal")),
+            ])
+        case .gif(let options):
+            ("gifsave_target", [
+                ("effort", .int(options.effort)), ("bitdepth", .int(bits(for: options.colours))), ("dither", .double(options.dither)),
+                ("interlace", .bool(options.progressive)),
+            ])
+        }
+    }
+
+    /// Bits that can count so many colours.
+    private func bits(for colours: Int) -> Int {
+        var bits = 1
+        while 1 << bits < colours { bits += 1 }
+        return bits
+    }
+}

@@ -1,0 +1,68 @@
+// The JSON Schema of the reports. Beside the code that writes them, so that one is not changed without the other.
+package import Pipeline
+
+package enum ReportSchema {
+    private static let dialect: [String: JSONValue] = ["$schema": "https://json-schema.org/draft/2020-12/schema"]
+    private static let text: JSONValue = ["type": "string"]
+    private static let count: JSONValue = ["type": "integer", "minimum": 0]
+    private static let side: JSONValue = ["type": "integer", "minimum": 1]
+    private static let digest: JSONValue = ["type": "string", "pattern": "^[0-9a-f]{64}$"]
+    private static let pathBytes: JSONValue = [
+        "type": "string", "description": "The path's bytes, percent-encoded; only where the path is not UTF-8.",
+    ]
+
+    /// An object that has these members and no others.
+    private static func object(_ required: [String: JSONValue], optional: [String: JSONValue] = [:]) -> JSONValue {
+        let base: JSONValue = ["type": "object", "additionalProperties": false]
+        let properties = required.merging(optional) { first, _ in first }
+        return base.merging(["properties": .object(properties), "required": .array(required.keys.sorted().map { .string($0) })])
+    }
+
+    private static func words<Word: CaseIterable & RawRepresentable<String>>(_ type: Word.Type) -> JSONValue {
+        ["enum": .array(type.allCases.map { .string($0.rawValue) })]
+    }
+
+    private static let source = object(
+        ["path": text],
+        optional: [
+            "path-bytes": pathBytes, "bytes": count, "sha256": digest, "format": words(SourceFormat.self), "width": side, "height": side,
+            "orientation": ["type": "integer", "minimum": 1, "maximum": 8], "frames": side, "alpha": ["type": "boolean"],
+        ])
+
+    private static let rendition = object(
+        [
+            "name": text, "scale": side, "path": text, "format": words(OutputFormat.self), "width": side, "height": side,
+            "cached": ["type": "boolean"],
+        ],
+        optional: ["path-bytes": pathBytes, "bytes": count, "sha256": digest])
+
+    private static let failure = object(
+        ["code": words(FailureCode.self), "stage": text, "message": text, "retryable": ["type": "boolean"]], optional: ["detail": text])
+
+    private static let body = object(
+        [
+            "schema": ["const": "imagemill.report/1"], "status": ["enum": ["done", "failed", "planned"]], "pipeline": text, "source": source,
+            "renditions": ["type": "array", "items": rendition],
+            "warnings": ["type": "array", "items": object(["code": words(WarningCode.self), "message": text])],
+            "error": ["anyOf": [["type": "null"], failure]], "attempt": side,
+            "started": ["type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}Z$"],
+            "milliseconds": object(["wait": count, "render": count, "publish": count]),
+            "engine": object(["imagemill": text, "libvips": text]),
+        ],
+        optional: ["peak-memory-bytes": count])
+
+    /// One source's document.
+    package static var report: JSONValue { body.merging(dialect).merging(["title": "Imagemill report of one source"]) }
+
+    /// A run's document.
+    package static var batch: JSONValue {
+        let summary = object([
+            "sources": count, "done": count, "failed": count, "skipped": count, "renditions": count, "milliseconds": count,
+            "interrupted": ["type": "boolean"],
+        ])
+        let document = object([
+            "schema": ["const": "imagemill.batch/1"], "sources": ["type": "array", "items": body], "summary": summary,
+        ])
+        return document.merging(dialect).merging(["title": "Imagemill report of a run"])
+    }
+}

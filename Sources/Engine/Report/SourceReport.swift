@@ -1,0 +1,148 @@
+// What was done with one source: the document that people and programs read. Its schema is in docs/schema/.
+import Glibc
+package import Pipeline
+import Vips
+
+/// The version of this program.
+package let imagemillVersion = "0.1.0"
+
+/// One source's report, as JSON.
+package struct SourceReport: Sendable, Encodable {
+    package enum Status: String, Sendable, Encodable { case done, failed, planned }
+
+    package struct Source: Sendable, Encodable {
+        package var path: BytePath
+        package var bytes: Int?
+        package var sha256: String?
+        package var facts: SourceFacts?
+    }
+
+    package struct RenditionEntry: Sendable, Encodable {
+        package var name: String
+        package var scale: Int
+        package var path: BytePath
+        package var format: OutputFormat
+        package var size: PixelSize
+        /// nil where nothing was written.
+        package var bytes: Int?
+        package var sha256: String?
+    }
+
+    package struct Times: Sendable, Encodable {
+        package var wait = 0
+        package var render = 0
+        package var publish = 0
+    }
+
+    package var status: Status
+    package let pipeline: String
+    package var source: Source
+    package var renditions: [RenditionEntry] = []
+    package var warnings: [Warning] = []
+    package var error: Failure?
+    package var attempt = 1
+    package let started: String
+    package var milliseconds = Times()
+    package var peakMemory: Int?
+
+    package init(status: Status, pipeline: String, source: BytePath) {
+        self.status = status
+        self.pipeline = pipeline
+        self.source = Source(path: source)
+        started = timestamp()
+    }
+}
+
+/// Now, in UTC, as ISO 8601 with milliseconds.
+package func timestamp() -> String {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    let date = exifDate(seconds: now.tv_sec).split(separator: " ")
+    let fraction = String(now.tv_nsec / 1_000_000 + 1000).dropFirst()
+    return date[0].split(separator: ":").joined(separator: "-") + "T" + date[1] + "." + fraction + "Z"
+}
+
+// The keys, in one place for each object.
+
+extension SourceReport {
+    private enum Key: String, CodingKey {
+        case schema, status, pipeline, source, renditions, warnings, error, attempt, started, milliseconds, engine
+        case peakMemory = "peak-memory-bytes"
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode("imagemill.report/1", forKey: .schema)
+        try container.encode(status, forKey: .status)
+        try container.encode(pipeline, forKey: .pipeline)
+        try container.encode(source, forKey: .source)
+        try container.encode(renditions, forKey: .renditions)
+        try container.encode(warnings, forKey: .warnings)
+        try container.encode(error.map(FailureEntry.init), forKey: .error)
+        try container.encode(attempt, forKey: .attempt)
+        try container.encode(started, forKey: .started)
+        try container.encode(milliseconds, forKey: .milliseconds)
+        try container.encodeIfPresent(peakMemory, forKey: .peakMemory)
+        try container.encode(["imagemill": imagemillVersion, "libvips": VipsLibrary.version], forKey: .engine)
+    }
+}
+
+extension SourceReport.Source {
+    private enum Key: String, CodingKey {
+        case path, bytes, sha256, format, width, height, orientation, frames, alpha
+        case pathBytes = "path-bytes"
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(path.text, forKey: .path)
+        try container.encodeIfPresent(path.percentEncodedIfNotText, forKey: .pathBytes)
+        try container.encodeIfPresent(bytes, forKey: .bytes)
+        try container.encodeIfPresent(sha256, forKey: .sha256)
+        guard let facts else { return }
+        try container.encode(facts.format, forKey: .format)
+        try container.encode(facts.size.width, forKey: .width)
+        try container.encode(facts.size.height, forKey: .height)
+        try container.encode(facts.orientation, forKey: .orientation)
+        try container.encode(facts.frames, forKey: .frames)
+        try container.encode(facts.hasAlpha, forKey: .alpha)
+    }
+}
+
+extension SourceReport.RenditionEntry {
+    private enum Key: String, CodingKey {
+        case name, scale, path, format, width, height, bytes, sha256, cached
+        case pathBytes = "path-bytes"
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(scale, forKey: .scale)
+        try container.encode(path.text, forKey: .path)
+        try container.encodeIfPresent(path.percentEncodedIfNotText, forKey: .pathBytes)
+        try container.encode(format, forKey: .format)
+        try container.encode(size.width, forKey: .width)
+        try container.encode(size.height, forKey: .height)
+        try container.encodeIfPresent(bytes, forKey: .bytes)
+        try container.encodeIfPresent(sha256, forKey: .sha256)
+        try container.encode(false, forKey: .cached)
+    }
+}
+
+/// A failure as reports write it.
+private struct FailureEntry: Encodable {
+    let code: FailureCode
+    let stage: String
+    let message: String
+    let retryable: Bool
+    let detail: String?
+
+    init(_ failure: Failure) {
+        code = failure.code
+        stage = failure.stage
+        message = failure.message
+        retryable = failure.code.isRetryable
+        detail = failure.detail
+    }
+}

@@ -1,0 +1,77 @@
+// What the engine asks of the file system, by path.
+import CLinux
+import Glibc
+package import Pipeline
+
+package enum FileSystem {
+    /// What stands at a path; nil where nothing does.
+    /// - Parameter followLinks: whether a link stands for what it points to.
+    package static func status(_ path: BytePath, followLinks: Bool = true) throws(SystemError) -> FileStatus? {
+        var status = stat()
+        let result = withPath(path) { fstatat(AT_FDCWD, $0, &status, followLinks ? 0 : AT_SYMLINK_NOFOLLOW) }
+        if result == 0 { return FileStatus(status) }
+        if errno == ENOENT || errno == ENOTDIR { return nil }
+        throw SystemError("examine '\(path.printable)'")
+    }
+
+    /// Makes a directory and those above it. One that exists is fine.
+    package static func makeDirectories(_ path: BytePath) throws(SystemError) {
+        if withPath(path, { mkdir($0, 0o777) }) == 0 || errno == EEXIST {
+            guard try status(path)?.kind == .directory else { throw SystemError("make the folder '\(path.printable)'", code: ENOTDIR) }
+            return
+        }
+        guard errno == ENOENT, path.bytes.contains(UInt8(ascii: "/")), path.directory != path else {
+            throw SystemError("make the folder '\(path.printable)'")
+        }
+        try makeDirectories(path.directory)
+        guard withPath(path, { mkdir($0, 0o777) }) == 0 || errno == EEXIST else { throw SystemError("make the folder '\(path.printable)'") }
+    }
+
+    package static func rename(_ old: BytePath, to new: BytePath) throws(SystemError) {
+        let result = withPath(old) { old in withPath(new) { new in Glibc.rename(old, new) } }
+        guard result == 0 else { throw SystemError("put '\(new.printable)' in place") }
+    }
+
+    /// Removes a file; one that is gone already is fine.
+    package static func remove(_ path: BytePath) {
+        _ = withPath(path) { unlink($0) }
+    }
+
+    /// Writes a text file, with the folders above it.
+    package static func write(_ text: String, to path: BytePath) throws(SystemError) {
+        try makeDirectories(path.directory)
+        let descriptor = withPath(path) { clinux_openat(AT_FDCWD, $0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }
+        guard descriptor >= 0 else { throw SystemError("write '\(path.printable)'") }
+        let file = OpenFile(owning: descriptor)
+        guard Glibc.write(file.descriptor, text, text.utf8.count) == text.utf8.count else { throw SystemError("write '\(path.printable)'") }
+    }
+
+    /// The path without links, `.` and `..`; nil where it does not exist.
+    package static func absolute(_ path: BytePath) -> BytePath? {
+        guard let real = withPath(path, { realpath($0, nil) }) else { return nil }
+        defer { free(real) }
+        return BytePath(UnsafeBufferPointer(start: real, count: strlen(real)).map { UInt8(bitPattern: $0) })
+    }
+
+    /// The names in a directory, without `.` and `..`, in no order.
+    package static func names(in directory: BytePath) throws(SystemError) -> [[UInt8]] {
+        guard let handle = withPath(directory, { opendir($0) }) else { throw SystemError("list '\(directory.printable)'") }
+        defer { closedir(handle) }
+        var names: [[UInt8]] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(handle) else {
+                if errno != 0 { throw SystemError("list '\(directory.printable)'") }
+                return names
+            }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: UInt8.self, capacity: 256) { Array(UnsafeBufferPointer(start: $0, count: strnlen($0, 256))) }
+            }
+            if name != [UInt8(ascii: ".")] && name != Array("..".utf8) { names.append(name) }
+        }
+    }
+}
+
+private func strnlen(_ text: UnsafePointer<UInt8>, _ limit: Int) -> Int {
+    text.withMemoryRebound(to: CChar.self, capacity: limit) { Glibc.strnlen($0, limit) }
+}

@@ -1,0 +1,98 @@
+// An open descriptor that closes itself, and what the engine asks of one.
+import CLinux
+package import Glibc
+package import Pipeline
+
+/// What the system knows of a file.
+package struct FileStatus: Equatable, Sendable {
+    package enum Kind: Sendable { case regular, directory, link, other }
+
+    package let kind: Kind
+    package let bytes: Int
+    package let device: UInt64
+    package let inode: UInt64
+    /// Nanoseconds since 1970.
+    package let modified: Int
+    package let changed: Int
+
+    init(_ status: stat) {
+        kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .directory
+            case S_IFLNK: .link
+            default: .other
+            }
+        bytes = Int(status.st_size)
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+        modified = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
+        changed = status.st_ctim.tv_sec * 1_000_000_000 + status.st_ctim.tv_nsec
+    }
+}
+
+/// An open descriptor; closed when the last owner lets go.
+package final class OpenFile: Sendable {
+    package let descriptor: CInt
+
+    package init(owning descriptor: CInt) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    /// Opens for reading. Never waits: a pipe without a writer would hang the caller.
+    package static func reading(_ path: BytePath) throws(SystemError) -> OpenFile {
+        let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+        let descriptor = withPath(path) { clinux_openat(AT_FDCWD, $0, flags, 0) }
+        guard descriptor >= 0 else { throw SystemError("open '\(path.printable)'") }
+        return OpenFile(owning: descriptor)
+    }
+
+    package func status() throws(SystemError) -> FileStatus {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw SystemError("examine an open file") }
+        return FileStatus(status)
+    }
+
+    /// Up to `count` bytes at an offset; fewer at the end of the file or where it cannot be read.
+    package func bytes(at offset: Int, count: Int) -> [UInt8] {
+        guard offset >= 0, count > 0 else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
+            while used < count {
+                let got = pread(descriptor, buffer.baseAddress! + used, count - used, off_t(offset + used))
+                if got < 0 && errno == EINTR { continue }
+                if got <= 0 { return }
+                used += got
+            }
+        }
+    }
+
+    /// The file for code that reads structures and knows no files.
+    package func byteSource() throws(SystemError) -> ByteSource {
+        ByteSource(count: try status().bytes) { [self] offset, count in bytes(at: offset, count: count) }
+    }
+
+    /// The whole of a small file.
+    /// - Parameter limit: bytes beyond which the file is refused.
+    package static func contents(_ path: BytePath, limit: Int) throws(SystemError) -> [UInt8] {
+        let file = try reading(path)
+        let status = try file.status()
+        guard status.kind != .directory else { throw SystemError("read '\(path.printable)'", code: EISDIR) }
+        // A pipe has no size, so it is read to the limit.
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let got = read(file.descriptor, &chunk, chunk.count)
+            if got < 0 && errno == EINTR { continue }
+            guard got >= 0 else { throw SystemError("read '\(path.printable)'") }
+            if got == 0 { return bytes }
+            bytes += chunk[..<got]
+            guard bytes.count <= limit else { throw SystemError("read '\(path.printable)': it is larger than \(limit) bytes", code: EFBIG) }
+        }
+    }
+}
+
+/// Runs a call that takes a path as the system wants it: bytes and a NUL.
+package func withPath<Result>(_ path: BytePath, _ body: (UnsafePointer<CChar>) throws -> Result) rethrows -> Result {
+    let bytes = path.bytes.isEmpty ? [UInt8(ascii: ".")] : path.bytes
+    return try (bytes.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { try body($0.baseAddress!) }
+}

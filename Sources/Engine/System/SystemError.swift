@@ -1,0 +1,51 @@
+// The system's own errors, and how they become failures of a source.
+import CLinux
+import Glibc
+package import Pipeline
+
+/// A call to the system that failed.
+package struct SystemError: Error, Equatable, CustomStringConvertible {
+    /// The system's error number.
+    package let code: CInt
+    /// What was attempted, in the user's words: `open the source`.
+    package let attempt: String
+
+    package init(_ attempt: String, code: CInt = errno) {
+        self.code = code
+        self.attempt = attempt
+    }
+
+    /// The system's sentence for the number.
+    package var reason: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        clinux_error_text(code, &buffer, buffer.count)
+        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    package var description: String { "cannot \(attempt): \(reason)" }
+
+    /// The failure of a source that could not be read.
+    package var asSourceFailure: Failure {
+        let failure: FailureCode =
+            switch code {
+            case ENOENT, ENOTDIR, ELOOP: .notFound
+            case EACCES, EPERM: .permissionDenied
+            case EISDIR: .isADirectory
+            default: .ioError
+            }
+        return Failure(failure, stage: "read", description)
+    }
+
+    /// The failure of a source whose results could not be written.
+    package var asOutputFailure: Failure {
+        let failure: FailureCode =
+            switch code {
+            case ENOSPC, EDQUOT: .diskFull
+            case EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, ELOOP: .outputNotWritable
+            case EFBIG: .outputTooLarge
+            case ENAMETOOLONG: .nameInvalid
+            default: .ioError
+            }
+        return Failure(failure, stage: "publish", description)
+    }
+}

@@ -1,0 +1,61 @@
+// One field of a TIFF's directory: values of a type, in the field itself or elsewhere in the file.
+
+/// A field without its tag.
+struct TIFFField {
+    /// Bytes of one value; 0 if the type is not known.
+    let valueBytes: Int
+    /// Of values.
+    let count: Int
+    private let type: Int
+    private let order: ByteOrder
+    /// Of the first value, in the file.
+    private let offset: Int
+
+    /// The reader stands after the tag. Values that fit in the place of their offset stand there.
+    init(from reader: inout ForwardReader, _ layout: TIFFLayout) throws(StructureError) {
+        type = try reader.integer(bytes: 2, layout.order)
+        order = layout.order
+        valueBytes = Self.valueBytes(ofType: type)
+        count = try reader.integer(bytes: layout.offsetBytes, layout.order)
+        let place = reader.position
+        let elsewhere = try reader.integer(bytes: layout.offsetBytes, layout.order)
+        offset = valueBytes == 0 || count <= layout.offsetBytes / valueBytes ? place : elsewhere
+    }
+
+    /// Whether all the values are in the file; true for types that are not known.
+    func isInside(_ source: ByteSource) -> Bool {
+        valueBytes == 0 || offset <= source.count && count <= (source.count - offset) / valueBytes
+    }
+
+    /// The values, from the first on. They must be unsigned whole numbers.
+    func numbers(in source: ByteSource) throws(StructureError) -> TIFFNumbers {
+        guard [1, 3, 4, 13, 16, 18].contains(type) else { throw .malformed }
+        guard isInside(source) else { throw .endsEarly }
+        let range = offset..<offset + count * valueBytes
+        return TIFFNumbers(count: count, reader: ForwardReader(source, in: range), bytes: valueBytes, order: order)
+    }
+
+    /// TIFF 6.0 §2, then the technical note 1 for 13 (IFD), then BigTIFF for 16 to 18 (LONG8, SLONG8, IFD8).
+    private static func valueBytes(ofType type: Int) -> Int {
+        switch type {
+        case 1, 2, 6, 7: 1
+        case 3, 8: 2
+        case 4, 9, 11, 13: 4
+        case 5, 10, 12, 16, 17, 18: 8
+        default: 0
+        }
+    }
+}
+
+/// The unsigned whole numbers of a field, one after the other.
+struct TIFFNumbers {
+    let count: Int
+    fileprivate var reader: ForwardReader
+    fileprivate let bytes: Int
+    fileprivate let order: ByteOrder
+
+    /// One too large for an `Int` becomes the largest.
+    mutating func next() throws(StructureError) -> Int {
+        try reader.integer(bytes: bytes, order)
+    }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+import Engine
+import Pipeline
+
+/// `imagemill check`: is a pipeline file right?
+struct CheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Checks pipeline files and the assets they name.",
+        discussion: "Example: imagemill check pipelines/*.yaml")
+
+    @Argument(help: "Pipeline files.")
+    var pipelines: [String]
+
+    func run() async throws {
+        var failure: ExitCode?
+        for pipeline in pipelines {
+            do {
+                let loaded = try LoadedPipeline(path: pipeline)
+                let lane = try SingleLane.make(loaded, limits: Limits())
+                // The worker decodes the assets.
+                try await lane.prepare()
+                await lane.close()
+                let files = loaded.file.renditions.reduce(0) { $0 + $1.scales.count }
+                printOutput("\(pipeline): good; \(files) file\(files == 1 ? "" : "s") for each picture\n")
+            } catch {
+                failure = ExitStatus.explaining(error, pipeline: pipeline)
+            }
+        }
+        if let failure { throw failure }
+    }
+}

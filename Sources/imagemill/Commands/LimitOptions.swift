@@ -1,0 +1,31 @@
+import ArgumentParser
+import Engine
+import Pipeline
+
+/// How much one source may cost.
+struct LimitOptions: ParsableArguments {
+    @Option(help: "Most pixels of a source or a result, all frames together, such as 300M.")
+    var maxPixels: Count?
+
+    @Option(help: "Most frames of an animation.")
+    var maxFrames: Count?
+
+    @Option(help: "Most bytes of a source, such as 1G.")
+    var maxSourceBytes: ByteCount?
+
+    @Option(help: "Memory for all workers together, such as 4G. Default: half of the machine's.")
+    var maxMemory: ByteCount?
+
+    @Option(help: "Most bytes of one rendition.")
+    var maxOutputBytes: ByteCount?
+
+    var limits: Limits {
+        var limits = Limits()
+        limits.maximumPixels = maxPixels?.value ?? limits.maximumPixels
+        limits.maximumFrames = maxFrames?.value ?? limits.maximumFrames
+        limits.maximumSourceBytes = maxSourceBytes?.value ?? limits.maximumSourceBytes
+        limits.maximumMemory = maxMemory?.value ?? Machine.memory / 2
+        limits.maximumOutputBytes = maxOutputBytes?.value ?? limits.maximumOutputBytes
+        return limits
+    }
+}

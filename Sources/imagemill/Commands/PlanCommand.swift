@@ -1,0 +1,54 @@
+import ArgumentParser
+import Engine
+import Glibc
+import Pipeline
+
+/// `imagemill plan`: what a pipeline would do with one picture.
+struct PlanCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plan",
+        abstract: "Shows what a pipeline does with a picture, stage by stage, without writing anything.",
+        discussion: "Example: imagemill plan photo.jpg pipelines/product-shots.yaml")
+
+    @Argument(help: "A picture.")
+    var sample: String
+
+    @Argument(help: "The pipeline file.")
+    var pipeline: String
+
+    @Flag(help: "Prints the plan as JSON.")
+    var json = false
+
+    @OptionGroup(title: "Limits")
+    var limitOptions: LimitOptions
+
+    func run() async throws {
+        do {
+            let loaded = try LoadedPipeline(path: pipeline)
+            let lane = try SingleLane.make(loaded, limits: limitOptions.limits)
+            let path = RawArguments.paths([sample])[0]
+            let source = SourceFile(path: path, identity: path, relative: path.lastComponent)
+            let (plan, names) = try await lane.plan(source)
+            await lane.close()
+            let table = PlanTable(plan: plan, names: names, title: path.printable)
+            printOutput(json ? Engine.json(table.json, pretty: true) + "\n" : table.text)
+        } catch let failure as Failure {
+            printError("\(sample): \(failure.code.rawValue): \(failure.message)")
+            throw ExitStatus.someFailed
+        } catch {
+            throw ExitStatus.explaining(error, pipeline: pipeline)
+        }
+    }
+}
+
+/// A lane outside of any run: for commands that look and write nothing.
+enum SingleLane {
+    static func make(_ pipeline: LoadedPipeline, limits: Limits) throws -> Lane {
+        let outbox = BytePath(".")
+        let settings = LaneSettings(
+            pipeline: pipeline, limits: limits, outbox: outbox, keepsTree: false, isDryRun: true, worker: WorkerCommand(),
+            names: try NameDesk(outbox: outbox, policy: .version, sources: [], isDryRun: true),
+            memory: MemoryBudget(bytes: limits.maximumMemory), cancellation: Cancellation())
+        return Lane(settings, index: 0)
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Pipeline
+import Stages
+
+/// `imagemill stages`: what a pipeline can do.
+struct StagesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stages",
+        abstract: "Lists the stages, or explains one.",
+        discussion: "Example: imagemill stages frame")
+
+    @Argument(help: "A stage.")
+    var name: String?
+
+    func run() throws {
+        guard let name else {
+            let width = StageCatalogue.all.names.map(\.count).max() ?? 0
+            for stage in StageCatalogue.all.stages {
+                printOutput("\(stage.name + String(repeating: " ", count: width - stage.name.count))  \(stage.summary)\n")
+            }
+            return
+        }
+        guard let stage = StageCatalogue.all.stage(named: name) else {
+            printError("imagemill: there is no stage '\(name)'\(suggestion(for: name, among: StageCatalogue.all.names))")
+            throw ExitStatus.usage
+        }
+        printOutput(StagePage(stage).text)
+    }
+}
+
+/// What there is to say of a stage, from its declaration.
+struct StagePage {
+    let name: String
+    let summary: String
+    let example: String
+    let parameters: [ParameterDescription]
+
+    init(_ stage: any PlannedStage.Type) {
+        name = stage.name
+        summary = stage.summary
+        example = stage.example
+        parameters = Parameters.describe(stage, catalogue: .all)
+    }
+
+    /// For a terminal.
+    var text: String {
+        var lines = ["\(name): \(summary)", ""]
+        if !parameters.isEmpty { lines.append("parameters") }
+        for parameter in parameters {
+            lines.append("  \(parameter.key)\(facts(parameter))")
+            lines.append("      \(parameter.text)")
+            lines.append("      \(parameter.expectation)")
+        }
+        lines += ["", "example", "  stages:"] + example.split(separator: "\n").map { "    \($0)" }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// For the generated reference.
+    var markdown: String {
+        var lines = ["## `\(name)`", "", summary, "", "```yaml", "stages:"] + example.split(separator: "\n").map { "  \($0)" } + ["```", ""]
+        if !parameters.isEmpty { lines += ["| parameter | value | meaning |", "|---|---|---|"] }
+        for parameter in parameters {
+            let fallback = parameter.isRequired ? "required" : parameter.defaultText.map { "default `\($0)`" } ?? "optional"
+            lines.append("| `\(parameter.key)` | \(escaped(parameter.expectation)); \(fallback) | \(escaped(parameter.text)) |")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func facts(_ parameter: ParameterDescription) -> String {
+        if parameter.isRequired { return " (required)" }
+        return parameter.defaultText.map { " (default \($0))" } ?? ""
+    }
+}
+
+/// Text for a cell of a Markdown table.
+func escaped(_ text: String) -> String {
+    text.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
+}

@@ -1,0 +1,57 @@
+// The exit codes that scripts rely on.
+import ArgumentParser
+import Engine
+import Glibc
+import Pipeline
+
+enum ExitStatus {
+    static let someFailed = ExitCode(1)
+    static let allFailed = ExitCode(2)
+    static let usage = ExitCode(64)
+    static let tryAgain = ExitCode(75)
+    static let configuration = ExitCode(78)
+
+    /// The code for an interrupting signal, as shells count: 128 and the signal's number.
+    static func stopped(by signal: CInt) -> ExitCode { ExitCode(128 + signal) }
+
+    /// Says what is wrong with a pipeline, and the code to end with.
+    static func explaining(_ error: any Error, pipeline: String) -> ExitCode {
+        switch error {
+        case let diagnostics as Diagnostics:
+            printError(diagnostics.description)
+            let count = diagnostics.items.count
+            printError("\(count) mistake\(count == 1 ? "" : "s") in \(diagnostics.file); nothing was written")
+            return configuration
+        case let error as SystemError:
+            printError("imagemill: \(error)")
+            return error.code == ENOSPC || error.code == EDQUOT ? tryAgain : configuration
+        case let failure as Failure:
+            printError("imagemill: \(failure.message)\(failure.detail.map { " (\($0))" } ?? "")")
+            return someFailed
+        default:
+            printError("imagemill: \(pipeline): \(error)")
+            return tryAgain
+        }
+    }
+}
+
+/// A line on standard error.
+func printError(_ line: String) {
+    writeAll(2, line + "\n")
+}
+
+/// Text on standard output.
+func printOutput(_ text: String) {
+    writeAll(1, text)
+}
+
+private func writeAll(_ descriptor: CInt, _ text: String) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+        let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        if written < 0 && errno == EINTR { continue }
+        // Nobody reads any more; there is nobody to tell.
+        guard written > 0 else { return }
+        bytes = bytes.dropFirst(written)
+    }
+}

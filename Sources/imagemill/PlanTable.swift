@@ -1,0 +1,75 @@
+// A plan for people, as a table, and for programs, as JSON.
+import Pipeline
+
+struct PlanTable {
+    let plan: Plan
+    let names: [RenditionName]
+    let title: String
+
+    var text: String {
+        let source = plan.source
+        var lines = ["\(title): \(source.format.rawValue) \(source.size)\(frames(source.frames)), \(colours(plan.decoded))"]
+        let shrink = plan.load.shrink > 1 ? "at 1/\(plan.load.shrink) of its size" : "at full size"
+        lines.append("decoded \(shrink), \(plan.load.isHeldInMemory ? "held in memory" : "streamed row by row")")
+        if source.orientation != 1 { lines.append("turned upright (orientation \(source.orientation)): \(plan.decoded.size)") }
+        if !plan.shared.isEmpty { lines += ["", "all renditions"] + plan.shared.map(row) }
+        for (rendition, name) in zip(plan.renditions, names) {
+            lines += ["", rendition.title] + rendition.steps.map(row)
+            let what = "save \(rendition.format.rawValue)"
+            lines.append("  \(padded(what, 12))  \(padded(sizes(rendition.output), 26))  \(name.path.printable)")
+        }
+        lines += ["", "up to \(plan.memory >> 20) MiB of memory, stopped after \(Int(plan.deadline.rounded(.up))) s"]
+        lines += plan.warnings.map { "warning: \($0.code.rawValue): \($0.message)" }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func row(_ step: Step) -> String {
+        let change = step.input.size == step.output.size ? sizes(step.output) : "\(step.input.size) → \(sizes(step.output))"
+        let row = "  \(padded(step.name, 12))  \(padded(change, 26))  \(step.plan.note)"
+        return String(row.reversed().drop { $0 == " " }.reversed())
+    }
+
+    private func sizes(_ geometry: Geometry) -> String { geometry.description + frames(geometry.frames) }
+
+    private func frames(_ count: Int) -> String { count > 1 ? " × \(count) frames" : "" }
+
+    private func colours(_ geometry: Geometry) -> String {
+        "\(geometry.colour.rawValue)\(geometry.hasAlpha ? " with alpha" : "")\(geometry.depth == .sixteen ? ", 16 bit" : "")"
+    }
+
+    private func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
+    var json: JSONValue {
+        [
+            "source": [
+                "format": .string(plan.source.format.rawValue), "width": .int(plan.source.size.width), "height": .int(plan.source.size.height),
+                "orientation": .int(plan.source.orientation), "frames": .int(plan.source.frames), "alpha": .bool(plan.source.hasAlpha),
+            ],
+            "shrink": .int(plan.load.shrink), "held-in-memory": .bool(plan.load.isHeldInMemory),
+            "stages": .array(plan.shared.map(json)),
+            "renditions": .array(zip(plan.renditions, names).map(json)),
+            "memory-bytes": .int(plan.memory), "deadline-seconds": .double(plan.deadline),
+            "warnings": .array(plan.warnings.map { ["code": .string($0.code.rawValue), "message": .string($0.message)] }),
+        ]
+    }
+
+    private func json(_ step: Step) -> JSONValue {
+        json(step.output).merging(["stage": .string(step.name)]).merging(step.plan.note.isEmpty ? [:] : ["note": .string(step.plan.note)])
+    }
+
+    private func json(_ rendition: RenditionPlan, _ name: RenditionName) -> JSONValue {
+        json(rendition.output).merging([
+            "name": .string(rendition.rendition.name), "scale": .int(rendition.scale), "stages": .array(rendition.steps.map(json)),
+            "format": .string(rendition.format.rawValue), "path": .string(name.path.text),
+        ])
+    }
+
+    private func json(_ geometry: Geometry) -> JSONValue {
+        [
+            "width": .int(geometry.size.width), "height": .int(geometry.size.height), "exact": .bool(geometry.certainty == .exact),
+            "frames": .int(geometry.frames), "alpha": .bool(geometry.hasAlpha), "colour": .string(geometry.colour.rawValue),
+        ]
+    }
+}

@@ -1,0 +1,79 @@
+import Testing
+
+@testable import Pipeline
+
+struct FormatGuessTests {
+    @Test(arguments: SmallFiles.all)
+    func `each format that we read is told by its first bytes`(file: SmallFile) {
+        #expect(guessFormat(file.bytes) == .readable(file.format))
+    }
+
+    @Test(
+        arguments: [
+            ("BM\0\0\0\0\0\0\0\0\0\0\0\0\u{28}\0\0\0", "BMP"),
+            ("\0\0\u{1}\0\u{3}\0\u{20}\u{20}\0\0", "Windows icon"),
+            ("8BPS\0\u{1}", "Photoshop PSD"),
+            ("v/1\u{1}", "OpenEXR"),
+            ("#?RADIANCE\n", "Radiance HDR"),
+            ("P6\n2 2\n255\n", "PNM"),
+            ("%PDF-1.7", "PDF"),
+            ("%!PS-Adobe-3.0 EPSF-3.0", "PostScript"),
+            ("PK\u{3}\u{4}", "ZIP archive"),
+            ("\0\0\0\u{C}JXL \r\n", nil),
+            ("RIFF\0\0\0\0WAVE", "WAV audio"),
+            ("RIFF\0\0\0\0", nil),
+            ("BM is a text that begins like a bitmap", nil),
+            ("GIF88a", nil),
+            ("just words", nil),
+            ("", nil),
+        ] as [(String, String?)])
+    func `other formats are told by name, and the rest is unknown`(head: String, name: String?) {
+        #expect(guessFormat(Array(head.utf8)) == name.map(FormatGuess.recognised) ?? .unknown)
+    }
+
+    @Test(
+        arguments: [
+            ([0x1F, 0x8B, 8], "gzip"),
+            ([0xFF, 0x0A], "JPEG XL"),
+            ([0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A], "JPEG XL"),
+            ([0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A], "JPEG 2000"),
+            ([0xFF, 0x4F, 0xFF, 0x51], "JPEG 2000"),
+            ([0xC5, 0xD0, 0xD3, 0xC6], "PostScript"),
+        ] as [([UInt8], String)])
+    func `formats with marks that are no text are told by name`(head: [UInt8], name: String) {
+        #expect(guessFormat(head) == .recognised(name))
+    }
+
+    @Test func `an ICC profile is told by its mark in the middle, whatever its size looks like`() {
+        let profile = { (size: [UInt8]) in size + [UInt8](repeating: 0, count: 32) + Array("acsp".utf8) }
+        #expect(guessFormat(profile([0, 0, 2, 0xA0])) == .recognised("ICC profile"))
+        #expect(guessFormat(profile([0, 0, 1, 0])) == .recognised("ICC profile"))
+    }
+
+    @Test func `camera files built on TIFF are not taken for pictures`() {
+        #expect(guessFormat([0x49, 0x49, 42, 0, 16, 0, 0, 0] + Array("CR\u{2}\0".utf8)) == .recognised("RAW: Canon CR2"))
+        let version = TIFFBuilder.Field(50_706, 1, [1, 4, 0, 0])
+        for order in [ByteOrder.little, .big] {
+            #expect(guessFormat(TIFFBuilder(order: order).file(extra: [version])) == .recognised("RAW: DNG"))
+        }
+    }
+
+    @Test func `a BigTIFF with another width of offsets is none`() {
+        #expect(guessFormat([0x49, 0x49, 43, 0, 8, 0, 0, 0]) == .readable(.tiff))
+        #expect(guessFormat([0x49, 0x49, 43, 0, 4, 0, 0, 0]) == .unknown)
+    }
+
+    @Test func `the first 4096 bytes decide`() {
+        let late = [UInt8](repeating: 0x20, count: 4096) + Array("<svg>".utf8)
+        #expect(guessFormat(Array(late.dropFirst(5))) == .recognised("SVG"))
+        #expect(guessFormat(late) == .unknown)
+    }
+
+    @Test(arguments: SmallFiles.all)
+    func `a shorter beginning is either the same format or nothing, but never another one`(file: SmallFile) {
+        let shared: [FormatGuess] = [.readable(file.format), .unknown, .recognised("MP4 video")]
+        for length in file.bytes.indices {
+            #expect(shared.contains(guessFormat(Array(file.bytes[..<length]))), "at \(length)")
+        }
+    }
+}

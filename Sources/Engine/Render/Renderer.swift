@@ -35,6 +35,8 @@ struct Renderer {
         let facts = plan.source
         var image = try Loader.open(
             source, format: facts.format, shrink: plan.load.shrink, allFrames: plan.load.loadsAllFrames, tolerance: pipeline.tolerance)
+        // libheif looks past the end of a good file to learn its size, and libvips leaves that in its error buffer.
+        if facts.format == .heic || facts.format == .avif { _ = VipsLibrary.takeErrors() }
         let delays = image.ints("delay") ?? []
         let repeatCount = image.int("loop") ?? 0
         if plan.load.isHeldInMemory { image = try image.inMemory() }

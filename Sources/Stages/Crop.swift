@@ -34,11 +34,12 @@ package struct Crop: Stage {
     package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
         let picture = input.size
         let wanted = PixelSize(width.pixels(of: picture.width, scale: context.scale), height.pixels(of: picture.height, scale: context.scale))
-        let box = try corner.map { corner throws(PlanFailure) in
-            let x = corner.x.pixels(of: picture.width, scale: context.scale)
-            let y = corner.y.pixels(of: picture.height, scale: context.scale)
-            return try Self.clamped(PixelOffset(x, y), wanted, in: picture)
-        } ?? anchored(wanted, in: picture)
+        let box =
+            try corner.map { corner throws(PlanFailure) in
+                let x = corner.x.pixels(of: picture.width, scale: context.scale)
+                let y = corner.y.pixels(of: picture.height, scale: context.scale)
+                return try Self.clamped(PixelOffset(x, y), wanted, in: picture)
+            } ?? anchored(wanted, in: picture)
         return Plan(output: input.resized(to: box.size), box: box)
     }
 

@@ -20,7 +20,8 @@ package struct Overlay: Stage {
     package init(_ p: inout Parameters) {
         image = p.required("image", "The picture to draw; its path is relative to the pipeline file.")
         anchor = p.optional("anchor", .center, "Where it sits.")
-        offset = p.optional("offset", Offset(x: .points(0), y: .points(0)), "How far it is moved from the anchored edges inwards; from the center right and down.")
+        offset = p.optional(
+            "offset", Offset(x: .points(0), y: .points(0)), "How far it is moved from the anchored edges inwards; from the center right and down.")
         width = p.optional("width", "Its width; the height follows, or both make a box that it fits. Default: its natural size.")
         height = p.optional("height", "Its height; the width follows, or both make a box that it fits.")
         alpha = p.optional("alpha", 1.0, in: 0...1, "Multiplies its alpha.")

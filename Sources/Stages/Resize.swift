@@ -22,7 +22,8 @@ package struct Resize: Stage {
     let linear: Bool
 
     package init(_ p: inout Parameters) {
-        let size: GeometryString? = p.optional("size", "800x600 (fits the box), 800x, x600, 800, 50%; > only shrinks, < only enlarges, ! exact, ^ covers.")
+        let size: GeometryString? = p.optional(
+            "size", "800x600 (fits the box), 800x, x600, 800, 50%; > only shrinks, < only enlarges, ! exact, ^ covers.")
         let givenWidth: Extent? = p.optional("width", "Width of the box, instead of `size`.")
         let givenHeight: Extent? = p.optional("height", "Height of the box, instead of `size`.")
         let givenMode = p.optional("mode", ScalingMode.aspectFit, "How the picture meets the box of `width` and `height`.")

@@ -36,6 +36,9 @@ package enum VipsLibrary {
     /// How many libvips objects are alive; equal before and after a piece of work that leaks none.
     package static var liveObjects: Int { cvips_live_objects() }
 
+    /// Bytes that libvips has allocated for pixels and buffers; equal before and after a piece of work that leaks none.
+    package static var trackedBytes: Int { vips_tracked_get_mem() }
+
     /// Makes sure that a success is one: the error buffer must be empty.
     /// - Throws: `VipsError` with the buffer's text.
     package static func requireNoErrors(after operation: String) throws(VipsError) {

@@ -198,7 +198,8 @@ package actor Lane {
 
     private func checkMemory(_ plan: Plan) throws(Failure) {
         guard plan.memory <= settings.limits.maximumMemory else {
-            let message = "rendering would need up to \(plan.memory >> 20) MiB; the budget is \(settings.limits.maximumMemory >> 20) MiB (--max-memory)"
+            let message =
+                "rendering would need up to \(plan.memory >> 20) MiB; the budget is \(settings.limits.maximumMemory >> 20) MiB (--max-memory)"
             throw Failure(.tooMuchMemory, stage: "read", message)
         }
     }

@@ -41,7 +41,9 @@ final class Channel: Sendable {
         // The descriptors went with the first byte; the rest of a long message follows alone.
         bytes = header + bytes
         while sent < bytes.count {
-            sent += try retrying { bytes.withUnsafeBytes { Glibc.send(socket.descriptor, $0.baseAddress! + sent, $0.count - sent, CInt(MSG_NOSIGNAL)) } }
+            sent += try retrying {
+                bytes.withUnsafeBytes { Glibc.send(socket.descriptor, $0.baseAddress! + sent, $0.count - sent, CInt(MSG_NOSIGNAL)) }
+            }
         }
     }
 

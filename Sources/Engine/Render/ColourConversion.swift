@@ -45,7 +45,11 @@ struct ColourConversion {
         case .different(isWide: true):
             [Warning(.wideGamutClipped, "the picture's profile holds colours beyond sRGB; they are moved to the nearest")]
         case .unusable:
-            [Warning(.badProfile, "the embedded colour profile cannot be used; \(image.interpretation == "cmyk" ? "a press profile" : "sRGB") is assumed")]
+            [
+                Warning(
+                    .badProfile,
+                    "the embedded colour profile cannot be used; \(image.interpretation == "cmyk" ? "a press profile" : "sRGB") is assumed")
+            ]
         case .missing where image.interpretation == "cmyk":
             [Warning(.noProfile, "the picture has CMYK colours and no profile; a common press profile is assumed")]
         case .missing, .standard, .different(isWide: false): []

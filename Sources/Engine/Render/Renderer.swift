@@ -63,7 +63,8 @@ struct Renderer {
             try single.extractArea(left: 0, top: $0 * height, width: image.width, height: height)
         }
         let known = delays.prefix(images.count)
-        return Frames(images: images, delays: known + Array(repeating: known.last ?? 100, count: images.count - known.count), repeatCount: repeatCount)
+        return Frames(
+            images: images, delays: known + Array(repeating: known.last ?? 100, count: images.count - known.count), repeatCount: repeatCount)
     }
 
     // MARK: - Stages
@@ -136,7 +137,8 @@ struct Renderer {
         } catch {
             return Failure(.corrupt, stage: "decode", "the picture is damaged", detail: error.message)
         }
-        return Failure(.encodingFailed, stage: "save", "'\(rendition.title)' cannot be encoded as \(rendition.format.rawValue)", detail: error.message)
+        return Failure(
+            .encodingFailed, stage: "save", "'\(rendition.title)' cannot be encoded as \(rendition.format.rawValue)", detail: error.message)
     }
 
     /// Whether the output takes more bytes, tried with a block at its end.

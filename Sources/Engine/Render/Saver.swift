@@ -17,36 +17,55 @@ struct Saver {
     private var arguments: (String, [(String, Argument)]) {
         switch settings.encoding {
         case .jpeg(let options):
-            ("jpegsave_target", [
-                ("Q", .int(options.quality)), ("interlace", .bool(options.progressive)), ("subsample_mode", .string(options.subsampling.rawValue)),
-            ])
+            (
+                "jpegsave_target",
+                [
+                    ("Q", .int(options.quality)), ("interlace", .bool(options.progressive)),
+                    ("subsample_mode", .string(options.subsampling.rawValue)),
+                ]
+            )
         case .png(let options):
-            ("pngsave_target", [
-                ("compression", .int(options.compression)), ("interlace", .bool(options.progressive)),
-                // All filters cost much time and help photos only; libvips' default is none.
-                ("palette", .bool(options.paletteColours != nil)), ("dither", .double(options.dither)),
-            ] + (options.paletteColours.map { [("bitdepth", .int(bits(for: $0)))] } ?? []))
+            (
+                "pngsave_target",
+                [
+                    ("compression", .int(options.compression)), ("interlace", .bool(options.progressive)),
+                    // All filters cost much time and help photos only; libvips' default is none.
+                    ("palette", .bool(options.paletteColours != nil)), ("dither", .double(options.dither)),
+                ] + (options.paletteColours.map { [("bitdepth", .int(bits(for: $0)))] } ?? [])
+            )
         case .webp(let options):
-            ("webpsave_target", [
-                ("Q", .int(options.quality)), ("lossless", .bool(options.lossless)), ("effort", .int(options.effort)),
-                ("alpha_q", .int(options.alphaQuality)),
-            ])
+            (
+                "webpsave_target",
+                [
+                    ("Q", .int(options.quality)), ("lossless", .bool(options.lossless)), ("effort", .int(options.effort)),
+                    ("alpha_q", .int(options.alphaQuality)),
+                ]
+            )
         case .avif(let options):
-            ("heifsave_target", [
-                ("compression", "av1"), ("Q", .int(options.quality)), ("lossless", .bool(options.lossless)), ("effort", .int(options.effort)),
-                ("subsample_mode", .string(options.subsampling.rawValue)), ("bitdepth", .int(depth == .sixteen ? 12 : 8)),
-            ])
+            (
+                "heifsave_target",
+                [
+                    ("compression", "av1"), ("Q", .int(options.quality)), ("lossless", .bool(options.lossless)), ("effort", .int(options.effort)),
+                    ("subsample_mode", .string(options.subsampling.rawValue)), ("bitdepth", .int(depth == .sixteen ? 12 : 8)),
+                ]
+            )
         case .tiff(let options):
-            ("tiffsave_target", [
-                ("compression", .string(options.compression.rawValue)), ("Q", .int(options.quality)),
-                // What differs from the neighbour packs better than the values themselves.
-                ("predictor", .string(options.compression == .jpeg || options.compression == .none ? "none" : "horizontal")),
-            ])
+            (
+                "tiffsave_target",
+                [
+                    ("compression", .string(options.compression.rawValue)), ("Q", .int(options.quality)),
+                    // What differs from the neighbour packs better than the values themselves.
+                    ("predictor", .string(options.compression == .jpeg || options.compression == .none ? "none" : "horizontal")),
+                ]
+            )
         case .gif(let options):
-            ("gifsave_target", [
-                ("effort", .int(options.effort)), ("bitdepth", .int(bits(for: options.colours))), ("dither", .double(options.dither)),
-                ("interlace", .bool(options.progressive)),
-            ])
+            (
+                "gifsave_target",
+                [
+                    ("effort", .int(options.effort)), ("bitdepth", .int(bits(for: options.colours))), ("dither", .double(options.dither)),
+                    ("interlace", .bool(options.progressive)),
+                ]
+            )
         }
     }
 

@@ -136,7 +136,8 @@ package struct Parameters {
         guard let value: Value = value(key) else { return nil }
         guard log.problems.count == problemsBefore else { return range.lowerBound }
         guard range.contains(value) else {
-            let message = "'\(key)' expects \(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written), found \(value.written)"
+            let message =
+                "'\(key)' expects \(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written), found \(value.written)"
             log.problem(node(key)?.position ?? Position(line: 1, column: 1), message)
             return range.lowerBound
         }

@@ -1,0 +1,39 @@
+# Every task of this project. `make help` lists them.
+SWIFT ?= swift
+DEBIAN_PACKAGES = libvips-dev libvips-tools libsqlite3-dev pkg-config python3-jsonschema python3-yaml
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build demo test lint format docs
+
+help: ## Lists the tasks.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## Installs what is missing, as root or with sudo; elsewhere says what to install.
+	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.1 or newer is missing; see https://www.swift.org/install"; exit 1; }
+	@missing=""; for package in $(DEBIAN_PACKAGES); do \
+		dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	install="apt-get install -y --no-install-recommends$$missing"; \
+	if [ "$$(id -u)" = 0 ]; then sudo=""; elif sudo -n true 2>/dev/null; then sudo="sudo"; \
+	else echo "These packages are missing:$$missing"; echo "Install them with: sudo $$install"; exit 1; fi; \
+	echo "Installing$$missing"; \
+	$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo $$install >/dev/null
+
+build: deps ## Builds the program for release: .build/release/imagemill
+	$(SWIFT) build -c release --product imagemill
+
+demo: build ## Makes sample pictures, runs a shipped pipeline over them, and says where the results are.
+	@docs/demo/run.sh .build/release/imagemill demo
+
+test: deps ## Builds and runs all tests.
+	$(SWIFT) test
+
+lint: ## Checks the formatting of the sources, strictly.
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
+
+format: ## Formats the sources.
+	$(SWIFT) format --in-place --recursive Package.swift Sources Tests
+
+docs: ## Writes the generated reference and schemas below docs/.
+	$(SWIFT) build --product imagemill
+	.build/debug/imagemill docs docs

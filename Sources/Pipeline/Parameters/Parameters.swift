@@ -189,11 +189,18 @@ extension ParameterGroup {
         var required: [JSONValue] = []
         for parameter in Parameters.describe(Self.self, catalogue: catalogue) {
             var schema = parameter.schema.merging(["description": .string(parameter.text)])
-            if let fallback = parameter.defaultText { schema = schema.merging(["default": .string(fallback)]) }
+            if let fallback = parameter.defaultText { schema = schema.merging(["default": jsonValue(written: fallback)]) }
             properties[parameter.key] = schema
             if parameter.isRequired { required.append(.string(parameter.key)) }
         }
         let base: JSONValue = ["type": "object", "additionalProperties": false]
         return base.merging(["properties": .object(properties), "required": .array(required)])
     }
+}
+
+/// A written value as JSON: numbers and booleans as such, all else as a text.
+private func jsonValue(written text: String) -> JSONValue {
+    if let whole = Int(text) { return .int(whole) }
+    if let number = finiteNumber(text) { return .double(number) }
+    return text == "true" || text == "false" ? .bool(text == "true") : .string(text)
 }

@@ -26,7 +26,8 @@ demo: build ## Makes sample pictures, runs a shipped pipeline over them, and say
 	@docs/demo/run.sh .build/release/imagemill demo
 
 test: deps ## Builds and runs all tests.
-	$(SWIFT) test
+	@# One after the other: libvips has one error buffer and one log for the whole process.
+	$(SWIFT) test --no-parallel
 
 lint: ## Checks the formatting of the sources, strictly.
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests

@@ -106,7 +106,7 @@ struct Renderer {
         let context = RenderContext(scale: rendition.scale, assets: assets)
         var frames = try run(rendition.steps, on: start, context)
         let save = rendition.rendition.save
-        if !rendition.format.supportsAlpha { frames = try frames.map { try $0.flattened(onto: save.background, in: context) } }
+        if !save.supportsAlpha { frames = try frames.map { try $0.flattened(onto: save.background, in: context) } }
         let policy = save.metadata
         let (image, keepsNothing) = try metadata.applied(to: try joined(frames), policy: policy, keepsProfile: pipeline.profile == .keep)
         try Saver(settings: save, depth: rendition.output.depth).save(image, to: output, strip: keepsNothing)

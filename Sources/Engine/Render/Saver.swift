@@ -46,7 +46,8 @@ struct Saver {
                 "heifsave_target",
                 [
                     ("compression", "av1"), ("Q", .int(options.quality)), ("lossless", .bool(options.lossless)), ("effort", .int(options.effort)),
-                    ("subsample_mode", .string(options.subsampling.rawValue)), ("bitdepth", .int(depth == .sixteen ? 12 : 8)),
+                    // Lossless libvips would still halve the colour's resolution.
+                    ("subsample_mode", .string(options.lossless ? "off" : options.subsampling.rawValue)), ("bitdepth", .int(depth == .sixteen ? 12 : 8)),
                 ]
             )
         case .tiff(let options):

@@ -110,8 +110,8 @@ package struct Planner: Sendable {
             throw PlanFailure(.tooLargeForFormat, stage: "save", message)
         }
         var output = drawn
-        if !format.supportsAlpha { output.hasAlpha = false }
-        if !format.supportsSixteenBits { output.depth = .eight }
+        if !rendition.save.supportsAlpha { output.hasAlpha = false }
+        if !rendition.save.supportsSixteenBits { output.depth = .eight }
         return output
     }
 
@@ -159,9 +159,9 @@ package struct Planner: Sendable {
 
     private func saveWarnings(_ source: SourceFacts, _ drawn: Geometry, _ plan: RenditionPlan) -> [Warning] {
         var warnings: [Warning] = []
-        if drawn.hasAlpha && !plan.format.supportsAlpha {
+        if drawn.hasAlpha && !plan.rendition.save.supportsAlpha {
             let background = plan.rendition.save.background.written
-            warnings.append(Warning(.alphaFlattened, "'\(plan.title)': \(plan.format.rawValue) has no transparency; drawn on \(background)"))
+            warnings.append(Warning(.alphaFlattened, "'\(plan.title)' is saved without transparency, drawn on \(background)"))
         }
         if source.isAnimated && !plan.format.supportsAnimation {
             let message = "'\(plan.title)': \(plan.format.rawValue) has no animation; only the first of \(source.frames) frames is used"

@@ -14,25 +14,10 @@ package enum OutputFormat: String, ParameterWord, Codable {
         }
     }
 
-    package var supportsAlpha: Bool {
-        switch self {
-        case .jpeg: false
-        case .png, .webp, .avif, .tiff, .gif: true
-        }
-    }
-
     package var supportsAnimation: Bool {
         switch self {
         case .webp, .gif: true
         case .jpeg, .png, .avif, .tiff: false
-        }
-    }
-
-    /// 16 bit stays 16 bit, or what comes nearest to it (12 in AVIF).
-    package var supportsSixteenBits: Bool {
-        switch self {
-        case .png, .tiff, .avif: true
-        case .jpeg, .webp, .gif: false
         }
     }
 

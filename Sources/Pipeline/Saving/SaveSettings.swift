@@ -35,6 +35,25 @@ package struct SaveSettings: Sendable {
         }
     }
 
+    /// JPEG inside of TIFF has what JPEG has.
+    private var isJPEG: Bool {
+        switch encoding {
+        case .jpeg: true
+        case .tiff(let options): options.compression == .jpeg
+        case .png, .webp, .avif, .gif: false
+        }
+    }
+
+    package var supportsAlpha: Bool { !isJPEG }
+
+    /// 16 bit stays 16 bit, or what comes nearest to it (12 in AVIF).
+    package var supportsSixteenBits: Bool {
+        switch format {
+        case .png, .tiff, .avif: !isJPEG
+        case .jpeg, .webp, .gif: false
+        }
+    }
+
     /// The encoder's losses hide what a decode at reduced size loses.
     package var hidesFineErrors: Bool {
         switch encoding {
@@ -162,13 +181,21 @@ package struct PNGOptions: FormatOptions {
         compression = p.optional("compression", 6, in: 0...9, "How hard to compress; slower above 6 for little gain.")
         progressive = p.optional("progressive", false, "Interlaces, so that a coarse picture shows first; larger files.")
         let palette = p.optional("palette", false, "Reduces to a palette: much smaller for drawings and icons.")
-        let colours = p.optional("colours", 256, in: 2...256, "The most colours of the palette.")
+        let colours = p.optional("colours", 256, in: 2...256, "The most colours of the palette: 2, 4, 16 or 256.")
+        checkPalette(colours, allowed: [2, 4, 16, 256], &p)
         dither = p.optional("dither", 1.0, in: 0...1, "How much dithering hides the missing colours of the palette.")
         for key in ["colours", "dither"] where p.has(key) && !palette { p.problem(at: key, "'\(key)' needs 'palette: true'") }
         paletteColours = palette ? colours : nil
     }
 
     var encoding: SaveSettings.Encoding { .png(self) }
+}
+
+/// The sizes of a palette are those that the format has bits for.
+private func checkPalette(_ colours: Int, allowed: [Int], _ p: inout Parameters) {
+    guard !allowed.contains(colours) else { return }
+    let list = allowed.map(String.init).joined(separator: ", ")
+    p.problem(at: "colours", "'colours' takes one of \(list), found \(colours)")
 }
 
 package struct WebPOptions: FormatOptions {
@@ -198,7 +225,7 @@ package struct AVIFOptions: FormatOptions {
 
     package init(_ p: inout Parameters) {
         quality = p.optional("quality", 50, in: 1...100, "How good the picture is; 45 to 60 suits photos.")
-        lossless = p.optional("lossless", false, "Keeps every pixel as it is.")
+        lossless = p.optional("lossless", false, "Keeps every pixel to within the rounding of one colour conversion.")
         effort = p.optional("effort", 4, in: 0...9, "How long to try for a smaller file; each step costs much time.")
         subsampling = p.optional("subsampling", .auto, "Stores colour at half resolution: on, off, or auto (off from quality 90).")
         if lossless && p.has("quality") { p.problem(at: "quality", "'quality' has no meaning with 'lossless: true'; remove one of them") }
@@ -235,7 +262,8 @@ package struct GIFOptions: FormatOptions {
 
     package init(_ p: inout Parameters) {
         effort = p.optional("effort", 7, in: 1...10, "How long to look for good palettes.")
-        colours = p.optional("colours", 256, in: 2...256, "The most colours of a palette, rounded up to a power of two.")
+        colours = p.optional("colours", 256, in: 2...256, "The most colours of a palette: 2, 4, 8 and so on to 256.")
+        checkPalette(colours, allowed: (1...8).map { 1 << $0 }, &p)
         dither = p.optional("dither", 1.0, in: 0...1, "How much dithering hides the missing colours.")
         progressive = p.optional("progressive", false, "Interlaces, so that a coarse picture shows first.")
     }

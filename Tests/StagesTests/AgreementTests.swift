@@ -1,0 +1,91 @@
+// Plan and render agree, for every stage on every kind of picture.
+import Pipeline
+import TestSupport
+import Testing
+import Vips
+
+@testable import Stages
+
+/// One use of each stage, or several where a stage takes different ways.
+let everyStage = [
+    "resize: { size: 37x23! }", "resize: { size: 50x50 }", "resize: { size: 30% }", "resize: { size: 19x19!, linear: true }",
+    "resize: { size: 9x9!, kernel: nearest }",
+    "frame: { width: 30, height: 20 }", "frame: { width: 30, height: 20, mode: aspect-fill, background: '#ff000080' }",
+    "frame: { width: 17, height: 31, mode: center, background: '#336699' }",
+    "frame: { width: 17, height: 31, mode: top-left, opaque: true }", "frame: { width: 12, height: 13, alpha: 0.5, mode: scale-to-fill }",
+    "frame: { width: 12, height: 13, alpha: 0.5, background: '#80808080' }",
+    "crop: { width: 60%, height: 40%, anchor: bottom-trailing }", "crop: { width: 5, height: 7, x: 0, y: 0 }",
+    "inset: { all: 3 }", "inset: { all: 10%, background: red }", "inset: { top: 4, leading: -20%, bottom: -20%, background: '#fff' }",
+    "rotate: { angle: 90 }", "rotate: { angle: 180 }", "rotate: { angle: -90 }", "rotate: { angle: 33 }",
+    "rotate: { angle: 200, background: '#808080' }", "rotate: { angle: 5, background: '#ff000080' }",
+    "flip: { axis: horizontal }", "flip: { axis: vertical }",
+    "flatten: { background: white }", "flatten: { background: '#123456' }",
+    "opacity: { alpha: 0.5 }", "opacity: { alpha: 1 }",
+    "mask: { corner-radius: 5 }", "mask: { corner-radius: 50% }", "mask: { shape: circle }",
+    "overlay: { image: colour }", "overlay: { image: grey, anchor: top-trailing, alpha: 0.5 }", "overlay: { image: colour, blend: xor }",
+    "sharpen", "blur: { sigma: 2 }", "grayscale", "tint: { color: '#0a84ff' }", "tint: { color: '#80808080' }",
+]
+
+/// Landscape, portrait, square, one pixel wide or high, primes.
+let everySize = [PixelSize(40, 25), PixelSize(24, 41), PixelSize(31, 31), PixelSize(1, 37), PixelSize(43, 1), PixelSize(1, 1), PixelSize(97, 13)]
+
+extension TestAssets {
+    static func small() throws -> TestAssets {
+        TestAssets(images: [
+            "colour": try TestPicture.coded(width: 6, height: 5, kind: PictureKind(hasAlpha: true)),
+            "grey": try TestPicture.coded(width: 5, height: 7, kind: PictureKind(isGrey: true)),
+        ])
+    }
+}
+
+@Suite(.quietVips)
+struct AgreementTests {
+    @Test(arguments: everyStage)
+    func `what is rendered has the planned size, bands and depth`(stage: String) throws {
+        let assets = try TestAssets.small()
+        for kind in PictureKind.all {
+            for size in everySize {
+                try render(stage, TestPicture.coded(width: size.width, height: size.height, kind: kind), assets: assets)
+            }
+        }
+    }
+
+    @Test(arguments: everyStage, [2, 3])
+    func `the same at scales above one`(stage: String, scale: Int) throws {
+        let assets = try TestAssets.small()
+        for size in everySize {
+            let picture = try TestPicture.coded(width: size.width, height: size.height, kind: PictureKind(hasAlpha: size.width > 40))
+            try render(stage, picture, scale: scale, pixelsPerPoint: size.height % 2 + 1, assets: assets)
+        }
+    }
+
+    @Test(arguments: everyStage)
+    func `three frames stay three frames of the planned size`(stage: String) throws {
+        let assets = try TestAssets.small()
+        let images = try (1...3).map { index in
+            try TestPicture.make(width: 20, height: 30, bands: 4) { x, y in [UInt8(x * index), UInt8(y), UInt8(index * 50), 200] }
+        }
+        let step = try #require(try steps(stage, for: images, assets: assets).last)
+        let rendered = try step.render(Frames(images: images, delays: [40, 50, 60], repeatCount: 2), in: RenderContext(scale: 1, assets: assets))
+        #expect(rendered.images.count == 3)
+        #expect(step.output.frames == 3)
+        #expect(rendered.delays == [40, 50, 60])
+        #expect(rendered.repeatCount == 2)
+        for image in rendered.images { expectAgreement(image, step) }
+        let first = try render(stage, images[0], assets: assets).pixels
+        #expect(try PixelGrid(rendered.images[0]) == first, "a frame is what the picture alone would be")
+    }
+
+    @Test func `no stage leaves a libvips object behind`() throws {
+        func all() throws {
+            let assets = try TestAssets.small()
+            for kind in PictureKind.all {
+                for stage in everyStage { try render(stage, TestPicture.coded(width: 20, height: 17, kind: kind), assets: assets) }
+            }
+        }
+        try all()
+        let before = VipsLibrary.liveObjects
+        try all()
+        #expect(VipsLibrary.liveObjects == before)
+    }
+}

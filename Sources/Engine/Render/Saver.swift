@@ -47,7 +47,8 @@ struct Saver {
                 [
                     ("compression", "av1"), ("Q", .int(options.quality)), ("lossless", .bool(options.lossless)), ("effort", .int(options.effort)),
                     // Lossless libvips would still halve the colour's resolution.
-                    ("subsample_mode", .string(options.lossless ? "off" : options.subsampling.rawValue)), ("bitdepth", .int(depth == .sixteen ? 12 : 8)),
+                    ("subsample_mode", .string(options.lossless ? "off" : options.subsampling.rawValue)),
+                    ("bitdepth", .int(depth == .sixteen ? 12 : 8)),
                 ]
             )
         case .tiff(let options):

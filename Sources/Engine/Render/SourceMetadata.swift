@@ -4,20 +4,21 @@ import Vips
 
 /// The metadata of a source.
 struct SourceMetadata {
-    /// The EXIF fields that name the owner, as libvips writes them.
-    private static let owners = ["exif-ifd0-Copyright", "exif-ifd0-Artist"]
     private static let blocks = ["exif-data": "EXIF", "xmp-data": "XMP", "iptc-data": "IPTC", "photoshop-data": "Photoshop data"]
 
     private let fields: [String]
+    /// Who owns the picture, wherever it says so; where its blocks disagree, XMP counts.
     private let rights: Rights
-    private let owned: [String: String]
+    /// The same where EXIF counts, which keeps its own words.
+    private let exifRights: Rights
 
     init(_ image: Image) {
         fields = image.fields
+        let exif = image.blob("exif-data").map { Rights(exif: $0) } ?? Rights()
         let xmp = image.blob("xmp-data").map { Rights(xmp: $0) } ?? Rights()
         let iptc = image.blob("iptc-data").map { Rights(iptc: $0) } ?? Rights()
-        rights = xmp.merged(over: iptc)
-        owned = Dictionary(uniqueKeysWithValues: Self.owners.compactMap { name in image.string(name).map { (name, $0) } })
+        rights = xmp.merged(over: exif).merged(over: iptc)
+        exifRights = exif.merged(over: rights)
     }
 
     /// The picture with the metadata that the policy lets it keep.
@@ -28,12 +29,8 @@ struct SourceMetadata {
         case .strip: return (try stripped(image), !keepsProfile)
         case .copyright:
             let bare = try stripped(image)
-            guard !owned.isEmpty || !rights.isEmpty else { return (bare, !keepsProfile) }
-            let signed = try bare.editingMetadata { editor in
-                for (name, value) in owned { editor.set(name, string: value) }
-                if !rights.isEmpty { editor.set("xmp-data", blob: rights.xmpPacket()) }
-            }
-            return (signed, false)
+            guard !rights.isEmpty else { return (bare, !keepsProfile) }
+            return (try bare.editingMetadata(sign), false)
         }
     }
 
@@ -43,6 +40,16 @@ struct SourceMetadata {
         }
         return try image.editingMetadata { editor in doomed.forEach(editor.remove) }
     }
+
+    /// In XMP, which every format but GIF can hold, and in EXIF for programs that read nothing else.
+    private func sign(_ editor: MetadataEditor) {
+        editor.set("xmp-data", blob: rights.xmpPacket())
+        if let copyright = exifRights.copyright { editor.set("exif-ifd0-Copyright", string: exifText(copyright)) }
+        if !exifRights.creator.isEmpty { editor.set("exif-ifd0-Artist", string: exifText(exifRights.creator.joined(separator: "; "))) }
+    }
+
+    /// A text as libvips passes it to EXIF: it cuts off all from the last ` (` on, in which it describes a field that it has read.
+    private func exifText(_ text: String) -> String { text + " (ASCII)" }
 
     /// That the default policy removed something, and what.
     func warnings(for policies: [MetadataPolicy]) -> [Warning] {

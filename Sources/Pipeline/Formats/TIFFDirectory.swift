@@ -42,9 +42,11 @@ enum TIFFTag: Int {
     case imageLength = 257
     case stripOffsets = 273
     case stripByteCounts = 279
+    case artist = 315
     case tileOffsets = 324
     case tileByteCounts = 325
     case subdirectories = 330
+    case copyright = 33_432
     case exifDirectory = 34_665
     case locationDirectory = 34_853
     /// In DNG only.

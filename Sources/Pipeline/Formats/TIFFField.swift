@@ -35,6 +35,13 @@ struct TIFFField {
         return TIFFNumbers(count: count, reader: ForwardReader(source, in: range), bytes: valueBytes, order: order)
     }
 
+    /// The bytes of a text (type 2, ASCII, which in practice is often UTF-8), with its NULs; nil for other types.
+    /// - Parameter limit: a longer text is cut.
+    func text(in source: ByteSource, limit: Int) -> [UInt8]? {
+        guard type == 2, isInside(source) else { return nil }
+        return source.read(offset, min(count, limit))
+    }
+
     /// TIFF 6.0 §2, then the technical note 1 for 13 (IFD), then BigTIFF for 16 to 18 (LONG8, SLONG8, IFD8).
     private static func valueBytes(ofType type: Int) -> Int {
         switch type {

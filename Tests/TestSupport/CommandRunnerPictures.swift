@@ -1,0 +1,73 @@
+// Encoded pictures and pipelines to feed the program with. Each picture is encoded once for all tests.
+import Foundation
+package import Vips
+
+/// A small picture in one of the formats that are read, 64×48 pixels.
+package enum SamplePicture: String, CaseIterable, Sendable {
+    case jpeg, png, webp, gif, tiff, avif
+
+    package static let width = 64
+    package static let height = 48
+
+    package var fileExtension: String {
+        switch self {
+        case .jpeg: "jpg"
+        case .tiff: "tif"
+        case .png, .webp, .gif, .avif: rawValue
+        }
+    }
+
+    package var bytes: [UInt8] {
+        get throws { try Self.encoded.get()[self]! }
+    }
+
+    private static let encoded = Result {
+        let picture = try TestPicture.make(width: width, height: height) { x, y in [UInt8(x * 3), UInt8(y * 5), UInt8((x * 7 + y * 13) % 256)] }
+        return Dictionary(uniqueKeysWithValues: try allCases.map { ($0, try $0.encode(picture)) })
+    }
+
+    /// Encodes any picture in this format.
+    package func encode(_ image: Image) throws -> [UInt8] {
+        let folder = try TemporaryFolder()
+        let options: [(String, Argument)] = self == .avif ? [("compression", "av1"), ("effort", 0)] : []
+        let saver = self == .avif ? "heifsave_target" : "\(rawValue)save_target"
+        return [UInt8](try Data(contentsOf: URL(fileURLWithPath: try TestPicture.save(image, as: saver, options, to: folder.path("picture")))))
+    }
+
+    /// A JPEG of noise, which is slow to encode in any format.
+    package static func noise(width: Int, height: Int) throws -> [UInt8] {
+        try TestVips.start()
+        let noise = try Operation("gaussnoise", [("width", .int(width)), ("height", .int(height)), ("seed", 7)]).image()
+        let grey = try Operation("cast", [("in", .image(noise)), ("format", "uchar")]).image().copy(interpretation: "b-w")
+        return try SamplePicture.jpeg.encode(grey)
+    }
+}
+
+extension CommandRunner {
+    /// Writes a sample picture into the working folder; the extension says which.
+    @discardableResult
+    package func picture(_ name: String) throws -> String {
+        let kind = SamplePicture.allCases.first { name.hasSuffix("." + $0.fileExtension) } ?? .jpeg
+        return try folder.write(kind.bytes, to: name)
+    }
+
+    /// Writes a pipeline with one rendition.
+    @discardableResult
+    package func pipeline(
+        _ name: String = "p.yaml", size: String = "32x32", format: String = "webp", file: String? = nil
+    ) throws -> String {
+        let fileLine = file.map { "    file: \"\($0)\"\n" } ?? ""
+        let text = "renditions:\n  small:\n    stages:\n      - resize: { size: \"\(size)\" }\n    save: { format: \(format) }\n" + fileLine
+        return try folder.write(text, to: name)
+    }
+
+    /// The size of a rendition, by libvips.
+    package func size(of name: String) throws -> [Int] {
+        let loaders = [
+            "jpg": "jpegload_source", "png": "pngload_source", "webp": "webpload_source", "gif": "gifload_source", "tif": "tiffload_source",
+            "avif": "heifload_source",
+        ]
+        let image = try TestPicture.load(folder.path(name), by: loaders[URL(fileURLWithPath: name).pathExtension] ?? "jpegload_source")
+        return [image.width, image.height]
+    }
+}

@@ -1,0 +1,91 @@
+// The batch document as a program of somebody else would read it.
+import Foundation
+
+/// `imagemill run`'s report.
+package struct BatchDocument: Decodable, Sendable {
+    package struct Summary: Decodable, Equatable, Sendable {
+        package let sources, done, failed, skipped, renditions, milliseconds: Int
+        package let interrupted: Bool
+    }
+
+    package struct Entry: Decodable, Sendable {
+        package struct Source: Decodable, Sendable {
+            package let path: String
+            package let bytes, width, height: Int?
+            package let format: String?
+            package let pathBytes: String?
+
+            private enum CodingKeys: String, CodingKey {
+                case path, bytes, width, height, format
+                case pathBytes = "path-bytes"
+            }
+        }
+
+        package struct Rendition: Decodable, Equatable, Sendable {
+            package let name, path, format: String
+            package let scale, width, height: Int
+            package let bytes: Int?
+            package let pathBytes: String?
+
+            private enum CodingKeys: String, CodingKey {
+                case name, path, format, scale, width, height, bytes
+                case pathBytes = "path-bytes"
+            }
+        }
+
+        package struct Failure: Decodable, Equatable, Sendable {
+            package let code, stage, message: String
+            package let retryable: Bool
+            package let detail: String?
+        }
+
+        package struct Warning: Decodable, Equatable, Sendable {
+            package let code, message: String
+        }
+
+        package let schema, status, pipeline: String
+        package let source: Source
+        package let renditions: [Rendition]
+        package let warnings: [Warning]
+        package let error: Failure?
+        package let attempt: Int
+    }
+
+    package let schema: String
+    package let sources: [Entry]
+    package let summary: Summary
+
+    package init(text: String) throws { self = try JSONDecoder().decode(BatchDocument.self, from: Data(text.utf8)) }
+
+    package init(file: String) throws { self = try JSONDecoder().decode(BatchDocument.self, from: Data(contentsOf: URL(fileURLWithPath: file))) }
+
+    /// The document of a source by its path.
+    package subscript(path: String) -> Entry? { sources.first { $0.source.path == path } }
+
+    /// Sources and the code each failed with, or `done`.
+    package var outcomes: [String: String] {
+        Dictionary(sources.map { ($0.source.path, $0.error?.code ?? $0.status) }) { first, second in "\(first), \(second)" }
+    }
+
+    /// Sources and the paths of their renditions.
+    package var names: [String: [String]] { Dictionary(sources.map { ($0.source.path, $0.renditions.map(\.path)) }) { $0 + $1 } }
+}
+
+extension CommandRunner {
+    /// The report in the output folder `out`.
+    package func report(_ path: String = "out/.imagemill/report.json") throws -> BatchDocument { try BatchDocument(file: folder.path(path)) }
+
+    /// Every file below a folder that is no file of Imagemill's own, sorted; none where the folder is missing.
+    package func files(in name: String = "out") -> [String] {
+        let all = FileManager.default.subpaths(atPath: folder.path(name)) ?? []
+        return all.filter { path in
+            var isFolder: ObjCBool = false
+            let exists = FileManager.default.fileExists(atPath: folder.path(name) + "/" + path, isDirectory: &isFolder)
+            return exists && !isFolder.boolValue && !path.hasPrefix(".imagemill/")
+        }.sorted()
+    }
+
+    package func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder.path(name)) }
+
+    package func bytes(_ name: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path(name)))) }
+}

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -75,6 +76,11 @@ int clinux_link_unnamed(int descriptor, const char *path)
     return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
 
+int clinux_close_on_exec(int descriptor)
+{
+    return fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+}
+
 int clinux_memory_file(const char *name)
 {
     return memfd_create(name, MFD_CLOEXEC);
@@ -128,6 +134,29 @@ int clinux_error_text(int code, char *buffer, size_t size)
 int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int from)
 {
     return posix_spawn_file_actions_addclosefrom_np(actions, from);
+}
+
+// Written before the handler is set, and only read in it.
+static volatile sig_atomic_t signal_descriptor;
+
+static void tell_signal(int number)
+{
+    int saved = errno;
+    char byte = (char) number;
+    ssize_t written = write(signal_descriptor, &byte, 1);
+    (void) written;
+    errno = saved;
+}
+
+int clinux_catch_signal(int number, int descriptor)
+{
+    struct sigaction old;
+    if (sigaction(number, NULL, &old) != 0) return -1;
+    if (old.sa_handler == SIG_IGN) return 0;
+    signal_descriptor = descriptor;
+    struct sigaction action = {.sa_handler = tell_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    return sigaction(number, &action, NULL);
 }
 
 int clinux_ending_signal(int status) { return WIFSIGNALED(status) ? WTERMSIG(status) : 0; }

@@ -27,6 +27,9 @@ package struct PixelGrid: Equatable {
         self.init(width: image.width, height: image.height, bands: image.bands, maximum: isDeep ? 65_535 : 255, values: values)
     }
 
+    /// Width and height.
+    package var sides: [Int] { [width, height] }
+
     package subscript(x: Int, y: Int) -> [Int] {
         let start = (y * width + x) * bands
         return Array(values[start..<start + bands])

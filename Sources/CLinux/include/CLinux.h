@@ -26,6 +26,9 @@ int clinux_open_unnamed(const char *directory, mode_t mode);
 // Gives an unnamed file a name.
 int clinux_link_unnamed(int descriptor, const char *path);
 
+// Closes the descriptor in programs that this process starts.
+int clinux_close_on_exec(int descriptor);
+
 // An unnamed file in memory.
 int clinux_memory_file(const char *name);
 
@@ -54,6 +57,9 @@ int clinux_error_text(int code, char *buffer, size_t size);
 
 // In a process to be spawned, closes every descriptor from this one on.
 int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int from);
+
+// From now on a signal writes its number, one byte, into a descriptor. One that is ignored stays so. All signals share the last descriptor.
+int clinux_catch_signal(int number, int descriptor);
 
 // The signal that ended a process, 0 where none did.
 int clinux_ending_signal(int status);

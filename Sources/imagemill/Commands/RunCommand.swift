@@ -58,12 +58,12 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         let cancellation = Cancellation()
-        SignalWatcher.watch(cancellation)
         let roots = RawArguments.paths(sources)
         let outbox = RawArguments.paths([output])[0]
         try refuseSameFolder(roots, outbox)
         let progress = Progress(showsLine: !noProgress && !quiet && isatty(2) == 1)
         do {
+            try SignalWatcher.watch(cancellation)
             let loaded = try LoadedPipeline(path: pipeline)
             let found = SourceWalk.find(roots, outbox: outbox)
             if !quiet { found.notes.forEach { printError("note: \($0)") } }
@@ -113,7 +113,7 @@ struct RunCommand: AsyncParsableCommand {
 
     private func sentence(_ summary: BatchSummary) -> String {
         if summary.sources == 0 { return "nothing to do: no files were found" }
-        let rate = Double(summary.sources) * 1000 / Double(max(1, summary.milliseconds))
+        let rate = Double(summary.done + summary.failed) * 1000 / Double(max(1, summary.milliseconds))
         let time = "\(oneDecimal(Double(summary.milliseconds) / 1000)) s"
         if dryRun { return "\(summary.skipped) of \(summary.sources) sources can be rendered; nothing was written" }
         let head = summary.interrupted ? "stopped: " : ""

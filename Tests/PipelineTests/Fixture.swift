@@ -1,0 +1,28 @@
+// Fixtures in one file each: a pipeline, a line of dashes, then the messages that it must bring.
+import Foundation
+import Testing
+
+/// A pipeline with mistakes and what must be said of it.
+struct Fixture: Sendable, CustomTestStringConvertible {
+    let name: String
+    let input: String
+    let expected: String
+
+    var testDescription: String { name }
+
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures/pipelines")
+
+    static let all: [Fixture] = {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.filter { $0.hasSuffix(".txt") }.sorted().compactMap(Fixture.init)
+    }()
+
+    private init?(_ file: String) {
+        let dashes = "\n----------\n"
+        guard let text = try? String(contentsOf: Self.folder.appending(path: file), encoding: .utf8), let line = text.range(of: dashes)
+        else { return nil }
+        name = String(file.dropLast(".txt".count))
+        input = String(text[..<line.lowerBound]) + "\n"
+        expected = text[line.upperBound...].trimmingCharacters(in: .newlines)
+    }
+}

@@ -1,0 +1,109 @@
+import Stages
+import Testing
+
+@testable import Pipeline
+
+struct ShrinkOnLoadTests {
+    /// A JPEG of 6000×4000 through the stages, saved.
+    struct Case: Sendable, CustomTestStringConvertible {
+        var shared: [String] = []
+        var stages: [String] = []
+        var save = "{ format: jpeg, quality: 80 }"
+        let factor: Int
+        var testDescription: String { "\(shared + stages) \(save)" }
+    }
+
+    private static func sized(_ side: Int, _ save: String, _ factor: Int) -> Case {
+        Case(stages: ["resize: { size: \(side) }"], save: save, factor: factor)
+    }
+
+    static let qualities = [
+        // What is left after the factor must be 2, or 1.3 at a factor of 2 where the encoder hides it.
+        sized(1000, "{ format: jpeg, quality: 80 }", 2), sized(1500, "{ format: jpeg, quality: 80 }", 2),
+        sized(750, "{ format: jpeg, quality: 80 }", 4), sized(751, "{ format: jpeg, quality: 80 }", 2),
+        sized(375, "{ format: jpeg, quality: 80 }", 8), sized(376, "{ format: jpeg, quality: 80 }", 4),
+        sized(20, "{ format: jpeg, quality: 80 }", 8),
+        sized(2307, "{ format: jpeg, quality: 80 }", 2), sized(2308, "{ format: jpeg, quality: 80 }", 1),
+        sized(2307, "{ format: jpeg, quality: 90 }", 2), sized(2307, "{ format: jpeg, quality: 91 }", 1),
+        sized(1500, "{ format: jpeg, quality: 91 }", 2), sized(1501, "{ format: jpeg, quality: 91 }", 1),
+        sized(2307, "{ format: webp, quality: 90 }", 2), sized(2307, "{ format: webp, lossless: true }", 1),
+        sized(2307, "{ format: avif, quality: 75 }", 2), sized(2307, "{ format: avif, quality: 76 }", 1),
+        sized(2307, "{ format: png }", 1), sized(1500, "{ format: png }", 2), sized(1500, "{ format: tiff }", 2), sized(1500, "{ format: gif }", 2),
+        sized(8000, "{ format: jpeg }", 1), sized(6000, "{ format: jpeg }", 1),
+    ]
+
+    static let small = "resize: { size: 300 }"
+
+    static let stages = [
+        Case(factor: 1),
+        // Stages that treat all pixels alike keep it.
+        Case(stages: ["flip: { axis: horizontal }", small], factor: 8),
+        Case(stages: ["flip: { axis: vertical }", small], factor: 8),
+        Case(stages: ["rotate: { angle: 90 }", small], factor: 8),
+        Case(stages: ["rotate: { angle: 180 }", "rotate: { angle: -90 }", small], factor: 8),
+        Case(stages: ["flatten", "opacity: { alpha: 0.5 }", "grayscale", small], factor: 8),
+        Case(shared: ["grayscale"], stages: [small], factor: 8),
+        Case(shared: [small], factor: 8),
+        Case(shared: ["resize: { size: 2000 }"], stages: [small], factor: 2),
+        // Stages that count in pixels of the source prevent it.
+        Case(stages: ["crop: { width: 50%, height: 50% }", small], factor: 1),
+        Case(stages: ["inset: { all: 2% }", small], factor: 1),
+        Case(stages: ["blur: { sigma: 2 }", small], factor: 1),
+        Case(stages: ["sharpen", small], factor: 1),
+        Case(stages: ["rotate: { angle: 5 }", small], factor: 1),
+        Case(stages: ["mask: { shape: circle }", small], factor: 1),
+        Case(shared: ["inset: { all: 2% }"], stages: [small], factor: 1),
+        // What comes after the scaling does not matter.
+        Case(stages: [small, "crop: { width: 50%, height: 50% }", "blur: { sigma: 2 }"], factor: 8),
+        Case(stages: ["resize: { size: 300, linear: true }"], factor: 1),
+        Case(stages: ["resize: { size: 300, kernel: nearest }"], factor: 1),
+        Case(stages: ["resize: { size: 300, kernel: mitchell }"], factor: 8),
+        // The side that shrinks least decides.
+        Case(stages: ["resize: { size: 300x2500! }"], factor: 1),
+        Case(stages: ["frame: { width: 300, height: 300 }"], factor: 8),
+        Case(stages: ["frame: { width: 300, height: 300, mode: aspect-fill }"], factor: 4),
+        Case(stages: ["frame: { width: 300, height: 300, mode: center }"], factor: 1),
+    ]
+
+    @Test(arguments: qualities)
+    func `how far loading shrinks depends on what is left to do and on what the encoder hides`(item: Case) throws {
+        #expect(try factor(item, .jpeg(6000, 4000)) == item.factor)
+    }
+
+    @Test(arguments: stages)
+    func `every stage before the first scaling one must treat all pixels alike`(item: Case) throws {
+        #expect(try factor(item, .jpeg(6000, 4000)) == item.factor)
+    }
+
+    @Test(
+        arguments: [
+            (.jpeg, 1, 8), (.webp, 1, 8), (.webp, 5, 1), (.png, 1, 1), (.gif, 1, 1), (.tiff, 1, 1), (.heic, 1, 1), (.avif, 1, 1),
+        ] as [(SourceFormat, Int, Int)])
+    func `only decoders that can shrink are asked to`(format: SourceFormat, frames: Int, factor: Int) throws {
+        let source = SourceFacts(format: format, size: PixelSize(6000, 4000), frames: frames)
+        #expect(try self.factor(Case(stages: [Self.small], factor: factor), source) == factor)
+    }
+
+    @Test(arguments: 1...8)
+    func `the orientation of the source is applied before the sides are compared`(orientation: Int) throws {
+        let source = SourceFacts(format: .jpeg, size: PixelSize(6000, 4000), orientation: orientation)
+        #expect(try factor(Case(stages: [Self.small], factor: 8), source) == 8)
+        #expect(try factor(Case(stages: ["resize: { size: 300x2000! }"], factor: 8), source) == (orientation >= 5 ? 2 : 1))
+    }
+
+    @Test
+    func `of several renditions the one that needs most decides`() throws {
+        let text = """
+            renditions:
+              small: { stages: [resize: { size: 300 }], save: { format: jpeg } }
+              large: { stages: [resize: { size: 1600 }], save: { format: jpeg } }
+            """
+        #expect(try plan(text, .jpeg(6000, 4000)).load.shrink == 2)
+        let scales = onePipeline([Self.small], save: "{ format: jpeg }", scale: "[1, 2]")
+        #expect(try plan(scales, .jpeg(6000, 4000)).load.shrink == 4)
+    }
+
+    private func factor(_ item: Case, _ source: SourceFacts) throws -> Int {
+        try plan(onePipeline(item.stages, shared: item.shared, save: item.save), source).load.shrink
+    }
+}

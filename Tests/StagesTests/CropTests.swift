@@ -1,0 +1,39 @@
+import Pipeline
+import TestSupport
+import Testing
+import Vips
+
+@testable import Stages
+
+@Suite(.quietVips)
+struct CropTests {
+    @Test(arguments: [
+        ("center", 7, 8), ("top", 7, 0), ("bottom", 7, 17), ("leading", 0, 8), ("trailing", 15, 8), ("top-leading", 0, 0),
+        ("top-trailing", 15, 0), ("bottom-leading", 0, 17), ("bottom-trailing", 15, 17), ("left", 0, 8), ("bottom-right", 15, 17),
+    ])
+    func `the cut is the source's pixels at the anchor`(anchor: String, x: Int, y: Int) throws {
+        for kind in PictureKind.all {
+            let picture = try TestPicture.coded(width: 25, height: 30, kind: kind)
+            let result = try render("crop: { width: 10, height: 13, anchor: \(anchor) }", picture).pixels
+            #expect(try result == PixelGrid(picture).part(left: x, top: y, width: 10, height: 13), "\(kind)")
+        }
+    }
+
+    @Test(arguments: [
+        ("x: 3, y: 4, width: 10, height: 11", [3, 4, 10, 11]), ("x: 20, y: 25, width: 10, height: 10", [20, 25, 5, 5]),
+        ("x: -3, y: -4, width: 10, height: 10", [0, 0, 7, 6]), ("x: 50%, y: 10%, width: 20%, height: 50%", [13, 3, 5, 15]),
+        ("x: 24, width: 1, height: 1", [24, 0, 1, 1]), ("width: 100, height: 100", [0, 0, 25, 30]),
+        ("y: 29, width: 1000, height: 1000", [0, 29, 25, 1]), ("width: 0.1%, height: 0.1%", [12, 14, 1, 1]),
+    ])
+    func `the cut is the box that was written, as far as the picture goes`(parameters: String, box: [Int]) throws {
+        let picture = try TestPicture.coded(width: 25, height: 30)
+        let result = try render("crop: { \(parameters) }", picture).pixels
+        #expect(try result == PixelGrid(picture).part(left: box[0], top: box[1], width: box[2], height: box[3]))
+    }
+
+    @Test func `the scale multiplies points but not percentages`() throws {
+        let picture = try TestPicture.coded(width: 100, height: 60)
+        let result = try render("crop: { x: 5, y: 50%, width: 20, height: 10% }", picture, scale: 3).pixels
+        #expect(try result == PixelGrid(picture).part(left: 15, top: 30, width: 60, height: 6))
+    }
+}

@@ -45,7 +45,7 @@ let package = Package(
         ),
         .target(name: "TestSupport", dependencies: ["Vips"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "VipsTests", dependencies: ["Vips", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "PipelineTests", dependencies: ["Pipeline"], swiftSettings: settings),
+        .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "Stages"], swiftSettings: settings),
         .testTarget(name: "StagesTests", dependencies: ["Stages", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "imagemillTests", dependencies: ["imagemill", "Engine", "TestSupport"], swiftSettings: settings),

@@ -10,7 +10,8 @@ struct Fixture: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures/pipelines")
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(
+        path: "Fixtures/pipelines")
 
     static let all: [Fixture] = {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []

@@ -9,7 +9,9 @@ func pipeline(_ text: String, catalogue: StageCatalogue = .all) throws(Diagnosti
 }
 
 /// The text of a pipeline with one rendition, `one`.
-func onePipeline(_ stages: [String], shared: [String] = [], save: String = "{ format: png }", scale: String = "1", head: String = "") -> String {
+func onePipeline(_ stages: [String], shared: [String] = [], save: String = "{ format: png }", scale: String = "1", head: String = "")
+    -> String
+{
     """
     \(head)
     stages: \(list(shared, indent: "  "))

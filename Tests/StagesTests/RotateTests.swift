@@ -91,7 +91,8 @@ struct RotateTests {
             Array(repeating: x < 20 ? kind.maximum : 0, count: kind.bands)
         }
         let result = try render("rotate: { angle: 17 }", picture).pixels
-        let visible = result.alpha.indices.filter { result.alpha[$0] > kind.maximum / 100 }
+        let alpha = result.alpha
+        let visible = alpha.indices.filter { alpha[$0] > kind.maximum / 100 }
         let levels = visible.map { result.values[$0 * result.bands] }
         #expect((levels.min() ?? 0) >= kind.maximum - kind.maximum / 255)
     }

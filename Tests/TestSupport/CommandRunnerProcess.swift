@@ -74,7 +74,9 @@ package final class RunningCommand: Sendable {
         defer { (arguments + environment).forEach { free($0) } }
         var process = pid_t()
         let result = posix_spawnp(&process, arguments[0]!, &actions, &attributes, arguments, environment)
-        guard result == 0 else { throw CommandError(description: "cannot start \(String(decoding: words[0], as: UTF8.self)): error \(result)") }
+        guard result == 0 else {
+            throw CommandError(description: "cannot start \(String(decoding: words[0], as: UTF8.self)): error \(result)")
+        }
         return process
     }
 

@@ -57,7 +57,9 @@ package struct BatchDocument: Decodable, Sendable {
 
     package init(text: String) throws { self = try JSONDecoder().decode(BatchDocument.self, from: Data(text.utf8)) }
 
-    package init(file: String) throws { self = try JSONDecoder().decode(BatchDocument.self, from: Data(contentsOf: URL(fileURLWithPath: file))) }
+    package init(file: String) throws {
+        self = try JSONDecoder().decode(BatchDocument.self, from: Data(contentsOf: URL(fileURLWithPath: file)))
+    }
 
     /// The document of a source by its path.
     package subscript(path: String) -> Entry? { sources.first { $0.source.path == path } }
@@ -73,7 +75,9 @@ package struct BatchDocument: Decodable, Sendable {
 
 extension CommandRunner {
     /// The report in the output folder `out`.
-    package func report(_ path: String = "out/.imagemill/report.json") throws -> BatchDocument { try BatchDocument(file: folder.path(path)) }
+    package func report(_ path: String = "out/.imagemill/report.json") throws -> BatchDocument {
+        try BatchDocument(file: folder.path(path))
+    }
 
     /// Every file below a folder that is no file of Imagemill's own, sorted; none where the folder is missing.
     package func files(in name: String = "out") -> [String] {

@@ -7,9 +7,10 @@ import Testing
     /// A batch that takes far longer than any test may.
     private func startLongBatch(_ runner: CommandRunner) async throws -> RunningCommand {
         try runner.folder.write(
-            "renditions:\n  a: { save: { format: avif, effort: 6 }, file: \"{stem}.avif\" }\n  b: { save: { format: jpeg } }\n", to: "p.yaml")
-        let quick = try SamplePicture.jpeg.bytes
-        let slow = try SamplePicture.noise(width: 1600, height: 1200)
+            "renditions:\n  a: { save: { format: avif, effort: 6 }, file: \"{stem}.avif\" }\n  b: { save: { format: jpeg } }\n",
+            to: "p.yaml")
+        let quick = try await SamplePicture.jpeg.bytes
+        let slow = try await SamplePicture.noise(width: 1600, height: 1200)
         for index in 0..<60 { try runner.folder.write(index < 4 ? quick : slow, to: "in/\(index).jpg") }
         let command = try runner.start("run", "p.yaml", "in", "-o", "out", "--jobs", "2")
         for _ in 0..<3000 where runner.files().isEmpty && !command.isEnded { try await Task.sleep(for: .milliseconds(10)) }
@@ -18,7 +19,8 @@ import Testing
         return command
     }
 
-    @Test("A signal ends a batch within two seconds, with the shell's exit code and a complete report", arguments: [SIGINT, SIGTERM, SIGHUP])
+    @Test(
+        "A signal ends a batch within two seconds, with the shell's exit code and a complete report", arguments: [SIGINT, SIGTERM, SIGHUP])
     func signalled(signal: CInt) async throws {
         let runner = try CommandRunner()
         let command = try await startLongBatch(runner)
@@ -37,17 +39,19 @@ import Testing
         #expect(report.summary.sources == 60)
         #expect(report.summary.done == report.sources.count)
         #expect(report.summary.done >= 1 && report.summary.done < 60)
-        try expectWholePictures(runner, report)
+        try await expectWholePictures(runner, report)
         for worker in workers { #expect(kill(worker, 0) != 0, "a worker outlived the program") }
     }
 
     /// What stands in the output folder is what the report names, and each of it can be decoded.
-    private func expectWholePictures(_ runner: CommandRunner, _ report: BatchDocument) throws {
+    private func expectWholePictures(_ runner: CommandRunner, _ report: BatchDocument) async throws {
         #expect(runner.files() == report.sources.flatMap { $0.renditions.map(\.path) }.sorted())
         let own = try FileManager.default.contentsOfDirectory(atPath: runner.folder.path("out/.imagemill"))
         #expect(!own.contains { $0.hasSuffix(".part") })
         for entry in report.sources {
-            for rendition in entry.renditions { #expect(try runner.size(of: "out/" + rendition.path) == [rendition.width, rendition.height]) }
+            for rendition in entry.renditions {
+                #expect(try await runner.size(of: "out/" + rendition.path) == [rendition.width, rendition.height])
+            }
         }
     }
 
@@ -62,7 +66,7 @@ import Testing
         for _ in 0..<200 where workers.contains(where: { kill($0, 0) == 0 }) { try await Task.sleep(for: .milliseconds(10)) }
         for worker in workers { #expect(kill(worker, 0) != 0, "a worker outlived the program") }
         #expect(!runner.files().contains { $0.contains("part") })
-        for name in runner.files() { #expect(try runner.size(of: "out/" + name).count == 2) }
+        for name in runner.files() { #expect(try await runner.size(of: "out/" + name).count == 2) }
 
         for index in 4..<60 { try FileManager.default.removeItem(atPath: runner.folder.path("in/\(index).jpg")) }
         let again = try await runner.run("run", "p.yaml", "in", "-o", "out")

@@ -91,14 +91,15 @@ struct PipelineGroup: ParameterGroup {
         return renditions.renditions.map {
             Rendition(
                 name: $0.name, scales: $0.scales, stages: $0.stages, save: $0.save,
-                file: $0.file ?? (single ? .forOne : .forSeveral), position: $0.position)
+                file: $0.file ?? (single ? .forOne : .forSeveral), position: $0.position, isWhole: $0.isWhole)
         }
     }
 
     /// Two renditions that would write one name are a mistake of the file.
     private func checkNames(_ p: inout Parameters) {
         var owners: [[NameTemplate.Part]: String] = [:]
-        for rendition in namedRenditions {
+        // A size may tell two names apart, which only the plan knows.
+        for rendition in namedRenditions where rendition.isWhole && !rendition.template.namesSize {
             for scale in rendition.scales {
                 let name = rendition.template.fixed(rendition: rendition.name, scale: scale, ext: rendition.save.format.fileExtension)
                 let title = "'\(rendition.name)'" + (rendition.scales.count > 1 ? " at scale \(scale)" : "")

@@ -9,6 +9,8 @@ package struct Rendition: Sendable {
     /// nil until the file is known to have one rendition or several.
     package let file: NameTemplate?
     package let position: Position
+    /// Everything in it was understood.
+    let isWhole: Bool
 }
 
 /// The parameters of a rendition.
@@ -28,8 +30,7 @@ struct RenditionGroup: ParameterGroup {
 
     /// Several scales must make several pictures.
     private func checkScales(_ p: inout Parameters) {
-        guard scales.scales.count > 1, !stages.uses.isEmpty || !p.has("stages") else { return }
-        guard !stages.uses.contains(where: \.usesPoints) else { return }
+        guard scales.scales.count > 1, !stages.uses.contains(where: \.usesPoints) else { return }
         let why = "no stage of this rendition has a size in points, so that all scales would make equal files"
         p.problem(at: "scale", "several scales need a size in points: \(why)")
     }
@@ -85,8 +86,10 @@ struct RenditionMap: ParameterValue {
         if name.isEmpty || name.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "/") || $0 == 0x7F }) {
             log.problem(entry.keyPosition, "the rendition name '\(name)' cannot be part of a file name")
         }
+        let problemsBefore = log.problems.count
         guard let group = Parameters.read(RenditionGroup.self, from: entry.value, owner: "rendition '\(name)'", &log) else { return nil }
         return Rendition(
-            name: name, scales: group.scales.scales, stages: group.stages.uses, save: group.save, file: group.file, position: entry.keyPosition)
+            name: name, scales: group.scales.scales, stages: group.stages.uses, save: group.save, file: group.file, position: entry.keyPosition,
+            isWhole: log.problems.count == problemsBefore)
     }
 }

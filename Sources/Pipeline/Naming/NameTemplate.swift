@@ -90,6 +90,8 @@ package struct NameTemplate: Hashable, Sendable {
 
     package var needsHash: Bool { parts.contains { if case .hash = $0 { true } else { false } } }
 
+    package var namesSize: Bool { parts.contains(.width) || parts.contains(.height) }
+
     /// The template with everything filled in that does not depend on the source; equal for two renditions that write one name.
     func fixed(rendition: String, scale: Int, ext: String) -> [Part] {
         var result: [Part] = []

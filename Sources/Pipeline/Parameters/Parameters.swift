@@ -26,6 +26,8 @@ package struct Parameters {
     private let mode: Mode
     package private(set) var log: ReadingLog
     package private(set) var descriptions: [ParameterDescription] = []
+    /// Some value was not what was expected, so that placeholders stand in.
+    private var hasBrokenValue = false
 
     private init(mode: Mode, log: ReadingLog) {
         self.mode = mode
@@ -84,7 +86,7 @@ package struct Parameters {
         describe(key, text, Value.self, isRequired: true, default: nil, range: range)
         if let value = value(key, in: range) { return value }
         if case .reading(_, let position, let owner) = mode, node(key) == nil {
-            log.problem(position, "\(owner) needs '\(key)': \(Value.expectation) from \(range.lowerBound) to \(range.upperBound)")
+            log.problem(position, "\(owner) needs '\(key)': \(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written)")
         }
         return range.lowerBound
     }
@@ -100,9 +102,10 @@ package struct Parameters {
 
     /// Notes a mistake that no single value shows, such as two parameters that exclude each other.
     ///
-    /// Without a key, or where the key is not written, the mapping itself is the place. Does nothing when describing.
+    /// Without a key, or where the key is not written, the mapping itself is the place. Does nothing when describing, nor where a value
+    /// was not understood: what follows from a placeholder is no mistake of the user's.
     package mutating func problem(at key: String? = nil, _ message: String) {
-        guard case .reading(let entries, let position, _) = mode else { return }
+        guard case .reading(let entries, let position, _) = mode, !hasBrokenValue else { return }
         let entry = entries.first { $0.key == key }
         log.problem(entry?.keyPosition ?? position, message)
     }
@@ -123,6 +126,7 @@ package struct Parameters {
     private mutating func value<Value: ParameterValue>(_ key: String) -> Value? {
         guard let node = node(key) else { return nil }
         let problemsBefore = log.problems.count
+        defer { hasBrokenValue = hasBrokenValue || log.problems.count > problemsBefore }
         if let value = Value.read(node, &log) { return value }
         if log.problems.count == problemsBefore {
             log.problem(node.position, "'\(key)' expects \(Value.expectation), found \(node.found)")

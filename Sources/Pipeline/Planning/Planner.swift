@@ -171,6 +171,10 @@ package struct Planner: Sendable {
     }
 
     private func enlargements(_ steps: [Step], _ place: String) -> [Warning] {
-        steps.filter(\.plan.isEnlarging).map { Warning(.upscaled, "\(place): '\($0.name)' enlarges \($0.input.size) to \($0.output.size)") }
+        steps.filter(\.plan.isEnlarging).map { step in
+            // A frame's output is the frame; the picture in it is what was enlarged.
+            let drawn = if case .scales(let size) = step.plan.footing { size } else { step.output.size }
+            return Warning(.upscaled, "\(place): '\(step.name)' enlarges \(step.input.size) to \(drawn)")
+        }
     }
 }

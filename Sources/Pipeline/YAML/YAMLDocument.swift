@@ -8,10 +8,12 @@ import Yams
 func readYAML(_ text: String) -> (root: YAMLNode?, problems: [Diagnostic]) {
     var reader = YAMLReader()
     do {
-        guard let root = try Parser(yaml: text).singleRoot() else {
+        let parser = try Parser(yaml: text)
+        guard let root = try parser.singleRoot() else {
             return (nil, [Diagnostic(Position(line: 1, column: 1), "the file is empty; expected a mapping with 'renditions'")])
         }
-        return (reader.node(root), reader.problems)
+        // Nodes hold their anchors weakly; the parser owns them.
+        return withExtendedLifetime(parser) { (reader.node(root), reader.problems) }
     } catch let error as YamlError {
         return (nil, [diagnostic(for: error)])
     } catch {
@@ -22,12 +24,18 @@ func readYAML(_ text: String) -> (root: YAMLNode?, problems: [Diagnostic]) {
 private struct YAMLReader {
     var problems: [Diagnostic] = []
 
+    private var nodes = 0
+    /// Aliases can make a small text stand for any number of nodes.
+    private static let mostNodes = 20_000
+
     mutating func node(_ node: Node) -> YAMLNode? {
+        nodes += 1
         let position = node.mark.map { Position(line: $0.line, column: $0.column) } ?? Position(line: 1, column: 1)
-        if let anchor = node.anchor {
-            refuse(position, "anchors and aliases are not supported (found '\(anchor.rawValue)'); write the value out where it is needed")
+        guard nodes <= Self.mostNodes else {
+            if nodes == Self.mostNodes + 1 { refuse(position, "the file is too long to be a pipeline") }
             return nil
         }
+        refuseAnchor(of: node, position)
         switch node {
         case .scalar(let scalar):
             let quoted = scalar.style == .singleQuoted || scalar.style == .doubleQuoted
@@ -50,6 +58,7 @@ private struct YAMLReader {
                 refuse(position, "a key must be a word")
                 continue
             }
+            refuseAnchor(of: key, position)
             guard name != "<<" else {
                 refuse(position, "merge keys are not supported; write the values out where they are needed")
                 continue
@@ -57,6 +66,13 @@ private struct YAMLReader {
             if let value = node(value) { entries.append(.init(key: name, keyPosition: position, value: value)) }
         }
         return entries
+    }
+
+    /// The value is read all the same, as if it were written out, so that other mistakes show too.
+    private mutating func refuseAnchor(of node: Node, _ position: Position) {
+        guard let anchor = node.anchor else { return }
+        let message = "anchors and aliases are not supported (found '\(anchor.rawValue)'); write the value out where it is needed"
+        if !problems.contains(Diagnostic(position, message)) { refuse(position, message) }
     }
 
     private mutating func refuse(_ position: Position, _ message: String) {
@@ -68,6 +84,8 @@ private func diagnostic(for error: YamlError) -> Diagnostic {
     switch error {
     case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
         return Diagnostic(Position(line: mark.line, column: mark.column), "not YAML: \(problem)")
+    case .reader(let problem, let offset, _, let text):
+        return Diagnostic(position(of: offset ?? 0, in: text), "not YAML: \(problem)")
     case .duplicatedKeysInMapping(let duplicates, let context):
         let mark = context.mark
         let names = duplicates.map { "'\($0)'" }.joined(separator: ", ")
@@ -75,4 +93,11 @@ private func diagnostic(for error: YamlError) -> Diagnostic {
     default:
         return Diagnostic(Position(line: 1, column: 1), "not YAML: \(error)")
     }
+}
+
+/// The place of a character that is counted from the beginning of the text.
+private func position(of offset: Int, in text: String) -> Position {
+    let before = text.prefix(offset)
+    let line = before.reversed().prefix { !$0.isNewline }
+    return Position(line: before.count(where: \.isNewline) + 1, column: line.reduce(1) { $0 + $1.unicodeScalars.count })
 }

@@ -106,8 +106,10 @@ struct ContentModeTests {
     func `a picture of another shape that fits is centred with the smaller half above`() {
         let placement = Placement(
             of: PixelSize(10, 5), natural: PixelSize(10, 5), in: PixelSize(10, 10), mode: .aspectFit, anchor: .center)
-        #expect(placement == Placement(
-            of: PixelSize(20, 10), natural: PixelSize(20, 10), in: PixelSize(10, 10), mode: .aspectFit, anchor: .center))
+        #expect(
+            placement
+                == Placement(
+                    of: PixelSize(20, 10), natural: PixelSize(20, 10), in: PixelSize(10, 10), mode: .aspectFit, anchor: .center))
         #expect(placement.offset == PixelOffset(0, 2))
     }
 
@@ -130,7 +132,8 @@ struct ContentModeTests {
     @Test
     func `twelve modes have the names of an image view's`() {
         let names = [
-            "aspect-fit", "aspect-fill", "scale-to-fill", "center", "top", "bottom", "left", "right", "top-left", "top-right", "bottom-left",
+            "aspect-fit", "aspect-fill", "scale-to-fill", "center", "top", "bottom", "left", "right", "top-left", "top-right",
+            "bottom-left",
             "bottom-right",
         ]
         #expect(ContentMode.allCases.map(\.rawValue) == names)

@@ -28,7 +28,8 @@ struct ShrinkOnLoadTests {
         sized(1500, "{ format: jpeg, quality: 91 }", 2), sized(1501, "{ format: jpeg, quality: 91 }", 1),
         sized(2307, "{ format: webp, quality: 90 }", 2), sized(2307, "{ format: webp, lossless: true }", 1),
         sized(2307, "{ format: avif, quality: 75 }", 2), sized(2307, "{ format: avif, quality: 76 }", 1),
-        sized(2307, "{ format: png }", 1), sized(1500, "{ format: png }", 2), sized(1500, "{ format: tiff }", 2), sized(1500, "{ format: gif }", 2),
+        sized(2307, "{ format: png }", 1), sized(1500, "{ format: png }", 2), sized(1500, "{ format: tiff }", 2),
+        sized(1500, "{ format: gif }", 2),
         sized(8000, "{ format: jpeg }", 1), sized(6000, "{ format: jpeg }", 1),
     ]
 

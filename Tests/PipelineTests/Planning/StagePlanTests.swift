@@ -50,7 +50,9 @@ struct StagePlanTests {
 
     static let frame = [
         Row(stage: "frame: { width: 200, height: 200 }", expected: "200×200 rgb+alpha @1, to 200×150, drawn 200×150 at (0, 25)"),
-        Row(stage: "frame: { width: 100, height: 100, anchor: top }", scale: 2, expected: "200×200 rgb+alpha @2, to 200×150, drawn 200×150 at (0, 0)"),
+        Row(
+            stage: "frame: { width: 100, height: 100, anchor: top }", scale: 2,
+            expected: "200×200 rgb+alpha @2, to 200×150, drawn 200×150 at (0, 0)"),
         Row(
             stage: "frame: { width: 200, height: 200, opaque: true }", picture: clear,
             expected: "200×200 rgb @1, to 200×150, drawn 200×150 at (0, 25)"),
@@ -72,8 +74,12 @@ struct StagePlanTests {
         Row(
             stage: "frame: { width: 200, height: 150, alpha: 0.5, opaque: true }",
             expected: "200×150 rgb @1, to 200×150, drawn 200×150 at (0, 0)"),
-        Row(stage: "frame: { width: 200, height: 200, mode: aspect-fill }", expected: "200×200 rgb @1, to 267×200, drawn 267×200 at (-34, 0)"),
-        Row(stage: "frame: { width: 200, height: 200, mode: scale-to-fill }", expected: "200×200 rgb @1, to 200×200, drawn 200×200 at (0, 0)"),
+        Row(
+            stage: "frame: { width: 200, height: 200, mode: aspect-fill }",
+            expected: "200×200 rgb @1, to 267×200, drawn 267×200 at (-34, 0)"),
+        Row(
+            stage: "frame: { width: 200, height: 200, mode: scale-to-fill }",
+            expected: "200×200 rgb @1, to 200×200, drawn 200×200 at (0, 0)"),
         Row(
             stage: "frame: { width: 500, height: 500, mode: scale-to-fill }",
             expected: "500×500 rgb @1, to 500×500, enlarges, drawn 500×500 at (0, 0)"),
@@ -156,7 +162,9 @@ struct StagePlanTests {
             expected: "400×300 rgb @1, overlay 60×30 at (4, 267)"),
         Row(stage: "overlay: { image: red.png, width: 100, height: 100 }", expected: "400×300 rgb @1, overlay 100×50 at (150, 125)"),
         Row(stage: "overlay: { image: red.png, width: 200% }", expected: "400×300 rgb @1, overlay 800×400 at (-200, -50)"),
-        Row(stage: "overlay: { image: red.png, blend: multiply }", picture: clear, expected: "400×300 rgb+alpha @1, overlay 64×32 at (168, 134)"),
+        Row(
+            stage: "overlay: { image: red.png, blend: multiply }", picture: clear,
+            expected: "400×300 rgb+alpha @1, overlay 64×32 at (168, 134)"),
         Row(stage: "overlay: { image: red.png, blend: dest-in }", expected: "400×300 rgb+alpha @1, overlay 64×32 at (168, 134)"),
     ]
 
@@ -179,8 +187,14 @@ struct StagePlanTests {
 
     @Test(
         arguments: [
-            ("crop: { width: 10, height: 10, x: 400 }", "the cut of 10×10 at (400, 0) lies outside the picture of 400×300; nothing would be left"),
-            ("crop: { width: 10, height: 10, y: -10 }", "the cut of 10×10 at (0, -10) lies outside the picture of 400×300; nothing would be left"),
+            (
+                "crop: { width: 10, height: 10, x: 400 }",
+                "the cut of 10×10 at (400, 0) lies outside the picture of 400×300; nothing would be left"
+            ),
+            (
+                "crop: { width: 10, height: 10, y: -10 }",
+                "the cut of 10×10 at (0, -10) lies outside the picture of 400×300; nothing would be left"
+            ),
             ("inset: { all: -150 }", "the margins cut all of the picture of 400×300; nothing would be left"),
             ("inset: { leading: -60%, trailing: -40% }", "the margins cut all of the picture of 400×300; nothing would be left"),
         ])
@@ -209,7 +223,8 @@ struct StagePlanTests {
 
     @Test(
         arguments: [
-            "resize: { size: 100 }", "crop: { width: 10, height: 10 }", "flip: { axis: vertical }", "rotate: { angle: 90 }", "inset: { all: -5 }",
+            "resize: { size: 100 }", "crop: { width: 10, height: 10 }", "flip: { axis: vertical }", "rotate: { angle: 90 }",
+            "inset: { all: -5 }",
             "flatten",
         ])
     func `what draws nothing can be done in any colours`(text: String) throws {

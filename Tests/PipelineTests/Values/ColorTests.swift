@@ -15,7 +15,9 @@ struct ColorTests {
         #expect(Color(text) == color)
     }
 
-    @Test(arguments: ["", "#", "#1", "#12", "#12345", "#1234567", "#123456789", "ff8800", "#ggg", "# fff", "#ｆｆｆ", "rgb(1,2,3)", "whit e", "#-12"])
+    @Test(arguments: [
+        "", "#", "#1", "#12", "#12345", "#1234567", "#123456789", "ff8800", "#ggg", "# fff", "#ｆｆｆ", "rgb(1,2,3)", "whit e", "#-12",
+    ])
     func `anything else is no colour`(text: String) {
         #expect(Color(text) == nil)
     }
@@ -30,7 +32,9 @@ struct ColorTests {
 
     @Test(arguments: ["", "~", "null"])
     func `nothing where a colour should stand hints at the missing quotes`(text: String) {
-        let words = "expected a colour such as white, transparent, #f80, #ff8800 or #ff880080, found nothing; a colour with # needs quotes: '#ff8800'"
+        let words =
+            "expected a colour such as white, transparent, #f80, #ff8800 or #ff880080, found nothing; "
+            + "a colour with # needs quotes: '#ff8800'"
         #expect(read(Color.self, text).log.problems.map(\.message) == [words])
     }
 

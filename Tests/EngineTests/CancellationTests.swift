@@ -1,0 +1,27 @@
+import Glibc
+import Testing
+
+@testable import Engine
+
+@Suite struct CancellationTests {
+    @Test("The first cause stays")
+    func cause() {
+        let cancellation = Cancellation()
+        #expect(!cancellation.isRaised && cancellation.cause == nil)
+        cancellation.raise(signal: SIGTERM)
+        cancellation.raise(signal: SIGINT)
+        #expect(cancellation.isRaised && cancellation.cause == SIGTERM)
+    }
+
+    @Test("The descriptor becomes readable and stays so")
+    func descriptor() {
+        let cancellation = Cancellation()
+        func isReadable() -> Bool {
+            var waiting = pollfd(fd: cancellation.descriptor, events: Int16(POLLIN), revents: 0)
+            return poll(&waiting, 1, 0) == 1
+        }
+        #expect(!isReadable())
+        cancellation.raise()
+        #expect(isReadable() && isReadable())
+    }
+}

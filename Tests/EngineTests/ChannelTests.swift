@@ -1,0 +1,125 @@
+// Messages between supervisor and worker, and everything that the other side can do wrong.
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Engine
+
+@Suite struct ChannelTests {
+    private func ends() throws -> (Channel, Channel) {
+        let (ours, theirs) = try Channel.pair()
+        return (ours, Channel(theirs))
+    }
+
+    @Test("A message arrives as it was sent")
+    func message() throws {
+        let (left, right) = try ends()
+        try left.send(["a": 1, "ü\n": 2])
+        let (received, files) = try right.receive([String: Int].self)
+        #expect(received == ["a": 1, "ü\n": 2] && files.isEmpty)
+    }
+
+    @Test("Descriptors travel beside the message, in their order, and are closed in programs that are started")
+    func descriptors() throws {
+        let folder = try TemporaryFolder()
+        let (left, right) = try ends()
+        let sent = try ["one", "two", "three"].map { open(try folder.write($0, to: $0), O_RDONLY) }
+        try left.send("files", descriptors: sent)
+        sent.forEach { close($0) }
+        let (_, files) = try right.receive(String.self)
+        #expect(files.map { String(decoding: $0.bytes(at: 0, count: 10), as: UTF8.self) } == ["one", "two", "three"])
+        for file in files { #expect(fcntl(file.descriptor, F_GETFD, 0) & FD_CLOEXEC != 0) }
+    }
+
+    @Test("A message longer than the socket's buffer arrives whole, with its descriptors")
+    func long() throws {
+        let (left, right) = try ends()
+        let text = String(repeating: "0123456789", count: 300_000)
+        let file = open("/dev/null", O_RDONLY)
+        runOnNewThread { try? left.send(text, descriptors: [file]) }
+        let (received, files) = try right.receive(String.self, withinSeconds: 20)
+        #expect(received == text && files.count == 1)
+        close(file)
+    }
+
+    @Test("Messages that follow each other stay apart")
+    func several() throws {
+        let (left, right) = try ends()
+        for number in 0..<50 { try left.send(number, descriptors: number % 2 == 0 ? [0] : []) }
+        for number in 0..<50 {
+            let (received, files) = try right.receive(Int.self)
+            #expect(received == number && files.count == (number % 2 == 0 ? 1 : 0))
+        }
+    }
+
+    @Test("A message that is too large is not sent")
+    func tooLarge() throws {
+        let (left, _) = try ends()
+        #expect(throws: ChannelError.garbage("a message that is too large")) { try left.send(String(repeating: "x", count: 17 << 20)) }
+    }
+
+    @Test("The other side's end is told, also in the middle of a message")
+    func closed() throws {
+        for bytes: [UInt8] in [[], [9], [9, 0, 0, 0], [9, 0, 0, 0, 34, 65]] {
+            let (left, theirs) = try Channel.pair()
+            #expect(write(theirs.descriptor, bytes, bytes.count) == bytes.count)
+            shutdown(theirs.descriptor, CInt(SHUT_RDWR))
+            #expect(throws: ChannelError.closed) { try left.receive(String.self) }
+        }
+        let (left, theirs) = try Channel.pair()
+        shutdown(theirs.descriptor, CInt(SHUT_RDWR))
+        #expect(throws: ChannelError.closed) { try left.send("to nobody") }
+        #expect(left.isClosedByPeer)
+    }
+
+    @Test("Nonsense is refused, without making room for what it claims")
+    func garbage() throws {
+        let cases: [([UInt8], String)] = [
+            ([0xFF, 0xFF, 0xFF, 0xFF], "a message of 4294967295 bytes"), ([1, 0, 0, 1], "a message of 16777217 bytes"),
+            ([2, 0, 0, 0, 123, 120], "a message that is not understood"), ([0, 0, 0, 0], "a message that is not understood"),
+            ([4, 0, 0, 0, 0x74, 0x72, 0x75, 0x65], "a message that is not understood"),
+        ]
+        for (bytes, words) in cases {
+            let (left, theirs) = try Channel.pair()
+            #expect(write(theirs.descriptor, bytes, bytes.count) == bytes.count)
+            #expect(throws: ChannelError.garbage(words)) { try left.receive(String.self, withinSeconds: 5) }
+        }
+    }
+
+    @Test("Waiting ends at its deadline")
+    func timeout() throws {
+        let (left, theirs) = try Channel.pair()
+        let start = ContinuousClock.now
+        #expect(throws: ChannelError.timedOut) { try left.receive(String.self, withinSeconds: 0.2) }
+        #expect((.milliseconds(190) ..< .seconds(5)).contains(ContinuousClock.now - start))
+        withExtendedLifetime(theirs) {}
+    }
+
+    @Test("The deadline holds for the whole message: one that begins and never ends must not hang the supervisor")
+    func unfinished() throws {
+        for bytes: [UInt8] in [[9], [9, 0, 0, 0], [9, 0, 0, 0, 34]] {
+            let (left, theirs) = try Channel.pair()
+            #expect(write(theirs.descriptor, bytes, bytes.count) == bytes.count)
+            // Ends the test where the channel waits for ever.
+            runOnNewThread {
+                usleep(1_500_000)
+                shutdown(theirs.descriptor, CInt(SHUT_RDWR))
+            }
+            #expect(throws: ChannelError.timedOut) { try left.receive(String.self, withinSeconds: 0.2) }
+        }
+    }
+
+    @Test("A cancellation ends the waiting, also one that came before")
+    func cancelled() throws {
+        let (left, theirs) = try Channel.pair()
+        let cancellation = Cancellation()
+        runOnNewThread {
+            usleep(100_000)
+            cancellation.raise(signal: SIGINT)
+        }
+        for _ in 0..<2 {
+            #expect(throws: ChannelError.cancelled) { try left.receive(String.self, withinSeconds: 20, cancellation: cancellation) }
+        }
+        withExtendedLifetime(theirs) {}
+    }
+}

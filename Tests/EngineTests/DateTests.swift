@@ -1,0 +1,32 @@
+import Pipeline
+import Testing
+
+@testable import Engine
+
+@Suite struct DateTests {
+    @Test(
+        "Seconds become dates as EXIF writes them",
+        arguments: [
+            (0, "1970:01:01 00:00:00"), (951_782_400, "2000:02:29 00:00:00"), (1_795_000_000, "2026:11:18 11:06:40"),
+            (-1, "1969:12:31 23:59:59"),
+            (253_402_300_799, "9999:12:31 23:59:59"), (-62_167_219_200, "0000:01:01 00:00:00"),
+        ])
+    func exif(seconds: Int, text: String) {
+        #expect(exifDate(seconds: seconds) == text)
+        #expect(isDate(text))
+    }
+
+    @Test("A time stamp is ISO 8601 in UTC with milliseconds")
+    func stamp() {
+        let text = timestamp()
+        #expect(text.wholeMatch(of: /20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z/) != nil, "\(text)")
+    }
+
+    @Test("Milliseconds are rounded up, so that a wait is never too short")
+    func rounding() {
+        #expect(milliseconds(in: .zero) == 0)
+        #expect(milliseconds(in: .nanoseconds(1)) == 1)
+        #expect(milliseconds(in: .microseconds(1500)) == 2)
+        #expect(milliseconds(in: .seconds(2)) == 2000)
+    }
+}

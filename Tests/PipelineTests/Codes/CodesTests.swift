@@ -1,0 +1,38 @@
+import Testing
+
+@testable import Pipeline
+
+struct CodesTests {
+    private static let failures = FailureCode.allCases.map { ($0.rawValue, $0.explanation) }
+    private static let warnings = WarningCode.allCases.map { ($0.rawValue, $0.explanation) }
+
+    @Test(arguments: failures + warnings)
+    func `a code is words in lower case joined by hyphens`(code: String, explanation: String) {
+        let words = code.split(separator: "-", omittingEmptySubsequences: false)
+        #expect(words.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) } })
+    }
+
+    @Test(arguments: failures + warnings)
+    func `a code is explained in sentences`(code: String, explanation: String) {
+        #expect(explanation.hasSuffix("."))
+        #expect(explanation.first?.isUppercase == true)
+        #expect(!explanation.contains("  "))
+    }
+
+    @Test
+    func `no code and no explanation stands twice`() {
+        let all = Self.failures + Self.warnings
+        #expect(Set(all.map(\.0)).count == all.count)
+        #expect(Set(all.map(\.1)).count == all.count)
+    }
+
+    @Test
+    func `what the world did may succeed later, what the file or the pipeline is will not`() {
+        let retryable = FailureCode.allCases.filter(\.isRetryable).map(\.rawValue)
+        #expect(
+            retryable == [
+                "not-found", "permission-denied", "changed-while-read", "timed-out", "worker-crashed", "out-of-memory", "disk-full",
+                "output-not-writable", "io-error",
+            ])
+    }
+}

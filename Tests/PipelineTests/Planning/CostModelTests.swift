@@ -1,0 +1,78 @@
+import Stages
+import Testing
+
+@testable import Pipeline
+
+struct CostModelTests {
+    private static let formats: [SourceFormat] = [.jpeg, .png, .webp, .gif, .tiff, .heic, .avif]
+    private static let saves = [
+        "{ format: jpeg }", "{ format: jpeg, progressive: true }", "{ format: png }", "{ format: png, palette: true }",
+        "{ format: png, progressive: true }", "{ format: webp }", "{ format: webp, lossless: true }", "{ format: avif }",
+        "{ format: tiff }",
+        "{ format: gif }",
+    ]
+
+    @Test(arguments: formats)
+    func `a larger picture never needs less memory or time`(format: SourceFormat) throws {
+        for save in Self.saves {
+            for stages in [[], ["rotate: { angle: 90 }"], ["inset: { all: 5% }"]] {
+                let plans = try [100, 101, 500, 1000, 2000, 4000, 8000].map { side in
+                    try plan(onePipeline(stages, save: save), SourceFacts(format: format, size: PixelSize(side, side), isInterlaced: true))
+                }
+                #expect(plans.map(\.memory) == plans.map(\.memory).sorted(), "\(save) \(stages)")
+                #expect(plans.map(\.deadline) == plans.map(\.deadline).sorted(), "\(save) \(stages)")
+            }
+        }
+    }
+
+    @Test
+    func `what is held counts in full`() throws {
+        let source = SourceFacts.png(4000, 3000)
+        let pixels = 4000 * 3000
+        let streaming = try plan(onePipeline(["resize: { size: 100 }"]), source).memory
+        let held = try plan(onePipeline(["flip: { axis: vertical }", "resize: { size: 100 }"]), source).memory
+        #expect(streaming >= 96 << 20)
+        #expect(held - streaming >= 3 * pixels)
+        let sixteen = SourceFacts(format: .png, size: PixelSize(4000, 3000), hasAlpha: true, depth: .sixteen)
+        #expect(try plan(onePipeline(["flip: { axis: vertical }", "resize: { size: 100 }"]), sixteen).memory - streaming >= 8 * pixels)
+    }
+
+    @Test
+    func `a decode at reduced size needs less memory`() throws {
+        let text = onePipeline(["rotate: { angle: 90 }", "resize: { size: 300 }"], save: "{ format: jpeg }")
+        #expect(try plan(text, .jpeg(6000, 4000)).memory < plan(text, .png(6000, 4000)).memory)
+    }
+
+    @Test
+    func `every frame of an animation counts`() throws {
+        let text = onePipeline(["resize: { size: 200 }"], save: "{ format: gif }")
+        let memory = try [2, 10, 100].map { try plan(text, .gif(400, 400, frames: $0)).memory }
+        let frame = 400 * 400 * 3
+        #expect(memory[1] - memory[0] >= 8 * frame)
+        #expect(memory[2] - memory[1] >= 90 * frame)
+    }
+
+    @Test
+    func `the deadline grows with the effort of AVIF, with pixels and with renditions`() throws {
+        func deadline(effort: Int, scale: String = "1", side: Int = 1000) throws -> Double {
+            let text = onePipeline(["resize: { size: \(side) }"], save: "{ format: avif, effort: \(effort) }", scale: scale)
+            return try plan(text, .jpeg(2000, 2000)).deadline
+        }
+        let efforts = try (0...9).map { try deadline(effort: $0) }
+        #expect(zip(efforts, efforts.dropFirst()).allSatisfy(<))
+        #expect(efforts[0] >= 60)
+        #expect(try deadline(effort: 4, side: 2000) > deadline(effort: 4))
+        #expect(try deadline(effort: 4, scale: "[1, 2]") > deadline(effort: 4, side: 2000))
+    }
+
+    @Test
+    func `the largest picture that the limits let pass has a cost that is a number`() throws {
+        var limits = Limits()
+        limits.maximumPixels = .max
+        limits.maximumFrames = .max
+        let source = SourceFacts(format: .gif, size: PixelSize(60_000, 60_000), frames: 1_000_000)
+        let plan = try plan(onePipeline(["rotate: { angle: 90 }"], save: "{ format: gif }"), source, limits: limits)
+        #expect(plan.memory > 1 << 40)
+        #expect(plan.deadline.isFinite)
+    }
+}

@@ -1,0 +1,75 @@
+import Glibc
+import Pipeline
+import TestSupport
+import Testing
+import Vips
+
+@testable import Stages
+
+@Suite(.quietVips)
+struct BlurTests {
+    @Test(arguments: PictureKind.all, [0.5, 1, 3, 8.5])
+    func `the mean stays`(kind: PictureKind, sigma: Double) throws {
+        // Flat at the edges, so that nothing is lost there.
+        let picture = try TestPicture.make(width: 90, height: 90, kind: kind) { x, y in
+            let isInside = (30..<60).contains(x) && (30..<60).contains(y)
+            let level = (isInside ? 50 + (x * 37 + y * 91) % 200 : 20) * (kind.maximum / 255)
+            return Array(repeating: level, count: kind.colours) + (kind.hasAlpha ? [kind.maximum] : [])
+        }
+        let before = try mean(PixelGrid(picture))
+        let after = try mean(render("blur: { sigma: \(sigma) }", picture).pixels)
+        #expect(abs(before - after) <= 0.6 * Double(kind.maximum) / 255, "\(before) became \(after)")
+    }
+
+    private func mean(_ grid: PixelGrid) -> Double {
+        let values = grid.band(0)
+        return Double(values.reduce(0, +)) / Double(values.count)
+    }
+
+    /// Within what libvips leaves out: the parts of the curve below a fifth of its height.
+    @Test(arguments: [1.0, 2, 5])
+    func `an edge becomes the integral of a Gaussian`(sigma: Double) throws {
+        let picture = try TestPicture.make(width: 80, height: 60, bands: 1) { x, _ in [x < 40 ? 0 : 255] }
+        let result = try render("blur: { sigma: \(sigma) }", picture).pixels
+        let errors = (0..<80).map { x in
+            abs(Double(result[x, 30, 0]) / 255 - 0.5 * (1 + erf((Double(x) - 39.5) / sigma / 2.0.squareRoot())))
+        }
+        #expect((errors.max() ?? 1) < 0.08, "\(errors.max() ?? 1)")
+    }
+
+    @Test(arguments: PictureKind.all.filter(\.hasAlpha))
+    func `an edge of alpha has no fringe`(kind: PictureKind) throws {
+        let picture = try TestPicture.make(width: 40, height: 40, kind: kind) { x, _ in
+            Array(repeating: x < 20 ? kind.maximum : 0, count: kind.bands)
+        }
+        let result = try render("blur: { sigma: 3 }", picture).pixels
+        let alpha = result.alpha
+        let visible = alpha.indices.filter { alpha[$0] > 2 * (kind.maximum / 255) }
+        let levels = visible.map { result.values[$0 * result.bands] }
+        #expect((levels.min() ?? 0) >= kind.maximum - kind.maximum / 255)
+        #expect(result[19, 20, kind.colours] < kind.maximum * 3 / 4)
+        #expect(result[20, 20, kind.colours] > kind.maximum / 4)
+    }
+
+    @Test func `points are multiplied by the scale, a percentage is of the shorter side`() throws {
+        let picture = try TestPicture.coded(width: 100, height: 50)
+        let expected = try render("blur: { sigma: 4 }", picture).pixels
+        #expect(try render("blur: { sigma: 2 }", picture, scale: 2).pixels == expected)
+        #expect(try render("blur: { sigma: 8% }", picture, scale: 2).pixels == expected)
+    }
+
+    @Test func `less than a fifth of a pixel changes nothing`() throws {
+        let picture = try TestPicture.coded(width: 20, height: 20)
+        #expect(try render("blur: { sigma: 0.19 }", picture).pixels == PixelGrid(picture))
+    }
+
+    @Test func `any sigma works on any size`() throws {
+        for size in everySize {
+            let picture = try TestPicture.solid([70, 80, 90, 200], width: size.width, height: size.height)
+            for sigma in ["0.2", "7", "20"] {
+                let result = try render("blur: { sigma: \(sigma) }", picture).pixels
+                #expect(result.largestDifference(to: try PixelGrid(picture)) ?? 9 <= 1, "\(sigma) on \(size)")
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+// Stages that say that they stream read each row of a file once, from top to bottom.
+import Glibc
+import Pipeline
+import TestSupport
+import Testing
+import Vips
+
+@testable import Stages
+
+/// Each streaming stage alone, then chains; stages of a chain stand in lines of their own.
+private let streams = [
+    "resize: { size: 37% }", "resize: { size: 40x30! }", "resize: { size: 180x1300! }", "resize: { size: 50%, linear: true }",
+    "resize: { size: 50x50, kernel: nearest }", "frame: { width: 200, height: 150, background: white }",
+    "frame: { width: 200, height: 150, mode: aspect-fill }", "frame: { width: 180, height: 1400, mode: center, background: '#ff000080' }",
+    "frame: { width: 300, height: 200, mode: bottom-right, background: '#ff000080', alpha: 0.5 }",
+    "frame: { width: 30, height: 20, background: '#ff000080' }", "frame: { width: 300, height: 1200, background: '#00ff0040' }",
+    "crop: { width: 50%, height: 40%, anchor: bottom }", "inset: { all: 20, background: red }", "inset: { top: -300, leading: 10 }",
+    "flip: { axis: horizontal }", "flatten: { background: '#123456' }", "opacity: { alpha: 0.5 }", "mask: { corner-radius: 60 }",
+    "mask: { shape: circle }", "overlay: { image: badge, anchor: bottom-trailing, offset: { x: 5, y: 5 } }",
+    "overlay: { image: badge, blend: multiply, width: 80% }", "overlay: { image: badge, blend: xor }",
+    "sharpen: { sigma: 2 }", "sharpen: { sigma: 10 }", "blur: { sigma: 3 }", "blur: { sigma: 30 }",
+    "grayscale", "tint: { color: '#0a84ff80' }",
+    "frame: { width: 200, height: 300, mode: aspect-fill }\nmask: { corner-radius: 20 }",
+    "frame: { width: 20, height: 30, mode: aspect-fill }\nmask: { shape: circle }",
+    "frame: { width: 200, height: 1200, background: '#ff000080' }\nmask: { shape: circle }",
+    "resize: { size: 300x300 }\noverlay: { image: badge, anchor: bottom-trailing }",
+    "resize: { size: 30% }\nsharpen\nmask: { corner-radius: 10 }\noverlay: { image: badge, width: 50%, alpha: 0.5 }\nopacity: { alpha: 0.9 }",
+    "resize: { size: 12x12, linear: true }\nmask: { corner-radius: 3 }",
+    "inset: { all: 10, background: '#ff000080' }\nblur: { sigma: 5 }\nframe: { width: 100, height: 100, background: '#0000ff20' }",
+    "opacity: { alpha: 0.5 }\ntint: { color: red }\nframe: { width: 333, height: 444, background: '#00ff0080' }",
+    "mask: { shape: circle }\nframe: { width: 90, height: 90, background: white }\nsharpen",
+]
+
+@Suite(.quietVips)
+struct SequentialTests {
+    private struct SourceKind: CustomTestStringConvertible {
+        let name: String
+        let saver: String
+        let loader: String
+        let kind: PictureKind
+        var testDescription: String { name }
+
+        static let all = [
+            SourceKind(name: "PNG with alpha", saver: "pngsave_target", loader: "pngload_source", kind: PictureKind(hasAlpha: true)),
+            SourceKind(name: "PNG 16 bit", saver: "pngsave_target", loader: "pngload_source", kind: PictureKind(hasAlpha: true, isDeep: true)),
+            SourceKind(name: "JPEG", saver: "jpegsave_target", loader: "jpegload_source", kind: PictureKind()),
+            SourceKind(name: "grey JPEG", saver: "jpegsave_target", loader: "jpegload_source", kind: PictureKind(isGrey: true)),
+        ]
+    }
+
+    /// Taller than what libvips keeps of a sequential source.
+    private static let size = PixelSize(130, 1100)
+
+    @Test(arguments: SourceKind.all)
+    private func `a streaming stage gives the same from a file read once as from memory`(source: SourceKind) throws {
+        let folder = try TemporaryFolder()
+        let picture = try TestPicture.coded(width: Self.size.width, height: Self.size.height, kind: source.kind)
+        let path = try TestPicture.save(picture, as: source.saver, to: folder.path("source"))
+        let loaded = try TestPicture.load(path, by: source.loader)
+        let badge = try TestPicture.coded(width: 60, height: 40, kind: PictureKind(hasAlpha: true))
+        let assets = TestAssets(images: ["badge": badge])
+        for stream in streams {
+            let steps = try steps(stream, for: [loaded], assets: assets)
+            #expect(steps.allSatisfy { $0.plan.isStreaming }, "\(stream)")
+            let held = try result(of: steps, on: loaded, assets, folder)
+            do {
+                let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+                defer { close(descriptor) }
+                let file = try Source(descriptor: descriptor)
+                let sequential = try Operation(source.loader, [("source", .source(file)), ("access", "sequential")]).image()
+                let streamed = try result(of: steps, on: sequential, assets, folder)
+                let isEqual = streamed == held
+                #expect(isEqual, "\(stream)")
+            } catch {
+                Issue.record("\(stream): \(error)")
+            }
+            let (errors, warnings) = (VipsLibrary.takeErrors(), GLibLog.shared.take())
+            #expect(errors == "", "\(stream)")
+            #expect(warnings == [], "\(stream)")
+        }
+    }
+
+    /// Were these tests blind, this would pass.
+    @Test func `a stage that needs the last row first fails on a file read once, as its plan says`() throws {
+        let folder = try TemporaryFolder()
+        let picture = try TestPicture.coded(width: Self.size.width, height: Self.size.height)
+        let path = try TestPicture.save(picture, as: "pngsave_target", to: folder.path("source"))
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        let file = try Source(descriptor: descriptor)
+        let sequential = try Operation("pngload_source", [("source", .source(file)), ("access", "sequential")]).image()
+        for stage in ["flip: { axis: vertical }", "rotate: { angle: 90 }", "rotate: { angle: 180 }", "rotate: { angle: 20 }"] {
+            let steps = try steps(stage, for: [sequential])
+            #expect(steps.allSatisfy { !$0.plan.isStreaming }, "\(stage)")
+            #expect(throws: VipsError.self, "\(stage)") { try result(of: steps, on: sequential, TestAssets(), folder) }
+        }
+        _ = GLibLog.shared.take()
+        _ = VipsLibrary.takeErrors()
+    }
+
+    /// Renders to a PNG, as the worker does, and reads that.
+    private func result(of steps: [Step], on image: Image, _ assets: TestAssets, _ folder: TemporaryFolder) throws -> [UInt8] {
+        var frames = Frames(images: [image])
+        for step in steps { frames = try step.render(frames, in: RenderContext(scale: 1, assets: assets)) }
+        let path = try TestPicture.save(frames.images[0], as: "pngsave_target", [("compression", 1)], to: folder.path("result.png"))
+        return try TestPicture.load(path, by: "pngload_source").pixels()
+    }
+}

@@ -1,0 +1,203 @@
+// One batch with everything that goes wrong: each bad source has its own code, and the good ones finish.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct BadInputTests {
+    /// Bad files by name, and the code that each must fail with.
+    private static let expected = [
+        "cut.jpg": "truncated", "cut.png": "truncated", "cut.gif": "truncated", "cut.webp": "truncated", "text.jpg": "not-an-image",
+        "empty.jpg": "empty", "folder.jpg": "is-a-directory", "dangling.jpg": "not-found", "pipe.jpg": "not-a-regular-file",
+        "socket.jpg": "not-a-regular-file", "drawing.svg": "unsupported-format", "paper.pdf": "unsupported-format",
+        "random.png": "not-an-image", "large.png": "too-many-pixels", "broken.png": "corrupt", "head.jpg": "truncated",
+    ]
+
+    private func writeBadFiles(_ runner: CommandRunner) async throws {
+        for kind in [SamplePicture.jpeg, .png, .gif, .webp] {
+            let bytes = try await kind.encode(
+                TestPicture.make(width: 100, height: 100) { x, y in [UInt8(x), UInt8(y), UInt8((x * y) % 256)] })
+            try runner.folder.write(Array(bytes.prefix(bytes.count * 2 / 3)), to: "in/cut.\(kind.fileExtension)")
+        }
+        try runner.folder.write("this is no picture", to: "in/text.jpg")
+        try runner.folder.write("", to: "in/empty.jpg")
+        try await runner.picture("in/folder.jpg/inside.jpg")
+        try FileManager.default.createSymbolicLink(atPath: runner.folder.path("in/dangling.jpg"), withDestinationPath: "nothing")
+        #expect(mkfifo(runner.folder.path("in/pipe.jpg"), 0o644) == 0)
+        #expect(mknod(runner.folder.path("in/socket.jpg"), S_IFSOCK | 0o644, 0) == 0)
+        try runner.folder.write(
+            "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\"/>", to: "in/drawing.svg")
+        try runner.folder.write("%PDF-1.4\n%…", to: "in/paper.pdf")
+        try runner.folder.write((0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }, to: "in/random.png")
+        try runner.folder.write(try await SamplePicture.png.encode(TestPicture.solid([1], width: 400, height: 300)), to: "in/large.png")
+        var broken = try await SamplePicture.png.bytes
+        for index in broken.count / 2..<broken.count / 2 + 40 { broken[index] ^= 0x55 }
+        try runner.folder.write(broken, to: "in/broken.png")
+        try runner.folder.write(Array(try await SamplePicture.jpeg.bytes.prefix(100)), to: "in/head.jpg")
+    }
+
+    @Test("Every kind of bad source fails with its own code, and the good ones beside it finish")
+    func mixedBatch() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await writeBadFiles(runner)
+        for kind in SamplePicture.allCases { try await runner.picture("in/good-\(kind.rawValue).\(kind.fileExtension)") }
+
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--max-pixels", "100K")
+        #expect(result.exit == 1)
+        let report = try runner.report()
+        for (name, code) in Self.expected { #expect(report.outcomes[name] == code, "\(name): \(report[name]?.error?.message ?? "")") }
+        let good = SamplePicture.allCases.map { "good-\($0.rawValue).\($0.fileExtension)" } + ["folder.jpg/inside.jpg"]
+        for name in good { #expect(report.outcomes[name] == "done") }
+        #expect(report.sources.count == Self.expected.count + good.count)
+        #expect(report.summary.failed == Self.expected.count && report.summary.done == good.count)
+        #expect(runner.files().count == good.count)
+        // Each failure is told on standard error as well, in the words of the report.
+        for entry in report.sources {
+            guard let error = entry.error else { continue }
+            #expect(result.errors.contains("\(entry.source.path): \(error.code): \(error.message)\n"))
+            #expect(error.stage == "read" || error.stage == "decode")
+            #expect(entry.attempt == 1, "\(entry.source.path) cost a worker")
+        }
+    }
+
+    @Test("The messages say what was expected and what was found")
+    func words() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await writeBadFiles(runner)
+        _ = try await runner.run("run", "p.yaml", "in", "-o", "out", "--max-pixels", "100K")
+        let report = try runner.report()
+        func message(_ name: String) -> String { report[name]?.error?.message ?? "" }
+        #expect(message("cut.jpg") == "the file ends before the picture does")
+        #expect(message("text.jpg") == "expected a picture, found a file that begins like none")
+        #expect(message("empty.jpg") == "expected a picture, found a file of 0 bytes")
+        #expect(message("folder.jpg") == "expected a picture, found a folder of that name; what is in it is processed as usual")
+        #expect(message("dangling.jpg") == "cannot follow the link, it points to nothing: No such file or directory")
+        #expect(message("pipe.jpg") == "expected a file, found a pipe, a socket or a device")
+        #expect(message("drawing.svg") == "expected JPEG, PNG, WebP, GIF, TIFF, HEIC or AVIF, found SVG")
+        #expect(message("paper.pdf").hasSuffix("found PDF"))
+        #expect(message("large.png") == "the picture has 400×300 pixels; the limit is 100000 in all (--max-pixels)")
+    }
+
+    @Test("A batch in which everything fails ends with 2")
+    func allFail() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try runner.folder.write("no", to: "in/a.jpg")
+        try runner.folder.write("", to: "in/b.jpg")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 2)
+        #expect(result.errors.contains("0 of 2 sources done, 2 failed, 0 renditions"))
+        #expect(runner.files().isEmpty)
+    }
+
+    @Test("A pipe that is named as a source does not hang the program")
+    func namedPipe() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        #expect(mkfifo(runner.folder.path("pipe.jpg"), 0o644) == 0)
+        let result = try await runner.run("run", "p.yaml", "pipe.jpg", "/dev/zero", "-o", "out", seconds: 20)
+        #expect(result.exit == 2)
+        #expect(try Set(runner.report().outcomes.values) == ["not-a-regular-file"])
+    }
+
+    @Test("What may not be read is permission-denied: a file, and a folder")
+    func unreadable() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        let secret = try await runner.picture("in/secret.jpg")
+        try await runner.picture("in/closed/b.jpg")
+        chmod(secret, 0)
+        chmod(runner.folder.path("in/closed"), 0)
+        chmod(runner.folder.path, 0o777)
+        let result = try await runner.run(["run", "p.yaml", "in", "-o", "out"], user: .unprivileged)
+        chmod(runner.folder.path("in/closed"), 0o755)
+        #expect(result.exit == 1)
+        let report = try runner.report()
+        #expect(report.outcomes == ["a.jpg": "done", "secret.jpg": "permission-denied", "closed": "permission-denied"])
+        #expect(report["secret.jpg"]?.error?.message == "cannot open 'in/secret.jpg': Permission denied")
+        #expect(report["secret.jpg"]?.error?.retryable == true)
+        #expect(report["closed"]?.error?.message == "cannot list 'in/closed': Permission denied")
+    }
+
+    @Test("A source folder that may not be read is named in the report")
+    func unreadableRoot() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        chmod(runner.folder.path("in"), 0)
+        chmod(runner.folder.path, 0o777)
+        let result = try await runner.run(["run", "p.yaml", "in", "-o", "out"], user: .unprivileged)
+        chmod(runner.folder.path("in"), 0o755)
+        #expect(result.exit == 2)
+        #expect(try runner.report().outcomes == ["in": "permission-denied"])
+    }
+
+    @Test("A content that is not what its name says is processed, with a warning")
+    func wrongExtension() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try runner.folder.write(try await SamplePicture.png.bytes, to: "in/a.jpg")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        let warning = try #require(try runner.report()["a.jpg"]?.warnings.first)
+        #expect(warning.code == "extension-mismatch" && warning.message == "the name says '.jpg', the content is png")
+    }
+
+    @Test("Damage that the pipeline tolerates is a warning")
+    func tolerated() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write("tolerate: truncated\nrenditions:\n  a: { save: { format: jpeg } }\n", to: "p.yaml")
+        let bytes = try await SamplePicture.jpeg.encode(TestPicture.make(width: 100, height: 100) { x, y in [UInt8(x), UInt8(y), 9] })
+        try runner.folder.write(Array(bytes.prefix(bytes.count * 2 / 3)), to: "in/cut.jpg")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(try runner.report()["cut.jpg"]?.warnings.map(\.code).contains("source-truncated") == true)
+        #expect(try await runner.size(of: "out/cut.jpg") == [100, 100])
+    }
+
+    @Test("Each limit has its code and names its option")
+    func limits() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        let cases = [
+            ("--max-pixels", "1K", "too-many-pixels"), ("--max-source-bytes", "100", "too-many-bytes"),
+            ("--max-memory", "50M", "too-much-memory"),
+            ("--max-output-bytes", "20", "output-too-large"),
+        ]
+        for (option, value, code) in cases {
+            let result = try await runner.run("run", "p.yaml", "in", "-o", "out", option, value)
+            #expect(result.exit == 2)
+            #expect(try runner.report().outcomes == ["a.jpg": code], "\(option): \(result.errors)")
+            if code != "output-too-large" { #expect(result.errors.contains("(\(option))")) }
+            #expect(runner.files().isEmpty)
+        }
+    }
+
+    @Test("The corpus' hostile files each fail with a code, and cost no worker", .enabled(if: Checkout.hasCorpus))
+    func hostileCorpus() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        let result = try await runner.run("run", "p.yaml", Checkout.corpus + "/hostile", "-o", "out")
+        #expect(result.exit == 2)
+        let report = try runner.report()
+        #expect(
+            report.outcomes == [
+                "65536-uint32-limit.png": "too-many-pixels", "corrupt-header.jpg": "truncated", "giant-image.jpg": "too-many-pixels",
+                "invalid-illuminant.icc": "unsupported-format", "struct-image-04-t.svg": "unsupported-format", "truncated.jpg": "truncated",
+                "truncated.png": "truncated",
+            ])
+        #expect(report.sources.allSatisfy { $0.attempt == 1 })
+    }
+
+    @Test("280 million pixels are rendered where the user allows it", .enabled(if: Checkout.hasCorpus))
+    func giant() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline(size: "200x200", format: "jpeg")
+        let source = Checkout.corpus + "/hostile/giant-image.jpg"
+        let result = try await runner.run(["run", "p.yaml", source, "-o", "out", "--max-pixels", "300M"], seconds: 120)
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(try await runner.size(of: "out/giant-image.jpg").max() == 200)
+    }
+}

@@ -1,0 +1,186 @@
+// Whose name is whose: versions, second runs, strangers' files, and sources, which are never written over.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct CollisionTests {
+    @Test("Two sources of one stem get versions in natural order, whatever the workers' timing, and keep them over runs")
+    func versions() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        // The first is slow to render, so that a later one is always ready before it.
+        try runner.folder.write(try await SamplePicture.noise(width: 1500, height: 1000), to: "in/a.jpg")
+        for name in ["a.png", "a.webp", "a2.jpg", "a10.jpg", "a10.png"] { try await runner.picture("in/" + name) }
+        let expected = [
+            "a.jpg": ["a.webp"], "a.png": ["a-2.webp"], "a.webp": ["a-3.webp"], "a2.jpg": ["a2.webp"], "a10.jpg": ["a10.webp"],
+            "a10.png": ["a10-2.webp"],
+        ]
+        for jobs in ["4", "1", "2"] {
+            let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--jobs", jobs)
+            #expect(result.exit == 0)
+            #expect(try runner.report().names == expected)
+        }
+        #expect(runner.files() == ["a-2.webp", "a-3.webp", "a.webp", "a10-2.webp", "a10.webp", "a2.webp"])
+    }
+
+    @Test("A second run replaces its own renditions, and makes no copies beside them")
+    func secondRun() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        try await runner.picture("in/b/c.png")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        try runner.pipeline(size: "16x16")
+        #expect(try await runner.run("run", "p.yaml", "in/", "-o", "./out/").exit == 0)
+        #expect(runner.files() == ["a.webp", "c.webp"])
+        #expect(try await runner.size(of: "out/a.webp") == [16, 12])
+    }
+
+    @Test("A file that somebody else put there is not written over")
+    func stranger() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        try runner.folder.write("mine", to: "out/a.webp")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0)
+        #expect(try runner.report().names == ["a.jpg": ["a-2.webp"]])
+        #expect(try runner.bytes("out/a.webp") == Array("mine".utf8))
+        #expect(try await runner.size(of: "out/a-2.webp") == [32, 24])
+    }
+
+    @Test("A link that points to nothing is somebody's file too")
+    func danglingLink() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        try FileManager.default.createDirectory(atPath: runner.folder.path("out"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: runner.folder.path("out/a.webp"), withDestinationPath: "nowhere")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        #expect(try runner.report().names == ["a.jpg": ["a-2.webp"]])
+    }
+
+    @Test("With --collision fail the second source of a name fails, and says whose the name is")
+    func fail() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        try await runner.picture("in/a.png")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--collision", "fail")
+        #expect(result.exit == 1)
+        let report = try runner.report()
+        #expect(report.outcomes == ["a.jpg": "done", "a.png": "name-taken"])
+        #expect(report["a.png"]?.error?.message == "the name 'a.webp' belongs to '\(runner.folder.path("in/a.jpg"))'")
+        #expect(report["a.png"]?.renditions == [])
+        #expect(runner.files() == ["a.webp"])
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out", "--collision", "fail").exit == 1)
+        #expect(try runner.report().outcomes == ["a.jpg": "done", "a.png": "name-taken"])
+    }
+
+    @Test("With --collision fail a stranger's file is named as what it is")
+    func failStranger() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        try runner.folder.write("mine", to: "out/a.webp")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--collision", "fail")
+        #expect(result.exit == 2)
+        #expect(try runner.report()["a.jpg"]?.error?.message == "a file that Imagemill did not write stands at 'a.webp'")
+        #expect(try runner.bytes("out/a.webp") == Array("mine".utf8))
+    }
+
+    @Test("With --collision overwrite the last source in natural order wins, whatever the workers' timing")
+    func overwrite() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline(size: "300x300")
+        try runner.folder.write(try await SamplePicture.noise(width: 1500, height: 1000), to: "in/a.jpg")
+        try runner.folder.write(try await SamplePicture.png.encode(TestPicture.solid([9, 9, 9], width: 300, height: 300)), to: "in/a.png")
+        try runner.folder.write("mine", to: "out/a.webp")
+        for _ in 0..<2 {
+            let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--collision", "overwrite", "--jobs", "2")
+            #expect(result.exit == 0)
+            #expect(runner.files() == ["a.webp"])
+            #expect(try await runner.size(of: "out/a.webp") == [300, 300])
+        }
+    }
+
+    @Test("A source is never written over, not even with --collision overwrite", arguments: ["version", "fail", "overwrite"])
+    func sourceInOutbox(policy: String) async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline(format: "jpeg")
+        let source = try await runner.picture("out/a.jpg")
+        let result = try await runner.run("run", "p.yaml", source, "-o", "out", "--collision", policy)
+        #expect(result.exit == (policy == "fail" ? 2 : 0))
+        #expect(try await runner.bytes("out/a.jpg") == SamplePicture.jpeg.bytes)
+        #expect(runner.files() == (policy == "fail" ? ["a.jpg"] : ["a-2.jpg", "a.jpg"]))
+    }
+
+    @Test("A source in the output folder is not written over when that folder is named through a link")
+    func sourceBehindLink() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline(format: "jpeg")
+        try await runner.picture("real/a.jpg")
+        try FileManager.default.createSymbolicLink(atPath: runner.folder.path("link"), withDestinationPath: "real")
+        #expect(try await runner.run("run", "p.yaml", "real/a.jpg", "-o", "link", "--collision", "overwrite").exit == 0)
+        #expect(try await runner.bytes("real/a.jpg") == SamplePicture.jpeg.bytes)
+        #expect(try await runner.run("run", "p.yaml", "link/a.jpg", "-o", "real", "--collision", "overwrite").exit == 0)
+        #expect(try await runner.bytes("real/a.jpg") == SamplePicture.jpeg.bytes)
+    }
+
+    @Test("A source that is a link into the output folder does not lose what it points to")
+    func sourceLinkIntoOutbox() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline(format: "jpeg")
+        try await runner.picture("out/a.jpg")
+        try FileManager.default.createDirectory(atPath: runner.folder.path("in"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: runner.folder.path("in/a.jpg"), withDestinationPath: "../out/a.jpg")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        #expect(try await runner.bytes("out/a.jpg") == SamplePicture.jpeg.bytes)
+    }
+
+    @Test("An output folder inside a source folder is left out, and that is said")
+    func outboxInside() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        for run in 1...3 {
+            let result = try await runner.run("run", "p.yaml", "in", "-o", "in/out")
+            #expect(result.exit == 0)
+            #expect(runner.files(in: "in/out") == ["a.webp"])
+            #expect(try runner.report("in/out/.imagemill/report.json").outcomes == ["a.jpg": "done"])
+            if run > 1 { #expect(result.errorLines.first == "note: left out 'in/out': it is the output folder") }
+        }
+    }
+
+    @Test("A source folder that is the output folder is refused", arguments: ["in", "./in/", "link", "in/../in"])
+    func sameFolder(outbox: String) async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        try FileManager.default.createSymbolicLink(atPath: runner.folder.path("link"), withDestinationPath: "in")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", outbox)
+        #expect(result.exit == 64)
+        #expect(result.errors.contains("'in' is the output folder too; choose another folder"))
+        #expect(runner.files(in: "in") == ["a.jpg"])
+        #expect(!runner.exists("in/.imagemill"))
+    }
+
+    @Test("A dry run names the files that the run would write, also after an earlier run")
+    func dryRunAfterRun() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        let dry = try await runner.run("run", "p.yaml", "in", "-o", "out", "--dry-run")
+        #expect(dry.output == "a.jpg → a.webp (32×24)\n")
+    }
+
+    @Test("A report is not written over a source")
+    func reportOverSource() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("a.jpg")
+        _ = try await runner.run("run", "p.yaml", "a.jpg", "-o", "out", "--report", "a.jpg")
+        #expect(try await runner.bytes("a.jpg") == SamplePicture.jpeg.bytes)
+    }
+}

@@ -1,0 +1,124 @@
+// The commands that look and write nothing: plan, check, stages, schema, and everybody's help.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct CommandTests {
+    @Test("plan shows every stage of every rendition as a table")
+    func planTable() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("photo.jpg")
+        let result = try await runner.run("plan", "photo.jpg", Checkout.path + "/pipelines/product-shots.yaml")
+        #expect(result.exit == 0, "\(result.errors)")
+        let rows = result.output.split(separator: "\n").map(String.init)
+        #expect(rows[0] == "photo.jpg: jpeg 64×48, rgb")
+        #expect(rows.contains { $0.hasPrefix("  inset         64×48 → ") })
+        #expect(rows.contains("gallery") && rows.contains("gallery@2x") && rows.contains("thumb"))
+        #expect(rows.contains { $0.contains("save jpeg") && $0.contains("1200×1200") && $0.hasSuffix("photo-gallery@2x.jpg") })
+        #expect(rows.contains { $0.hasPrefix("warning: upscaled: 'gallery@2x'") })
+        #expect(runner.files(in: ".") == ["photo.jpg"])
+    }
+
+    @Test("plan --json says the same for programs")
+    func planJSON() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("photo.png")
+        let result = try await runner.run("plan", "photo.png", "p.yaml", "--json")
+        #expect(result.exit == 0)
+        let plan = try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+        let source = try #require(plan["source"] as? [String: Any])
+        #expect(source["format"] as? String == "png" && source["width"] as? Int == 64 && source["height"] as? Int == 48)
+        let rendition = try #require((plan["renditions"] as? [[String: Any]])?.first)
+        #expect(rendition["path"] as? String == "photo.webp" && rendition["width"] as? Int == 32 && rendition["exact"] as? Bool == true)
+    }
+
+    @Test("plan tells what is wrong with the sample", arguments: [("gone.jpg", "not-found"), ("text.jpg", "not-an-image")])
+    func planFailure(sample: String, code: String) async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try runner.folder.write("text", to: "text.jpg")
+        let result = try await runner.run("plan", sample, "p.yaml")
+        #expect(result.exit == 1)
+        #expect(result.errors.hasPrefix("\(sample): \(code): "))
+    }
+
+    @Test("check praises good files, and tells the mistakes of the others")
+    func check() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline("good.yaml")
+        try runner.folder.write("renditions: 7\n", to: "bad.yaml")
+        let result = try await runner.run("check", "good.yaml", "bad.yaml")
+        #expect(result.exit == 78)
+        #expect(result.output == "good.yaml: good; 1 file for each picture\n")
+        #expect(result.errors.hasPrefix("bad.yaml:1:13: error: "))
+        #expect(try await runner.run("check", "good.yaml").exit == 0)
+    }
+
+    @Test("stages lists them all, and explains each with its parameters and an example that check accepts")
+    func stages() async throws {
+        let runner = try CommandRunner()
+        let list = try await runner.run("stages")
+        #expect(list.exit == 0)
+        let names = list.output.split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
+        let promised = [
+            "resize", "frame", "crop", "inset", "rotate", "flip", "flatten", "opacity", "mask", "overlay", "sharpen", "blur", "grayscale",
+            "tint",
+        ]
+        #expect(Set(promised).isSubset(of: names))
+        try runner.folder.write(try await SamplePicture.png.bytes, to: "assets/badge.png")
+        for name in names {
+            let page = try await runner.run("stages", name)
+            #expect(page.exit == 0 && page.output.hasPrefix("\(name): "))
+            let example = page.output.components(separatedBy: "\nexample\n").last ?? ""
+            #expect(example.contains("- \(name)"), "\(name)")
+            let text = "renditions:\n  a:\n" + example.split(separator: "\n").map { "  \($0)\n" }.joined() + "    save: { format: png }\n"
+            for asset in imageNames(in: example) { try runner.folder.write(try await SamplePicture.png.bytes, to: asset) }
+            try runner.folder.write(text, to: "p.yaml")
+            let check = try await runner.run("check", "p.yaml")
+            #expect(check.exit == 0, "\(name): \(check.errors)")
+        }
+    }
+
+    private func imageNames(in text: String) -> [String] {
+        text.split { " ,{}\n".contains($0) }.map(String.init).filter { $0.hasSuffix(".png") }
+    }
+
+    @Test("schema prints JSON, which is committed below docs/schema", arguments: ["pipeline", "report", "batch"])
+    func schema(document: String) async throws {
+        let runner = try CommandRunner()
+        let result = try await runner.run("schema", document)
+        #expect(result.exit == 0)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+        #expect(object["$schema"] as? String == "https://json-schema.org/draft/2020-12/schema")
+        #expect(try result.output == Checkout.text("docs/schema/\(document).schema.json"), "run `make docs`")
+    }
+
+    @Test("The committed reference is what the declarations say")
+    func docs() async throws {
+        let runner = try CommandRunner()
+        #expect(try await runner.run("docs", "docs").exit == 0)
+        for name in runner.files(in: "docs") {
+            #expect(try runner.bytes("docs/" + name) == Array(Checkout.text("docs/" + name).utf8), "run `make docs`")
+        }
+        #expect(runner.files(in: "docs").count == 6)
+    }
+
+    @Test("The help of every command has an example", arguments: ["run", "plan", "check", "stages", "schema"])
+    func help(command: String) async throws {
+        let runner = try CommandRunner()
+        let result = try await runner.run(command, "--help")
+        #expect(result.exit == 0)
+        #expect(result.output.contains("Example: imagemill \(command)"))
+        let overview = try await runner.run("--help")
+        #expect(overview.output.contains("\n  \(command) "))
+        #expect(overview.output.contains("Exit codes: 0 all good"))
+    }
+
+    @Test("The version is told")
+    func version() async throws {
+        let result = try await CommandRunner().run("--version")
+        #expect(result.exit == 0)
+        #expect(result.output.split(separator: ".").count == 3)
+    }
+}

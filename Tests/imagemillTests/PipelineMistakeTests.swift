@@ -1,0 +1,129 @@
+// What a user wrote wrongly is told all at once, with its place, before anything is done.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct PipelineMistakeTests {
+    @Test("A pipeline with five mistakes gives five diagnostics, and nothing is written")
+    func five() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/a.jpg")
+        try runner.folder.write(
+            """
+            renditions:
+              thumb:
+                stages:
+                  - resize: { size: "12xx" }
+                  - frmae: { width: 10, height: 10 }
+                save: { format: jpeg, quality: 400 }
+                fiel: "{stem}.{ext}"
+            profile: kep
+
+            """, to: "five.yaml")
+        let result = try await runner.run("run", "five.yaml", "in", "-o", "out")
+        #expect(result.exit == 78)
+        #expect(
+            result.errors == """
+                five.yaml:4:25: error: expected a size such as 800x600, 800x, x600, 800 or 50%, with > < ! or ^ behind, found '12xx'
+                        - resize: { size: "12xx" }
+                                          ^
+                five.yaml:5:9: error: unknown stage 'frmae'; did you mean 'frame'?
+                        - frmae: { width: 10, height: 10 }
+                          ^
+                five.yaml:6:36: error: 'quality' expects a whole number from 1 to 100, found 400
+                      save: { format: jpeg, quality: 400 }
+                                                     ^
+                five.yaml:7:5: error: unknown key 'fiel' in rendition 'thumb'; did you mean 'file'?
+                      fiel: "{stem}.{ext}"
+                      ^
+                five.yaml:8:10: error: expected one of srgb, keep, found 'kep'; did you mean 'keep'?
+                  profile: kep
+                           ^
+                5 mistakes in five.yaml; nothing was written
+
+                """)
+        #expect(result.output.isEmpty)
+        #expect(!runner.exists("out"))
+    }
+
+    @Test("A missing asset is told at the place that names it")
+    func missingAsset() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/a.jpg")
+        try runner.folder.write(
+            "renditions:\n  a:\n    stages:\n      - overlay: { image: gone.png }\n    save: { format: png }\n", to: "p/x.yaml")
+        let result = try await runner.run("run", "p/x.yaml", "in", "-o", "out")
+        #expect(result.exit == 78)
+        #expect(result.errors.hasPrefix("p/x.yaml:4:27: error: the asset 'gone.png' cannot be used: cannot find the file"))
+        #expect(result.errors.contains("1 mistake in p/x.yaml; nothing was written"))
+        #expect(!runner.exists("out"))
+    }
+
+    @Test("An asset that is no picture, or a damaged one, is told at the place that names it")
+    func badAsset() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/a.jpg")
+        try runner.folder.write("text", to: "text.png")
+        try runner.folder.write(Array(try await SamplePicture.png.bytes.prefix(200)), to: "cut.png")
+        for (asset, words) in [("text.png", "found a file that begins like none"), ("cut.png", "the picture cannot be decoded")] {
+            try runner.folder.write(
+                "renditions:\n  a:\n    stages:\n      - overlay: { image: \(asset) }\n    save: { format: png }\n", to: "x.yaml")
+            let result = try await runner.run("run", "x.yaml", "in", "-o", "out")
+            #expect(result.exit == 78)
+            #expect(result.errors.hasPrefix("x.yaml:4:27: error: the asset '\(asset)' cannot be used: "), "\(result.errors)")
+            #expect(result.errors.contains(words))
+            #expect(runner.files().isEmpty)
+        }
+    }
+
+    @Test("A missing or unusable pipeline file is told by its name", arguments: ["gone.yaml", "folder", "in/a.jpg"])
+    func missingPipeline(name: String) async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/a.jpg")
+        try runner.folder.write("", to: "folder/x")
+        let result = try await runner.run("run", name, "in", "-o", "out")
+        #expect(result.exit == 78)
+        #expect(result.errors.contains(name))
+        #expect(!runner.exists("out"))
+    }
+
+    @Test("An empty pipeline file is a mistake")
+    func empty() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write("", to: "x.yaml")
+        let result = try await runner.run("check", "x.yaml")
+        #expect(result.exit == 78)
+        #expect(result.errors.hasPrefix("x.yaml:1:1: error: "))
+    }
+
+    @Test("A pipeline may come through a pipe, however slowly")
+    func piped() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        let result = try await runner.shell("(sleep 0.5; cat p.yaml) | \"$IMAGEMILL\" check /dev/stdin")
+        #expect(result.exit == 0, "\(result.errors)")
+    }
+
+    @Test(
+        "Wrong usage ends with 64, and says what is wrong",
+        arguments: [
+            (["run"], "Missing expected argument"), (["run", "p.yaml", "in"], "--output"),
+            (["run", "p.yaml", "in", "-o", "out", "--bogus"], "--bogus"),
+            (["run", "p.yaml", "in", "-o", "out", "--jobs", "0"], "--jobs takes 1 to 1024"),
+            (["run", "p.yaml", "in", "-o", "out", "--jobs", "x"], "'x'"),
+            (["run", "p.yaml", "in", "-o", "out", "--collision", "maybe"], "'maybe'"),
+            (["run", "p.yaml", "in", "-o", "out", "--max-pixels", "many"], "'many'"),
+            (["run", "p.yaml", "in", "-o", "out", "--max-pixels", "-5"], "--max-pixels"), (["frobnicate"], "frobnicate"),
+            (["stages", "frmae"], "there is no stage 'frmae'; did you mean 'frame'?"), (["schema", "nothing"], "nothing"),
+            (["plan"], "Missing expected"),
+        ])
+    func usage(arguments: [String], words: String) async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        let result = try await runner.run(arguments)
+        #expect(result.exit == 64)
+        #expect(result.errors.contains(words), "\(result.errors)")
+        #expect(!runner.exists("out"))
+    }
+}

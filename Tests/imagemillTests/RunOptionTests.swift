@@ -1,0 +1,123 @@
+// The options of `run`, each by what it does.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct RunOptionTests {
+    private func runner() async throws -> CommandRunner {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        try await runner.picture("in/sub/b.png")
+        return runner
+    }
+
+    @Test("--dry-run lists what would be written, and writes nothing")
+    func dryRun() async throws {
+        let runner = try await runner()
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--dry-run")
+        #expect(result.exit == 0)
+        #expect(Set(result.output.split(separator: "\n")) == ["a.jpg → a.webp (32×24)", "sub/b.png → b.webp (32×24)"])
+        #expect(result.errors.contains("2 of 2 sources can be rendered; nothing was written"))
+        #expect(!runner.exists("out"))
+        #expect(runner.files(in: ".").sorted() == ["in/a.jpg", "in/sub/b.png", "p.yaml"])
+    }
+
+    @Test("--dry-run finds what would fail")
+    func dryRunFailure() async throws {
+        let runner = try await runner()
+        try runner.folder.write("no", to: "in/c.jpg")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--dry-run", "--json")
+        #expect(result.exit == 1)
+        let report = try BatchDocument(text: result.output)
+        #expect(report.outcomes == ["a.jpg": "planned", "sub/b.png": "planned", "c.jpg": "not-an-image"])
+        #expect(report["a.jpg"]?.renditions.first?.bytes == nil)
+        #expect(report.summary.skipped == 2 && report.summary.failed == 1 && report.summary.renditions == 0)
+        #expect(!runner.exists("out"))
+    }
+
+    @Test("--json prints the batch document, and it is the one in the file")
+    func json() async throws {
+        let runner = try await runner()
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--json")
+        #expect(result.exit == 0)
+        #expect(try BatchDocument(text: result.output).summary.done == 2)
+        #expect(try Array(result.output.utf8) == runner.bytes("out/.imagemill/report.json"))
+    }
+
+    @Test("--report puts the report where it is told, with the folders above it")
+    func report() async throws {
+        let runner = try await runner()
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--report", "reports/today.json")
+        #expect(result.exit == 0)
+        #expect(result.errors.contains("report: reports/today.json"))
+        #expect(try runner.report("reports/today.json").summary.done == 2)
+        #expect(!runner.exists("out/.imagemill/report.json") && !runner.exists("reports/today.json.part"))
+    }
+
+    @Test("A report that goes to a pipe is written into it, and the pipe stays")
+    func reportToPipe() async throws {
+        let runner = try await runner()
+        let line =
+            "timeout 10 cat pipe > copy & \"$IMAGEMILL\" run p.yaml in -o out --report pipe --quiet; test -p pipe && wait && cat copy"
+        let result = try await runner.shell("mkfifo pipe; " + line)
+        #expect(result.exit == 0 && result.errors.isEmpty, "\(result.errors)")
+        #expect(try BatchDocument(text: result.output).summary.done == 2)
+    }
+
+    @Test("--keep-tree puts renditions into the sub-folders of their sources")
+    func keepTree() async throws {
+        let runner = try await runner()
+        try await runner.picture("in/sub/a.jpg")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out", "--keep-tree").exit == 0)
+        #expect(runner.files() == ["a.webp", "sub/a.webp", "sub/b.webp"])
+        #expect(try runner.report()["sub/b.png"]?.renditions.first?.path == "sub/b.webp")
+    }
+
+    @Test("--quiet prints failures only")
+    func quiet() async throws {
+        let runner = try await runner()
+        let good = try await runner.run("run", "p.yaml", "in", "-o", "out", "--quiet")
+        #expect(good.exit == 0 && good.errors.isEmpty && good.output.isEmpty)
+        try runner.folder.write("no", to: "in/c.jpg")
+        let bad = try await runner.run("run", "p.yaml", "in", "-o", "out", "-q")
+        #expect(bad.exit == 1)
+        #expect(bad.errors == "c.jpg: not-an-image: expected a picture, found a file that begins like none\n")
+    }
+
+    @Test("One worker and four make the same files", arguments: ["1", "4"])
+    func jobs(count: String) async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        for index in 1...12 { try await runner.picture("in/\(index).jpg") }
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--jobs", count)
+        #expect(result.exit == 0)
+        #expect(runner.files() == (1...12).map { "\($0).webp" }.sorted())
+        let first = try runner.bytes("out/1.webp")
+        for index in 2...12 { #expect(try runner.bytes("out/\(index).webp") == first) }
+    }
+
+    @Test("Progress is shown on a terminal only, and --no-progress shows none")
+    func progress() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline(size: "100%", format: "avif")
+        let slow = try await SamplePicture.noise(width: 500, height: 400)
+        for index in 1...4 { try runner.folder.write(slow, to: "in/\(index).jpg") }
+        let line = "\\\"$IMAGEMILL\\\" run p.yaml in -o out --jobs 1"
+        let terminal = try await runner.shell("script -qec \"\(line)\" /dev/null")
+        #expect(terminal.exit == 0)
+        #expect(terminal.output.contains("/4  ") && terminal.output.contains(" left"))
+        let silent = try await runner.shell("script -qec \"\(line) --no-progress\" /dev/null")
+        #expect(silent.exit == 0 && !silent.output.contains(" left"))
+        let piped = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(!piped.errors.contains("\u{1B}") && !piped.errors.contains(" left"))
+    }
+
+    @Test("Nobody reading the output is no failure of the batch")
+    func closedOutput() async throws {
+        let runner = try await runner()
+        let result = try await runner.shell("(\"$IMAGEMILL\" run p.yaml in -o out --json; echo $? > code) | true; sleep 0.1; cat code")
+        #expect(!result.errors.contains("Fatal"))
+        #expect(runner.files() == ["a.webp", "b.webp"])
+    }
+}

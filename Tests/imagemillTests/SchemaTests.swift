@@ -1,0 +1,107 @@
+// The JSON Schemas that the program prints, held against real documents by somebody else's validator.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct SchemaTests {
+    /// Validates a JSON or YAML document; prints what is wrong with it.
+    private static let validator = """
+        import json, sys
+        try:
+            import jsonschema, yaml
+        except ImportError as error:
+            sys.exit("%s: run `make deps`" % error)
+        schema = json.load(open(sys.argv[1]))
+        jsonschema.Draft202012Validator.check_schema(schema)
+        wrong = 0
+        for name in sys.argv[2:]:
+            text = open(name).read()
+            document = json.loads(text) if name.endswith("json") else yaml.safe_load(text)
+            for error in jsonschema.Draft202012Validator(schema).iter_errors(document):
+                print("%s: %s: %s" % (name, "/".join(map(str, error.path)), error.message))
+                wrong = 1
+        sys.exit(wrong)
+        """
+
+    private func validate(_ runner: CommandRunner, _ document: String, _ files: [String]) async throws -> CommandResult {
+        try runner.folder.write(Self.validator, to: "validate.py")
+        let schema = try await runner.run("schema", document)
+        try runner.folder.write(schema.output, to: document + ".schema.json")
+        let names = files.map { "'\($0)'" }.joined(separator: " ")
+        return try await runner.shell("/usr/bin/python3 validate.py \(document).schema.json \(names)")
+    }
+
+    /// A run with everything that a report can show: success, failure, warnings, a name that is no text.
+    private func richReport(_ runner: CommandRunner) async throws {
+        try runner.folder.write(
+            "renditions:\n  a: { save: { format: jpeg }, file: \"{stem}-{hash:8}.{ext}\" }\n  b: { save: { format: gif } }\n", to: "p.yaml")
+        for kind in SamplePicture.allCases { try await runner.picture("in/\(kind.rawValue).\(kind.fileExtension)") }
+        let clear = try await SamplePicture.png.encode(TestPicture.solid([9, 9, 9, 9], width: 20, height: 20))
+        try runner.folder.write(clear, to: "in/clear.jpg")
+        try runner.folder.write("no", to: "in/text.jpg")
+        try runner.folder.write("", to: "in/empty.jpg")
+        try runner.folder.write(Array(try await SamplePicture.jpeg.bytes.prefix(300)), to: "in/cut.jpg")
+        _ = try await runner.shell("cp in/clear.jpg \"in/$(printf 'x\\377').png\"")
+    }
+
+    @Test("A batch document is as its schema says, and so is every document in it")
+    func report() async throws {
+        let runner = try CommandRunner()
+        try await richReport(runner)
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 1)
+        let batch = try await validate(runner, "batch", ["out/.imagemill/report.json"])
+        #expect(batch.exit == 0, "\(batch.output)\(batch.errors)")
+
+        let data = Data(try runner.bytes("out/.imagemill/report.json"))
+        let document = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let sources = try #require(document["sources"] as? [[String: Any]])
+        #expect(sources.count == 11)
+        for (index, source) in sources.enumerated() {
+            try runner.folder.write([UInt8](try JSONSerialization.data(withJSONObject: source)), to: "one/\(index).json")
+        }
+        let single = try await validate(runner, "report", sources.indices.map { "one/\($0).json" })
+        #expect(single.exit == 0, "\(single.output)\(single.errors)")
+    }
+
+    @Test("The documents of a dry run and of an empty run are as their schema says")
+    func otherRuns() async throws {
+        let runner = try CommandRunner()
+        try await richReport(runner)
+        let dry = try await runner.run("run", "p.yaml", "in", "-o", "out", "--dry-run", "--json")
+        try runner.folder.write(dry.output, to: "dry.json")
+        try runner.folder.write("x", to: "nothing/.hidden")
+        let empty = try await runner.run("run", "p.yaml", "nothing", "-o", "out", "--json")
+        try runner.folder.write(empty.output, to: "empty.json")
+        let result = try await validate(runner, "batch", ["dry.json", "empty.json"])
+        #expect(result.exit == 0, "\(result.output)\(result.errors)")
+    }
+
+    @Test("The shipped pipelines are as the schema says")
+    func pipelines() async throws {
+        let runner = try CommandRunner()
+        let files = Checkout.files(below: "pipelines", extension: "yaml")
+        #expect(files.count >= 5)
+        let result = try await validate(runner, "pipeline", files.map { Checkout.path + "/" + $0 })
+        #expect(result.exit == 0, "\(result.output)\(result.errors)")
+    }
+
+    @Test(
+        "The schema refuses what the program refuses",
+        arguments: [
+            "renditions: 7", "rendition: {}", "renditions:\n  a: { save: { format: jpgg } }",
+            "renditions:\n  a: { save: { format: jpeg, quality: 400 } }",
+            "renditions:\n  a: { save: { format: png, quality: 4 } }",
+            "renditions:\n  a: { stages: [{ frmae: {} }], save: { format: png } }",
+            "renditions:\n  a: { stages: [{ crop: { widht: 5 } }], save: { format: png } }",
+            "renditions:\n  a: { scale: [0], save: { format: png } }",
+            "profile: keep", "renditions:\n  a: { fiel: x, save: { format: png } }",
+        ])
+    func refused(text: String) async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(text + "\n", to: "bad.yaml")
+        #expect(try await runner.run("check", "bad.yaml").exit == 78)
+        let result = try await validate(runner, "pipeline", ["bad.yaml"])
+        #expect(result.exit == 1 && result.errors.isEmpty, "\(result.output)\(result.errors)")
+        #expect(result.output.hasPrefix("bad.yaml: "))
+    }
+}

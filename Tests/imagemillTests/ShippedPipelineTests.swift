@@ -1,0 +1,57 @@
+// What is shipped and what is shown must work as it stands.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct ShippedPipelineTests {
+    @Test(
+        "A shipped pipeline runs on a picture, and its renditions are what it planned",
+        arguments: Checkout.files(below: "pipelines", extension: "yaml"))
+    func runs(name: String) async throws {
+        let runner = try CommandRunner()
+        let bytes = try await SamplePicture.png.encode(
+            TestPicture.make(width: 400, height: 300, bands: 4) { x, y in [UInt8(x % 256), UInt8(y % 256), 99, UInt8((x + y) % 256)] })
+        try runner.folder.write(bytes, to: "in/picture.png")
+        try await runner.picture("in/small.jpg")
+        let result = try await runner.run("run", Checkout.path + "/" + name, "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        let report = try runner.report()
+        #expect(report.summary.done == 2)
+        #expect(!report.sources.flatMap(\.renditions).isEmpty)
+        for rendition in report.sources.flatMap(\.renditions) {
+            let size = try await runner.size(of: "out/" + rendition.path)
+            #expect(size == [rendition.width, rendition.height])
+            #expect(size.allSatisfy { (16...2048).contains($0) })
+        }
+        #expect(runner.files() == report.sources.flatMap { $0.renditions.map(\.path) }.sorted())
+    }
+
+    @Test("The five promised pipelines are there")
+    func shipped() {
+        let names = ["web-photos", "product-shots", "thumbnails", "app-assets", "watermark"].map { "pipelines/\($0).yaml" }
+        #expect(Set(names).isSubset(of: Checkout.files(below: "pipelines", extension: "yaml")))
+    }
+
+    @Test("Every pipeline shown in the documentation is accepted")
+    func documentation() async throws {
+        let pages = ["README.md"] + Checkout.files(below: "docs/guide", extension: "md")
+        let runner = try CommandRunner()
+        for page in pages {
+            guard let text = try? Checkout.text(page) else { continue }
+            for (index, block) in yamlBlocks(in: text).enumerated() where block.contains("renditions:") {
+                for asset in assets(in: block) { try runner.folder.write(try await SamplePicture.png.bytes, to: asset) }
+                try runner.folder.write(block, to: "block.yaml")
+                let result = try await runner.run("check", "block.yaml")
+                #expect(result.exit == 0, "block \(index + 1) of \(page): \(result.errors)")
+            }
+        }
+    }
+
+    private func yamlBlocks(in text: String) -> [String] {
+        text.components(separatedBy: "```yaml\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+    }
+
+    private func assets(in block: String) -> [String] {
+        block.split { " ,{}\n\"'".contains($0) }.map(String.init).filter { $0.hasSuffix(".png") && !$0.contains("@") }
+    }
+}

@@ -1,0 +1,46 @@
+// A worker that dies costs one attempt of one source, and nothing else.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct WorkerLossTests {
+    @Test("A worker that is killed in mid-batch is replaced, and its source is rendered at the second attempt")
+    func killed() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write("renditions:\n  a: { save: { format: avif, effort: 6 } }\n", to: "p.yaml")
+        let slow = try await SamplePicture.noise(width: 900, height: 700)
+        for index in 0..<4 { try runner.folder.write(slow, to: "in/\(index).jpg") }
+        let command = try runner.start("run", "p.yaml", "in", "-o", "out", "--jobs", "2")
+        while !command.isEnded && runner.files().isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        // The first source is published, so the workers are at the next ones.
+        try await Task.sleep(for: .milliseconds(50))
+        let victim = try #require(command.children.first)
+        #expect(kill(victim, SIGKILL) == 0)
+        let result = try await command.finish()
+        #expect(result.exit == 0, "\(result.errors)")
+        let report = try runner.report()
+        #expect(report.summary.done == 4)
+        #expect(report.sources.map(\.attempt).sorted() == [1, 1, 1, 2])
+        #expect(runner.files() == ["0.avif", "1.avif", "2.avif", "3.avif"])
+        for name in runner.files() { #expect(try await runner.size(of: "out/" + name) == [900, 700]) }
+    }
+
+    @Test("Workers have nothing open but their socket and their errors, and see none of the user's secrets")
+    func bareWorkers() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write("renditions:\n  a: { save: { format: avif, effort: 7 } }\n", to: "p.yaml")
+        try runner.folder.write(try await SamplePicture.noise(width: 1600, height: 1200), to: "in/a.jpg")
+        setenv("IMAGEMILL_TEST_SECRET", "secret", 1)
+        let command = try runner.start("run", "p.yaml", "in", "-o", "out", "--jobs", "1")
+        while !command.isEnded && command.children.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        try await Task.sleep(for: .milliseconds(300))
+        let worker = try #require(command.children.first)
+        let environment = try String(contentsOfFile: "/proc/\(worker)/environ", encoding: .utf8)
+        #expect(environment.contains("VIPS_BLOCK_UNTRUSTED=1") && !environment.contains("secret"))
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(worker)/fd")
+        let targets = descriptors.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(worker)/fd/\($0)") }
+        #expect(!targets.contains { $0.hasSuffix("names.sqlite") || $0.hasSuffix("p.yaml") || $0.contains("report.json") })
+        command.signal(SIGINT)
+        _ = try await command.finish()
+    }
+}

@@ -37,10 +37,10 @@ extension Image {
     /// Scales to a size in pixels.
     package func scaled(to size: PixelSize, kernel: ScalingKernel = .lanczos3, inLinearLight linear: Bool = false) throws -> Image {
         guard width != size.width || height != size.height else { return self }
-        if linear { return try inLinearLight { try $0.scaled(to: size, kernel: kernel) } }
         let resize = { (image: Image) throws -> Image in
             try image.resize(width: size.width, height: size.height, kernel: kernel.rawValue)
         }
+        if linear { return try inLinearLight(resize) }
         return hasAlpha && kernel != .nearest ? try premultiplied(resize) : try resize(self)
     }
 
@@ -52,12 +52,14 @@ extension Image {
         // The alpha channel is no light: it goes along as a band of its own, premultiplied into the others.
         let light = try droppingAlpha().colourspace("scrgb")
         guard hasAlpha else { return try work(light).colourspace(space).cast(format) }
-        let alpha = try extractBands(from: bands - 1, count: 1).cast(.float).linear([1 / maximum], [0])
-        let worked = try work(light.multiply(alpha).bandjoin(alpha).copy(interpretation: "multiband"))
+        // In its own range, since libvips takes an alpha below 0.01 for none.
+        let alpha = try extractBands(from: bands - 1, count: 1).cast(.float)
+        let covered = try light.multiply(alpha.linear([1 / maximum], [0]))
+        let worked = try work(covered.bandjoin(alpha).copy(interpretation: "multiband"))
         let coverage = try worked.extractBands(from: worked.bands - 1, count: 1)
-        let colour = try worked.unpremultiply(maximumAlpha: 1).extractBands(from: 0, count: worked.bands - 1)
+        let colour = try worked.unpremultiply(maximumAlpha: maximum).extractBands(from: 0, count: worked.bands - 1)
         let back = try colour.copy(interpretation: "scrgb").colourspace(space).cast(format)
-        return try back.bandjoin(coverage.linear([maximum], [0]).rint().cast(format)).copy(interpretation: space)
+        return try back.bandjoin(coverage.rint().cast(format)).copy(interpretation: space)
     }
 
     /// Every pixel's alpha times a factor from 0 to 1.

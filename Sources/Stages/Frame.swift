@@ -41,6 +41,7 @@ package struct Frame: Stage {
 
         package var note: String { "drawn \(placement.drawn) at \(placement.offset)" }
         package var footing: Footing { placement.drawn == input ? .sourcePixels : .scales(to: placement.drawn) }
+        package var largestSize: PixelSize { placement.drawn }
         package var isEnlarging: Bool { placement.drawn.width > input.width || placement.drawn.height > input.height }
     }
 

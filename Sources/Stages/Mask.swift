@@ -32,6 +32,8 @@ package struct Mask: Stage {
         /// Pixels; need not be whole.
         let radius: Double
 
+        /// The mask.
+        package var heldBytes: Int { output.size.area }
         package var note: String { "radius \(writtenRadius)" }
         private var writtenRadius: String { radius == radius.rounded() ? String(Int(radius)) : String(radius) }
     }

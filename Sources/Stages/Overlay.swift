@@ -35,6 +35,9 @@ package struct Overlay: Stage {
         let box: PixelBox
 
         package var note: String { "overlay \(box)" }
+        package var largestSize: PixelSize { box.size }
+        /// The asset at its size; kept for the next picture.
+        package var heldBytes: Int { 4 * box.size.area }
     }
 
     package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
@@ -85,7 +88,10 @@ extension Image {
     /// The picture with the same kind of numbers as another one, so that both can be mixed.
     fileprivate func matching(_ other: Image) throws -> Image {
         if let profile = other.keptProfile { return try converted(toProfile: profile, depth: other.format == .ushort ? 16 : 8) }
-        return try interpretation == other.interpretation ? self : colourspace(other.interpretation)
+        let matching = isGrey == other.isGrey ? self : try colourspace(other.isGrey ? "b-w" : "srgb")
+        guard other.format == .ushort, matching.format == .uchar else { return matching }
+        // libvips' own conversion makes 65280 of 255, which is not quite opaque.
+        return try matching.linear([257], [0]).cast(.ushort).copy(interpretation: other.interpretation)
     }
 }
 

@@ -26,6 +26,9 @@ package struct Sharpen: Stage {
     }
 
     package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        try image.sharpen(sigma: sigma, flat: 0, jagged: amount)
+        let sharp = try image.droppingAlpha().sharpen(sigma: sigma, flat: 0, jagged: amount)
+        guard image.hasAlpha else { return sharp }
+        // libvips would send 16 bit alpha through 8 bit.
+        return try sharp.bandjoin(image.extractBands(from: image.bands - 1, count: 1)).copy(interpretation: image.interpretation)
     }
 }

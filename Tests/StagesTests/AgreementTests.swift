@@ -27,7 +27,9 @@ let everyStage = [
 ]
 
 /// Landscape, portrait, square, one pixel wide or high, primes.
-let everySize = [PixelSize(40, 25), PixelSize(24, 41), PixelSize(31, 31), PixelSize(1, 37), PixelSize(43, 1), PixelSize(1, 1), PixelSize(97, 13)]
+let everySize = [
+    PixelSize(40, 25), PixelSize(24, 41), PixelSize(31, 31), PixelSize(1, 37), PixelSize(43, 1), PixelSize(1, 1), PixelSize(97, 13),
+]
 
 extension TestAssets {
     static func small() throws -> TestAssets {
@@ -66,7 +68,8 @@ struct AgreementTests {
             try TestPicture.make(width: 20, height: 30, bands: 4) { x, y in [UInt8(x * index), UInt8(y), UInt8(index * 50), 200] }
         }
         let step = try #require(try steps(stage, for: images, assets: assets).last)
-        let rendered = try step.render(Frames(images: images, delays: [40, 50, 60], repeatCount: 2), in: RenderContext(scale: 1, assets: assets))
+        let rendered = try step.render(
+            Frames(images: images, delays: [40, 50, 60], repeatCount: 2), in: RenderContext(scale: 1, assets: assets))
         #expect(rendered.images.count == 3)
         #expect(step.output.frames == 3)
         #expect(rendered.delays == [40, 50, 60])

@@ -30,7 +30,9 @@ private struct Background: CustomTestStringConvertible {
 }
 
 /// Source-over, then the view's alpha; all numbers from 0 to 1, nothing premultiplied outside.
-private func composed(_ colour: [Double], alpha: Double, over background: Background, viewAlpha: Double) -> (colour: [Double], alpha: Double) {
+private func composed(_ colour: [Double], alpha: Double, over background: Background, viewAlpha: Double) -> (
+    colour: [Double], alpha: Double
+) {
     let under = [background.red, background.green, background.blue]
     let covered = alpha + background.alpha * (1 - alpha)
     let mixed = zip(colour, under).map { covered == 0 ? 0 : ($0 * alpha + $1 * background.alpha * (1 - alpha)) / covered }
@@ -71,9 +73,12 @@ struct AlphaTests {
     @Test(arguments: Background.all, PictureKind.all)
     private func `around the picture there is the background times the alpha`(background: Background, kind: PictureKind) throws {
         let source = try picture(kind)
-        let empty = try TestPicture.make(width: 9, height: 9, kind: PictureKind(hasAlpha: true, isDeep: kind.isDeep)) { _, _ in [0, 0, 0, 0] }
+        let empty = try TestPicture.make(width: 9, height: 9, kind: PictureKind(hasAlpha: true, isDeep: kind.isDeep)) { _, _ in
+            [0, 0, 0, 0]
+        }
         for alpha in [0.5, 1] {
-            let result = try render("frame: { width: 9, height: 9, mode: center, background: \(background.text), alpha: \(alpha) }", source).pixels
+            let result = try render("frame: { width: 9, height: 9, mode: center, background: \(background.text), alpha: \(alpha) }", source)
+                .pixels
             let reference = composed([0, 0, 0], alpha: 0, over: background, viewAlpha: alpha)
             let worst = error(of: result[0, 0], to: reference, bands: result.bands, maximum: kind.maximum)
             #expect(worst <= 1, "error \(worst)")

@@ -105,7 +105,9 @@ struct FrameTests {
 
     @Test(arguments: anchors)
     func `aspect-fill keeps the part that the anchor names`(anchor: String) throws {
-        for (source, frame) in [(PixelSize(60, 20), PixelSize(20, 20)), (PixelSize(20, 61), PixelSize(20, 20)), (PixelSize(33, 20), PixelSize(10, 20))] {
+        for (source, frame) in [
+            (PixelSize(60, 20), PixelSize(20, 20)), (PixelSize(20, 61), PixelSize(20, 20)), (PixelSize(33, 20), PixelSize(10, 20)),
+        ] {
             let picture = try TestPicture.coded(width: source.width, height: source.height)
             let result = try render(stage(frame, "aspect-fill", ", anchor: \(anchor)"), picture).pixels
             let box = expectedBox(source, frame, "aspect-fill", anchor: anchor)
@@ -141,7 +143,9 @@ struct FrameTests {
 
     @Test func `a placement draws at natural size times scale`() throws {
         let picture = try TestPicture.solid([9, 9, 200], width: 20, height: 10)
-        for (pixelsPerPoint, scale, box) in [(1, 1, [20, 15, 20, 10]), (1, 2, [40, 30, 40, 20]), (2, 1, [25, 17, 10, 5]), (2, 2, [50, 35, 20, 10])] {
+        for (pixelsPerPoint, scale, box) in [
+            (1, 1, [20, 15, 20, 10]), (1, 2, [40, 30, 40, 20]), (2, 1, [25, 17, 10, 5]), (2, 2, [50, 35, 20, 10]),
+        ] {
             let result = try render(
                 "frame: { width: 60, height: 40, mode: center, background: white }", picture, scale: scale, pixelsPerPoint: pixelsPerPoint)
             #expect(result.pixels.boundingBox { $0 == [9, 9, 200] } == box, "@\(pixelsPerPoint)x at scale \(scale)")

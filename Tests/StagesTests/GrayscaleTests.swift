@@ -20,9 +20,13 @@ struct GrayscaleTests {
 
     @Test(arguments: PictureKind.all.filter { !$0.isGrey })
     func `a colour becomes the grey of its luminance`(kind: PictureKind) throws {
-        let colours = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255], [0, 0, 0], [128, 128, 128], [200, 100, 50], [10, 20, 30]]
+        let colours = [
+            [255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255], [0, 0, 0], [128, 128, 128], [200, 100, 50], [10, 20, 30],
+        ]
         let factor = kind.maximum / 255
-        let picture = try TestPicture.make(width: 8, height: 1, kind: kind) { x, _ in (colours[x] + (kind.hasAlpha ? [x * 30] : [])).map { $0 * factor } }
+        let picture = try TestPicture.make(width: 8, height: 1, kind: kind) { x, _ in
+            (colours[x] + (kind.hasAlpha ? [x * 30] : [])).map { $0 * factor }
+        }
         let result = try render("grayscale", picture).pixels
         for (x, colour) in colours.enumerated() {
             let expected = luminance(colour.map { $0 * factor }, maximum: kind.maximum)

@@ -72,7 +72,9 @@ struct MaskTests {
         return Double(inside) / 1024
     }
 
-    @Test(arguments: ["corner-radius: 9", "corner-radius: 7.3", "corner-radius: 50%", "shape: circle"], [[40, 40], [41, 30], [30, 41], [1, 9], [9, 2], [1, 1]])
+    @Test(
+        arguments: ["corner-radius: 9", "corner-radius: 7.3", "corner-radius: 50%", "shape: circle"],
+        [[40, 40], [41, 30], [30, 41], [1, 9], [9, 2], [1, 1]])
     func `coverage is the same from all sides`(parameters: String, size: [Int]) throws {
         let result = try render("mask: { \(parameters) }", TestPicture.solid([200, 100, 0], width: size[0], height: size[1])).pixels
         let places = (0..<size[0] * size[1]).map { ($0 % size[0], $0 / size[0]) }

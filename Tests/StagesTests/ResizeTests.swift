@@ -15,7 +15,9 @@ struct ResizeTests {
             let tall = try TestPicture.solid([90], width: 2, height: old)
             for new in 1...40 {
                 let (stretched, grown) = try (scaled(wide, new, 2, kernel), scaled(tall, 2, new, kernel))
-                if stretched.width != new || stretched.height != 2 { wrong.append("\(old)×2 to \(new)×2: \(stretched.width)×\(stretched.height)") }
+                if stretched.width != new || stretched.height != 2 {
+                    wrong.append("\(old)×2 to \(new)×2: \(stretched.width)×\(stretched.height)")
+                }
                 if grown.width != 2 || grown.height != new { wrong.append("2×\(old) to 2×\(new): \(grown.width)×\(grown.height)") }
                 if try Set(stretched.pixels() + grown.pixels()) != [90] { wrong.append("\(old) to \(new): the colour changed") }
             }

@@ -75,7 +75,9 @@ struct RotateTests {
     func `corners are the background`(kind: PictureKind) throws {
         let picture = try TestPicture.make(width: 40, height: 30, kind: kind) { _, _ in Array(repeating: kind.maximum, count: kind.bands) }
         let factor = kind.maximum / 255
-        let cases: [(String, [Int])] = [("'#204060'", [0x20, 0x40, 0x60, 255]), ("'#20406080'", [0x20, 0x40, 0x60, 0x80]), ("transparent", [0, 0, 0, 0])]
+        let cases: [(String, [Int])] = [
+            ("'#204060'", [0x20, 0x40, 0x60, 255]), ("'#20406080'", [0x20, 0x40, 0x60, 0x80]), ("transparent", [0, 0, 0, 0]),
+        ]
         for (background, colour) in cases {
             let result = try render("rotate: { angle: 30, background: \(background) }", picture).pixels
             let hasAlpha = kind.hasAlpha || colour[3] < 255

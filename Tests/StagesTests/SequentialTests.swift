@@ -24,7 +24,7 @@ private let streams = [
     "frame: { width: 20, height: 30, mode: aspect-fill }\nmask: { shape: circle }",
     "frame: { width: 200, height: 1200, background: '#ff000080' }\nmask: { shape: circle }",
     "resize: { size: 300x300 }\noverlay: { image: badge, anchor: bottom-trailing }",
-    "resize: { size: 30% }\nsharpen\nmask: { corner-radius: 10 }\noverlay: { image: badge, width: 50%, alpha: 0.5 }\nopacity: { alpha: 0.9 }",
+    "resize: { size: 30% }\nsharpen\nmask: { corner-radius: 9 }\noverlay: { image: badge, width: 9, alpha: 0.5 }\nopacity: { alpha: 0.9 }",
     "resize: { size: 12x12, linear: true }\nmask: { corner-radius: 3 }",
     "inset: { all: 10, background: '#ff000080' }\nblur: { sigma: 5 }\nframe: { width: 100, height: 100, background: '#0000ff20' }",
     "opacity: { alpha: 0.5 }\ntint: { color: red }\nframe: { width: 333, height: 444, background: '#00ff0080' }",
@@ -42,7 +42,8 @@ struct SequentialTests {
 
         static let all = [
             SourceKind(name: "PNG with alpha", saver: "pngsave_target", loader: "pngload_source", kind: PictureKind(hasAlpha: true)),
-            SourceKind(name: "PNG 16 bit", saver: "pngsave_target", loader: "pngload_source", kind: PictureKind(hasAlpha: true, isDeep: true)),
+            SourceKind(
+                name: "PNG 16 bit", saver: "pngsave_target", loader: "pngload_source", kind: PictureKind(hasAlpha: true, isDeep: true)),
             SourceKind(name: "JPEG", saver: "jpegsave_target", loader: "jpegload_source", kind: PictureKind()),
             SourceKind(name: "grey JPEG", saver: "jpegsave_target", loader: "jpegload_source", kind: PictureKind(isGrey: true)),
         ]

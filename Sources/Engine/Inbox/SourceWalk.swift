@@ -51,7 +51,9 @@ package struct SourceWalk {
                 add(entry: folder.appending(name), identity: identity.appending(name), relative: relative.appending(name))
             }
         } catch {
-            found.sources.append(SourceFile(path: folder, identity: identity, relative: relative, problem: error.asSourceFailure))
+            // A root has no path below itself; its own name says more than nothing.
+            let shown = relative.bytes.isEmpty ? identity.lastComponent : relative
+            found.sources.append(SourceFile(path: folder, identity: identity, relative: shown, problem: error.asSourceFailure))
         }
     }
 

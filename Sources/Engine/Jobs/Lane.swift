@@ -54,7 +54,8 @@ package actor Lane {
 
     package init(_ settings: LaneSettings, index: Int) {
         self.settings = settings
-        token = "\(getpid())-\(index)"
+        // The process' number alone is no name: in a container it is always the same, and a killed run may have left a file.
+        token = "\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))-\(index)"
     }
 
     /// Ends the worker.

@@ -1,4 +1,5 @@
 // Gives out names one source after the other, so that versions follow the order of the sources and not that of the workers.
+import Glibc
 package import Pipeline
 
 /// Gives every source its names, in the order of the sources.
@@ -32,9 +33,9 @@ package actor NameDesk {
         let folder = outbox.appending(BytePath(".imagemill"))
         if !isDryRun { try FileSystem.makeDirectories(folder) }
         do {
-            record = try NameRecord(file: isDryRun ? nil : folder.appending(BytePath("names.sqlite")))
+            record = try NameRecord(folder: folder, isDryRun: isDryRun)
         } catch {
-            throw SystemError("open the record of names in '\(folder.printable)' (\(error))", code: 5)
+            throw SystemError("open the record of names in '\(folder.printable)' (\(error))", code: isDiskFull(error) ? ENOSPC : EIO)
         }
     }
 
@@ -59,7 +60,8 @@ package actor NameDesk {
         } catch let failure as PlanFailure {
             throw failure.failure
         } catch {
-            throw Failure(.ioError, stage: "publish", "the record of names cannot be written", detail: "\(error)")
+            let code = isDiskFull(error) ? FailureCode.diskFull : .ioError
+            throw Failure(code, stage: "publish", "the record of names cannot be written", detail: "\(error)")
         }
     }
 

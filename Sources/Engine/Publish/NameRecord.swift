@@ -21,19 +21,30 @@ enum Occupant {
 final class NameRecord {
     private let database: DatabaseQueue
 
-    /// - Parameter file: where the record stands; nil keeps it in memory, for a run that writes nothing.
-    init(file: BytePath?) throws {
+    /// - Parameters:
+    ///   - folder: where the record stands.
+    ///   - isDryRun: what is recorded there is read, and nothing is written.
+    init(folder: BytePath, isDryRun: Bool) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(30)
         configuration.prepareDatabase { database in
             // A name that is lost with the power was not published either, in this order of writing.
             try database.execute(sql: "PRAGMA synchronous = NORMAL")
         }
-        if let file {
-            database = try DatabaseQueue(path: file.text, configuration: configuration)
+        let name = BytePath("names.sqlite")
+        if !isDryRun {
+            // SQLite's paths are text here, and the folder's need not be; its descriptor's is.
+            let folder = try OpenFile.reading(folder)
+            database = try DatabaseQueue(path: "/proc/self/fd/\(folder.descriptor)/\(name.text)", configuration: configuration)
             try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
         } else {
             database = try DatabaseQueue(configuration: configuration)
+            if try FileSystem.status(folder.appending(name)) != nil {
+                let folder = try OpenFile.reading(folder)
+                var reading = configuration
+                reading.readonly = true
+                try DatabaseQueue(path: "/proc/self/fd/\(folder.descriptor)/\(name.text)", configuration: reading).backup(to: database)
+            }
         }
         try database.write { database in
             try database.execute(sql: "CREATE TABLE IF NOT EXISTS names (name BLOB PRIMARY KEY, source BLOB NOT NULL) WITHOUT ROWID")
@@ -92,3 +103,6 @@ final class NameRecord {
         }
     }
 }
+
+/// Whether the record could not be written for want of room.
+func isDiskFull(_ error: any Error) -> Bool { (error as? DatabaseError)?.resultCode == .SQLITE_FULL }

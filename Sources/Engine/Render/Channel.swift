@@ -49,12 +49,13 @@ final class Channel: Sendable {
 
     /// Waits for a message.
     /// - Parameters:
-    ///   - seconds: how long to wait for it to begin; nil for ever.
+    ///   - seconds: how long to wait for the whole of it; nil for ever.
     ///   - cancellation: stops the waiting.
     func receive<Message: Decodable>(
         _ type: Message.Type, withinSeconds seconds: Double? = nil, cancellation: Cancellation? = nil
     ) throws(ChannelError) -> (Message, [OpenFile]) {
-        try wait(seconds, cancellation)
+        let patience = Patience(end: seconds.map { .now + .seconds($0) }, cancellation: cancellation)
+        try wait(patience)
         var descriptors = [CInt](repeating: -1, count: Int(CLINUX_MAX_DESCRIPTORS))
         var count = CInt(descriptors.count)
         var header = [UInt8](repeating: 0, count: Self.headerSize)
@@ -63,12 +64,12 @@ final class Channel: Sendable {
             return clinux_receive(socket.descriptor, &header, header.count, &descriptors, &count)
         }
         let files = descriptors.prefix(Int(count)).map { OpenFile(owning: $0) }
-        while got < header.count { got += try read(into: &header, from: got) }
+        while got < header.count { got += try read(into: &header, from: got, patience) }
         let length = header.enumerated().reduce(0) { $0 | Int($1.element) << (8 * $1.offset) }
         guard length <= Self.largestMessage else { throw .garbage("a message of \(length) bytes") }
         var body = [UInt8](repeating: 0, count: length)
         var filled = 0
-        while filled < length { filled += try read(into: &body, from: filled) }
+        while filled < length { filled += try read(into: &body, from: filled, patience) }
         guard let message = try? JSONDecoder().decode(type, from: Data(body)) else { throw .garbage("a message that is not understood") }
         return (message, files)
     }
@@ -79,8 +80,9 @@ final class Channel: Sendable {
         return poll(&waiting, 1, 0) > 0 && waiting.revents & Int16(POLLHUP) != 0
     }
 
-    private func read(into buffer: inout [UInt8], from start: Int) throws(ChannelError) -> Int {
-        try retrying { buffer.withUnsafeMutableBytes { Glibc.read(socket.descriptor, $0.baseAddress! + start, $0.count - start) } }
+    private func read(into buffer: inout [UInt8], from start: Int, _ patience: Patience) throws(ChannelError) -> Int {
+        try wait(patience)
+        return try retrying { buffer.withUnsafeMutableBytes { Glibc.read(socket.descriptor, $0.baseAddress! + start, $0.count - start) } }
     }
 
     /// The call's bytes; none means that the other side is gone.
@@ -94,9 +96,15 @@ final class Channel: Sendable {
         }
     }
 
-    private func wait(_ seconds: Double?, _ cancellation: Cancellation?) throws(ChannelError) {
-        guard seconds != nil || cancellation != nil else { return }
-        let end = seconds.map { ContinuousClock.now + .seconds($0) }
+    /// How long to wait, and for whom.
+    private struct Patience {
+        let end: ContinuousClock.Instant?
+        let cancellation: Cancellation?
+    }
+
+    private func wait(_ patience: Patience) throws(ChannelError) {
+        let (end, cancellation) = (patience.end, patience.cancellation)
+        guard end != nil || cancellation != nil else { return }
         while true {
             var waiting = [pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)]
             if let cancellation { waiting.append(pollfd(fd: cancellation.descriptor, events: Int16(POLLIN), revents: 0)) }

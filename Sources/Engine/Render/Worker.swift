@@ -10,8 +10,9 @@ package enum Worker {
     /// Serves requests on standard input until the supervisor closes it.
     /// - Returns: the exit code.
     package static func run() -> CInt {
-        // The supervisor may be gone already; then nobody would end this process.
-        guard clinux_bind_to_parent() == 0, getppid() != 1 else { return 70 }
+        // Where the supervisor is gone already, its end of the socket is closed, which ends the loop below. Its number tells nothing:
+        // in a container it may well be 1.
+        guard clinux_bind_to_parent() == 0 else { return 70 }
         _ = clinux_limit_core(0)
         // A file that grows past its limit is an error to report, not a reason to die.
         signal(SIGXFSZ, SIG_IGN)

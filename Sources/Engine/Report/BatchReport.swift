@@ -78,9 +78,11 @@ private final class Writer {
     private var failure: SystemError?
 
     init(file path: BytePath) throws(SystemError) {
-        self.path = path
         try FileSystem.makeDirectories(path.directory.bytes.isEmpty ? BytePath(".") : path.directory)
-        descriptor = withPath(Self.growing(path)) { clinux_openat(AT_FDCWD, $0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }
+        // A pipe or a device is written into; a file put in its place would take it away from everybody.
+        let isStream = try FileSystem.status(path).map { $0.kind == .other } ?? false
+        self.path = isStream ? nil : path
+        descriptor = withPath(isStream ? path : Self.growing(path)) { clinux_openat(AT_FDCWD, $0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }
         guard descriptor >= 0 else { throw SystemError("write the report '\(path.printable)'") }
         file = OpenFile(owning: descriptor)
     }

@@ -83,6 +83,12 @@ package final class OpenFile: Sendable {
         while true {
             let got = read(file.descriptor, &chunk, chunk.count)
             if got < 0 && errno == EINTR { continue }
+            if got < 0 && errno == EAGAIN {
+                // A pipe whose writer has nothing to say yet.
+                var waiting = pollfd(fd: file.descriptor, events: Int16(POLLIN), revents: 0)
+                _ = poll(&waiting, 1, -1)
+                continue
+            }
             guard got >= 0 else { throw SystemError("read '\(path.printable)'") }
             if got == 0 { return bytes }
             bytes += chunk[..<got]

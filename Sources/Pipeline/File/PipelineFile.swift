@@ -87,7 +87,7 @@ struct PipelineGroup: ParameterGroup {
 
     /// The renditions with their templates filled in.
     var namedRenditions: [Rendition] {
-        let single = renditions.renditions.count == 1 && renditions.renditions[0].scales.count == 1
+        let single = renditions.renditions.count == 1
         return renditions.renditions.map {
             Rendition(
                 name: $0.name, scales: $0.scales, stages: $0.stages, save: $0.save,

@@ -24,7 +24,7 @@ struct RenditionGroup: ParameterGroup {
         scales = p.optional("scale", ScaleList(scales: [1]), "Pixels in a point: 1, or a list such as [1, 2, 3] for @2x and @3x.")
         stages = p.optional("stages", StageList([]), "What is done for this rendition, after the shared stages.")
         save = p.required("save", "The file format and its options.")
-        file = p.optional("file", "The file name; default {stem}.{ext}, with several renditions {stem}-{rendition}{scale}.{ext}.")
+        file = p.optional("file", "The file name; default {stem}{scale}.{ext}, with several renditions {stem}-{rendition}{scale}.{ext}.")
         checkScales(&p)
     }
 
@@ -83,7 +83,7 @@ struct RenditionMap: ParameterValue {
 
     private static func rendition(_ entry: YAMLNode.Entry, _ log: inout ReadingLog) -> Rendition? {
         let name = entry.key
-        if name.isEmpty || name.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "/") || $0 == 0x7F }) {
+        if ["", ".", ".."].contains(name) || name.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "/") || $0 == 0x7F }) {
             log.problem(entry.keyPosition, "the rendition name '\(name)' cannot be part of a file name")
         }
         let problemsBefore = log.problems.count

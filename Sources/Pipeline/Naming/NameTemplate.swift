@@ -14,7 +14,7 @@ package struct NameTemplate: Hashable, Sendable {
     package let text: String
     package let parts: [Part]
 
-    package static let forOne = NameTemplate(text: "{stem}.{ext}", parts: [.stem, .literal("."), .ext])
+    package static let forOne = NameTemplate(text: "{stem}{scale}.{ext}", parts: [.stem, .scale, .literal("."), .ext])
     package static let forSeveral = NameTemplate(
         text: "{stem}-{rendition}{scale}.{ext}", parts: [.stem, .literal("-"), .rendition, .scale, .literal("."), .ext])
 
@@ -84,6 +84,7 @@ package struct NameTemplate: Hashable, Sendable {
         guard !text.isEmpty, !text.hasSuffix("/") else { throw fail("is not the name of a file") }
         guard !text.hasPrefix("/") else { throw fail("must be relative: it is a path inside the output folder") }
         guard !text.split(separator: "/").contains("..") else { throw fail("must stay inside the output folder: remove '..'") }
+        guard !text.split(separator: "/").contains(".") else { throw fail("has a '.' that leads nowhere; remove it") }
         guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else { throw fail("has a control character") }
         guard !text.hasPrefix(".imagemill") else { throw fail("is kept for Imagemill's own files") }
     }

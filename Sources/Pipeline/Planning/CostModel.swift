@@ -54,7 +54,7 @@ struct CostModel {
     private func held(_ steps: [Step]) -> Int {
         let inputs = steps.filter { !$0.plan.isStreaming || $0.input.frames > 1 }.map(\.input.bytes)
         let outputs = steps.filter { $0.output.frames > 1 }.map(\.output.bytes)
-        return (inputs + outputs).reduce(0) { $0.addingReportingOverflow($1).partialValue }
+        return (inputs + outputs + steps.map(\.plan.heldBytes)).reduce(0) { $0.addingReportingOverflow($1).partialValue }
     }
 
     private func encoder(_ plan: RenditionPlan) -> Int {

@@ -24,6 +24,10 @@ package protocol StagePlan: Sendable {
     var footing: Footing { get }
     /// Rows are read once, from top to bottom; otherwise the picture must be held in memory.
     var isStreaming: Bool { get }
+    /// The largest picture that the stage makes on its way to the output.
+    var largestSize: PixelSize { get }
+    /// Bytes that the stage holds besides its input and output.
+    var heldBytes: Int { get }
     /// The picture is drawn larger than it comes in.
     var isEnlarging: Bool { get }
 }
@@ -32,6 +36,8 @@ extension StagePlan {
     package var note: String { "" }
     package var footing: Footing { .sourcePixels }
     package var isStreaming: Bool { true }
+    package var largestSize: PixelSize { output.size }
+    package var heldBytes: Int { 0 }
     package var isEnlarging: Bool { false }
 }
 

@@ -88,7 +88,7 @@ package struct Planner: Sendable {
             let measurement = measurements[StagePath(rendition: rendition, stage: index)]
             let context = PlanContext(scale: scale, assets: assets, measurement: measurement)
             let step = try Self.step(use.stage, steps.last?.output ?? start, context)
-            try checkPixels(step.output, stage: use.name)
+            try checkPixels(step)
             steps.append(step)
         }
         return steps
@@ -131,11 +131,13 @@ package struct Planner: Sendable {
         }
     }
 
-    private func checkPixels(_ output: Geometry, stage: String) throws(PlanFailure) {
-        let (pixels, overflow) = output.size.area.multipliedReportingOverflow(by: output.frames)
-        guard !overflow, pixels <= limits.maximumPixels else {
-            let message = "'\(stage)' would make a picture of \(output.size) pixels; the limit is \(limits.maximumPixels) (--max-pixels)"
-            throw PlanFailure(.tooManyPixels, stage: stage, message)
+    private func checkPixels(_ step: Step) throws(PlanFailure) {
+        for size in [step.output.size, step.plan.largestSize] {
+            let (pixels, overflow) = size.area.multipliedReportingOverflow(by: step.output.frames)
+            guard !overflow, pixels <= limits.maximumPixels, max(size.width, size.height) <= maximumCoordinate else {
+                let message = "'\(step.name)' would make a picture of \(size) pixels; the limit is \(limits.maximumPixels) (--max-pixels)"
+                throw PlanFailure(.tooManyPixels, stage: step.name, message)
+            }
         }
     }
 

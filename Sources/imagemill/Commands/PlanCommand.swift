@@ -33,7 +33,7 @@ struct PlanCommand: AsyncParsableCommand {
             let table = PlanTable(plan: plan, names: names, title: path.printable)
             printOutput(json ? Engine.json(table.json, pretty: true) + "\n" : table.text)
         } catch let failure as Failure {
-            printError("\(sample): \(failure.code.rawValue): \(failure.message)")
+            printError("\(BytePath(sample).printable): \(failure.code.rawValue): \(failure.message)")
             throw ExitStatus.someFailed
         } catch {
             throw ExitStatus.explaining(error, pipeline: pipeline)

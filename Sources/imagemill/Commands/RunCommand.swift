@@ -67,8 +67,9 @@ struct RunCommand: AsyncParsableCommand {
             let loaded = try LoadedPipeline(path: pipeline)
             let found = SourceWalk.find(roots, outbox: outbox)
             if !quiet { found.notes.forEach { printError("note: \($0)") } }
-            let batch = try batch(loaded, found, outbox, cancellation, progress)
-            let summary = try await batch.run(found.sources)
+            try refuseReportOverSource(found)
+            let prepared: Batch = try outboxTrouble { try batch(loaded, found, outbox, cancellation, progress) }
+            let summary = try await prepared.run(found.sources)
             try await conclude(summary, progress, cancellation)
         } catch let exit as ExitCode {
             throw exit
@@ -85,6 +86,14 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
+    private func refuseReportOverSource(_ found: FoundSources) throws {
+        guard let report else { return }
+        let path = RawArguments.paths([report])[0]
+        guard let absolute = FileSystem.absolute(path), found.sources.contains(where: { $0.identity == absolute }) else { return }
+        printError("imagemill: the report would be written over the source '\(path.printable)'; choose another file (--report)")
+        throw ExitStatus.usage
+    }
+
     private func batch(
         _ loaded: LoadedPipeline, _ found: FoundSources, _ outbox: BytePath, _ cancellation: Cancellation, _ progress: Progress
     ) throws -> Batch {
@@ -96,6 +105,16 @@ struct RunCommand: AsyncParsableCommand {
         let document = try BatchReport(file: reportPath(outbox), stream: json ? 1 : nil)
         let observer: any BatchObserver = dryRun && !json ? DryRunListing(progress: progress) : progress
         return Batch(settings: settings, lanes: jobs ?? Machine.cores, report: document, observer: observer)
+    }
+
+    /// Trouble with the output folder may pass, unlike a mistake in a file.
+    private func outboxTrouble<Value>(_ work: () throws -> Value) throws -> Value {
+        do {
+            return try work()
+        } catch let error as SystemError where [ENOSPC, EDQUOT, EACCES, EPERM, EROFS, EIO].contains(error.code) {
+            printError("imagemill: \(error)")
+            throw ExitStatus.tryAgain
+        }
     }
 
     private func reportPath(_ outbox: BytePath) -> BytePath? {

@@ -58,7 +58,7 @@ struct NameTemplateTests {
     @Test
     func `the default has the rendition's name only where there are several files`() throws {
         let single = "renditions: { web: { save: { format: png } } }"
-        #expect(try pipeline(single).renditions.map(\.template.text) == ["{stem}.{ext}"])
+        #expect(try pipeline(single).renditions.map(\.template.text) == ["{stem}{scale}.{ext}"])
         let several = "renditions: { a: { save: { format: png } }, b: { save: { format: png } } }"
         #expect(
             try pipeline(several).renditions.map(\.template.text) == ["{stem}-{rendition}{scale}.{ext}", "{stem}-{rendition}{scale}.{ext}"])

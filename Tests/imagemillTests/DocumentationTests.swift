@@ -1,0 +1,42 @@
+// The documentation must be true: its generated part is that of the code, and its commands run.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct DocumentationTests {
+    @Test("The generated reference is that of the code; if this fails, run `make docs`")
+    func generated() async throws {
+        let runner = try CommandRunner()
+        let result = try await runner.run("docs", "docs")
+        #expect(result.exit == 0)
+        for page in ["reference/stages.md", "reference/saving.md", "reference/codes.md"] + ["pipeline", "report", "batch"].map({ "schema/\($0).schema.json" }) {
+            let made = try String(contentsOfFile: runner.folder.path("docs/" + page), encoding: .utf8)
+            #expect(try Checkout.text("docs/" + page) == made, "docs/\(page) is stale; run `make docs`")
+        }
+    }
+
+    @Test("Every command in the guides runs as it stands", arguments: ["README.md"] + Checkout.files(below: "docs/guide", extension: "md"))
+    func commands(page: String) async throws {
+        let text = try Checkout.text(page)
+        let commands = blocks("sh", in: text).flatMap { $0.split(separator: "\n").map(String.init) }
+            .filter { $0.hasPrefix("imagemill ") && !$0.contains("PIPELINE") }
+        guard !commands.isEmpty else { return }
+        let runner = try CommandRunner()
+        try await runner.picture("photos/lake.jpg")
+        for block in blocks("yaml", in: text) {
+            guard let name = block.split(separator: "\n").first, name.hasPrefix("# "), name.hasSuffix(".yaml") else { continue }
+            try runner.folder.write(block, to: String(name.dropFirst(2)))
+        }
+        try FileManager.default.createSymbolicLink(atPath: runner.folder.path("pipelines"), withDestinationPath: Checkout.path + "/pipelines")
+        for command in commands {
+            // What follows a pipe belongs to other programs.
+            let line = command.split(separator: "|")[0].replacingOccurrences(of: "imagemill ", with: "\(CommandRunner.executable) ")
+            let result = try await runner.shell(line)
+            #expect(result.exit == 0, "\(command): \(result.errors)")
+        }
+    }
+
+    private func blocks(_ language: String, in text: String) -> [String] {
+        text.components(separatedBy: "```\(language)\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+    }
+}

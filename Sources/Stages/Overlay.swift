@@ -75,35 +75,20 @@ package struct Overlay: Stage {
     package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
         let base = try image.inColour(plan.output.colour)
         let drawn = try context.assets.image(self.image, size: plan.box.size).addingAlpha().multiplyingAlpha(by: alpha)
-        let matching = try drawn.matching(base)
-        let place = plan.box.offset
-        let composed = try base.composite2(matching, mode: blend.rawValue, x: place.x, y: place.y)
-        let rounded = composed.format == image.format ? composed : try composed.rint().cast(image.format)
-        let kept = plan.output.hasAlpha ? rounded : try rounded.droppingAlpha()
-        return try kept.copy(interpretation: base.interpretation)
+        let composed = try base.blended(with: drawn.matching(base), by: blend, at: plan.box.offset)
+        let kept = plan.output.hasAlpha ? composed : try composed.droppingAlpha()
+        return try kept.rint().cast(image.format).copy(interpretation: base.interpretation)
     }
 }
 
 extension Image {
-    /// The picture with the same kind of numbers as another one, so that both can be mixed.
+    /// The picture with the same kind of numbers as another one, so that both can be mixed. It has alpha.
     fileprivate func matching(_ other: Image) throws -> Image {
         if let profile = other.keptProfile { return try converted(toProfile: profile, depth: other.format == .ushort ? 16 : 8) }
-        let matching = isGrey == other.isGrey ? self : try colourspace(other.isGrey ? "b-w" : "srgb")
-        guard other.format == .ushort, matching.format == .uchar else { return matching }
-        // libvips' own conversion makes 65280 of 255, which is not quite opaque.
-        return try matching.linear([257], [0]).cast(.ushort).copy(interpretation: other.interpretation)
-    }
-}
-
-extension BlendMode {
-    /// The mode can leave pixels transparent where the picture below was opaque.
-    var canClear: Bool {
-        switch self {
-        case .clear, .source, .in, .out, .destIn, .destOut, .destAtop, .xor: true
-        case .over, .atop, .dest, .destOver, .add, .saturate, .multiply, .screen, .overlay, .darken, .lighten, .colourDodge, .colourBurn, .hardLight,
-            .softLight, .difference, .exclusion:
-            false
-        }
+        let coloured = isGrey && !other.isGrey ? try colourspace("srgb") : self
+        guard other.format == .ushort else { return coloured }
+        // libvips' own way from 8 to 16 bits makes 511 of 1, and 65280 of an alpha of 255, which is not opaque any more.
+        return try coloured.linear([257], [0]).cast(.ushort).copy(interpretation: other.interpretation)
     }
 }
 

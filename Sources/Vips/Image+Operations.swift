@@ -154,9 +154,9 @@ extension Image {
 
 // Filters.
 extension Image {
-    /// Sigma in pixels.
+    /// Sigma in pixels. The curve is cut where it has fallen to a fiftieth; libvips' default of a fifth shows at edges.
     package func gaussblur(sigma: Double) throws(VipsError) -> Image {
-        try call("gaussblur", [("sigma", .double(sigma)), ("precision", "integer")])
+        try call("gaussblur", [("sigma", .double(sigma)), ("min_ampl", 0.02), ("precision", "integer")])
     }
 
     /// Sharpens the lightness; the parameters are libvips' own.

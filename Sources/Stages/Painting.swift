@@ -102,9 +102,9 @@ extension RenderContext {
 }
 
 extension Image {
-    /// An sRGB picture in the colours of a profile. Alpha goes along.
-    func converted(toProfile profile: [UInt8], depth: Int) throws -> Image {
-        let lab = try colourspace("lab").editingMetadata { $0.set("icc-profile-data", blob: profile) }
+    /// An sRGB picture of 8 bits in the colours of a profile. Alpha goes along.
+    package func converted(toProfile profile: [UInt8], depth: Int) throws -> Image {
+        let lab = try colourspace("srgb").iccImport(from: "srgb").editingMetadata { $0.set("icc-profile-data", blob: profile) }
         return try lab.iccExport(depth: depth)
     }
 }

@@ -140,12 +140,13 @@ extension Image {
         return try call("icc_transform", [("output_profile", .string(output))] + from + how)
     }
 
-    /// Converts from the embedded profile to Lab.
-    package func iccImport() throws(VipsError) -> Image {
-        try call("icc_import", [("embedded", true), ("intent", "relative"), ("black_point_compensation", true), ("pcs", "lab")])
+    /// Converts from a built-in profile to the Lab of ICC, whose white is D50. The Lab of `colourspace` has D65 and must not be mixed with it.
+    package func iccImport(from input: String) throws(VipsError) -> Image {
+        let how: [(String, Argument)] = [("intent", "relative"), ("black_point_compensation", true), ("pcs", "lab")]
+        return try call("icc_import", [("input_profile", .string(input))] + how)
     }
 
-    /// Converts from Lab to the embedded profile.
+    /// Converts from the Lab of ICC to the embedded profile.
     package func iccExport(depth: Int) throws(VipsError) -> Image {
         let how: [(String, Argument)] = [("intent", "relative"), ("black_point_compensation", true), ("depth", .int(depth))]
         return try call("icc_export", [("pcs", "lab")] + how)

@@ -66,17 +66,16 @@ struct ColourConversion {
         let meaning = bands == 1 ? "b-w" : bands == 4 ? "cmyk" : "srgb"
         let sample = try Image(bytes: colours.flatMap { $0 }, width: colours.count, height: 1, bands: bands)
             .copy(interpretation: meaning).editingMetadata { $0.set("icc-profile-data", blob: profile) }
-        guard let result = try? sample.iccTransform(to: "srgb").pixels(), result.count == colours.count * 3 else {
+        guard let standard = try? sample.iccTransform(to: "srgb").inMemory() else {
             _ = VipsLibrary.takeErrors()
             return .unusable
         }
+        let result = try standard.pixels()
         let expected = bands == 1 ? colours.flatMap { [$0[0], $0[0], $0[0]] } : colours.flatMap { $0 }
         if bands < 4, zip(result, expected).allSatisfy({ abs(Int($0) - Int($1)) <= 1 }) { return .standard }
-        return .different(isWide: bands == 3 ? try reachesBeyondStandard(sample) : false)
-    }
-
-    private func reachesBeyondStandard(_ sample: Image) throws -> Bool {
-        let light = try sample.iccImport().colourspace("scrgb").cast(.float).pixels()
-        return light.withUnsafeBytes { $0.bindMemory(to: Float.self).contains { $0 < -0.02 || $0 > 1.02 } }
+        guard bands == 3 else { return .different(isWide: false) }
+        // What sRGB cannot hold does not come back.
+        let returned = try standard.converted(toProfile: profile, depth: 8).pixels()
+        return .different(isWide: zip(returned, expected).contains { abs(Int($0) - Int($1)) > 12 })
     }
 }

@@ -1,0 +1,102 @@
+// Whatever colours a picture has, it comes out in sRGB as a person would expect.
+import TestSupport
+import Testing
+import Vips
+
+@Suite struct ColourTests {
+    /// Soft colours that every profile here can hold.
+    private func picture() throws -> Image {
+        try TestPicture.make(width: 32, height: 24) { x, y in [UInt8(90 + 3 * x), UInt8(80 + 4 * y), UInt8(180 - 2 * x)] }
+    }
+
+    /// The greatest difference of any value between a rendition and what it should be.
+    private func worst(_ runner: CommandRunner, _ name: String, against expected: () throws -> Image) async throws -> Int {
+        let wanted = try await inVipsTurn { try expected().pixels() }
+        let found = try await runner.inspect("out/\(name).png", by: "pngload_source") { image in
+            // Lab is finer than 8 bits, so that its renditions have 16.
+            try image.format == .ushort ? image.linear([1.0 / 257], [0]).rint().cast(.uchar).pixels() : image.pixels()
+        }
+        guard found.count == wanted.count else { return 256 }
+        return zip(found, wanted).map { abs(Int($0) - Int($1)) }.max() ?? 256
+    }
+
+    @Test("Profiles are converted, and none is left behind")
+    func profiles() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/srgb.png", as: "pngsave_target") { try picture() }
+        try await runner.save("in/p3.png", as: "pngsave_target") { try picture().iccTransform(to: "p3", input: "srgb") }
+        try await runner.save("in/cmyk.jpg", as: "jpegsave_target", [("Q", 100), ("subsample_mode", "off")]) {
+            try picture().iccTransform(to: "cmyk", input: "srgb")
+        }
+        try await runner.save("in/lab.tif", as: "tiffsave_target") { try picture().colourspace("lab") }
+        let result = try await runner.render(save: "{ format: png }")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(try await worst(runner, "srgb", against: picture) == 0)
+        #expect(try await worst(runner, "p3", against: picture) <= 2)
+        #expect(try await worst(runner, "lab", against: picture) <= 2)
+        // A press has fewer colours, and JPEG loses some; a wrong profile or inverted ink would be off by far more.
+        #expect(try await worst(runner, "cmyk", against: picture) <= 40)
+        for name in ["p3", "cmyk", "lab"] {
+            #expect(try await runner.inspect("out/\(name).png", by: "pngload_source") { $0.blob("icc-profile-data") } == nil)
+        }
+        let report = try runner.report()
+        #expect(report["p3.png"]?.warnings.map(\.code) == ["wide-gamut-clipped"])
+        #expect(report["cmyk.jpg"]?.warnings.contains { $0.code == "no-profile" || $0.code == "wide-gamut-clipped" } == false)
+    }
+
+    @Test("CMYK without a profile takes a press profile, and the report says so")
+    func bareInk() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/bare.jpg", as: "jpegsave_target", [("Q", 100), ("subsample_mode", "off"), ("strip", true)]) {
+            try picture().iccTransform(to: "cmyk", input: "srgb").editingMetadata { $0.remove("icc-profile-data") }
+        }
+        #expect(try await runner.render(save: "{ format: png }").exit == 0)
+        #expect(try await worst(runner, "bare", against: picture) <= 40)
+        #expect(try runner.report()["bare.jpg"]?.warnings.contains { $0.code == "no-profile" } == true)
+    }
+
+    @Test("A profile that is none costs a warning, not the picture")
+    func badProfile() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/bad.png", as: "pngsave_target") {
+            try picture().editingMetadata { $0.set("icc-profile-data", blob: Array("this is no profile".utf8)) }
+        }
+        #expect(try await runner.render(save: "{ format: png }").exit == 0)
+        #expect(try await worst(runner, "bad", against: picture) == 0)
+    }
+
+    @Test("Grey stays grey until a colour is drawn, and 16 bit stays 16 bit")
+    func greyAndDepth() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/grey.png", as: "pngsave_target") {
+            try TestPicture.make(width: 20, height: 10, bands: 1) { x, _ in [UInt8(x * 12)] }
+        }
+        try await runner.save("in/deep.png", as: "pngsave_target") {
+            try TestPicture.make(width: 20, height: 10) { x, y in [UInt8(x * 12), UInt8(y * 20), 7] }
+                .linear([257], [0]).cast(.ushort).copy(interpretation: "rgb16")
+        }
+        #expect(try await runner.render(stages: "[frame: { width: 30, height: 30, background: white }]", save: "{ format: png }").exit == 0)
+        #expect(try await runner.inspect("out/grey.png", by: "pngload_source") { $0.bands } == 1)
+        #expect(try await runner.inspect("out/deep.png", by: "pngload_source") { $0.format } == .ushort)
+        #expect(try await runner.inspect("out/deep.png", by: "pngload_source") { try $0.getpoint(x: 0, y: 0) } == [65_535, 65_535, 65_535])
+        #expect(try await runner.render(stages: "[frame: { width: 30, height: 30, background: red }]", save: "{ format: png }").exit == 0)
+        #expect(try await runner.inspect("out/grey.png", by: "pngload_source") { try $0.getpoint(x: 0, y: 0) } == [255, 0, 0])
+    }
+
+    @Test("A kept profile stays in the file, and colours are drawn in it")
+    func keptProfile() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/p3.png", as: "pngsave_target") { try picture().iccTransform(to: "p3", input: "srgb") }
+        try await runner.save("in/cmyk.jpg", as: "jpegsave_target", [("Q", 100)]) { try picture().iccTransform(to: "cmyk", input: "srgb") }
+        let stages = "[inset: { all: 4, background: \"#ff0000\" }]"
+        let result = try await runner.render(stages: stages, save: "{ format: png }", more: "profile: keep")
+        #expect(result.exit == 1)
+        #expect(try runner.report()["cmyk.jpg"]?.error?.code == "unsupported-colour")
+        let (corner, profile) = try await runner.inspect("out/p3.png", by: "pngload_source") {
+            (try $0.getpoint(x: 0, y: 0), $0.blob("icc-profile-data"))
+        }
+        // The red of sRGB in Display P3.
+        #expect(zip(corner, [234, 51, 35]).allSatisfy { abs($0 - $1) <= 2 }, "\(corner)")
+        #expect(profile != nil)
+    }
+}

@@ -1,0 +1,70 @@
+// Every picture comes out as the photographer saw it.
+import TestSupport
+import Testing
+import Vips
+
+@Suite struct OrientationTests {
+    /// Four quadrants, each of its own colour: red, green above; blue, yellow below.
+    private func upright() throws -> Image {
+        try TestPicture.make(width: 96, height: 64) { x, y in
+            switch (x < 48, y < 32) {
+            case (true, true): [200, 0, 0]
+            case (false, true): [0, 200, 0]
+            case (true, false): [0, 0, 200]
+            case (false, false): [200, 200, 0]
+            }
+        }
+    }
+
+    /// The picture as a camera stores it that was held so.
+    private func stored(_ orientation: Int) throws -> Image {
+        let picture = try upright()
+        let turned: Image =
+            switch orientation {
+            case 2: try picture.flip("horizontal")
+            case 3: try picture.rot("d180")
+            case 4: try picture.flip("vertical")
+            case 5: try picture.rot("d90").flip("horizontal")
+            case 6: try picture.rot("d270")
+            case 7: try picture.rot("d270").flip("horizontal")
+            case 8: try picture.rot("d90")
+            default: picture
+            }
+        return try turned.editingMetadata { $0.set("orientation", int: orientation) }
+    }
+
+    @Test(
+        "All eight orientations come out upright, shrunk on load or not",
+        arguments: ["[]", "[resize: { size: \"48x32\" }]", "[resize: { size: \"12x8\" }]"])
+    func orientations(stages: String) async throws {
+        let runner = try CommandRunner()
+        for orientation in 1...8 {
+            try await runner.save("in/\(orientation).jpg", as: "jpegsave_target", [("Q", 95)]) { try stored(orientation) }
+        }
+        let result = try await runner.render(stages: stages, save: "{ format: png }")
+        #expect(result.exit == 0, "\(result.errors)")
+        for orientation in 1...8 {
+            let corners = try await runner.inspect("out/\(orientation).png", by: "pngload_source") { image in
+                #expect(image.width * 64 == image.height * 96)
+                let (right, bottom) = (image.width * 7 / 8, image.height * 7 / 8)
+                return try [(1, 1), (right, 1), (1, bottom), (right, bottom)].map { try image.getpoint(x: $0.0, y: $0.1) }
+            }
+            let expected: [[Double]] = [[200, 0, 0], [0, 200, 0], [0, 0, 200], [200, 200, 0]]
+            for (corner, colour) in zip(corners, expected) {
+                #expect(zip(corner, colour).allSatisfy { abs($0 - $1) <= 12 }, "orientation \(orientation): \(corners)")
+            }
+        }
+    }
+
+    @Test("The sixteen pictures of the corpus have one size in each group", .enabled(if: Checkout.hasCorpus))
+    func corpus() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write("renditions: { a: { stages: [resize: { size: \"300x300\" }], save: { format: jpeg } } }", to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", Checkout.corpus + "/orientation", "-o", "out")
+        #expect(result.exit == 0)
+        for entry in try runner.report().sources {
+            let size = entry.renditions.map { [$0.width, $0.height] }
+            #expect(size == [entry.source.path.hasPrefix("Landscape") ? [300, 225] : [225, 300]])
+        }
+    }
+}

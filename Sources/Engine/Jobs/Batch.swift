@@ -1,5 +1,5 @@
 // A run over a list of sources: as many lanes as cores, each taking the next source when it is free.
-package import Pipeline
+import Pipeline
 
 /// Who wants to know how a run goes. Called from one place after the other, never at once.
 package protocol BatchObserver: Sendable {

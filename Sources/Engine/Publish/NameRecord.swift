@@ -1,7 +1,7 @@
 // Which source owns which name in the output folder: kept in OUT/.imagemill/names.sqlite, written before the rename.
 import FoundationEssentials
 import GRDB
-package import Pipeline
+import Pipeline
 
 /// What to do where a name belongs to another source, or to a file that Imagemill did not write.
 package enum CollisionPolicy: String, Sendable, CaseIterable {

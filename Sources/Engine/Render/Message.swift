@@ -1,5 +1,5 @@
 // What the supervisor and a worker say to each other. Each request is answered by one reply.
-package import Pipeline
+import Pipeline
 
 /// What the supervisor asks. Descriptors travel beside the message, in the order named here.
 enum Request: Codable, Sendable {

@@ -1,6 +1,6 @@
 // An open descriptor that closes itself, and what the engine asks of one.
 import CLinux
-package import Glibc
+import Glibc
 package import Pipeline
 
 /// What the system knows of a file.

@@ -69,9 +69,14 @@ package struct OpenedSource: Sendable {
         return hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// The failure of a damaged picture: one whose structure does not end is truncated, any other corrupt.
+    /// The failure of a picture that could not be decoded: of a rare kind, truncated where its structure does not end, else corrupt.
     package func refined(_ failure: Failure) -> Failure {
-        guard failure.code == .corrupt, let bytes = try? file.byteSource(), completeness(of: format, in: bytes) == .incomplete else { return failure }
+        guard failure.code == .corrupt, let bytes = try? file.byteSource() else { return failure }
+        if format == .jpeg && isRareJPEG(bytes) {
+            let message = "expected an ordinary JPEG, found a lossless or hierarchical one"
+            return Failure(.unsupportedFormat, stage: failure.stage, message, detail: failure.detail)
+        }
+        guard completeness(of: format, in: bytes) == .incomplete else { return failure }
         return Failure(.truncated, stage: failure.stage, "the file ends before the picture does", detail: failure.detail)
     }
 

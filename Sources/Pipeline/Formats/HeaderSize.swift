@@ -20,3 +20,8 @@ extension SourceFormat {
         }
     }
 }
+
+/// Whether a JPEG is lossless or hierarchical, which decoders do not read although it is undamaged.
+package func isRareJPEG(_ bytes: ByteSource) -> Bool {
+    (try? JPEGMarkers.hasUsualProcess(in: bytes)) == false
+}

@@ -16,6 +16,17 @@ struct JPEGMarkers {
         segmentEnd = reader.position
     }
 
+    /// Whether the picture is coded by a process that decoders read: baseline, extended or progressive, by Huffman or arithmetic codes.
+    /// Lossless and hierarchical JPEG, which medicine uses, are none of these.
+    static func hasUsualProcess(in source: ByteSource) throws(StructureError) -> Bool {
+        var markers = try JPEGMarkers(of: source)
+        while true {
+            let code = try markers.next()
+            if isStartOfFrame(code) { return [0xC0, 0xC1, 0xC2, 0xC9, 0xCA].contains(code) }
+            if code == startOfScan || code == endOfImage { throw .malformed }
+        }
+    }
+
     static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
         var markers = try JPEGMarkers(of: source)
         while true {

@@ -83,7 +83,7 @@ private struct YAMLReader {
 private func diagnostic(for error: YamlError) -> Diagnostic {
     switch error {
     case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
-        return Diagnostic(Position(line: mark.line, column: mark.column), "not YAML: \(problem)")
+        return Diagnostic(Position(line: mark.line, column: mark.column), "not YAML: \(problem)\(hint(for: error))")
     case .reader(let problem, let offset, _, let text):
         return Diagnostic(position(of: offset ?? 0, in: text), "not YAML: \(problem)")
     case .duplicatedKeysInMapping(let duplicates, let context):
@@ -92,6 +92,18 @@ private func diagnostic(for error: YamlError) -> Diagnostic {
         return Diagnostic(Position(line: mark.line, column: mark.column), "the key \(names) stands twice in one mapping")
     default:
         return Diagnostic(Position(line: 1, column: 1), "not YAML: \(error)")
+    }
+}
+
+/// What most often makes the parser stumble, where the text shows it.
+private func hint(for error: YamlError) -> String {
+    switch error {
+    case .parser(_, let problem, _, let text) where problem.contains("',' or '}'") && text.contains(": #"):
+        return "; a colour with # needs quotes: '#ff8800'"
+    case .scanner(_, _, let mark, let text):
+        let line = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).dropFirst(mark.line - 1).first
+        return line?.contains("\t") == true ? "; indent with spaces, not with tabs" : ""
+    default: return ""
     }
 }
 

@@ -26,6 +26,8 @@ package struct Parameters {
     private let mode: Mode
     package private(set) var log: ReadingLog
     package private(set) var descriptions: [ParameterDescription] = []
+    /// What must be there and is not, with what is expected.
+    private var missing: [(key: String, expectation: String)] = []
     /// Some value was not what was expected, so that placeholders stand in.
     private var hasBrokenValue = false
 
@@ -54,7 +56,7 @@ package struct Parameters {
         }
         var parameters = Parameters(mode: .reading(entries, node.position, owner: owner), log: log)
         let group = Group(&parameters)
-        parameters.refuseUnknownKeys()
+        parameters.refuseUnknownAndMissingKeys()
         log = parameters.log
         return group
     }
@@ -63,9 +65,7 @@ package struct Parameters {
     package mutating func required<Value: ParameterValue>(_ key: String, _ text: String) -> Value {
         describe(key, text, Value.self, isRequired: true, default: nil)
         if let value: Value = value(key) { return value }
-        if case .reading(_, let position, let owner) = mode, node(key) == nil {
-            log.problem(position, "\(owner) needs '\(key)': \(Value.expectation)")
-        }
+        missing.append((key, Value.expectation))
         return Value.placeholder
     }
 
@@ -85,9 +85,7 @@ package struct Parameters {
     package mutating func required<Value: ParameterNumber>(_ key: String, in range: ClosedRange<Value>, _ text: String) -> Value {
         describe(key, text, Value.self, isRequired: true, default: nil, range: range)
         if let value = value(key, in: range) { return value }
-        if case .reading(_, let position, let owner) = mode, node(key) == nil {
-            log.problem(position, "\(owner) needs '\(key)': \(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written)")
-        }
+        missing.append((key, "\(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written)"))
         return range.lowerBound
     }
 
@@ -170,13 +168,19 @@ package struct Parameters {
                 key: key, text: text, expectation: expectation, schema: schema, isRequired: isRequired, defaultText: fallback))
     }
 
-    private mutating func refuseUnknownKeys() {
-        guard case .reading(let entries, _, let owner) = mode else { return }
+    private mutating func refuseUnknownAndMissingKeys() {
+        guard case .reading(let entries, let position, let owner) = mode else { return }
         let known = descriptions.map(\.key)
+        var hints = ""
         for entry in entries where !known.contains(entry.key) {
             let hint = suggestion(for: entry.key, among: known)
             let list = known.isEmpty ? "it has no parameters" : "it knows \(known.joined(separator: ", "))"
             log.problem(entry.keyPosition, "unknown key '\(entry.key)' in \(owner)\(hint.isEmpty ? "; \(list)" : hint)")
+            hints += hint
+        }
+        // A misspelt key is one mistake, not two.
+        for (key, expectation) in missing where !hints.contains("'\(key)'") {
+            log.problem(position, "\(owner) needs '\(key)': \(expectation)")
         }
     }
 }

@@ -23,11 +23,6 @@ package enum VipsLibrary {
         vips_block_untrusted_set(1)
     }
 
-    /// Stops the library. With the leak check on, it prints what is still alive to standard error.
-    package static func stop() {
-        vips_shutdown()
-    }
-
     /// The version at run time, such as `8.14.1`.
     package static var version: String {
         (0..<3).map { String(vips_version(CInt($0))) }.joined(separator: ".")

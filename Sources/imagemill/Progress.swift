@@ -43,7 +43,8 @@ actor Progress: BatchObserver {
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 20 - filled)
         let failed = summary.failed > 0 ? ", \(summary.failed) failed" : ""
         let line = "\(bar) \(finished)/\(total)\(failed)  \(oneDecimal(rate))/s  \(duration(left)) left"
-        write("\r\u{1B}[2K" + line)
+        // A line that wraps could not be taken back.
+        write("\r\u{1B}[2K" + line.prefix(Machine.terminalColumns(2).map { $0 - 1 } ?? line.count))
         isLineShown = true
     }
 

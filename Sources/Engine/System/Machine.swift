@@ -9,6 +9,12 @@ package enum Machine {
         max(1, Int(clinux_usable_processors()))
     }
 
+    /// How wide a terminal is, in characters; nil where the descriptor is no terminal, or it does not say.
+    package static func terminalColumns(_ descriptor: CInt) -> Int? {
+        let columns = Int(clinux_terminal_columns(descriptor))
+        return columns > 0 ? columns : nil
+    }
+
     /// Bytes of memory: the machine's, or what the control group leaves of it.
     package static var memory: Int {
         let installed = sysconf(CInt(_SC_PHYS_PAGES)) * sysconf(CInt(_SC_PAGESIZE))

@@ -24,7 +24,7 @@ package struct SourceWalk {
     /// Walks all roots; a folder is walked to its depth, a file stands for itself.
     package static func find(_ roots: [BytePath], outbox: BytePath) -> FoundSources {
         var walk = SourceWalk(outbox: outbox)
-        for root in roots { walk.add(root: root) }
+        for root in roots { walk.add(root: root.withoutTrailingSlashes) }
         walk.found.sources.sort { $0.relative == $1.relative ? $0.identity.precedes($1.identity) : $0.relative.precedes($1.relative) }
         return walk.found
     }

@@ -37,6 +37,12 @@ package struct BytePath: Hashable, Sendable {
         return BytePath(bytes + (bytes.last == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")]) + component.bytes)
     }
 
+    /// `photos` for `photos/`; the root stays the root.
+    package var withoutTrailingSlashes: BytePath {
+        let kept = bytes.reversed().drop { $0 == UInt8(ascii: "/") }.reversed()
+        return kept.isEmpty ? self : BytePath(Array(kept))
+    }
+
     package var lastComponent: BytePath {
         guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return self }
         return BytePath(Array(bytes[(slash + 1)...]))

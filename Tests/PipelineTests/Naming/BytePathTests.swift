@@ -59,3 +59,10 @@ struct BytePathTests {
         #expect(name.fileExtension == ext)
     }
 }
+
+@Suite struct TrailingSlashTests {
+    @Test(arguments: [("photos/", "photos"), ("a/b//", "a/b"), ("/", "/"), ("x", "x"), ("", "")])
+    func `a slash behind a folder's name says nothing`(path: String, kept: String) {
+        #expect(BytePath(path).withoutTrailingSlashes == BytePath(kept))
+    }
+}

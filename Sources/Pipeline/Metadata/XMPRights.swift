@@ -1,6 +1,5 @@
-// Reads the rights out of an XMP packet, and writes a packet that holds nothing else.
-// https://developer.adobe.com/xmp/docs/xmp-specifications/ part 1 (RDF form) and part 2 (dc, xmpRights, photoshop),
-// https://ns.useplus.org/LDF/ldf-XMPReference (plus), https://wiki.creativecommons.org/wiki/XMP (cc).
+// Reads the rights out of an XMP packet.
+// https://developer.adobe.com/xmp/docs/xmp-specifications/ part 1 (RDF form).
 
 extension Rights {
     /// The rights that an XMP packet states about the picture itself. What it says of ingredients or of the picture's
@@ -10,62 +9,7 @@ extension Rights {
         for token in XMLTokens(xmp) { reader.read(token) }
         self = reader.rights
     }
-
-    /// A minimal packet with these rights and nothing else, as UTF-8. It is valid, if pointless, when they are empty.
-    package func xmpPacket() -> [UInt8] {
-        let properties = xmpProperties()
-        let used = XMPNamespace.written.filter { written in properties.contains { $0.namespace == written.namespace } }
-        let opening = [
-            "<?xpacket begin=\"\u{FEFF}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>",
-            "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\">",
-            "<rdf:RDF xmlns:rdf=\"\(XMPNamespace.rdf.rawValue)\">",
-            "<rdf:Description rdf:about=\"\"\(used.map(\.declaration).joined())>",
-        ]
-        let closing = ["</rdf:Description>", "</rdf:RDF>", "</x:xmpmeta>", "<?xpacket end=\"w\"?>"]
-        return Array((opening + properties.map(\.xml) + closing).joined(separator: "\n").utf8)
-    }
 }
-
-// MARK: Names
-
-/// The namespaces that rights are written in, by address; the prefix is the file's choice.
-private enum XMPNamespace: String {
-    case xml = "http://www.w3.org/XML/1998/namespace"
-    case rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-    case dublinCore = "http://purl.org/dc/elements/1.1/"
-    case photoshop = "http://ns.adobe.com/photoshop/1.0/"
-    case xmpRights = "http://ns.adobe.com/xap/1.0/rights/"
-    case creativeCommons = "http://creativecommons.org/ns#"
-    /// The same vocabulary at its earlier address.
-    case oldCreativeCommons = "http://web.resource.org/cc/"
-    case plus = "http://ns.useplus.org/ldf/xmp/1.0/"
-    case other = ""
-}
-
-/// A name with its prefix replaced by what the prefix stands for.
-private struct XMPName {
-    var namespace: XMPNamespace
-    var local: String
-}
-
-private enum XMPProperty {
-    case creator, copyright, credit, usageTerms, webStatement, licence, licensorURL
-
-    init?(_ name: XMPName) {
-        switch (name.namespace, name.local) {
-        case (.dublinCore, "creator"): self = .creator
-        case (.dublinCore, "rights"): self = .copyright
-        case (.photoshop, "Credit"): self = .credit
-        case (.xmpRights, "UsageTerms"): self = .usageTerms
-        case (.xmpRights, "WebStatement"): self = .webStatement
-        case (.creativeCommons, "license"), (.oldCreativeCommons, "license"): self = .licence
-        case (.plus, "LicensorURL"): self = .licensorURL
-        default: return nil
-        }
-    }
-}
-
-// MARK: Reading
 
 /// What an open element is to us. Rights are read only from the places that the XMP specification gives them.
 private enum XMPRole {
@@ -279,83 +223,4 @@ extension XMPReader {
     private func isDefaultLanguage(_ name: XMPName, _ value: String) -> Bool {
         name.namespace == .xml && name.local == "lang" && value == "x-default"
     }
-}
-
-// MARK: Writing
-
-/// One property of a packet, as XML.
-private struct XMPLine {
-    var namespace: XMPNamespace
-    var xml: String
-}
-
-extension Rights {
-    /// The properties that have a value once it is cleaned, in the order of the packet.
-    private func xmpProperties() -> [XMPLine] {
-        let creators = creator.compactMap(Rights.cleaned).prefix(Rights.mostCreators)
-        return [
-            creators.isEmpty ? nil : XMPLine(namespace: .dublinCore, xml: sequence("dc:creator", Array(creators))),
-            copyright.flatMap(Rights.cleaned).map { XMPLine(namespace: .dublinCore, xml: alternatives("dc:rights", $0)) },
-            credit.flatMap(Rights.cleaned).map { XMPLine(namespace: .photoshop, xml: element("photoshop:Credit", $0)) },
-            usageTerms.flatMap(Rights.cleaned).map {
-                XMPLine(namespace: .xmpRights, xml: alternatives("xmpRights:UsageTerms", $0))
-            },
-            webStatement.flatMap(Rights.cleanedAddress).map {
-                XMPLine(namespace: .xmpRights, xml: element("xmpRights:WebStatement", $0))
-            },
-            licence.flatMap(Rights.cleanedAddress).map(licenceLine),
-        ].compactMap(\.self)
-    }
-
-    private func licenceLine(_ address: String) -> XMPLine {
-        guard licenceNamesLicensor else {
-            return XMPLine(namespace: .creativeCommons, xml: "<cc:license rdf:resource=\"\(escaped(address))\"/>")
-        }
-        let licensor = "<rdf:li rdf:parseType=\"Resource\">\(element("plus:LicensorURL", address))</rdf:li>"
-        return XMPLine(namespace: .plus, xml: "<plus:Licensor><rdf:Seq>\(licensor)</rdf:Seq></plus:Licensor>")
-    }
-}
-
-extension XMPNamespace {
-    fileprivate struct Prefixed {
-        var namespace: XMPNamespace
-        var prefix: String
-        var declaration: String { " xmlns:\(prefix)=\"\(namespace.rawValue)\"" }
-    }
-
-    /// The namespaces of the packets we write, with their customary prefixes.
-    fileprivate static let written = [
-        Prefixed(namespace: .dublinCore, prefix: "dc"),
-        Prefixed(namespace: .photoshop, prefix: "photoshop"),
-        Prefixed(namespace: .xmpRights, prefix: "xmpRights"),
-        Prefixed(namespace: .creativeCommons, prefix: "cc"),
-        Prefixed(namespace: .plus, prefix: "plus"),
-    ]
-}
-
-private func element(_ name: String, _ value: String) -> String {
-    "<\(name)>\(escaped(value))</\(name)>"
-}
-
-private func sequence(_ name: String, _ values: [String]) -> String {
-    "<\(name)><rdf:Seq>" + values.map { element("rdf:li", $0) }.joined() + "</rdf:Seq></\(name)>"
-}
-
-private func alternatives(_ name: String, _ value: String) -> String {
-    "<\(name)><rdf:Alt><rdf:li xml:lang=\"x-default\">\(escaped(value))</rdf:li></rdf:Alt></\(name)>"
-}
-
-/// Good for text and for attributes, where a literal tab or line feed would be read back as a space.
-private func escaped(_ value: String) -> String {
-    value.unicodeScalars.map { scalar in
-        switch scalar {
-        case "&": "&amp;"
-        case "<": "&lt;"
-        case ">": "&gt;"
-        case "\"": "&quot;"
-        case "'": "&apos;"
-        case "\t", "\n": "&#\(scalar.value);"
-        default: String(scalar)
-        }
-    }.joined()
 }

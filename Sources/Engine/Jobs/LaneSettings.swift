@@ -1,0 +1,32 @@
+// What a run decides once, for all of its lanes.
+package import Pipeline
+
+/// What every lane of a run shares.
+package struct LaneSettings: Sendable {
+    package let pipeline: LoadedPipeline
+    package let limits: Limits
+    package let outbox: BytePath
+    package let keepsTree: Bool
+    package let isDryRun: Bool
+    /// How often a source may cost a worker its life.
+    package var attempts = 3
+    package let worker: WorkerCommand
+    package let names: NameDesk
+    package let memory: MemoryBudget
+    package let cancellation: Cancellation
+
+    package init(
+        pipeline: LoadedPipeline, limits: Limits, outbox: BytePath, keepsTree: Bool, isDryRun: Bool, worker: WorkerCommand, names: NameDesk,
+        memory: MemoryBudget, cancellation: Cancellation
+    ) {
+        self.pipeline = pipeline
+        self.limits = limits
+        self.outbox = outbox
+        self.keepsTree = keepsTree
+        self.isDryRun = isDryRun
+        self.worker = worker
+        self.names = names
+        self.memory = memory
+        self.cancellation = cancellation
+    }
+}

@@ -3,7 +3,7 @@ SWIFT ?= swift
 DEBIAN_PACKAGES = libvips-dev libvips-tools libsqlite3-dev pkg-config python3-jsonschema python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test sanitize lint format docs
+.PHONY: help deps build demo test sanitize bench lint format docs
 
 help: ## Lists the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,8 @@ deps: ## Installs what is missing, as root or with sudo; elsewhere says what to 
 	$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo $$install >/dev/null
 
 build: deps ## Builds the program for release: .build/release/imagemill
-	$(SWIFT) build -c release --product imagemill
+	@# With Swift's libraries inside: it starts faster, and runs where no Swift is installed.
+	$(SWIFT) build -c release --static-swift-stdlib --product imagemill
 
 demo: build ## Makes sample pictures, runs a shipped pipeline over them, and says where the results are.
 	@docs/demo/run.sh .build/release/imagemill demo
@@ -32,6 +33,11 @@ test: deps ## Builds and runs all tests.
 sanitize: deps ## Runs the tests of the engine under the thread sanitizer.
 	@# Without those that start workers: these live under a limit of address space, and the sanitizer needs more than any.
 	$(SWIFT) test --sanitize=thread --scratch-path .build/thread --no-parallel --filter EngineTests --skip BadWorkerTests
+
+bench: build ## Measures speed and quality against the peers; about half an hour. See Benchmarks/README.md
+	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="libvips-tools libjpeg-turbo-progs imagemagick python3-venv"
+	Benchmarks/bench --imagemill .build/release/imagemill
+	Benchmarks/quality --imagemill .build/release/imagemill
 
 lint: ## Checks the formatting of the sources, strictly.
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests

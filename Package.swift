@@ -23,7 +23,8 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
         .target(name: "CLinux"),
-        .target(name: "Vips", dependencies: ["CVips"], swiftSettings: settings),
+        .target(name: "CResample"),
+        .target(name: "Vips", dependencies: ["CResample", "CVips"], swiftSettings: settings),
         .target(name: "Pipeline", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: settings),
         .target(name: "Stages", dependencies: ["Pipeline", "Vips"], swiftSettings: settings),
         .target(
@@ -44,7 +45,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "TestSupport", dependencies: ["Vips"], path: "Tests/TestSupport", swiftSettings: settings),
-        .testTarget(name: "VipsTests", dependencies: ["Vips", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "VipsTests", dependencies: ["CResample", "Vips", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "Stages"], swiftSettings: settings),
         .testTarget(name: "StagesTests", dependencies: ["Stages", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "TestSupport"], swiftSettings: settings),

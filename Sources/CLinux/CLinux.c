@@ -2,10 +2,14 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/eventfd.h>
@@ -114,6 +118,20 @@ uint64_t clinux_peak_memory(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t) usage.ru_maxrss * 1024 : 0;
 }
 
+uint64_t clinux_resident_memory(void)
+{
+    char text[128];
+    int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    ssize_t size = read(file, text, sizeof text - 1);
+    close(file);
+    if (size <= 0) return 0;
+    text[size] = 0;
+    unsigned long pages = 0;
+    if (sscanf(text, "%*u %lu", &pages) != 1) return 0;
+    return (uint64_t) pages * (uint64_t) sysconf(_SC_PAGESIZE);
+}
+
 int clinux_usable_processors(void)
 {
     cpu_set_t set;
@@ -161,3 +179,57 @@ int clinux_catch_signal(int number, int descriptor)
 
 int clinux_ending_signal(int status) { return WIFSIGNALED(status) ? WTERMSIG(status) : 0; }
 int clinux_exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : -1; }
+
+extern char **environ;
+
+// Overwrites the values too: they stay readable in the memory of a process otherwise.
+static void forget_environment(void)
+{
+    for (char **variable = environ; variable && *variable; variable++) memset(*variable, 0, strlen(*variable));
+    clearenv();
+}
+
+static void reset_signals(void)
+{
+    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+pid_t clinux_fork(int socket, int errors)
+{
+    pid_t process = fork();
+    if (process != 0) return process;
+    int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    // The descriptors may stand in each other's way, so they are moved out of it first.
+    int high_socket = fcntl(socket, F_DUPFD_CLOEXEC, 3);
+    int high_errors = fcntl(errors, F_DUPFD_CLOEXEC, 3);
+    int high_nothing = fcntl(nothing, F_DUPFD_CLOEXEC, 3);
+    if (dup2(high_socket, 0) < 0 || dup2(high_nothing, 1) < 0 || dup2(high_errors, 2) < 0) _exit(70);
+    if (close_range(3, ~0U, 0) != 0) _exit(70);
+    setpgid(0, 0);
+    reset_signals();
+    forget_environment();
+    return 0;
+}
+
+int clinux_thread_count(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    if (!tasks) return -1;
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(tasks));) count += entry->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+int clinux_set_environment(const char *name, const char *value) { return setenv(name, value, 1); }
+
+void clinux_keep_freed_memory(size_t bytes)
+{
+    // One arena besides the main one: few threads work at once.
+    mallopt(M_ARENA_MAX, 2);
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, bytes > INT_MAX ? INT_MAX : (int) bytes);
+}

@@ -186,6 +186,39 @@ static inline void cvips_operation_unref(VipsOperation *operation)
     g_object_unref(operation);
 }
 
+static inline void *cvips_copy_field(VipsImage *image, const char *name, GValue *value, VipsImage *copy)
+{
+    (void) image;
+    // libvips keeps the header's own fields in the image itself; these are what came with the file.
+    if (g_object_class_find_property(G_OBJECT_GET_CLASS(copy), name)) return NULL;
+    vips_image_set(copy, name, value);
+    return NULL;
+}
+
+// A picture in memory with another's metadata and kind of pixels, for rows to be written into. The caller owns the reference.
+static inline VipsImage *cvips_memory_image_like(VipsImage *image, int width, int height)
+{
+    VipsImage *copy = vips_image_new_memory();
+    if (!copy) return NULL;
+    vips_image_init_fields(copy, width, height, vips_image_get_bands(image), vips_image_get_format(image), VIPS_CODING_NONE,
+        vips_image_get_interpretation(image), vips_image_get_xres(image), vips_image_get_yres(image));
+    vips_image_map(image, (VipsImageMapFn) cvips_copy_field, copy);
+    if (vips_image_write_prepare(copy)) {
+        g_object_unref(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+// Bytes in a row.
+static inline size_t cvips_line_size(VipsImage *image) { return VIPS_IMAGE_SIZEOF_LINE(image); }
+
+// The first byte of a row of a picture in memory.
+static inline void *cvips_image_row(VipsImage *image, int y) { return VIPS_IMAGE_ADDR(image, 0, y); }
+
+// The first byte of a row of a region that was prepared.
+static inline const void *cvips_region_row(VipsRegion *region, int y) { return VIPS_REGION_ADDR(region, 0, y); }
+
 static inline GType cvips_type_blob(void) { return VIPS_TYPE_BLOB; }
 static inline GType cvips_type_string(void) { return VIPS_TYPE_REF_STRING; }
 static inline GType cvips_type_int(void) { return G_TYPE_INT; }

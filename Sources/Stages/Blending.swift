@@ -15,6 +15,32 @@ extension BlendMode {
 }
 
 extension Image {
+    /// Draws another picture, which has alpha, onto this one, in this one's kind of numbers.
+    func drawing(_ drawn: Image, at place: PixelOffset, by mode: BlendMode, keepsAlpha: Bool) throws -> Image {
+        if mode.canClear { return try overlaid(with: drawn, at: place, by: mode, keepsAlpha: keepsAlpha) }
+        // Beside what is drawn nothing changes, so only what is below it is computed.
+        guard let part = PixelBox(place, PixelSize(drawn.width, drawn.height)).intersection(with: PixelSize(width, height)) else { return self }
+        let below = try extractArea(left: part.offset.x, top: part.offset.y, width: part.size.width, height: part.size.height)
+        let inside = PixelOffset(place.x - part.offset.x, place.y - part.offset.y)
+        let mixed = try below.overlaid(with: drawn, at: inside, by: mode, keepsAlpha: keepsAlpha)
+        return try insert(mixed, x: part.offset.x, y: part.offset.y)
+    }
+
+    private func overlaid(with drawn: Image, at place: PixelOffset, by mode: BlendMode, keepsAlpha: Bool) throws -> Image {
+        let composed = try blended(with: drawn.matching(self), by: mode, at: place)
+        let kept = keepsAlpha ? composed : try composed.droppingAlpha()
+        return try kept.rint().cast(format).copy(interpretation: interpretation)
+    }
+
+    /// The picture with the same kind of numbers as another one, so that both can be mixed. It has alpha.
+    private func matching(_ other: Image) throws -> Image {
+        if let profile = other.keptProfile { return try converted(toProfile: profile, depth: other.format == .ushort ? 16 : 8) }
+        let coloured = isGrey && !other.isGrey ? try colourspace(format == .ushort ? "rgb16" : "srgb") : self
+        guard other.format == .ushort, coloured.format != .ushort else { return coloured }
+        // libvips' own way from 8 to 16 bits makes 511 of 1, and 65280 of an alpha of 255, which is not opaque any more.
+        return try coloured.linear([257], [0]).cast(.ushort).copy(interpretation: other.interpretation)
+    }
+
     /// Blends a picture with alpha onto this one, in floating point and not rounded yet.
     ///
     /// libvips mixes colours that are multiplied with their alpha already, which is right for opaque pictures only. So the modes that

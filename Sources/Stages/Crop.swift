@@ -11,13 +11,13 @@ package struct Crop: Stage {
 
     let width: Extent
     let height: Extent
-    let anchor: Anchor
+    let anchor: PartAnchor
     let corner: (x: Length, y: Length)?
 
     package init(_ p: inout Parameters) {
         width = p.required("width", "Width of the cut.")
         height = p.required("height", "Height of the cut.")
-        anchor = p.optional("anchor", .center, "Which part to keep.")
+        anchor = p.optional("anchor", PartAnchor(.center), "Which part to keep; `attention` and `entropy` look for it.")
         let x: Length? = p.optional("x", "Left edge of the cut, instead of `anchor`.")
         let y: Length? = p.optional("y", "Top edge of the cut, instead of `anchor`.")
         corner = x == nil && y == nil ? nil : (x ?? .points(0), y ?? .points(0))
@@ -39,25 +39,27 @@ package struct Crop: Stage {
                 let x = corner.x.pixels(of: picture.width, scale: context.scale)
                 let y = corner.y.pixels(of: picture.height, scale: context.scale)
                 return try Self.clamped(PixelOffset(x, y), wanted, in: picture)
-            } ?? anchored(wanted, in: picture)
+            } ?? anchored(wanted, in: picture, context.measurement)
         return Plan(output: input.resized(to: box.size), box: box)
     }
 
-    private func anchored(_ wanted: PixelSize, in picture: PixelSize) -> PixelBox {
+    package var needsMeasurement: Bool { corner == nil && anchor.anchor.needsMeasurement }
+
+    package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? {
+        try frames.images[0].part(of: plan.box.size, by: anchor.anchor)
+    }
+
+    private func anchored(_ wanted: PixelSize, in picture: PixelSize, _ measurement: Measurement?) -> PixelBox {
         let size = PixelSize(min(wanted.width, picture.width), min(wanted.height, picture.height))
-        return PixelBox(anchor.offset(of: size, in: picture), size)
+        return PixelBox(anchor.anchor.resolved(by: measurement).offset(of: size, in: picture), size)
     }
 
     private static func clamped(_ corner: PixelOffset, _ size: PixelSize, in picture: PixelSize) throws(PlanFailure) -> PixelBox {
-        let left = max(0, corner.x)
-        let top = max(0, corner.y)
-        let right = min(picture.width, corner.x + size.width)
-        let bottom = min(picture.height, corner.y + size.height)
-        guard left < right, top < bottom else {
+        guard let box = PixelBox(corner, size).intersection(with: picture) else {
             let message = "the cut of \(size) at \(corner) lies outside the picture of \(picture); nothing would be left"
             throw PlanFailure(.emptyResult, stage: name, message)
         }
-        return PixelBox(PixelOffset(left, top), PixelSize(right - left, bottom - top))
+        return box
     }
 
     package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {

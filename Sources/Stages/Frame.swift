@@ -12,7 +12,7 @@ package struct Frame: Stage {
     let width: Extent
     let height: Extent
     let mode: ContentMode
-    let anchor: Anchor
+    let anchor: PartAnchor
     let background: Color
     let alpha: Double
     let opaque: Bool
@@ -21,7 +21,8 @@ package struct Frame: Stage {
         width = p.required("width", "Width of the frame.")
         height = p.required("height", "Height of the frame.")
         mode = p.optional("mode", .aspectFit, "How the picture fills the frame: three modes that scale, nine that place it at its natural size.")
-        anchor = p.optional("anchor", .center, "Where a scaled picture sits, or which part of it is kept.")
+        anchor = p.optional(
+            "anchor", PartAnchor(.center), "Where a scaled picture sits, or which part of it is kept; `attention` and `entropy` look for it.")
         let givenBackground: Color? = p.optional("background", "What the picture is drawn over; default transparent, with `opaque: true` white.")
         alpha = p.optional("alpha", 1.0, in: 0...1, "Multiplies the alpha of every pixel, the background's included. No effect with `opaque: true`.")
         opaque = p.optional("opaque", false, "The result has no alpha channel.")
@@ -40,18 +41,28 @@ package struct Frame: Stage {
         let input: PixelSize
 
         package var note: String { "drawn \(placement.drawn) at \(placement.offset)" }
-        package var footing: Footing { placement.drawn == input ? .sourcePixels : .scales(to: placement.drawn) }
+        package var footing: Footing { placement.drawn == input ? .sourcePixels : .scales(to: placement.drawn, by: .lanczos3) }
         package var largestSize: PixelSize { placement.drawn }
         package var isEnlarging: Bool { placement.drawn.width > input.width || placement.drawn.height > input.height }
+    }
+
+    package var needsMeasurement: Bool { mode == .aspectFill && anchor.anchor.needsMeasurement }
+
+    package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? {
+        // The part of the picture as it comes in that the frame will show.
+        let scale = max(
+            Double(plan.placement.drawn.width) / Double(plan.input.width), Double(plan.placement.drawn.height) / Double(plan.input.height))
+        let part = PixelSize(rounded(Double(plan.output.size.width) / scale), rounded(Double(plan.output.size.height) / scale))
+        return try frames.images[0].part(of: part, by: anchor.anchor)
     }
 
     package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
         let size = input.size
         let frame = PixelSize(width.pixels(of: size.width, scale: context.scale), height.pixels(of: size.height, scale: context.scale))
         let natural = input.naturalSize(scale: context.scale)
-        let placement = Placement(of: size, natural: natural, in: frame, mode: mode, anchor: anchor)
+        let placement = Placement(of: size, natural: natural, in: frame, mode: mode, anchor: anchor.anchor.resolved(by: context.measurement))
         let showsBackground = input.hasAlpha || !placement.covers(frame)
-        var output = input.resized(to: frame)
+        var output = input.drawn(at: frame, width: width, height: height)
         output.hasAlpha = !opaque && (alpha < 1 || (showsBackground && !background.isOpaque))
         output.colour = try input.colour(drawing: showsBackground ? [background] : [], stage: Self.name)
         output.pixelsPerPoint = context.scale

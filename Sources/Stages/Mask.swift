@@ -2,10 +2,10 @@ import Glibc
 package import Pipeline
 package import Vips
 
-/// Rounds the corners, or cuts a circle. What is cut becomes transparent.
+/// Rounds the corners, cuts a circle, or takes another picture's alpha. What is cut becomes transparent.
 package struct Mask: Stage {
     package static let name = "mask"
-    package static let summary = "Rounds the corners, or cuts a circle; what is cut becomes transparent."
+    package static let summary = "Rounds the corners, cuts a circle, or takes another picture's alpha; what is cut becomes transparent."
     package static let example = """
         - mask: { corner-radius: 12 }
         """
@@ -14,14 +14,18 @@ package struct Mask: Stage {
 
     let cornerRadius: Extent?
     let shape: Shape?
+    let image: AssetPath?
 
     package init(_ p: inout Parameters) {
         cornerRadius = p.optional("corner-radius", "The radius of the corners, at most half the shorter side; a percentage is of the shorter side.")
         shape = p.optional("shape", "circle: the largest circle in the middle of the picture.")
-        if cornerRadius != nil && shape != nil {
-            p.problem(at: "shape", "'shape' and 'corner-radius' exclude each other; write one of them")
-        } else if cornerRadius == nil && shape == nil {
-            p.problem("stage 'mask' needs 'corner-radius' or 'shape'")
+        image = p.optional("image", "A picture that is stretched over this one and whose alpha it takes, or its lightness where it has no alpha.")
+        switch [cornerRadius != nil, shape != nil, image != nil].filter({ $0 }).count {
+        case 0: p.problem("stage 'mask' needs 'corner-radius', 'shape' or 'image'")
+        case 1: break
+        default:
+            let last = image != nil ? "image" : "shape"
+            p.problem(at: last, "'corner-radius', 'shape' and 'image' exclude each other; write one of them")
         }
     }
 
@@ -33,8 +37,9 @@ package struct Mask: Stage {
         let radius: Double
 
         /// The mask.
-        package var heldBytes: Int { output.size.area }
-        package var note: String { "radius \(writtenRadius)" }
+        package var heldBytes: Int { 4 * output.size.area }
+        package var note: String { isPicture ? "masked by a picture" : "radius \(writtenRadius)" }
+        fileprivate let isPicture: Bool
         private var writtenRadius: String { radius == radius.rounded() ? String(Int(radius)) : String(radius) }
     }
 
@@ -42,16 +47,24 @@ package struct Mask: Stage {
         var output = input
         output.hasAlpha = true
         let side = min(input.size.width, input.size.height)
+        let whole = PixelBox(PixelOffset(0, 0), input.size)
+        if image != nil { return Plan(output: output, box: whole, radius: 0, isPicture: true) }
         if shape == .circle {
             let square = PixelSize(side, side)
-            return Plan(output: output, box: PixelBox(Anchor.center.offset(of: square, in: input.size), square), radius: Double(side) / 2)
+            return Plan(
+                output: output, box: PixelBox(Anchor.center.offset(of: square, in: input.size), square), radius: Double(side) / 2, isPicture: false)
         }
         let radius = cornerRadius?.length.exactPixels(of: side, scale: context.scale) ?? 0
-        return Plan(output: output, box: PixelBox(PixelOffset(0, 0), input.size), radius: min(radius, Double(side) / 2))
+        return Plan(output: output, box: whole, radius: min(radius, Double(side) / 2), isPicture: false)
     }
 
     package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
         let size = plan.output.size
+        if let asset = self.image {
+            let mask = try context.assets.image(asset, size: size)
+            let cover = mask.hasAlpha ? try mask.extractBands(from: mask.bands - 1, count: 1) : try mask.colourspace("b-w")
+            return try image.multiplyingAlpha(by: cover)
+        }
         let coverage = Self.coverage(of: size, box: plan.box, radius: plan.radius)
         return try image.multiplyingAlpha(by: Image(bytes: coverage, width: size.width, height: size.height, bands: 1))
     }

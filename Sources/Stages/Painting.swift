@@ -37,11 +37,11 @@ extension Image {
     /// Scales to a size in pixels.
     package func scaled(to size: PixelSize, kernel: ScalingKernel = .lanczos3, inLinearLight linear: Bool = false) throws -> Image {
         guard width != size.width || height != size.height else { return self }
-        let resize = { (image: Image) throws -> Image in
-            try image.resize(width: size.width, height: size.height, kernel: kernel.rawValue)
+        guard let weighing = ResamplingKernel(kernel) else { return try resize(width: size.width, height: size.height, kernel: "nearest") }
+        let resample = { (image: Image) throws -> Image in
+            try image.resampled(to: ResamplingTarget(width: size.width, height: size.height, kernel: weighing))
         }
-        if linear { return try inLinearLight(resize) }
-        return hasAlpha && kernel != .nearest ? try premultiplied(resize) : try resize(self)
+        return linear ? try inLinearLight(resample) : try resample(self)
     }
 
     /// The picture after work on light instead of on sRGB's numbers. A kept profile is taken to have sRGB's curve, which most have.
@@ -77,6 +77,20 @@ extension Image {
         let alpha = try picture.extractBands(from: picture.bands - 1, count: 1)
         let masked = try alpha.multiply(mask).linear([1.0 / 255], [0]).rint().cast(format)
         return try picture.extractBands(from: 0, count: picture.bands - 1).bandjoin(masked).copy(interpretation: interpretation)
+    }
+}
+
+extension ResamplingKernel {
+    /// The kernel of the same name; nil for `nearest`, which takes whole pixels and weighs none.
+    package init?(_ kernel: ScalingKernel) {
+        switch kernel {
+        case .nearest: return nil
+        case .lanczos3: self = .lanczos3
+        case .lanczos2: self = .lanczos2
+        case .mitchell: self = .mitchell
+        case .cubic: self = .cubic
+        case .linear: self = .linear
+        }
     }
 }
 

@@ -1,11 +1,6 @@
 package import Pipeline
 package import Vips
 
-/// How new pixels are computed from old ones; libvips' names.
-package enum ScalingKernel: String, ParameterWord {
-    case lanczos3, lanczos2, mitchell, cubic, linear, nearest
-}
-
 /// Changes the picture's own size. Never pads, never cuts.
 package struct Resize: Stage {
     package static let name = "resize"
@@ -68,7 +63,7 @@ package struct Resize: Stage {
         if target != old, isInPoints { output.pixelsPerPoint = context.scale }
         let needsSourcePixels = linear || kernel == .nearest
         return Plan(
-            output: output, footing: needsSourcePixels ? .sourcePixels : .scales(to: target),
+            output: output, footing: needsSourcePixels ? .sourcePixels : .scales(to: target, by: kernel),
             isEnlarging: target.width > old.width || target.height > old.height)
     }
 

@@ -6,15 +6,23 @@ package import Vips
 package protocol Stage: PlannedStage {
     /// Follows the plan. Works out no geometry of its own, so that plan and pixels cannot disagree.
     func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image
+    /// Looks at the picture, for a stage that says it must.
+    func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement?
+}
+
+extension Stage {
+    package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? { nil }
 }
 
 /// What flows between stages: one picture, or many that follow each other.
 package struct Frames {
-    package var images: [Image]
+    package private(set) var images: [Image]
     /// Milliseconds for each frame; empty for a single picture.
     package var delays: [Int]
     /// How often the animation plays; 0 for ever.
     package var repeatCount: Int
+    /// All of them below each other, where they were cut out of such a picture and not changed since.
+    package private(set) var stack: Image?
 
     package init(images: [Image], delays: [Int] = [], repeatCount: Int = 0) {
         self.images = images
@@ -22,8 +30,20 @@ package struct Frames {
         self.repeatCount = repeatCount
     }
 
+    /// Frames that stand below each other.
+    package init(stack: Image, count: Int, delays: [Int], repeatCount: Int) throws {
+        let height = stack.height / count
+        self.init(
+            images: try (0..<count).map { try stack.extractArea(left: 0, top: $0 * height, width: stack.width, height: height) },
+            delays: delays, repeatCount: repeatCount)
+        self.stack = stack
+    }
+
     package func map(_ transform: (Image) throws -> Image) rethrows -> Frames {
-        Frames(images: try images.map(transform), delays: delays, repeatCount: repeatCount)
+        var result = self
+        result.images = try images.map(transform)
+        if !zip(result.images, images).allSatisfy({ $0 === $1 }) { result.stack = nil }
+        return result
     }
 }
 
@@ -44,11 +64,15 @@ package struct RenderContext {
 package protocol AssetProvider {
     /// The asset upright, in sRGB with 8 bits, at a size in pixels.
     func image(_ asset: AssetPath, size: PixelSize) throws -> Image
+    /// A picture that is made of assets and drawn onto many pictures; made where it is not kept already.
+    func image(_ key: KeptImageKey, make: () throws -> Image) throws -> Image
 }
 
 /// A stage and a plan that do not belong together: a mistake in this program.
 package struct MismatchedPlan: Error {
     package let stage: String
+
+    package init(stage: String) { self.stage = stage }
 }
 
 extension Step {
@@ -56,6 +80,17 @@ extension Step {
     package func render(_ frames: Frames, in context: RenderContext) throws -> Frames {
         guard let stage = stage as? any Stage else { throw MismatchedPlan(stage: name) }
         return try render(frames, by: stage, in: context)
+    }
+
+    /// Measures all frames for the stage.
+    package func measure(_ frames: Frames, in context: RenderContext) throws -> Measurement? {
+        guard let stage = stage as? any Stage else { throw MismatchedPlan(stage: name) }
+        return try measure(frames, by: stage, in: context)
+    }
+
+    private func measure<S: Stage>(_ frames: Frames, by stage: S, in context: RenderContext) throws -> Measurement? {
+        guard let plan = plan as? S.Plan else { throw MismatchedPlan(stage: name) }
+        return try stage.measure(frames, following: plan, in: context)
     }
 
     private func render<S: Stage>(_ frames: Frames, by stage: S, in context: RenderContext) throws -> Frames {

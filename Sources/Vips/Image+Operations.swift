@@ -25,6 +25,11 @@ extension Image {
         try Operation("insert", ["main": .image(self), "sub": .image(sub), "x": .int(x), "y": .int(y)]).image()
     }
 
+    /// The picture again and again, side by side and below each other.
+    package func replicate(across: Int, down: Int) throws(VipsError) -> Image {
+        try call("replicate", [("across", .int(across)), ("down", .int(down))])
+    }
+
     /// Mirrors; `direction` is `horizontal` or `vertical`.
     package func flip(_ direction: String) throws(VipsError) -> Image {
         try call("flip", [("direction", .string(direction))])
@@ -87,6 +92,36 @@ extension Image {
     /// Adds bands of one value each.
     package func bandjoin(constants: [Double]) throws(VipsError) -> Image {
         try call("bandjoin_const", [("c", .doubles(constants))])
+    }
+
+    package func abs() throws(VipsError) -> Image { try call("abs", []) }
+
+    /// 255 where a band is more than a number, else 0.
+    package func more(than value: Double) throws(VipsError) -> Image {
+        try call("relational_const", [("relational", "more"), ("c", .doubles([value]))])
+    }
+
+    /// All bands of a picture of bits, as one: set where any is.
+    package func bandor() throws(VipsError) -> Image {
+        try call("bandbool", [("boolean", "or")])
+    }
+
+    /// The sums of all columns and of all rows of a picture of one band.
+    package func project() throws(VipsError) -> (columns: [Double], rows: [Double]) {
+        let sums = try Operation("project", ["in": .image(self)])
+        let read = { (image: Image) throws(VipsError) -> [Double] in
+            let bytes = try image.cast(.double).pixels()
+            return bytes.withUnsafeBytes { Array($0.bindMemory(to: Double.self)) }
+        }
+        return (try read(sums.image("columns")), try read(sums.image("rows")))
+    }
+
+    /// The part of a size that shows most of what is worth seeing, by `attention` or `entropy`: its left and top edge.
+    package func smartcrop(width: Int, height: Int, interesting: String) throws(VipsError) -> (left: Int, top: Int) {
+        let size: [(String, Argument)] = [("width", .int(width)), ("height", .int(height)), ("interesting", .string(interesting))]
+        let cut = try Operation("smartcrop", [("input", .image(self))] + size).image()
+        // libvips notes in the header where the part was.
+        return (-cut.xoffset, -cut.yoffset)
     }
 
     package func premultiply(maximumAlpha: Double) throws(VipsError) -> Image {

@@ -35,6 +35,9 @@ package final class Image {
     package var bands: Int { Int(vips_image_get_bands(pointer)) }
     package var format: BandFormat { BandFormat(vips_image_get_format(pointer)) }
     package var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
+    /// Where the origin of the picture it was cut out of lies.
+    package var xoffset: Int { Int(vips_image_get_xoffset(pointer)) }
+    package var yoffset: Int { Int(vips_image_get_yoffset(pointer)) }
     /// Pixels of one frame.
     package var pageHeight: Int { Int(vips_image_get_page_height(pointer)) }
     /// How many frames or pages the file has, loaded or not.
@@ -113,6 +116,14 @@ extension Image {
         var size = 0
         guard vips_image_get_blob(pointer, field, &value, &size) == 0, let value else { return nil }
         return [UInt8](UnsafeRawBufferPointer(start: value, count: size))
+    }
+
+    package func has(_ field: String) -> Bool { vips_image_get_typeof(pointer, field) != 0 }
+
+    /// The same picture without some of its metadata; itself where it has none of it.
+    package func removingMetadata(_ fields: [String]) throws(VipsError) -> Image {
+        let present = fields.filter(has)
+        return present.isEmpty ? self : try editingMetadata { editor in present.forEach(editor.remove) }
     }
 
     /// The same picture with other metadata. The pixels are shared.

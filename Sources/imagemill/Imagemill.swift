@@ -5,11 +5,35 @@ import Glibc
 /// The program. Started by its supervisor it is a worker; started by a person, a command.
 @main
 struct Imagemill {
-    static func main() async {
+    /// On the main thread, since the first workers are copies of a process that has no other thread yet.
+    @MainActor static func main() async {
         if CommandLine.arguments.dropFirst().first == "__worker" { exit(Worker.run()) }
         signal(SIGPIPE, SIG_IGN)
-        await RootCommand.main()
+        do {
+            var command = try RootCommand.parseAsRoot()
+            if let rendering = command as? any RenderingCommand {
+                // More than run at once are started when they are needed, if they are.
+                try await rendering.run(WorkerStarter(ready: min(rendering.workerCount, Machine.cores)))
+            } else if var waiting = command as? any AsyncParsableCommand {
+                try await waiting.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            RootCommand.exit(withError: error)
+        }
     }
+}
+
+/// A command that needs workers.
+protocol RenderingCommand: AsyncParsableCommand {
+    /// How many workers it needs at once, at most.
+    var workerCount: Int { get }
+    func run(_ workers: WorkerStarter) async throws
+}
+
+extension RenderingCommand {
+    mutating func run() async throws { try await run(WorkerStarter()) }
 }
 
 struct RootCommand: AsyncParsableCommand {

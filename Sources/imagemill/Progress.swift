@@ -2,25 +2,38 @@
 import Engine
 import Glibc
 import Pipeline
+import Synchronization
 
 /// Shows a run on standard error.
-actor Progress: BatchObserver {
+final class Progress: BatchObserver {
+    private let state: Mutex<ProgressState>
+
+    init(showsLine: Bool) { state = Mutex(ProgressState(showsLine: showsLine)) }
+
+    /// Failures of the environment, which may pass.
+    var environmentFailures: Int { state.withLock { $0.environmentFailures } }
+
+    func begin(sources: Int) { state.withLock { $0.begin(sources: sources) } }
+    func finished(_ report: SourceReport, _ summary: BatchSummary) { state.withLock { $0.finished(report, summary) } }
+    func end() { state.withLock { $0.clearLine() } }
+}
+
+private struct ProgressState {
     private let showsLine: Bool
     private var total = 0
     private var start = ContinuousClock.now
     private var lastShown = ContinuousClock.now
     private var isLineShown = false
-    /// Failures of the environment, which may pass.
     private(set) var environmentFailures = 0
 
     init(showsLine: Bool) { self.showsLine = showsLine }
 
-    func begin(sources: Int) {
+    mutating func begin(sources: Int) {
         total = sources
         start = .now
     }
 
-    func finished(_ report: SourceReport, _ summary: BatchSummary) {
+    mutating func finished(_ report: SourceReport, _ summary: BatchSummary) {
         if let error = report.error {
             clearLine()
             if [.diskFull, .outputNotWritable].contains(error.code) { environmentFailures += 1 }
@@ -32,9 +45,7 @@ actor Progress: BatchObserver {
         show(summary, now)
     }
 
-    func end() { clearLine() }
-
-    private func show(_ summary: BatchSummary, _ now: ContinuousClock.Instant) {
+    private mutating func show(_ summary: BatchSummary, _ now: ContinuousClock.Instant) {
         let finished = summary.done + summary.failed + summary.skipped
         let seconds = Double((now - start).components.seconds) + Double((now - start).components.attoseconds) / 1e18
         let rate = Double(finished) / max(seconds, 0.001)
@@ -48,7 +59,7 @@ actor Progress: BatchObserver {
         isLineShown = true
     }
 
-    private func clearLine() {
+    mutating func clearLine() {
         guard isLineShown else { return }
         write("\r\u{1B}[2K")
         isLineShown = false

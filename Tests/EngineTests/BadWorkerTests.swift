@@ -31,7 +31,8 @@ import Testing
 
         while True:
             body, files = receive(us)
-            name = os.readlink("/proc/self/fd/%d" % files[0]) if files else ""
+            if body.startswith(b'{"probe"'):
+                name = os.readlink("/proc/self/fd/%d" % files[0])
             if body.startswith(b'{"render"'):
                 if "poison" in name:
                     sys.exit("cannot bear it")
@@ -42,14 +43,14 @@ import Testing
                     continue
                 if "liar" in name:
                     send(us, b'{"rendered":{"_0":{"renditions":[{"size":{"width":32,"height":24},"frames":1}],'
-                        b'"warnings":[],"peakMemory":1}}}')
+                        b'"warnings":[],"peakMemory":1,"keptMemory":1}}}')
                     continue
                 if "miser" in name:
-                    send(us, b'{"rendered":{"_0":{"renditions":[],"warnings":[],"peakMemory":1}}}')
+                    send(us, b'{"rendered":{"_0":{"renditions":[],"warnings":[],"peakMemory":1,"keptMemory":1}}}')
                     continue
             if body.startswith(b'{"probe"') and "giant" in name:
                 send(us, b'{"facts":{"_0":{"format":"jpeg","size":{"width":-5,"height":9},"orientation":1,"frames":1,"hasAlpha":false,'
-                    b'"colour":"rgb","depth":"eight","hasProfile":false,"isInterlaced":false}}}')
+                    b'"colour":"rgb","depth":"eight","hasProfile":false,"isInterlaced":false,"bytes":9}}}')
                 continue
             send(ours, body, files)
             for file in files:
@@ -60,9 +61,9 @@ import Testing
     private final class Collector: BatchObserver {
         private let reports = Mutex<[SourceReport]>([])
         var all: [SourceReport] { reports.withLock { $0 } }
-        func begin(sources: Int) async {}
-        func end() async {}
-        func finished(_ report: SourceReport, _ summary: BatchSummary) async { reports.withLock { $0.append(report) } }
+        func begin(sources: Int) {}
+        func end() {}
+        func finished(_ report: SourceReport, _ summary: BatchSummary) { reports.withLock { $0.append(report) } }
     }
 
     private func run(_ runner: CommandRunner) async throws -> [String: SourceReport] {
@@ -73,7 +74,7 @@ import Testing
         let settings = LaneSettings(
             pipeline: try LoadedPipeline(path: runner.folder.path("p.yaml")), limits: Limits(), outbox: outbox, keepsTree: false,
             isDryRun: false,
-            worker: WorkerCommand(executable: "/usr/bin/python3", arguments: [stub, CommandRunner.executable]),
+            workers: WorkerStarter(WorkerCommand(executable: "/usr/bin/python3", arguments: [stub, CommandRunner.executable])),
             names: try NameDesk(outbox: outbox, policy: .version, sources: found.sources, isDryRun: false),
             memory: MemoryBudget(bytes: 1 << 30), cancellation: Cancellation())
         let collector = Collector()

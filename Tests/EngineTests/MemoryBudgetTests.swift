@@ -17,15 +17,15 @@ import Testing
     func together() async throws {
         let budget = MemoryBudget(bytes: 100)
         let log = Log()
-        for _ in 0..<3 { await budget.acquire(30) }
-        let fourth = Task {
-            await budget.acquire(30)
+        for _ in 0..<3 { budget.acquire(30) }
+        async let fourth: Void = onNewThread {
+            budget.acquire(30)
             log.add("fourth")
         }
         try await pause()
         #expect(log.all == [])
-        await budget.release(30)
-        await fourth.value
+        budget.release(30)
+        try await fourth
         #expect(log.all == ["fourth"])
     }
 
@@ -33,21 +33,21 @@ import Testing
     func order() async throws {
         let budget = MemoryBudget(bytes: 100)
         let log = Log()
-        await budget.acquire(60)
-        let large = Task {
-            await budget.acquire(90)
+        budget.acquire(60)
+        async let large: Void = onNewThread {
+            budget.acquire(90)
             log.add("large")
         }
         try await pause()
-        let small = Task {
-            await budget.acquire(10)
+        async let small: Void = onNewThread {
+            budget.acquire(10)
             log.add("small")
         }
         try await pause()
         #expect(log.all == [])
-        await budget.release(60)
-        await large.value
-        await small.value
+        budget.release(60)
+        try await large
+        try await small
         #expect(log.all == ["large", "small"])
     }
 
@@ -55,17 +55,17 @@ import Testing
     func alone() async throws {
         let budget = MemoryBudget(bytes: 100)
         let log = Log()
-        await budget.acquire(5000)
-        let small = Task {
-            await budget.acquire(1)
+        budget.acquire(5000)
+        async let small: Void = onNewThread {
+            budget.acquire(1)
             log.add("small")
         }
         try await pause()
         #expect(log.all == [])
-        await budget.release(5000)
-        await small.value
-        await budget.release(1)
-        await budget.acquire(100)
+        budget.release(5000)
+        try await small
+        budget.release(1)
+        budget.acquire(100)
         #expect(log.all == ["small"])
     }
 }

@@ -11,7 +11,7 @@ import Testing
     private func loss(_ command: WorkerCommand, seconds: Double = 20, _ cancellation: Cancellation = Cancellation()) throws -> WorkerLoss? {
         let worker = try WorkerProcess(command)
         let loss = #expect(throws: WorkerLoss.self) {
-            try worker.ask(.probe(.jpeg), descriptors: [], withinSeconds: seconds, cancellation: cancellation)
+            try worker.ask(.probe(.jpeg), files: [], withinSeconds: seconds, cancellation: cancellation)
         }
         #expect(kill(worker.identifier, 0) != 0, "the process still runs")
         return loss

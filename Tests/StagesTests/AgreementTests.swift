@@ -23,6 +23,15 @@ let everyStage = [
     "opacity: { alpha: 0.5 }", "opacity: { alpha: 1 }",
     "mask: { corner-radius: 5 }", "mask: { corner-radius: 50% }", "mask: { shape: circle }",
     "overlay: { image: colour }", "overlay: { image: grey, anchor: top-trailing, alpha: 0.5 }", "overlay: { image: colour, blend: xor }",
+    "nine-slice: { width: 300, height: 300, cap-insets: { all: 0 } }", "nine-slice: { width: 200, cap-insets: { leading: 10% }, mode: tile }",
+    "tile: { width: 30, height: 20, offset: { x: 3, y: -4 } }", "viewport: { width: 30, height: 20 }",
+    "viewport: { width: 30, height: 20, content-inset: { all: 10% }, background: red }",
+    "viewport: { width: 9, height: 9, content-inset: { leading: 9 }, reveal: { x: 20, y: 20, width: 3, height: 3 } }",
+    "composite: { layers: [ { source: true }, { image: colour, anchor: top } ] }",
+    "composite: { width: 30, height: 20, background: red, layers: [ { color: '#80808080', width: 9, height: 9 }, { source: true, alpha: 0.5 } ] }",
+    "composite: { layers: [ { source: true }, { layers: [ { image: grey, stages: [ { resize: { size: 3x3 } } ] } ], blend: multiply } ] }",
+    "overlay: { image: colour, tile: true }", "overlay: { image: grey, stages: [ { frame: { width: 5, height: 5 } }, { mask: { shape: circle } } ] }",
+    "mask: { image: colour }", "mask: { image: grey }",
     "sharpen", "blur: { sigma: 2 }", "grayscale", "tint: { color: '#0a84ff' }", "tint: { color: '#80808080' }",
 ]
 

@@ -102,4 +102,19 @@ struct MaskTests {
             #expect(worst <= 0.5 + 1e-6)
         }
     }
+
+    @Test func `another picture gives its alpha, stretched over this one`() throws {
+        let picture = try TestPicture.solid([10, 20, 30], width: 20, height: 10)
+        // The left half stays, a quarter of the rest.
+        let shape = try TestPicture.make(width: 20, height: 1, bands: 4) { x, _ in [0, 0, 0, x < 10 ? 255 : 64] }
+        let result = try render("mask: { image: shape }", picture, assets: TestAssets(images: ["shape": shape])).pixels
+        #expect(result[0, 5] == [10, 20, 30, 255] && result[19, 5] == [10, 20, 30, 64])
+    }
+
+    @Test func `a picture without alpha masks by its lightness, and alphas multiply`() throws {
+        let picture = try TestPicture.solid([10, 20, 30, 128], width: 8, height: 8)
+        let shape = try TestPicture.solid([128, 128, 128], width: 8, height: 8)
+        let result = try render("mask: { image: shape }", picture, assets: TestAssets(images: ["shape": shape])).pixels
+        #expect(abs(result[4, 4][3] - 64) <= 1)
+    }
 }

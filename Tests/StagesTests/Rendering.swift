@@ -72,4 +72,6 @@ struct TestAssets: AssetProvider {
     func image(_ asset: AssetPath, size: PixelSize) throws -> Image {
         try (try #require(images[asset.path])).scaled(to: size).inMemory()
     }
+
+    func image(_ key: KeptImageKey, make: () throws -> Image) throws -> Image { try make().inMemory() }
 }

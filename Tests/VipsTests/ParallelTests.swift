@@ -49,7 +49,8 @@ import Testing
         let bytes = VipsLibrary.trackedBytes
         for _ in 0..<5 { try work(folder) }
         #expect(VipsLibrary.liveObjects == objects)
-        #expect(VipsLibrary.trackedBytes == bytes)
+        // What an earlier test left for a thread to let go may have gone meanwhile.
+        #expect(VipsLibrary.trackedBytes <= bytes)
     }
 
     private func work(_ folder: TemporaryFolder) throws {

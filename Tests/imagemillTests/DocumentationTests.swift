@@ -37,6 +37,22 @@ import Testing
         }
     }
 
+    @Test("The demo makes its pictures and renders them")
+    func demo() async throws {
+        let runner = try CommandRunner()
+        let result = try await runner.shell("'\(Checkout.path)/docs/demo/run.sh' '\(CommandRunner.executable)' demo")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(result.output.contains("demo/shop/ball-gallery@2x.jpg") && result.output.contains("demo/web/landscape-medium.webp"))
+    }
+
+    @Test("What the Makefile calls is there")
+    func makefile() throws {
+        let words = try Checkout.text("Makefile").split(whereSeparator: { " \n\t@".contains($0) }).map(String.init)
+        let scripts = words.filter { $0.hasPrefix("docs/") && $0.hasSuffix(".sh") || $0.hasPrefix("Benchmarks/") && !$0.hasSuffix(".md") }
+        #expect(!scripts.isEmpty)
+        for script in scripts { #expect(FileManager.default.isExecutableFile(atPath: Checkout.path + "/" + script), "\(script)") }
+    }
+
     private func blocks(_ language: String, in text: String) -> [String] {
         text.components(separatedBy: "```\(language)\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
     }

@@ -46,6 +46,9 @@ int clinux_limit_address_space(uint64_t bytes);
 // Peak resident memory of this process in bytes.
 uint64_t clinux_peak_memory(void);
 
+// Resident memory of this process in bytes; 0 where the system does not say.
+uint64_t clinux_resident_memory(void);
+
 // Processors that this process may run on; below 1 where the system does not say.
 int clinux_usable_processors(void);
 
@@ -54,6 +57,20 @@ int clinux_terminal_columns(int descriptor);
 
 // The system's sentence for an error number, safe across threads.
 int clinux_error_text(int code, char *buffer, size_t size);
+
+// Copies this process, which must have a single thread. The copy has nothing open but the socket as its standard input, nothing at all
+// as its output and `errors` as its error output; it is in a process group of its own, has the default for every signal, and forgets its
+// environment. Returns 0 in the copy, its number in this process, and -1 where there is no copy.
+pid_t clinux_fork(int socket, int errors);
+
+// Threads of this process.
+int clinux_thread_count(void);
+
+// Sets an environment variable of this process, which must have a single thread.
+int clinux_set_environment(const char *name, const char *value);
+
+// Makes the allocator keep what was freed, up to `bytes`, instead of giving it back to the system each time and asking again.
+void clinux_keep_freed_memory(size_t bytes);
 
 // In a process to be spawned, closes every descriptor from this one on.
 int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int from);

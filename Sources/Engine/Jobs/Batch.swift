@@ -3,9 +3,9 @@ import Pipeline
 
 /// Who wants to know how a run goes. Called from one place after the other, never at once.
 package protocol BatchObserver: Sendable {
-    func begin(sources: Int) async
-    func finished(_ report: SourceReport, _ summary: BatchSummary) async
-    func end() async
+    func begin(sources: Int)
+    func finished(_ report: SourceReport, _ summary: BatchSummary)
+    func end()
 }
 
 /// One run.
@@ -27,63 +27,34 @@ package struct Batch: Sendable {
     /// - Throws: `Diagnostics` where an asset cannot be decoded, `SystemError` where workers cannot be started.
     package func run(_ sources: [SourceFile]) async throws -> BatchSummary {
         let start = ContinuousClock.now
-        let progress = BatchProgress(sources: sources, report: report, observer: observer)
-        let lanes = (0..<max(1, min(self.lanes, sources.count))).map { Lane(settings, index: $0) }
-        if !sources.isEmpty {
-            do {
-                // What is wrong with the assets shows before any source is touched.
-                try await lanes[0].prepare()
-            } catch WorkerLoss.cancelled {
-                // Nothing was begun; the report says so.
+        let queue = SourceQueue(sources, report: report, observer: observer)
+        observer.begin(sources: sources.count)
+        let trouble: (any Error)? = await withTaskGroup(of: (any Error)?.self) { group in
+            for index in 0..<min(lanes, sources.count) {
+                group.addTask { await self.trouble(ofLane: index, queue) }
             }
+            return await group.reduce(nil) { first, next in first ?? next }
         }
-        await observer.begin(sources: sources.count)
-        await withTaskGroup { group in
-            for lane in lanes {
-                group.addTask {
-                    while !settings.cancellation.isRaised, let (source, order) = await progress.next() {
-                        guard let report = await lane.process(source, order: order) else { break }
-                        await progress.add(report)
-                    }
-                    await lane.close()
-                }
-            }
-        }
-        await observer.end()
-        var summary = await progress.summary
+        observer.end()
+        // A lane that did not start has left its share to the others; only where they all failed is there work left.
+        if let trouble, !queue.isEmpty { throw trouble }
+        var summary = queue.summary
         summary.milliseconds = milliseconds(in: .now - start)
         summary.interrupted = settings.cancellation.isRaised
-        try await report.finish(summary)
-        await settings.names.close()
+        try report.finish(summary)
         return summary
     }
-}
 
-/// Hands out the sources and counts what became of them.
-private actor BatchProgress {
-    private let sources: [SourceFile]
-    private let report: BatchReport
-    private let observer: any BatchObserver
-    private var given = 0
-    private(set) var summary = BatchSummary()
-
-    init(sources: [SourceFile], report: BatchReport, observer: any BatchObserver) {
-        self.sources = sources
-        self.report = report
-        self.observer = observer
-        summary.sources = sources.count
-    }
-
-    func next() -> (SourceFile, Int)? {
-        guard given < sources.count else { return nil }
-        defer { given += 1 }
-        return (sources[given], given)
-    }
-
-    func add(_ document: SourceReport) async {
-        summary.add(document)
-        let now = summary
-        await report.add(document)
-        await observer.finished(document, now)
+    /// Why a lane could not start; nil where it worked.
+    private func trouble(ofLane index: Int, _ queue: SourceQueue) async -> (any Error)? {
+        do {
+            try await onNewThread { try Lane(settings, index: index).work(through: queue) }
+            return nil
+        } catch WorkerLoss.cancelled {
+            // Nothing was begun; the report says so.
+            return nil
+        } catch {
+            return error
+        }
     }
 }

@@ -5,22 +5,22 @@ package import Pipeline
 /// The run was cancelled while a job was under way.
 struct Cancelled: Error {}
 
-/// Serves one worker process.
-package actor Lane {
+/// Serves one worker process. Everything in here waits, so a lane has a thread of its own, and is used on that alone.
+package final class Lane {
     private let settings: LaneSettings
     private var worker: WorkerProcess?
     private var planner: Planner?
+    /// What the worker still held after its last rendering.
+    private var keptBytes = 0
     /// Makes the names of staged files distinct.
     private let token: String
     private var staged = 0
 
-    /// A worker is replaced after so many renderings, which bounds what its libraries may have leaked.
-    private static let renderingsPerWorker = 500
+    /// A worker is replaced after so many renderings, or once it keeps so many bytes: that bounds what its libraries may have leaked.
+    private static let renderingsPerWorker = 5000
+    private static let keptBytesPerWorker = 768 << 20
     /// Headers are small; a decoder that takes longer hangs.
     private static let headerSeconds = 30.0
-
-    private let executor = ThreadExecutor()
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     package init(_ settings: LaneSettings, index: Int) {
         self.settings = settings
@@ -28,10 +28,14 @@ package actor Lane {
         token = "\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))-\(index)"
     }
 
-    /// Ends the worker.
-    package func close() {
-        worker = nil
-        executor.stop()
+    /// Takes sources from the queue until there are none left or the run is cancelled.
+    /// - Throws: what `prepare` throws.
+    func work(through queue: SourceQueue) throws {
+        try prepare()
+        while !settings.cancellation.isRaised, let (source, order) = queue.next() {
+            guard let report = process(source, order: order) else { break }
+            queue.add(report)
+        }
     }
 
     /// Starts the worker and gives it the pipeline.
@@ -39,11 +43,13 @@ package actor Lane {
     /// - Throws: `Diagnostics` where an asset cannot be decoded, `SystemError` where no worker can be started.
     @discardableResult
     package func prepare() throws -> Planner {
-        if let planner, let worker, worker.renderings < Self.renderingsPerWorker { return planner }
-        let process = try WorkerProcess(settings.worker)
+        if let planner, let worker, worker.renderings < Self.renderingsPerWorker, keptBytes < Self.keptBytesPerWorker { return planner }
+        keptBytes = 0
+        let process = try settings.workers.start()
         let message = settings.pipeline.message(id: 1, limits: settings.limits)
-        let files = settings.pipeline.assets.map(\.file.descriptor)
-        switch try process.ask(.prepare(message), descriptors: files, withinSeconds: 60, cancellation: settings.cancellation) {
+        // Several workers read the assets at one time.
+        let files = try settings.pipeline.assets.map { asset throws(SystemError) in try asset.file.reopened() }
+        switch try process.ask(.prepare(message), files: files, withinSeconds: 60, cancellation: settings.cancellation) {
         case .assets(let facts) where facts.count == message.assets.count:
             let assets = Dictionary(zip(message.assets.map(\.path), facts)) { first, _ in first }
             let planner = Planner(pipeline: settings.pipeline.file, assets: assets, limits: settings.limits)
@@ -52,7 +58,7 @@ package actor Lane {
         case .assetFailed(let index, let failure) where message.assets.indices.contains(index):
             throw settings.pipeline.diagnostics(asset: index, failure)
         case .failed(let failure): throw failure
-        case .assets, .facts, .rendered, .assetFailed: throw WorkerLoss.confused("an answer to another question")
+        case .assets, .facts, .measured, .rendered, .assetFailed: throw WorkerLoss.confused("an answer to another question")
         }
     }
 
@@ -71,20 +77,20 @@ package actor Lane {
     /// Processes one source, and says what was done.
     /// - Parameter order: the source's place among all sources, from 0.
     /// - Returns: nil where the run was cancelled before the source was done.
-    package func process(_ source: SourceFile, order: Int) async -> SourceReport? {
+    private func process(_ source: SourceFile, order: Int) -> SourceReport? {
         var job = Job(report: SourceReport(status: .failed, pipeline: settings.pipeline.file.name, source: source.relative), order: order)
         do {
-            try await attempt(source, &job)
+            try attempt(source, &job)
             job.report.status = settings.isDryRun ? .planned : .done
         } catch is Cancelled {
-            await finish(job)
+            finish(job)
             return nil
         } catch {
             let failure = error as? Failure ?? Failure(.internal, stage: "read", "an unexpected error", detail: "\(error)")
             job.report.error = job.opened?.refined(failure) ?? failure
             job.report.renditions = []
         }
-        await finish(job)
+        finish(job)
         return job.report
     }
 
@@ -93,26 +99,24 @@ package actor Lane {
         var report: SourceReport
         let order: Int
         var opened: OpenedSource?
+        /// The source has used its turn at the desk of names.
+        var hasAsked = false
         /// The names, once the desk has given them.
         var names: [RenditionName]?
     }
 
-    private func finish(_ job: Job) async {
-        if job.names == nil {
-            await settings.names.pass(order: job.order)
-        } else {
-            await settings.names.release(order: job.order)
-        }
+    private func finish(_ job: Job) {
+        if let names = job.names { settings.names.release(names) } else if !job.hasAsked { settings.names.pass(order: job.order) }
     }
 
     /// Works on the source until it is done, has failed, or has cost too many workers.
-    private func attempt(_ source: SourceFile, _ job: inout Job) async throws {
+    private func attempt(_ source: SourceFile, _ job: inout Job) throws {
         let opened = try OpenedSource(source, limits: settings.limits)
         job.opened = opened
         job.report.source.bytes = opened.bytes
         while true {
             do {
-                return try await work(on: opened, source, &job)
+                return try work(on: opened, source, &job)
             } catch let loss as WorkerLoss {
                 worker = nil
                 let failure = try self.failure(from: loss, attempt: job.report.attempt)
@@ -135,55 +139,73 @@ package actor Lane {
 
     // MARK: - One attempt
 
-    private func work(on opened: OpenedSource, _ source: SourceFile, _ job: inout Job) async throws {
+    private func work(on opened: OpenedSource, _ source: SourceFile, _ job: inout Job) throws {
         if settings.cancellation.isRaised { throw Cancelled() }
         var clock = Stopwatch()
         let planner = try prepare()
         let name = SourceName(source.relative)
         let facts = try probe(opened)
         job.report.source.facts = facts
-        let plan = try planned { () throws(PlanFailure) in try planner.plan(facts, pixelsPerPoint: name.pixelsPerPoint) }
+        let measurements = try measurements(of: facts, name, planner)
+        let plan = try planned { () throws(PlanFailure) in
+            try planner.plan(facts, pixelsPerPoint: name.pixelsPerPoint, measurements: measurements.byPath)
+        }
         job.report.warnings = [opened.extensionWarning(name)].compactMap { $0 } + plan.warnings
-        try checkMemory(plan)
-        let names = try await names(for: plan, source, opened, &job)
+        try checkMemory(plan.memory)
+        let names = try names(for: plan, source, opened, &job)
         job.report.renditions = zip(plan.renditions, names).map(Self.entry)
         if settings.isDryRun { return }
 
-        await settings.memory.acquire(plan.memory)
+        settings.memory.acquire(plan.memory)
         job.report.milliseconds.wait += clock.lap()
-        let result = Result { try render(plan, names, name, opened, &job, &clock) }
-        await settings.memory.release(plan.memory)
+        let result = Result { try render(plan, measurements, names, name, opened, &job, &clock) }
+        settings.memory.release(plan.memory)
         try result.get()
         job.report.milliseconds.publish += clock.lap()
     }
 
     private func probe(_ opened: OpenedSource) throws -> SourceFacts {
         guard let worker else { throw Failure(.internal, stage: "read", "there is no worker") }
-        let files = [opened.file.descriptor]
-        switch try worker.ask(.probe(opened.format), descriptors: files, withinSeconds: Self.headerSeconds, cancellation: settings.cancellation) {
+        switch try worker.ask(.probe(opened.format), files: [opened.file], withinSeconds: Self.headerSeconds, cancellation: settings.cancellation) {
         case .facts(let facts) where facts.isPlausible && facts.format == opened.format: return facts
         case .failed(let failure): throw failure
-        case .facts, .assets, .rendered, .assetFailed: throw WorkerLoss.confused("a header that cannot be")
+        case .facts, .assets, .measured, .rendered, .assetFailed: throw WorkerLoss.confused("a header that cannot be")
         }
     }
 
-    private func checkMemory(_ plan: Plan) throws(Failure) {
-        guard plan.memory <= settings.limits.maximumMemory else {
+    /// What stages must see before the plan is known, measured on the whole picture. Its memory is given back meanwhile: a source that waits
+    /// for its names must not hold any.
+    private func measurements(of facts: SourceFacts, _ name: SourceName, _ planner: Planner) throws -> [StageMeasurement] {
+        guard planner.needsMeasurement, !settings.isDryRun, let worker else { return [] }
+        let bound = try planned { () throws(PlanFailure) in try planner.plan(facts, pixelsPerPoint: name.pixelsPerPoint) }
+        try checkMemory(bound.memory)
+        settings.memory.acquire(bound.memory)
+        defer { settings.memory.release(bound.memory) }
+        let message = RenderMessage(pipeline: 1, pixelsPerPoint: name.pixelsPerPoint)
+        switch try worker.ask(.measure(message), files: [], withinSeconds: bound.deadline, cancellation: settings.cancellation) {
+        case .measured(let found) where found.allSatisfy(\.measurement.isPlausible): return found
+        case .failed(let failure): throw failure
+        case .measured, .facts, .assets, .rendered, .assetFailed: throw WorkerLoss.confused("a measurement that cannot be")
+        }
+    }
+
+    private func checkMemory(_ memory: Int) throws(Failure) {
+        guard memory <= settings.limits.maximumMemory else {
             let message =
-                "rendering would need up to \(plan.memory >> 20) MiB; the budget is \(settings.limits.maximumMemory >> 20) MiB (--max-memory)"
+                "rendering would need up to \(memory >> 20) MiB; the budget is \(settings.limits.maximumMemory >> 20) MiB (--max-memory)"
             throw Failure(.tooMuchMemory, stage: "read", message)
         }
     }
 
     /// The names, asked for once however often the source is attempted.
-    private func names(for plan: Plan, _ source: SourceFile, _ opened: OpenedSource, _ job: inout Job) async throws -> [RenditionName] {
+    private func names(for plan: Plan, _ source: SourceFile, _ opened: OpenedSource, _ job: inout Job) throws -> [RenditionName] {
         if let names = job.names { return names }
         let facts = naming(plan, source, opened)
         job.report.source.sha256 = facts.hash
-        let names = try await settings.names.claim(order: job.order, source: source.identity) { version throws(PlanFailure) in
+        job.hasAsked = true
+        let names = try settings.names.claim(order: job.order, source: source.identity) { version throws(PlanFailure) in
             try plan.names(for: facts, version: version)
         }
-        // From here on the turn is used up; `finish` releases the names instead.
         job.names = names
         job.report.warnings += names.filter(\.isShortened).map {
             Warning(.nameShortened, "the output name was longer than 255 bytes; it is now '\($0.path.printable)'")
@@ -202,13 +224,13 @@ package actor Lane {
     }
 
     private func render(
-        _ plan: Plan, _ names: [RenditionName], _ name: SourceName, _ opened: OpenedSource, _ job: inout Job, _ clock: inout Stopwatch
+        _ plan: Plan, _ measurements: [StageMeasurement], _ names: [RenditionName], _ name: SourceName, _ opened: OpenedSource, _ job: inout Job,
+        _ clock: inout Stopwatch
     ) throws {
         guard let worker else { throw Failure(.internal, stage: "render", "there is no worker") }
         let outputs = try stage(names)
-        let message = RenderMessage(pipeline: 1, facts: plan.source, pixelsPerPoint: name.pixelsPerPoint)
-        let files = [opened.file.descriptor] + outputs.map(\.file.descriptor)
-        let reply = try worker.ask(.render(message), descriptors: files, withinSeconds: plan.deadline, cancellation: settings.cancellation)
+        let message = RenderMessage(pipeline: 1, pixelsPerPoint: name.pixelsPerPoint, measurements: measurements)
+        let reply = try worker.ask(.render(message), files: outputs.map(\.file), withinSeconds: plan.deadline, cancellation: settings.cancellation)
         job.report.milliseconds.render += clock.lap()
         guard case .rendered(let result) = reply else {
             if case .failed(let failure) = reply { throw failure }
@@ -225,6 +247,7 @@ package actor Lane {
         }
         job.report.warnings += result.warnings
         job.report.peakMemory = result.peakMemory
+        keptBytes = result.keptMemory
         try publish(outputs)
     }
 

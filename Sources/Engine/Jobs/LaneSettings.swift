@@ -10,13 +10,13 @@ package struct LaneSettings: Sendable {
     package let isDryRun: Bool
     /// How often a source may cost a worker its life.
     package var attempts = 3
-    package let worker: WorkerCommand
+    package let workers: WorkerStarter
     package let names: NameDesk
     package let memory: MemoryBudget
     package let cancellation: Cancellation
 
     package init(
-        pipeline: LoadedPipeline, limits: Limits, outbox: BytePath, keepsTree: Bool, isDryRun: Bool, worker: WorkerCommand, names: NameDesk,
+        pipeline: LoadedPipeline, limits: Limits, outbox: BytePath, keepsTree: Bool, isDryRun: Bool, workers: WorkerStarter, names: NameDesk,
         memory: MemoryBudget, cancellation: Cancellation
     ) {
         self.pipeline = pipeline
@@ -24,7 +24,7 @@ package struct LaneSettings: Sendable {
         self.outbox = outbox
         self.keepsTree = keepsTree
         self.isDryRun = isDryRun
-        self.worker = worker
+        self.workers = workers
         self.names = names
         self.memory = memory
         self.cancellation = cancellation

@@ -1,32 +1,38 @@
 // Admission by predicted memory: one huge picture runs alone, forty small ones together.
 
 /// The memory that all workers may use together.
-package actor MemoryBudget {
+package final class MemoryBudget: Sendable {
     private let total: Int
-    private var free: Int
-    /// First come, first served, so that a huge picture is not overtaken for ever.
-    private var waiting: [(bytes: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    private let state: Monitor<State>
+
+    private struct State {
+        var free: Int
+        /// First come, first served, so that a huge picture is not overtaken for ever: the number of the next to come, and of the next to go.
+        var nextTicket = 0
+        var nextServed = 0
+    }
 
     package init(bytes: Int) {
         total = bytes
-        free = bytes
+        state = Monitor(State(free: bytes))
     }
 
-    /// Waits until so many bytes are free, and takes them.
-    func acquire(_ bytes: Int) async {
+    /// Waits until so many bytes are free, and takes them. More than the whole budget runs alone.
+    func acquire(_ bytes: Int) {
         let bytes = min(bytes, total)
-        if waiting.isEmpty && bytes <= free {
-            free -= bytes
-        } else {
-            await withCheckedContinuation { waiting.append((bytes, $0)) }
+        let ticket = state.change { state in
+            defer { state.nextTicket += 1 }
+            return state.nextTicket
+        }
+        state.wait { state -> Void? in
+            guard state.nextServed == ticket, bytes <= state.free else { return nil }
+            state.free -= bytes
+            state.nextServed += 1
+            return ()
         }
     }
 
     func release(_ bytes: Int) {
-        free += min(bytes, total)
-        while let first = waiting.first, first.bytes <= free {
-            free -= first.bytes
-            waiting.removeFirst().continuation.resume()
-        }
+        state.change { $0.free += min(bytes, total) }
     }
 }

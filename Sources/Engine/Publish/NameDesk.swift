@@ -2,24 +2,27 @@
 import Glibc
 package import Pipeline
 
-/// Gives every source its names, in the order of the sources.
-package actor NameDesk {
-    private let record: NameRecord
+/// Gives every source its names, in the order of the sources. Waiting blocks the thread.
+package final class NameDesk: Sendable {
     private let outbox: BytePath
     private let policy: CollisionPolicy
     /// Paths that no rendition may be written to, whatever the policy says.
     private let sources: Set<BytePath>
-    /// The source whose turn it is.
-    private var turn = 0
-    private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
-    /// Turns that were given up before they came.
-    private var passed: Set<Int> = []
-    /// Names that are being written now, and by whom.
-    private var inUse: [BytePath: Int] = [:]
-    private var waitingForRelease: [CheckedContinuation<Void, Never>] = []
+    private let state: Monitor<State>
 
-    private let executor = ThreadExecutor()
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    private struct State {
+        let record: NameRecord
+        /// The source whose turn it is.
+        var turn = 0
+        /// Turns that were given up before they came.
+        var passed: Set<Int> = []
+        /// Names that are being written now, and by whom.
+        var inUse: [BytePath: Int] = [:]
+
+        mutating func nextTurn() {
+            repeat { turn += 1 } while passed.remove(turn) != nil
+        }
+    }
 
     /// - Parameters:
     ///   - sources: the identities of all sources, which are never overwritten.
@@ -33,7 +36,7 @@ package actor NameDesk {
         let folder = outbox.appending(BytePath(".imagemill"))
         if !isDryRun { try FileSystem.makeDirectories(folder) }
         do {
-            record = try NameRecord(folder: folder, isDryRun: isDryRun)
+            state = Monitor(State(record: try NameRecord(folder: folder, isDryRun: isDryRun)))
         } catch {
             throw SystemError("open the record of names in '\(folder.printable)' (\(error))", code: isDiskFull(error) ? ENOSPC : EIO)
         }
@@ -43,17 +46,22 @@ package actor NameDesk {
     /// - Parameter order: the source's place among all sources, from 0.
     func claim(
         order: Int, source: BytePath, candidates: (_ version: Int) throws(PlanFailure) -> [RenditionName]
-    ) async throws(Failure) -> [RenditionName] {
-        await waitForTurn(order)
-        defer { nextTurn() }
+    ) throws(Failure) -> [RenditionName] {
         do {
-            let names = try record.claim(for: source, policy: policy, candidates: candidates) { name in
-                let path = outbox.appending(name)
-                if sources.contains(path) { return .source }
-                return (try? FileSystem.status(path, followLinks: false)).flatMap { $0 } == nil ? .nothing : .file
+            let names = try state.wait { state -> [RenditionName]? in
+                guard state.turn == order else { return nil }
+                do {
+                    let names = try state.record.claim(for: source, policy: policy, candidates: candidates, occupant: occupant)
+                    // With `overwrite`, the later source in order must win: it waits for the earlier one that writes the same name.
+                    guard !names.contains(where: { state.inUse[$0.path] != nil }) else { return nil }
+                    for name in names { state.inUse[name.path] = order }
+                    state.nextTurn()
+                    return names
+                } catch {
+                    state.nextTurn()
+                    throw error
+                }
             }
-            await waitUntilFree(names)
-            for name in names { inUse[name.path] = order }
             return names
         } catch let failure as Failure {
             throw failure
@@ -65,36 +73,23 @@ package actor NameDesk {
         }
     }
 
+    private func occupant(of name: BytePath) -> Occupant {
+        let path = outbox.appending(name)
+        if sources.contains(path) { return .source }
+        return (try? FileSystem.status(path, followLinks: false)).flatMap { $0 } == nil ? .nothing : .file
+    }
+
     /// A source that will not ask for names, because it failed before.
     func pass(order: Int) {
-        guard order != turn else { return nextTurn() }
-        passed.insert(order)
-    }
-
-    /// A source has written its names, or never will.
-    func release(order: Int) {
-        inUse = inUse.filter { $0.value != order }
-        let waiters = waitingForRelease
-        waitingForRelease = []
-        for waiter in waiters { waiter.resume() }
-    }
-
-    /// With `overwrite`, the later source in order must win: it waits for the earlier one that writes the same name.
-    private func waitUntilFree(_ names: [RenditionName]) async {
-        while names.contains(where: { inUse[$0.path] != nil }) {
-            await withCheckedContinuation { waitingForRelease.append($0) }
+        state.change { state in
+            if order == state.turn { state.nextTurn() } else { state.passed.insert(order) }
         }
     }
 
-    private func waitForTurn(_ order: Int) async {
-        guard order != turn else { return }
-        await withCheckedContinuation { waiting[order] = $0 }
+    /// A source has written its names, or never will.
+    func release(_ names: [RenditionName]) {
+        state.change { state in
+            for name in names { state.inUse[name.path] = nil }
+        }
     }
-
-    private func nextTurn() {
-        repeat { turn += 1 } while passed.remove(turn) != nil
-        waiting.removeValue(forKey: turn)?.resume()
-    }
-
-    package func close() { executor.stop() }
 }

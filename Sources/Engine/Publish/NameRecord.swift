@@ -83,8 +83,9 @@ final class NameRecord {
 
     /// Why the names cannot all be this source's: the first reason, as a sentence.
     private func obstacle(to names: [RenditionName], _ source: BytePath, _ database: Database, _ occupant: (BytePath) -> Occupant) throws -> String? {
+        let owner = try database.cachedStatement(sql: "SELECT source FROM names WHERE name = ?")
         for name in names {
-            let owner = try Row.fetchOne(database, sql: "SELECT source FROM names WHERE name = ?", arguments: [Data(name.path.bytes)])
+            let owner = try Row.fetchOne(owner, arguments: [Data(name.path.bytes)])
             if let owner {
                 let bytes = [UInt8](owner["source"] as Data)
                 if bytes != source.bytes { return "the name '\(name.path.printable)' belongs to '\(BytePath(bytes).printable)'" }
@@ -96,11 +97,9 @@ final class NameRecord {
     }
 
     private func record(_ names: [RenditionName], _ source: BytePath, _ database: Database) throws {
-        for name in names {
-            try database.execute(
-                sql: "INSERT INTO names (name, source) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET source = excluded.source",
-                arguments: [Data(name.path.bytes), Data(source.bytes)])
-        }
+        let insert = try database.cachedStatement(
+            sql: "INSERT INTO names (name, source) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET source = excluded.source")
+        for name in names { try insert.execute(arguments: [Data(name.path.bytes), Data(source.bytes)]) }
     }
 }
 

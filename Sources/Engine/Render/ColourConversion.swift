@@ -8,21 +8,30 @@ import Vips
 /// 16 bit stays 16 bit, and grey stays grey. A profile that is sRGB in all but name costs nothing.
 struct ColourConversion {
     let policy: ProfilePolicy
+    let profiles: ProfileBook
 
     func convert(_ image: Image) throws -> (image: Image, warnings: [Warning]) {
         if policy == .keep { return (image, []) }
-        let assessment = image.blob("icc-profile-data") == nil ? .missing : try assess(image)
+        let assessment = try assessment(of: image)
         let converted = try convert(image, assessment)
-        let plain = try converted.editingMetadata { $0.remove("icc-profile-data") }
-        return (plain, warnings(image, assessment))
+        return (try converted.removingMetadata(["icc-profile-data"]), warnings(image, assessment))
     }
 
     /// What an embedded profile is good for.
-    private enum Assessment: Equatable {
+    fileprivate enum Assessment: Equatable {
         case missing, unusable
         /// Colours come out as they went in.
         case standard
         case different(isWide: Bool)
+    }
+
+    private func assessment(of image: Image) throws -> Assessment {
+        guard let profile = image.blob("icc-profile-data") else { return .missing }
+        let bands = image.bands - (image.hasAlpha ? 1 : 0)
+        if let known = profiles.assessment(of: profile, bands: bands) { return known }
+        let found = try assess(profile, bands: bands)
+        profiles.add(found, for: profile, bands: bands)
+        return found
     }
 
     private func convert(_ image: Image, _ assessment: Assessment) throws -> Image {
@@ -57,12 +66,10 @@ struct ColourConversion {
     }
 
     /// Sends a few colours through the profile, which tells whether it works, changes anything, or reaches beyond sRGB.
-    private func assess(_ image: Image) throws -> Assessment {
-        let bands = image.bands - (image.hasAlpha ? 1 : 0)
+    private func assess(_ profile: [UInt8], bands: Int) throws -> Assessment {
         let levels: [UInt8] = [0, 64, 128, 192, 255]
         var colours: [[UInt8]] = [[]]
         for _ in 0..<bands { colours = colours.flatMap { colour in levels.map { colour + [$0] } } }
-        let profile = image.blob("icc-profile-data") ?? []
         let meaning = bands == 1 ? "b-w" : bands == 4 ? "cmyk" : "srgb"
         let sample = try Image(bytes: colours.flatMap { $0 }, width: colours.count, height: 1, bands: bands)
             .copy(interpretation: meaning).editingMetadata { $0.set("icc-profile-data", blob: profile) }
@@ -77,5 +84,26 @@ struct ColourConversion {
         // What sRGB cannot hold does not come back.
         let returned = try standard.converted(toProfile: profile, depth: 8).pixels()
         return .different(isWide: zip(returned, expected).contains { abs(Int($0) - Int($1)) > 12 })
+    }
+}
+
+/// The profiles that a worker has met: a camera writes the same one into every picture.
+final class ProfileBook {
+    private var known: [Key: ColourConversion.Assessment] = [:]
+    /// Profiles to remember; one takes a few kilobytes, rarely a megabyte.
+    private static let capacity = 32
+
+    private struct Key: Hashable {
+        let profile: [UInt8]
+        let bands: Int
+    }
+
+    fileprivate func assessment(of profile: [UInt8], bands: Int) -> ColourConversion.Assessment? {
+        known[Key(profile: profile, bands: bands)]
+    }
+
+    fileprivate func add(_ assessment: ColourConversion.Assessment, for profile: [UInt8], bands: Int) {
+        if known.count >= Self.capacity { known.removeAll() }
+        known[Key(profile: profile, bands: bands)] = assessment
     }
 }

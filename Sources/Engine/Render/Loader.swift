@@ -3,15 +3,14 @@ import Pipeline
 import Vips
 
 enum Loader {
-    /// Reads a header.
-    static func facts(of format: SourceFormat, _ file: OpenFile) throws -> SourceFacts {
-        let image = try open(file, format: format, shrink: 1, allFrames: true, tolerance: .nothing)
+    /// What the header of a picture says that was opened with all its frames.
+    static func facts(of format: SourceFormat, _ image: Image) throws -> SourceFacts {
         let pages = max(1, image.pages)
         let isStacked = pages > 1 && image.pageHeight < image.height
         return SourceFacts(
             format: format, size: PixelSize(image.width, isStacked ? image.pageHeight : image.height),
             orientation: image.int("orientation") ?? 1, frames: pages, hasAlpha: image.hasAlpha, colour: try colour(of: image),
-            depth: image.format == .uchar ? .eight : .sixteen, hasProfile: image.fields.contains("icc-profile-data"),
+            depth: image.format == .uchar ? .eight : .sixteen, hasProfile: image.has("icc-profile-data"),
             isInterlaced: (image.int("interlaced") ?? image.int("jpeg-multiscan") ?? 0) != 0, captureDate: captureDate(of: image))
     }
 

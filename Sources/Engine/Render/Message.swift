@@ -5,9 +5,11 @@ import Pipeline
 enum Request: Codable, Sendable {
     /// Keep a pipeline for the jobs to come. Beside it: each asset, in the order of `assets`. Answer: `assets`.
     case prepare(PipelineMessage)
-    /// Read a header. Beside it: the source. Answer: `facts`.
+    /// Read a header, and keep the source open. Beside it: the source. Answer: `facts`.
     case probe(SourceFormat)
-    /// Render. Beside it: the source, then each output in the order of the plan's renditions. Answer: `rendered`.
+    /// Look at the source of the last probe, for stages whose plan depends on what is in the picture. Answer: `measured`.
+    case measure(RenderMessage)
+    /// Render the source of the last probe. Beside it: each output in the order of the plan's renditions. Answer: `rendered`.
     case render(RenderMessage)
 }
 
@@ -30,14 +32,16 @@ struct AssetMessage: Codable, Sendable {
 
 struct RenderMessage: Codable, Sendable {
     let pipeline: Int
-    let facts: SourceFacts
     let pixelsPerPoint: Int
+    /// What was measured on the source before.
+    var measurements: [StageMeasurement] = []
 }
 
 /// What a worker answers.
 enum Reply: Codable, Sendable {
     case assets([AssetFacts])
     case facts(SourceFacts)
+    case measured([StageMeasurement])
     case rendered(RenderResult)
     case failed(Failure)
     /// An asset cannot be used: its index, and why.
@@ -51,6 +55,8 @@ struct RenderResult: Codable, Sendable {
     let warnings: [Warning]
     /// The worker's highest resident memory so far, in bytes.
     let peakMemory: Int
+    /// Its resident memory once the pictures are let go, in bytes.
+    var keptMemory = 0
 }
 
 struct RenderedSize: Codable, Sendable, Equatable {

@@ -9,67 +9,86 @@ struct Renderer {
     let plan: Plan
     let pipeline: PipelineFile
     let assets: AssetStore
+    let colours: ColourConversion
 
     /// Renders every rendition into its descriptor, in the order of the plan.
-    func render(_ source: OpenFile, to outputs: [OpenFile]) throws -> RenderResult {
-        var decoding = try decode(source)
-        let metadata = SourceMetadata(decoding.frames.images[0])
-        let context = RenderContext(scale: 1, assets: assets)
-        var shared = try run(plan.shared, on: decoding.frames, context)
-        if plan.holdsShared && !plan.shared.isEmpty { shared = try shared.map { try $0.inMemory() } }
+    func render(_ source: ProbedSource, to outputs: [OpenFile]) throws -> RenderResult {
+        let image = try source.image(plan.load, tolerance: pipeline.tolerance)
+        let metadata = SourceMetadata(image)
+        let (starts, warnings) = try starts(from: image)
         var sizes: [RenderedSize] = []
-        for (rendition, output) in zip(plan.renditions, outputs) {
+        for (index, (rendition, output)) in zip(plan.renditions, outputs).enumerated() {
             do {
-                sizes.append(try render(rendition, from: shared, metadata, to: output))
+                sizes.append(try render(rendition, from: starts[index], metadata, to: output))
             } catch let error as VipsError {
                 throw try cause(of: error, source, rendition, output)
             }
         }
-        decoding.warnings += metadata.warnings(for: plan.renditions.map(\.rendition.save.metadata))
-        return RenderResult(renditions: sizes, warnings: decoding.warnings, peakMemory: Int(clinux_peak_memory()))
+        return RenderResult(
+            renditions: sizes, warnings: try warnings + source.warnings(pipeline.tolerance) + metadata.warnings(for: plan.renditions.map(\.policy)),
+            peakMemory: Int(clinux_peak_memory()))
     }
 
-    // MARK: - From the source to the first stage
+    // MARK: - From the source to the first stage of each rendition
 
-    private func decode(_ source: OpenFile) throws -> (frames: Frames, warnings: [Warning]) {
-        let facts = plan.source
-        var image = try Loader.open(
-            source, format: facts.format, shrink: plan.load.shrink, allFrames: plan.load.loadsAllFrames, tolerance: pipeline.tolerance)
-        // libheif looks past the end of a good file to learn its size, and libvips leaves that in its error buffer.
-        if facts.format == .heic || facts.format == .avif { _ = VipsLibrary.takeErrors() }
-        let delays = image.ints("delay") ?? []
-        let repeatCount = image.int("loop") ?? 0
-        if plan.load.isHeldInMemory { image = try image.inMemory() }
-        let upright = try image.upright(orientation: facts.orientation)
-        var (converted, warnings) = try ColourConversion(policy: pipeline.profile).convert(upright)
+    /// The source with all its pixels in memory, as the first stage gets it.
+    func wholePicture(_ source: ProbedSource) throws -> Frames {
+        let image = try source.reopened(shrink: 1, allFrames: plan.load.loadsAllFrames, tolerance: pipeline.tolerance).inMemory()
+        let converted = try colours.convert(image.upright(orientation: plan.source.orientation)).image.inMemory()
+        let timing = Timing(image, frames: plan.load.loadsAllFrames ? plan.source.frames : 1)
+        let single = try withoutFrames(converted)
+        return timing.frames > 1 ? try timing.frames(of: single) : Frames(images: [single])
+    }
+
+    /// What each rendition begins with.
+    private func starts(from image: Image) throws -> (starts: [Frames], warnings: [Warning]) {
+        var decoded = plan.load.isHeldInMemory ? try image.inMemory() : image
+        if !plan.load.turnsLate { decoded = try decoded.upright(orientation: plan.source.orientation) }
+        var (converted, warnings) = try colours.convert(decoded)
         // Several renditions read it; what the conversion costs is paid once.
-        if plan.holdsShared && plan.shared.isEmpty && converted !== image { converted = try converted.inMemory() }
-        if pipeline.tolerance == .truncated, completeness(of: facts.format, in: try source.byteSource()) == .incomplete {
-            warnings.append(Warning(.sourceTruncated, "the file ends before the picture does; what is missing is grey"))
-        }
-        return (try frames(of: converted, delays: delays, repeatCount: repeatCount), warnings)
+        if plan.holdsShared && plan.shared.isEmpty && converted !== decoded { converted = try converted.inMemory() }
+        let timing = Timing(image, frames: plan.load.loadsAllFrames ? plan.source.frames : 1)
+        let single = try withoutFrames(converted)
+        if plan.scalesAtOnce && plan.shared.isEmpty { return (try scaledAtOnce(single, timing), warnings) }
+        let frames = timing.frames > 1 ? try timing.frames(of: single) : Frames(images: [single])
+        var shared = try run(plan.shared, on: frames, RenderContext(scale: 1, assets: assets))
+        if plan.scalesAtOnce { return (try scaledAtOnce(shared.images[0], timing), warnings) }
+        if plan.holdsShared && !plan.shared.isEmpty { shared = try shared.map { try $0.inMemory() } }
+        return (plan.renditions.map { $0.format.supportsAnimation ? shared : Frames(images: [shared.images[0]]) }, warnings)
     }
 
-    private func frames(of image: Image, delays: [Int], repeatCount: Int) throws -> Frames {
-        guard plan.load.loadsAllFrames else { return Frames(images: [image]) }
-        let height = plan.source.size.height
-        guard image.height == height * plan.source.frames else {
+    /// The picture at the size that each rendition's first stage scales to, while its rows pass once. That stage finds nothing left to scale.
+    private func scaledAtOnce(_ image: Image, _ timing: Timing) throws -> [Frames] {
+        let isLying = plan.load.turnsLate && plan.source.orientation >= 5
+        let targets = try plan.renditions.map { rendition in
+            guard let scaling = rendition.firstScaling, let kernel = ResamplingKernel(scaling.kernel) else {
+                throw MismatchedPlan(stage: rendition.steps.first?.name ?? "save")
+            }
+            let size = isLying ? scaling.size.transposed : scaling.size
+            return ResamplingTarget(width: size.width, height: size.height, kernel: kernel)
+        }
+        // The last pixel of a JPEG that is shrunk on load stands for what is left of the source, which may be less than a pixel.
+        let shrink = Double(plan.load.shrink)
+        let isFraction = plan.source.format == .jpeg && plan.load.turnsLate
+        let extent = isFraction ? (Double(plan.source.size.width) / shrink, Double(plan.source.size.height) / shrink) : nil
+        return try image.resampled(to: targets, extent: extent, frames: timing.frames).map { scaled in
+            if timing.frames > 1 { return try timing.frames(of: scaled) }
+            return Frames(images: [plan.load.turnsLate ? try scaled.upright(orientation: plan.source.orientation) : scaled])
+        }
+    }
+
+    /// The picture as one, whatever it says of frames and pages; checked against the header that was planned with.
+    private func withoutFrames(_ image: Image) throws -> Image {
+        guard plan.load.loadsAllFrames else { return image }
+        guard image.height == plan.source.size.height * plan.source.frames else {
             throw Failure(.changedWhileRead, stage: "decode", "the header promised \(plan.source.frames) frames, the file has others")
         }
-        let single = try image.editingMetadata { editor in
-            for field in ["page-height", "n-pages", "delay", "loop", "gif-delay", "gif-loop"] { editor.remove(field) }
-        }
-        let images = try (0..<plan.source.frames).map {
-            try single.extractArea(left: 0, top: $0 * height, width: image.width, height: height)
-        }
-        let known = delays.prefix(images.count)
-        return Frames(
-            images: images, delays: known + Array(repeating: known.last ?? 100, count: images.count - known.count), repeatCount: repeatCount)
+        return try image.removingMetadata(["page-height", "n-pages", "delay", "loop", "gif-delay", "gif-loop"])
     }
 
     // MARK: - Stages
 
-    private func run(_ steps: [Step], on start: Frames, _ context: RenderContext) throws -> Frames {
+    func run(_ steps: [Step], on start: Frames, _ context: RenderContext) throws -> Frames {
         var frames = start
         for (index, step) in steps.enumerated() {
             // The first stage's input was held while loading, where it needs that.
@@ -100,9 +119,7 @@ struct Renderer {
 
     // MARK: - Saving
 
-    private func render(_ rendition: RenditionPlan, from shared: Frames, _ metadata: SourceMetadata, to output: OpenFile) throws -> RenderedSize {
-        var start = shared
-        if !rendition.format.supportsAnimation { start = Frames(images: [shared.images[0]]) }
+    private func render(_ rendition: RenditionPlan, from start: Frames, _ metadata: SourceMetadata, to output: OpenFile) throws -> RenderedSize {
         let context = RenderContext(scale: rendition.scale, assets: assets)
         var frames = try run(rendition.steps, on: start, context)
         let save = rendition.rendition.save
@@ -118,7 +135,7 @@ struct Renderer {
     private func joined(_ frames: Frames) throws -> Image {
         guard frames.images.count > 1 else { return frames.images[0] }
         let height = frames.images[0].height
-        return try Image.arrayjoin(frames.images).editingMetadata { editor in
+        return try (frames.stack ?? Image.arrayjoin(frames.images)).editingMetadata { editor in
             editor.set("page-height", int: height)
             editor.set("delay", ints: frames.delays)
             editor.set("loop", int: frames.repeatCount)
@@ -128,12 +145,11 @@ struct Renderer {
     // MARK: - Failures
 
     /// Decoding runs while encoding pulls, so an error says little about who failed. Writing and decoding alone tell.
-    private func cause(of error: VipsError, _ source: OpenFile, _ rendition: RenditionPlan, _ output: OpenFile) throws -> Failure {
+    private func cause(of error: VipsError, _ source: ProbedSource, _ rendition: RenditionPlan, _ output: OpenFile) throws -> Failure {
         if let failure = writeFailure(output) { return failure }
         _ = VipsLibrary.takeErrors()
         do {
-            _ = try Loader.open(source, format: plan.source.format, shrink: plan.load.shrink, allFrames: false, tolerance: pipeline.tolerance)
-                .inMemory()
+            _ = try source.reopened(shrink: plan.load.shrink, tolerance: pipeline.tolerance).inMemory()
         } catch {
             return Failure(.corrupt, stage: "decode", "the picture is damaged", detail: error.message)
         }
@@ -148,5 +164,24 @@ struct Renderer {
         let written = write(output.descriptor, block, block.count)
         guard written < block.count else { return nil }
         return SystemError("write a rendition", code: written < 0 ? errno : ENOSPC).asOutputFailure
+    }
+}
+
+/// When the frames of an animation are shown.
+private struct Timing {
+    let frames: Int
+    private let delays: [Int]
+    private let repeatCount: Int
+
+    /// - Parameter frames: how many of them there are.
+    init(_ image: Image, frames: Int) {
+        let known = (image.ints("delay") ?? []).prefix(frames)
+        self.frames = frames
+        delays = frames > 1 ? known + Array(repeating: known.last ?? 100, count: frames - known.count) : []
+        repeatCount = frames > 1 ? image.int("loop") ?? 0 : 0
+    }
+
+    func frames(of stack: Image) throws -> Frames {
+        try Frames(stack: stack, count: frames, delays: delays, repeatCount: repeatCount)
     }
 }

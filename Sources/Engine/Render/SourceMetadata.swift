@@ -38,7 +38,7 @@ struct SourceMetadata {
         let doomed = image.fields.filter {
             $0.hasPrefix("exif-") || $0.hasPrefix("png-comment") || $0 == "image-description" || Self.blocks.keys.contains($0)
         }
-        return try image.editingMetadata { editor in doomed.forEach(editor.remove) }
+        return try image.removingMetadata(doomed)
     }
 
     /// In XMP, which every format but GIF can hold, and in EXIF for programs that read nothing else.

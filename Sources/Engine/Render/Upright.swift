@@ -16,9 +16,6 @@ extension Image {
         case 8: turned = try rot("d270")
         default: turned = self
         }
-        return try turned.editingMetadata {
-            $0.remove("orientation")
-            $0.remove("exif-ifd0-Orientation")
-        }
+        return try turned.removingMetadata(["orientation", "exif-ifd0-Orientation"])
     }
 }

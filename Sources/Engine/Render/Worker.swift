@@ -7,6 +7,9 @@ import Vips
 
 /// The life of a worker process, from start to the end of its socket.
 package enum Worker {
+    /// Bytes that a worker keeps for the next picture once it has freed them: a few buffers of a photo's decoded pixels.
+    private static let keptMemory = 64 << 20
+
     /// Serves requests on standard input until the supervisor closes it.
     /// - Returns: the exit code.
     package static func run() -> CInt {
@@ -14,6 +17,9 @@ package enum Worker {
         // in a container it may well be 1.
         guard clinux_bind_to_parent() == 0 else { return 70 }
         _ = clinux_limit_core(0)
+        // Files in memory only: libvips would else write large pictures to a temporary file.
+        _ = clinux_set_environment("VIPS_DISC_THRESHOLD", "1000g")
+        clinux_keep_freed_memory(keptMemory)
         // A file that grows past its limit is an error to report, not a reason to die.
         signal(SIGXFSZ, SIG_IGN)
         signal(SIGPIPE, SIG_IGN)
@@ -35,7 +41,7 @@ package enum Worker {
     }
 }
 
-/// What a worker keeps between requests: the pipelines it was given.
+/// What a worker keeps between requests: the pipelines it was given, and the source it is at.
 private struct WorkerState {
     private struct Prepared {
         let planner: Planner
@@ -43,6 +49,9 @@ private struct WorkerState {
     }
 
     private var pipelines: [Int: Prepared] = [:]
+    /// What the last probe opened, until it is rendered.
+    private var source: ProbedSource?
+    private let profiles = ProfileBook()
 
     mutating func answer(_ request: Request, _ files: [OpenFile]) -> Reply {
         // What an earlier picture left behind is not this one's fault.
@@ -50,8 +59,9 @@ private struct WorkerState {
         _ = GLibLog.shared.take()
         switch request {
         case .prepare(let message): return prepare(message, files)
-        case .probe(let format): return reply(decoding: { .facts(try Loader.facts(of: format, try single(files))) })
-        case .render(let message): return reply(decoding: { .rendered(try render(message, files)) })
+        case .probe(let format): return reply { worker in .facts(try worker.probe(format, files)) }
+        case .measure(let message): return reply { worker in .measured(try worker.measure(message)) }
+        case .render(let message): return reply { worker in .rendered(try worker.render(message, files)) }
         }
     }
 
@@ -75,26 +85,44 @@ private struct WorkerState {
         return .assets(message.assets.compactMap { assets.facts[$0.path] })
     }
 
-    private func render(_ message: RenderMessage, _ files: [OpenFile]) throws -> RenderResult {
-        guard let prepared = pipelines[message.pipeline], let source = files.first else {
+    private mutating func probe(_ format: SourceFormat, _ files: [OpenFile]) throws -> SourceFacts {
+        source = nil
+        guard let file = files.first, files.count == 1 else { throw Failure(.internal, stage: "read", "a request came without its source") }
+        let probed = try ProbedSource(file, format: format)
+        source = probed
+        return probed.facts
+    }
+
+    private func measure(_ message: RenderMessage) throws -> [StageMeasurement] {
+        guard let prepared = pipelines[message.pipeline], let source else {
             throw Failure(.internal, stage: "read", "the worker was not given the pipeline or the source")
         }
-        let plan = try prepared.planner.plan(message.facts, pixelsPerPoint: message.pixelsPerPoint)
-        guard files.count == plan.renditions.count + 1 else {
-            throw Failure(.internal, stage: "save", "the worker was given \(files.count - 1) outputs for \(plan.renditions.count) renditions")
+        let measuring = Measuring(
+            planner: prepared.planner, assets: prepared.assets,
+            colours: ColourConversion(policy: prepared.planner.pipeline.profile, profiles: profiles))
+        return try measuring.measure(source, pixelsPerPoint: message.pixelsPerPoint)
+    }
+
+    private mutating func render(_ message: RenderMessage, _ files: [OpenFile]) throws -> RenderResult {
+        guard let prepared = pipelines[message.pipeline], let source else {
+            throw Failure(.internal, stage: "read", "the worker was not given the pipeline or the source")
         }
-        let renderer = Renderer(plan: plan, pipeline: prepared.planner.pipeline, assets: prepared.assets)
-        return try renderer.render(source, to: Array(files.dropFirst()))
+        self.source = nil
+        let plan = try prepared.planner.plan(
+            source.facts, pixelsPerPoint: message.pixelsPerPoint, measurements: message.measurements.byPath)
+        guard files.count == plan.renditions.count else {
+            throw Failure(.internal, stage: "save", "the worker was given \(files.count) outputs for \(plan.renditions.count) renditions")
+        }
+        let pipeline = prepared.planner.pipeline
+        let colours = ColourConversion(policy: pipeline.profile, profiles: profiles)
+        var result = try Renderer(plan: plan, pipeline: pipeline, assets: prepared.assets, colours: colours).render(source, to: files)
+        result.keptMemory = Int(clinux_resident_memory())
+        return result
     }
 
-    private func single(_ files: [OpenFile]) throws -> OpenFile {
-        guard let file = files.first, files.count == 1 else { throw Failure(.internal, stage: "read", "a request came without its source") }
-        return file
-    }
-
-    private func reply(decoding work: () throws -> Reply) -> Reply {
+    private mutating func reply(decoding work: (inout WorkerState) throws -> Reply) -> Reply {
         do {
-            return try work()
+            return try work(&self)
         } catch {
             return .failed(failure(from: error, stage: "decode"))
         }

@@ -13,18 +13,6 @@ enum WorkerLoss: Error, Equatable {
     case confused(String)
 }
 
-/// How workers are started.
-package struct WorkerCommand: Sendable {
-    /// The program that has the worker subcommand: this one.
-    package let executable: String
-    package let arguments: [String]
-
-    package init(executable: String = "/proc/self/exe", arguments: [String] = ["__worker"]) {
-        self.executable = executable
-        self.arguments = arguments
-    }
-}
-
 /// A running worker process. Used from one thread at a time; it dies with this object.
 final class WorkerProcess {
     private let channel: Channel
@@ -34,13 +22,31 @@ final class WorkerProcess {
     /// How many renderings it has done.
     private(set) var renderings = 0
 
-    /// Starts a process in a group of its own, so that a Ctrl-C in the terminal does not reach it, with nothing open but its socket.
-    init(_ command: WorkerCommand) throws(SystemError) {
-        let (channel, theirs) = try Channel.pair()
+    private init(_ channel: Channel, _ errors: OpenFile, _ process: pid_t) {
         self.channel = channel
-        errors = OpenFile(owning: clinux_memory_file("imagemill-worker-errors"))
-        process = try Self.spawn(command, socket: theirs.descriptor, errors: errors.descriptor)
+        self.errors = errors
+        self.process = process
     }
+
+    /// Starts a process in a group of its own, so that a Ctrl-C in the terminal does not reach it, with nothing open but its socket.
+    convenience init(_ command: WorkerCommand) throws(SystemError) {
+        let (channel, theirs) = try Channel.pair()
+        let errors = Self.errorFile()
+        self.init(channel, errors, try Self.spawn(command, socket: theirs.descriptor, errors: errors.descriptor))
+    }
+
+    /// Copies this process, which must have a single thread, instead of starting a program: that saves loading all of libvips' libraries.
+    /// Never returns in the copy, which serves as a worker until its socket is closed.
+    static func forked() throws(SystemError) -> WorkerProcess {
+        let (channel, theirs) = try Channel.pair()
+        let errors = errorFile()
+        let process = clinux_fork(theirs.descriptor, errors.descriptor)
+        guard process >= 0 else { throw SystemError("start a worker process") }
+        if process == 0 { _exit(Worker.run()) }
+        return WorkerProcess(channel, errors, process)
+    }
+
+    private static func errorFile() -> OpenFile { OpenFile(owning: clinux_memory_file("imagemill-worker-errors")) }
 
     deinit { _ = kill() }
 
@@ -48,9 +54,10 @@ final class WorkerProcess {
 
     /// Asks and waits for the answer.
     /// - Parameter seconds: the deadline, after which the worker is killed.
-    func ask(_ request: Request, descriptors: [CInt], withinSeconds seconds: Double, cancellation: Cancellation) throws(WorkerLoss) -> Reply {
+    func ask(_ request: Request, files: [OpenFile], withinSeconds seconds: Double, cancellation: Cancellation) throws(WorkerLoss) -> Reply {
         do throws(ChannelError) {
-            try channel.send(request, descriptors: descriptors)
+            // An array is let go after its last use; the files must be open until they are sent.
+            try withExtendedLifetime(files) { () throws(ChannelError) in try channel.send(request, descriptors: files.map(\.descriptor)) }
             let (reply, _) = try channel.receive(Reply.self, withinSeconds: seconds, cancellation: cancellation)
             if case .render = request { renderings += 1 }
             return reply
@@ -130,7 +137,6 @@ final class WorkerProcess {
     private static var environment: [String] {
         let kept = ["PATH", "LD_LIBRARY_PATH", "VIPSHOME", "LSAN_OPTIONS", "TSAN_OPTIONS", "ASAN_OPTIONS"]
         let passed = kept.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
-        // Files in memory only: libvips would else write large pictures to a temporary file.
-        return passed + ["LC_ALL=C.UTF-8", "MALLOC_ARENA_MAX=2", "VIPS_DISC_THRESHOLD=1000g", "VIPS_BLOCK_UNTRUSTED=1"]
+        return passed + ["LC_ALL=C.UTF-8"]
     }
 }

@@ -3,6 +3,7 @@ import CLinux
 import FoundationEssentials
 import Glibc
 package import Pipeline
+import Synchronization
 
 /// What a run did, in numbers.
 package struct BatchSummary: Sendable, Encodable, Equatable {
@@ -26,12 +27,13 @@ package struct BatchSummary: Sendable, Encodable, Equatable {
 }
 
 /// Writes the batch document to files and streams.
-package actor BatchReport {
-    private let writers: [Writer]
-    private var isFirst = true
+package final class BatchReport: Sendable {
+    private let state: Mutex<State>
 
-    private let executor = ThreadExecutor()
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    private struct State: ~Copyable {
+        let writers: [Writer]
+        var isFirst = true
+    }
 
     /// - Parameters:
     ///   - file: where the document goes; while it grows it stands beside, with `.part` behind the name.
@@ -40,24 +42,27 @@ package actor BatchReport {
         var writers: [Writer] = []
         if let file { writers.append(try Writer(file: file)) }
         if let stream { writers.append(Writer(stream: stream)) }
-        self.writers = writers
         for writer in writers { writer.write(#"{"schema":"imagemill.batch/1","sources":["#) }
+        state = Mutex(State(writers: writers))
     }
 
     package func add(_ report: SourceReport) {
-        let text = (isFirst ? "\n" : ",\n") + json(report)
-        isFirst = false
-        for writer in writers { writer.write(text) }
+        let text = json(report)
+        state.withLock { state in
+            for writer in state.writers { writer.write((state.isFirst ? "\n" : ",\n") + text) }
+            state.isFirst = false
+        }
     }
 
     /// Completes the document and gives the file its name.
     /// - Throws: where some of it could not be written.
     package func finish(_ summary: BatchSummary) throws(SystemError) {
-        for writer in writers {
-            writer.write("\n],\"summary\":\(json(summary))}\n")
-            try writer.finish()
+        try state.withLock { state throws(SystemError) in
+            for writer in state.writers {
+                writer.write("\n],\"summary\":\(json(summary))}\n")
+                try writer.finish()
+            }
         }
-        executor.stop()
     }
 }
 

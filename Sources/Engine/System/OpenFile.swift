@@ -11,9 +11,9 @@ package struct FileStatus: Equatable, Sendable {
     package let bytes: Int
     package let device: UInt64
     package let inode: UInt64
-    /// Nanoseconds since 1970.
+    /// When the content was last written, in nanoseconds since 1970. The time of change (ctime) is no help: a link, a rename or a new mode
+    /// moves it too.
     package let modified: Int
-    package let changed: Int
 
     init(_ status: stat) {
         kind =
@@ -27,7 +27,6 @@ package struct FileStatus: Equatable, Sendable {
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)
         modified = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
-        changed = status.st_ctim.tv_sec * 1_000_000_000 + status.st_ctim.tv_nsec
     }
 }
 
@@ -46,6 +45,9 @@ package final class OpenFile: Sendable {
         guard descriptor >= 0 else { throw SystemError("open '\(path.printable)'") }
         return OpenFile(owning: descriptor)
     }
+
+    /// The same file with a position of its own. A descriptor that is passed on shares the position with all who have it.
+    package func reopened() throws(SystemError) -> OpenFile { try Self.reading(BytePath("/proc/self/fd/\(descriptor)")) }
 
     package func status() throws(SystemError) -> FileStatus {
         var status = stat()

@@ -56,10 +56,13 @@ package struct PipelineFile: Sendable {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "Imagemill pipeline",
         ]
-        let definitions: JSONValue = [
+        var definitions: JSONValue = [
             "stages": catalogue.listSchema,
             "rendition": RenditionGroup.mappingSchema(catalogue: catalogue),
         ]
+        for part in catalogue.stages.flatMap({ $0.parts }) {
+            definitions = definitions.merging([part.name: part.type.mappingSchema(catalogue: catalogue)])
+        }
         guard case .object(let body) = PipelineGroup.mappingSchema(catalogue: catalogue) else { return head }
         return head.merging(body).merging(["$defs": definitions])
     }

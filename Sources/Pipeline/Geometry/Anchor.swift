@@ -2,20 +2,48 @@
 package struct Anchor: Hashable, Sendable {
     package enum Edge: Hashable, Sendable { case start, center, end }
 
-    package let horizontal: Edge
-    package let vertical: Edge
-
-    package init(_ horizontal: Edge, _ vertical: Edge) {
-        self.horizontal = horizontal
-        self.vertical = vertical
+    /// How the place is found.
+    package enum Kind: Hashable, Sendable {
+        case edges(horizontal: Edge, vertical: Edge)
+        /// A point of the picture that is kept as near to the middle as the picture reaches; 0…1 of its width and height.
+        case focus(x: Double, y: Double)
+        /// What people look at: edges, skin and strong colours.
+        case attention
+        /// The busiest part.
+        case entropy
     }
+
+    package let kind: Kind
+
+    package init(_ kind: Kind) { self.kind = kind }
+    package init(_ horizontal: Edge, _ vertical: Edge) { self.init(.edges(horizontal: horizontal, vertical: vertical)) }
 
     package static let center = Anchor(.center, .center)
 
+    /// The place depends on what is in the picture.
+    package var needsMeasurement: Bool { kind == .attention || kind == .entropy }
+
+    /// The anchor once the picture was measured: the middle of what was found. Before that, the middle of the picture.
+    package func resolved(by measurement: Measurement?) -> Anchor {
+        guard needsMeasurement else { return self }
+        guard case .box(let left, let top, let width, let height)? = measurement else { return .center }
+        return Anchor(.focus(x: left + width / 2, y: top + height / 2))
+    }
+
+    /// The edge that an offset is counted from; the middle for a point.
+    package var horizontal: Edge { if case .edges(let edge, _) = kind { edge } else { .center } }
+    package var vertical: Edge { if case .edges(_, let edge) = kind { edge } else { .center } }
+
     /// The offset of an inner picture in an outer space, in pixels; negative where the inner one is larger.
     package func offset(of inner: PixelSize, in outer: PixelSize) -> PixelOffset {
-        PixelOffset(
-            Self.offset(horizontal, inner: inner.width, outer: outer.width), Self.offset(vertical, inner: inner.height, outer: outer.height))
+        switch kind {
+        case .edges(let horizontal, let vertical):
+            PixelOffset(
+                Self.offset(horizontal, inner: inner.width, outer: outer.width), Self.offset(vertical, inner: inner.height, outer: outer.height))
+        case .focus(let x, let y):
+            PixelOffset(Self.offset(x, inner: inner.width, outer: outer.width), Self.offset(y, inner: inner.height, outer: outer.height))
+        case .attention, .entropy: Self.center.offset(of: inner, in: outer)
+        }
     }
 
     private static func offset(_ edge: Edge, inner: Int, outer: Int) -> Int {
@@ -25,6 +53,13 @@ package struct Anchor: Hashable, Sendable {
         case .center: (outer - inner) >> 1
         case .end: outer - inner
         }
+    }
+
+    /// The smaller of the two is centred on the point of the larger one, and stays within it.
+    private static func offset(_ focus: Double, inner: Int, outer: Int) -> Int {
+        let (small, large) = (min(inner, outer), max(inner, outer))
+        let offset = min(max(rounded(focus * Double(large) - Double(small) / 2), 0), large - small)
+        return inner <= outer ? offset : -offset
     }
 
     /// Every name, the preferred one first for each anchor.
@@ -55,9 +90,66 @@ extension Anchor: ParameterValue {
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Anchor? {
         guard let text = node.text else { return nil }
         if let found = names.first(where: { $0.name == text }) { return found.anchor }
-        log.problem(node.position, "expected \(expectation), found '\(text)'\(suggestion(for: text, among: names.map(\.name)))")
+        let hint = ["attention", "entropy"].contains(text) ? "; only stages that keep a part of the picture look for it" : ""
+        log.problem(node.position, "expected \(expectation), found '\(text)'\(hint.isEmpty ? suggestion(for: text, among: names.map(\.name)) : hint)")
         return nil
     }
 
     package var written: String { Self.names.first { $0.anchor == self }?.name ?? "center" }
+}
+
+/// The anchor of a stage that keeps a part of the picture: an edge, a point, or what is worth seeing.
+package struct PartAnchor: ParameterValue, Hashable {
+    package let anchor: Anchor
+
+    package init(_ anchor: Anchor) { self.anchor = anchor }
+
+    private static let smart: [(name: String, anchor: Anchor)] = [("attention", Anchor(.attention)), ("entropy", Anchor(.entropy))]
+
+    package static var expectation: String {
+        "one of \((Anchor.names + smart).map(\.name).joined(separator: ", ")), or a point such as { x: 30%, y: 70% }"
+    }
+    package static var schema: JSONValue {
+        ["anyOf": [["enum": .array((Anchor.names + smart).map { .string($0.name) })], FocusPoint.mappingSchema()]]
+    }
+    package static var placeholder: PartAnchor { PartAnchor(.center) }
+
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> PartAnchor? {
+        if case .mapping = node.content {
+            return Parameters.read(FocusPoint.self, from: node, owner: "the focus point", &log).map { PartAnchor(Anchor(.focus(x: $0.x, y: $0.y))) }
+        }
+        guard let text = node.text else { return nil }
+        let known = Anchor.names + smart
+        if let found = known.first(where: { $0.name == text }) { return PartAnchor(found.anchor) }
+        log.problem(node.position, "expected \(expectation), found '\(text)'\(suggestion(for: text, among: known.map(\.name)))")
+        return nil
+    }
+
+    package var written: String {
+        switch anchor.kind {
+        case .edges: anchor.written
+        case .focus(let x, let y): "{ x: \(writtenNumber(x * 100))%, y: \(writtenNumber(y * 100))% }"
+        case .attention: "attention"
+        case .entropy: "entropy"
+        }
+    }
+}
+
+/// `{ x: 30%, y: 70% }`.
+private struct FocusPoint: ParameterGroup {
+    let x: Double
+    let y: Double
+
+    init(_ p: inout Parameters) {
+        x = Self.fraction("x", p.required("x", "From the left, as a percentage of the picture's width."), &p)
+        y = Self.fraction("y", p.required("y", "From the top, as a percentage of the picture's height."), &p)
+    }
+
+    private static func fraction(_ key: String, _ length: Length, _ p: inout Parameters) -> Double {
+        guard case .percent(let percent) = length, (0...100).contains(percent) else {
+            p.problem(at: key, "'\(key)' of a focus point expects 0% to 100%, found \(length.written)")
+            return 0.5
+        }
+        return percent / 100
+    }
 }

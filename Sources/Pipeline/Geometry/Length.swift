@@ -74,6 +74,9 @@ package struct Extent: ParameterValue, Hashable {
 
     package func pixels(of side: Int, scale: Int) -> Int { max(1, length.pixels(of: side, scale: scale)) }
 
+    /// It does not depend on a picture.
+    package var isPoints: Bool { if case .points = length { true } else { false } }
+
     package static var expectation: String { "a length above 0: points such as 120, or a percentage such as 50%" }
     package static var schema: JSONValue {
         ["anyOf": [["type": "number", "exclusiveMinimum": 0], ["type": "string", "pattern": "^\\+?[0-9.]+%?$"]]]

@@ -45,6 +45,15 @@ package struct PixelBox: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { "\(size) at \(offset)" }
+
+    /// The part of the box that lies in a picture of a size; nil where that is nothing.
+    package func intersection(with picture: PixelSize) -> PixelBox? {
+        let left = max(0, offset.x)
+        let top = max(0, offset.y)
+        let right = min(picture.width, offset.x + size.width)
+        let bottom = min(picture.height, offset.y + size.height)
+        return left < right && top < bottom ? PixelBox(PixelOffset(left, top), PixelSize(right - left, bottom - top)) : nil
+    }
 }
 
 /// The nearest whole number, half away from zero. Numbers too large for any picture become the largest that a picture can have a use for.

@@ -5,6 +5,7 @@ struct CostModel {
     let load: LoadPlan
     let decoded: Geometry
     let shared: [Step]
+    let scalesAtOnce: Bool
     let renditions: [RenditionPlan]
 
     /// What a worker needs before it has any picture: libraries, tables, buffers of lines.
@@ -12,13 +13,16 @@ struct CostModel {
 
     /// Bytes of memory that the worker needs at most.
     var memory: Int {
-        let sharedHeld = renditions.count > 1 ? (shared.last?.output ?? loaded).bytes : 0
-        let perRendition = renditions.map { held($0.steps) + encoder($0) }.max() ?? 0
-        let parts = [Self.base, decoder, load.isHeldInMemory ? loaded.bytes : 0, held(shared), sharedHeld, perRendition]
-        return parts.reduce(0) { sum, part in
-            let (sum, overflow) = sum.addingReportingOverflow(part)
-            return overflow ? .max : sum
-        }
+        let sharedHeld = renditions.count > 1 && !scalesAtOnce ? (shared.last?.output ?? loaded).bytes : 0
+        let together = scalesAtOnce ? renditions.compactMap { $0.steps.first.map(scaling) }.reduce(0, saturating) : 0
+        let perRendition = renditions.map { saturating(held(scalesAtOnce ? $0.steps.dropFirst() : $0.steps[...]), encoder($0)) }.max() ?? 0
+        let parts = [Self.base, decoder, load.isHeldInMemory ? loaded.bytes : 0, held(shared[...]), sharedHeld, together, perRendition]
+        return parts.reduce(0, saturating)
+    }
+
+    private func saturating(_ sum: Int, _ part: Int) -> Int {
+        let (sum, overflow) = sum.addingReportingOverflow(part)
+        return overflow ? .max : sum
     }
 
     /// Seconds after which the worker has hung: a minute, and what decoding and encoding may take on a slow machine.
@@ -51,10 +55,17 @@ struct CostModel {
     }
 
     /// What stages hold that cannot work row by row.
-    private func held(_ steps: [Step]) -> Int {
+    private func held(_ steps: ArraySlice<Step>) -> Int {
         let inputs = steps.filter { !$0.plan.isStreaming || $0.input.frames > 1 }.map(\.input.bytes)
         let outputs = steps.filter { $0.output.frames > 1 }.map(\.output.bytes)
-        return (inputs + outputs + steps.map(\.plan.heldBytes)).reduce(0) { $0.addingReportingOverflow($1).partialValue }
+        return (inputs + outputs + steps.map(scaling) + steps.map(\.plan.heldBytes)).reduce(0, saturating)
+    }
+
+    /// A scaled picture is held, and some rows of it and of its source are while it is made.
+    private func scaling(_ step: Step) -> Int {
+        guard case .scales(let size, _) = step.plan.footing else { return 0 }
+        let rows = step.input.size.width + step.input.size.height + size.width + size.height
+        return saturating(step.input.resized(to: size).bytes, rows * 128 * step.input.bands)
     }
 
     private func encoder(_ plan: RenditionPlan) -> Int {

@@ -49,6 +49,13 @@ package struct Geometry: Hashable, Sendable {
         return result
     }
 
+    /// The picture at a size that was named. Named in points it is that size, however large the picture was.
+    package func drawn(at size: PixelSize, width: Extent?, height: Extent?) -> Geometry {
+        var result = resized(to: size)
+        if width?.isPoints == true && height?.isPoints == true { result.certainty = .exact }
+        return result
+    }
+
     /// The colour model once these colours are drawn on the picture: grey stays grey until something else is drawn.
     /// - Throws: `PlanFailure` where colours cannot be converted into the picture's own.
     package func colour(drawing colours: [Color], stage: String) throws(PlanFailure) -> ColourModel {

@@ -8,6 +8,18 @@ package struct Step: Sendable {
 
     package var name: String { type(of: stage).name }
     package var output: Geometry { plan.output }
+
+    /// Plans one stage.
+    static func plan(_ stage: some PlannedStage, _ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Step {
+        Step(stage: stage, plan: try stage.plan(input, in: context), input: input)
+    }
+
+    /// Plans stages one after the other.
+    package static func plan(_ uses: [StageUse], from start: Geometry, in context: PlanContext) throws(PlanFailure) -> [Step] {
+        var steps: [Step] = []
+        for use in uses { steps.append(try plan(use.stage, steps.last?.output ?? start, in: context)) }
+        return steps
+    }
 }
 
 /// How the source is decoded.
@@ -18,17 +30,27 @@ package struct LoadPlan: Hashable, Sendable {
     package let loadsAllFrames: Bool
     /// The pixels are needed in another order than the decoder delivers them, or several times.
     package let isHeldInMemory: Bool
+    /// The orientation is applied to the scaled pictures instead of the decoded one.
+    package let turnsLate: Bool
 }
 
 /// One file to write.
 package struct RenditionPlan: Sendable {
     package let rendition: Rendition
+    /// Its place among the pipeline's renditions.
+    package let index: Int
     package let scale: Int
     package let steps: [Step]
     /// As it is saved.
     package let output: Geometry
 
+    /// What the first stage scales to, where it does that and nothing before.
+    package var firstScaling: (size: PixelSize, kernel: ScalingKernel)? {
+        if case .scales(let size, let kernel) = steps.first?.plan.footing { (size, kernel) } else { nil }
+    }
+
     package var format: OutputFormat { rendition.save.format }
+    package var policy: MetadataPolicy { rendition.save.metadata }
     /// Its title in messages: `thumb@2x`.
     package var title: String { rendition.name + scaleSuffix(scale) }
 }
@@ -40,14 +62,17 @@ package struct Plan: Sendable {
     /// The picture as the first stage gets it, in pixels of the source.
     package let decoded: Geometry
     package let shared: [Step]
-    /// The shared result feeds several renditions, so it is computed once and held.
-    package let holdsShared: Bool
+    /// Every rendition begins by scaling: all of that is done while the rows of the shared result pass by a single time.
+    package let scalesAtOnce: Bool
     package let renditions: [RenditionPlan]
     /// Bytes that the worker needs at most.
     package let memory: Int
     /// Seconds after which the worker is stopped.
     package let deadline: Double
     package let warnings: [Warning]
+
+    /// The shared result feeds several renditions that do not scale at once, so it is computed once and held.
+    package var holdsShared: Bool { renditions.count > 1 && !scalesAtOnce }
 
     /// The names of all renditions, in their order.
     /// - Parameter version: 1, or more where other sources own the names.

@@ -10,9 +10,31 @@ package protocol PlannedStage: ParameterGroup {
     static var summary: String { get }
     /// A pipeline's `stages` entry that shows the usual use, as YAML.
     static var example: String { get }
+    /// What its parameters hold besides plain values and refer to in the schema as `#/$defs/name`: explained in the docs beside the stage.
+    static var parts: [StagePart] { get }
+
+    /// The plan depends on what is in the picture: it is measured, and then planned again.
+    var needsMeasurement: Bool { get }
 
     /// Works out everything that is geometry: sizes, offsets, boxes.
     func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan
+}
+
+extension PlannedStage {
+    package static var parts: [StagePart] { [] }
+    package var needsMeasurement: Bool { false }
+}
+
+/// A mapping within a stage's parameters that has parameters of its own.
+package struct StagePart: Sendable {
+    /// Its name in the schema and in the docs.
+    package let name: String
+    package let type: any ParameterGroup.Type
+
+    package init(name: String, type: any ParameterGroup.Type) {
+        self.name = name
+        self.type = type
+    }
 }
 
 /// What a stage will do to one picture. The rendering follows it and works out nothing by itself.
@@ -46,7 +68,7 @@ package enum Footing: Hashable, Sendable {
     /// Any number will do: the stage treats all pixels alike.
     case anySize
     /// The stage scales to this size, whatever comes in.
-    case scales(to: PixelSize)
+    case scales(to: PixelSize, by: ScalingKernel)
     /// The plan's offsets and sizes are in pixels of the source.
     case sourcePixels
 }
@@ -87,6 +109,27 @@ package enum Measurement: Hashable, Sendable, Codable {
     case box(left: Double, top: Double, width: Double, height: Double)
     /// Offsets along one axis, 0…1.
     case offsets([Double])
+
+    /// Whether it can be of any picture. It comes from a worker, so this must be asked before it is used.
+    package var isPlausible: Bool {
+        let numbers =
+            switch self {
+            case .box(let left, let top, let width, let height): [left, top, width, height]
+            case .offsets(let offsets): offsets
+            }
+        return numbers.count <= 1_000_000 && numbers.allSatisfy { (0...1).contains($0) }
+    }
+}
+
+/// What was measured for one stage.
+package struct StageMeasurement: Hashable, Sendable, Codable {
+    package let path: Planner.StagePath
+    package let measurement: Measurement
+
+    package init(path: Planner.StagePath, measurement: Measurement) {
+        self.path = path
+        self.measurement = measurement
+    }
 }
 
 /// The stages that a pipeline may name.

@@ -25,6 +25,27 @@ package struct Planner: Sendable {
         }
     }
 
+    /// Some stage must see the picture before all sizes are known.
+    package var needsMeasurement: Bool {
+        (pipeline.stages + pipeline.renditions.flatMap(\.stages)).contains { $0.stage.needsMeasurement }
+    }
+
+    /// The first stage of a plan that must be measured and is not, and the stages before it.
+    package func firstUnmeasured(in plan: Plan, _ measurements: [StagePath: Measurement]) -> (path: StagePath, before: [Step], step: Step)? {
+        func find(_ steps: [Step], rendition: Int?, after shared: [Step]) -> (StagePath, [Step], Step)? {
+            for (index, step) in steps.enumerated() where step.stage.needsMeasurement {
+                let path = StagePath(rendition: rendition, stage: index)
+                if measurements[path] == nil { return (path, shared + steps[..<index], step) }
+            }
+            return nil
+        }
+        if let found = find(plan.shared, rendition: nil, after: []) { return found }
+        for rendition in plan.renditions {
+            if let found = find(rendition.steps, rendition: rendition.index, after: plan.shared) { return found }
+        }
+        return nil
+    }
+
     /// Works out what will happen to a source.
     /// - Parameters:
     ///   - pixelsPerPoint: the `@Nx` of the source's name.
@@ -46,17 +67,23 @@ package struct Planner: Sendable {
                 let steps = try steps(rendition.stages, from: input(base, for: rendition), scale: scale, rendition: index, measurements)
                 let drawn = steps.last?.output ?? input(base, for: rendition)
                 let output = try saved(drawn, rendition)
-                renditions.append(RenditionPlan(rendition: rendition, scale: scale, steps: steps, output: output))
+                renditions.append(RenditionPlan(rendition: rendition, index: index, scale: scale, steps: steps, output: output))
                 warnings += saveWarnings(source, drawn, renditions[renditions.count - 1])
             }
         }
         warnings += enlargements(shared, "the shared stages") + renditions.flatMap { enlargements($0.steps, "'\($0.title)'") }
 
-        let load = loadPlan(source, decoded, shared: shared, renditions: renditions)
-        let cost = CostModel(source: source, load: load, decoded: decoded, shared: shared, renditions: renditions)
+        let scalesAtOnce =
+            renditions.allSatisfy { $0.firstScaling != nil && $0.steps[0].input.frames == base.frames }
+            && (base.frames == 1 || (shared.isEmpty && source.orientation == 1))
+        let load = loadPlan(source, decoded, shared: shared, renditions: renditions, scalesAtOnce: scalesAtOnce)
+        let cost = CostModel(source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce, renditions: renditions)
+        // To be looked at, all pixels are decoded however small the renditions are, converted, and turned.
+        let (looking, overflow) = decoded.bytes.multipliedReportingOverflow(by: needsMeasurement && measurements.isEmpty ? 4 : 0)
+        let (memory, overflows) = cost.memory.addingReportingOverflow(overflow ? .max : looking)
         return Plan(
-            source: source, load: load, decoded: decoded, shared: shared, holdsShared: renditions.count > 1, renditions: renditions,
-            memory: cost.memory, deadline: cost.deadline, warnings: warnings)
+            source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce, renditions: renditions,
+            memory: overflows ? .max : memory, deadline: cost.deadline, warnings: warnings)
     }
 
     // MARK: - The picture from stage to stage
@@ -87,15 +114,11 @@ package struct Planner: Sendable {
         for (index, use) in uses.enumerated() {
             let measurement = measurements[StagePath(rendition: rendition, stage: index)]
             let context = PlanContext(scale: scale, assets: assets, measurement: measurement)
-            let step = try Self.step(use.stage, steps.last?.output ?? start, context)
+            let step = try Step.plan(use.stage, steps.last?.output ?? start, in: context)
             try checkPixels(step)
             steps.append(step)
         }
         return steps
-    }
-
-    private static func step<Stage: PlannedStage>(_ stage: Stage, _ input: Geometry, _ context: PlanContext) throws(PlanFailure) -> Step {
-        Step(stage: stage, plan: try stage.plan(input, in: context), input: input)
     }
 
     private func saved(_ drawn: Geometry, _ rendition: Rendition) throws(PlanFailure) -> Geometry {
@@ -143,13 +166,20 @@ package struct Planner: Sendable {
 
     // MARK: - Loading
 
-    private func loadPlan(_ source: SourceFacts, _ decoded: Geometry, shared: [Step], renditions: [RenditionPlan]) -> LoadPlan {
-        let shrink = renditions.map { ShrinkOnLoad.factor(for: source, path: shared + $0.steps, save: $0.rendition.save) }.min() ?? 1
+    private func loadPlan(
+        _ source: SourceFacts, _ decoded: Geometry, shared: [Step], renditions: [RenditionPlan], scalesAtOnce: Bool
+    ) -> LoadPlan {
         // Turning and mirroring upside down need the last rows first; frames are cut out of one tall picture.
         let readsOutOfOrder = source.orientation > 2 || decoded.frames > 1
         let first = shared.first ?? renditions.first?.steps.first
-        let isHeld = readsOutOfOrder || (shared.isEmpty && renditions.count > 1) || first?.plan.isStreaming == false
-        return LoadPlan(shrink: shrink, loadsAllFrames: decoded.frames > 1, isHeldInMemory: isHeld)
+        // What is scaled while it is loaded is turned afterwards, when it is small.
+        let turnsLate = scalesAtOnce && shared.isEmpty
+        let factors = renditions.map {
+            ShrinkOnLoad.factor(for: source, path: shared + $0.steps, save: $0.rendition.save, scalesWhatIsDecoded: turnsLate)
+        }
+        let isReadAgain = shared.isEmpty && renditions.count > 1
+        let isHeld = !turnsLate && (readsOutOfOrder || isReadAgain || first?.plan.isStreaming == false)
+        return LoadPlan(shrink: factors.min() ?? 1, loadsAllFrames: decoded.frames > 1, isHeldInMemory: isHeld, turnsLate: turnsLate)
     }
 
     // MARK: - Warnings
@@ -175,7 +205,7 @@ package struct Planner: Sendable {
     private func enlargements(_ steps: [Step], _ place: String) -> [Warning] {
         steps.filter(\.plan.isEnlarging).map { step in
             // A frame's output is the frame; the picture in it is what was enlarged.
-            let drawn = if case .scales(let size) = step.plan.footing { size } else { step.output.size }
+            let drawn = if case .scales(let size, _) = step.plan.footing { size } else { step.output.size }
             return Warning(.upscaled, "\(place): '\(step.name)' enlarges \(step.input.size) to \(drawn)")
         }
     }

@@ -5,16 +5,22 @@ enum ShrinkOnLoad {
     ///
     /// Every stage before the first scaling one must treat all pixels alike. What is left for that one to do must be enough
     /// to hide how coarsely decoders shrink.
-    /// - Parameter path: the stages from the decoded picture to the rendition.
-    static func factor(for source: SourceFacts, path: [Step], save: SaveSettings) -> Int {
+    /// - Parameters:
+    ///   - path: the stages from the decoded picture to the rendition.
+    ///   - scalesWhatIsDecoded: the first stage scales the decoded picture as it is, and so can make up for half a pixel at its edges.
+    static func factor(for source: SourceFacts, path: [Step], save: SaveSettings, scalesWhatIsDecoded: Bool) -> Int {
         let ratio = self.ratio(path)
-        return factors(of: source).last { ratio / Double($0) >= leftOver($0, hidesFineErrors: save.hidesFineErrors) } ?? 1
+        let hidesFineErrors = save.hidesFineErrors && !source.isFinelyDetailed
+        let factors = factors(of: source, isExact: !scalesWhatIsDecoded)
+        return factors.last { ratio / Double($0) >= leftOver($0, hidesFineErrors: hidesFineErrors) } ?? 1
     }
 
     /// The factors that the format's decoder offers, in rising order.
-    private static func factors(of source: SourceFacts) -> [Int] {
+    /// - Parameter isExact: only those after which every pixel stands for as many as any other. At 1/2, a JPEG 2725 pixels wide becomes 1363,
+    ///   the last of which is half a pixel; taken for a whole one it would move the picture by up to half a pixel.
+    private static func factors(of source: SourceFacts, isExact: Bool) -> [Int] {
         switch source.format {
-        case .jpeg: [1, 2, 4, 8]
+        case .jpeg: [1, 2, 4, 8].filter { !isExact || (source.size.width % $0 == 0 && source.size.height % $0 == 0) }
         case .webp: source.isAnimated ? [1] : [1, 2, 4, 8]
         case .png, .gif, .tiff, .heic, .avif: [1]
         }
@@ -38,11 +44,17 @@ enum ShrinkOnLoad {
             switch step.plan.footing {
             case .anySize: continue
             case .sourcePixels: return 1
-            case .scales(let size):
+            case .scales(let size, _):
                 let input = step.input.size
                 return min(Double(input.width) / Double(size.width), Double(input.height) / Double(size.height))
             }
         }
         return 1
     }
+}
+
+extension SourceFacts {
+    /// The file spends so much on each pixel that the finest details are in it, as in a picture that was made smaller and saved well. In a
+    /// photo as cameras write it they are not.
+    fileprivate var isFinelyDetailed: Bool { bytes * 8 > 3 * size.area }
 }

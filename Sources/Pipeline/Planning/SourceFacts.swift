@@ -41,6 +41,8 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var hasProfile: Bool
     /// The decoder must hold the whole picture, as for progressive JPEG and interlaced PNG.
     package var isInterlaced: Bool
+    /// Bytes of the file; 0 where that is not known.
+    package var bytes = 0
     /// When the picture was taken, by its EXIF; `YYYY:MM:DD HH:MM:SS` without a time zone.
     package var captureDate: String?
 

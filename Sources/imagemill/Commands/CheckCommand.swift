@@ -3,7 +3,7 @@ import Engine
 import Pipeline
 
 /// `imagemill check`: is a pipeline file right?
-struct CheckCommand: AsyncParsableCommand {
+struct CheckCommand: RenderingCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Checks pipeline files and the assets they name.",
@@ -12,15 +12,16 @@ struct CheckCommand: AsyncParsableCommand {
     @Argument(help: "Pipeline files.")
     var pipelines: [String]
 
-    func run() async throws {
+    var workerCount: Int { 1 }
+
+    func run(_ workers: WorkerStarter) async throws {
         var failure: ExitCode?
         for pipeline in pipelines {
             do {
                 let loaded = try LoadedPipeline(path: pipeline)
-                let lane = try SingleLane.make(loaded, limits: Limits())
+                let settings = try LaneSettings.looking(loaded, limits: Limits(), workers: workers)
                 // The worker decodes the assets.
-                try await lane.prepare()
-                await lane.close()
+                _ = try await onNewThread { try Lane(settings, index: 0).prepare() }
                 let files = loaded.file.renditions.reduce(0) { $0 + $1.scales.count }
                 printOutput("\(pipeline): good; \(files) file\(files == 1 ? "" : "s") for each picture\n")
             } catch {

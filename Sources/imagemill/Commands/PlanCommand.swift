@@ -4,7 +4,7 @@ import Glibc
 import Pipeline
 
 /// `imagemill plan`: what a pipeline would do with one picture.
-struct PlanCommand: AsyncParsableCommand {
+struct PlanCommand: RenderingCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
         abstract: "Shows what a pipeline does with a picture, stage by stage, without writing anything.",
@@ -22,14 +22,15 @@ struct PlanCommand: AsyncParsableCommand {
     @OptionGroup(title: "Limits")
     var limitOptions: LimitOptions
 
-    func run() async throws {
+    var workerCount: Int { 1 }
+
+    func run(_ workers: WorkerStarter) async throws {
         do {
             let loaded = try LoadedPipeline(path: pipeline)
-            let lane = try SingleLane.make(loaded, limits: limitOptions.limits)
+            let settings = try LaneSettings.looking(loaded, limits: limitOptions.limits, workers: workers)
             let path = RawArguments.paths([sample])[0]
             let source = SourceFile(path: path, identity: path, relative: path.lastComponent)
-            let (plan, names) = try await lane.plan(source)
-            await lane.close()
+            let (plan, names) = try await onNewThread { try Lane(settings, index: 0).plan(source) }
             let table = PlanTable(plan: plan, names: names, title: path.printable)
             printOutput(json ? Engine.json(table.json, pretty: true) + "\n" : table.text)
         } catch let failure as Failure {
@@ -41,14 +42,13 @@ struct PlanCommand: AsyncParsableCommand {
     }
 }
 
-/// A lane outside of any run: for commands that look and write nothing.
-enum SingleLane {
-    static func make(_ pipeline: LoadedPipeline, limits: Limits) throws -> Lane {
+extension LaneSettings {
+    /// For commands that look and write nothing, outside of any run.
+    static func looking(_ pipeline: LoadedPipeline, limits: Limits, workers: WorkerStarter) throws -> LaneSettings {
         let outbox = BytePath(".")
-        let settings = LaneSettings(
-            pipeline: pipeline, limits: limits, outbox: outbox, keepsTree: false, isDryRun: true, worker: WorkerCommand(),
+        return LaneSettings(
+            pipeline: pipeline, limits: limits, outbox: outbox, keepsTree: false, isDryRun: true, workers: workers,
             names: try NameDesk(outbox: outbox, policy: .version, sources: [], isDryRun: true),
             memory: MemoryBudget(bytes: limits.maximumMemory), cancellation: Cancellation())
-        return Lane(settings, index: 0)
     }
 }

@@ -6,7 +6,7 @@ import Pipeline
 extension CollisionPolicy: ExpressibleByArgument {}
 
 /// `imagemill run`: one pass over files and folders.
-struct RunCommand: AsyncParsableCommand {
+struct RunCommand: RenderingCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Runs a pipeline over files and folders, once.",
@@ -56,7 +56,9 @@ struct RunCommand: AsyncParsableCommand {
         guard jobs.map({ (1...1024).contains($0) }) ?? true else { throw ValidationError("--jobs takes 1 to 1024") }
     }
 
-    func run() async throws {
+    var workerCount: Int { jobs ?? Machine.cores }
+
+    func run(_ workers: WorkerStarter) async throws {
         let cancellation = Cancellation()
         let roots = RawArguments.paths(sources)
         let outbox = RawArguments.paths([output])[0]
@@ -68,9 +70,9 @@ struct RunCommand: AsyncParsableCommand {
             let found = SourceWalk.find(roots, outbox: outbox)
             if !quiet { found.notes.forEach { printError("note: \($0)") } }
             try refuseReportOverSource(found)
-            let prepared: Batch = try outboxTrouble { try batch(loaded, found, outbox, cancellation, progress) }
+            let prepared: Batch = try outboxTrouble { try batch(loaded, found, outbox, workers, cancellation, progress) }
             let summary = try await prepared.run(found.sources)
-            try await conclude(summary, progress, cancellation)
+            try conclude(summary, progress, cancellation)
         } catch let exit as ExitCode {
             throw exit
         } catch {
@@ -95,16 +97,17 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     private func batch(
-        _ loaded: LoadedPipeline, _ found: FoundSources, _ outbox: BytePath, _ cancellation: Cancellation, _ progress: Progress
+        _ loaded: LoadedPipeline, _ found: FoundSources, _ outbox: BytePath, _ workers: WorkerStarter, _ cancellation: Cancellation,
+        _ progress: Progress
     ) throws -> Batch {
         let limits = limitOptions.limits
         let desk = try NameDesk(outbox: outbox, policy: collision, sources: found.sources, isDryRun: dryRun)
         let settings = LaneSettings(
-            pipeline: loaded, limits: limits, outbox: outbox, keepsTree: keepTree, isDryRun: dryRun, worker: WorkerCommand(), names: desk,
+            pipeline: loaded, limits: limits, outbox: outbox, keepsTree: keepTree, isDryRun: dryRun, workers: workers, names: desk,
             memory: MemoryBudget(bytes: limits.maximumMemory), cancellation: cancellation)
         let document = try BatchReport(file: reportPath(outbox), stream: json ? 1 : nil)
         let observer: any BatchObserver = dryRun && !json ? DryRunListing(progress: progress) : progress
-        return Batch(settings: settings, lanes: jobs ?? Machine.cores, report: document, observer: observer)
+        return Batch(settings: settings, lanes: workerCount, report: document, observer: observer)
     }
 
     /// Trouble with the output folder may pass, unlike a mistake in a file.
@@ -122,11 +125,11 @@ struct RunCommand: AsyncParsableCommand {
         return dryRun ? nil : outbox.appending(BytePath(".imagemill/report.json"))
     }
 
-    private func conclude(_ summary: BatchSummary, _ progress: Progress, _ cancellation: Cancellation) async throws {
+    private func conclude(_ summary: BatchSummary, _ progress: Progress, _ cancellation: Cancellation) throws {
         if !quiet { printError(sentence(summary)) }
         if let signal = cancellation.cause { throw ExitStatus.stopped(by: signal) }
         guard summary.failed > 0 else { return }
-        if await progress.environmentFailures == summary.failed { throw ExitStatus.tryAgain }
+        if progress.environmentFailures == summary.failed { throw ExitStatus.tryAgain }
         throw summary.failed == summary.sources ? ExitStatus.allFailed : ExitStatus.someFailed
     }
 
@@ -147,11 +150,11 @@ struct RunCommand: AsyncParsableCommand {
 private struct DryRunListing: BatchObserver {
     let progress: Progress
 
-    func begin(sources: Int) async { await progress.begin(sources: sources) }
-    func end() async { await progress.end() }
+    func begin(sources: Int) { progress.begin(sources: sources) }
+    func end() { progress.end() }
 
-    func finished(_ report: SourceReport, _ summary: BatchSummary) async {
-        await progress.finished(report, summary)
+    func finished(_ report: SourceReport, _ summary: BatchSummary) {
+        progress.finished(report, summary)
         guard report.error == nil else { return }
         let lines = report.renditions.map { "\(report.source.path.printable) → \($0.path.printable) (\($0.size))\n" }
         printOutput(lines.joined())

@@ -34,23 +34,22 @@ struct StagePage {
     let summary: String
     let example: String
     let parameters: [ParameterDescription]
+    /// The parameters of what the parameters hold.
+    let parts: [(name: String, parameters: [ParameterDescription])]
 
     init(_ stage: any PlannedStage.Type) {
         name = stage.name
         summary = stage.summary
         example = stage.example
         parameters = Parameters.describe(stage, catalogue: .all)
+        parts = stage.parts.map { ($0.name, Parameters.describe($0.type, catalogue: .all)) }
     }
 
     /// For a terminal.
     var text: String {
         var lines = ["\(name): \(summary)", ""]
-        if !parameters.isEmpty { lines.append("parameters") }
-        for parameter in parameters {
-            lines.append("  \(parameter.key)\(facts(parameter))")
-            lines.append("      \(parameter.text)")
-            lines.append("      \(parameter.expectation)")
-        }
+        if !parameters.isEmpty { lines += ["parameters"] + parameters.flatMap(listed) }
+        for part in parts { lines += ["", "parameters of a \(part.name)"] + part.parameters.flatMap(listed) }
         lines += ["", "example", "  stages:"] + example.split(separator: "\n").map { "    \($0)" }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -58,12 +57,21 @@ struct StagePage {
     /// For the generated reference.
     var markdown: String {
         var lines = ["## `\(name)`", "", summary, "", "```yaml", "stages:"] + example.split(separator: "\n").map { "  \($0)" } + ["```", ""]
-        if !parameters.isEmpty { lines += ["| parameter | value | meaning |", "|---|---|---|"] }
-        for parameter in parameters {
-            let fallback = parameter.isRequired ? "required" : parameter.defaultText.map { "default `\($0)`" } ?? "optional"
-            lines.append("| `\(parameter.key)` | \(escaped(parameter.expectation)); \(fallback) | \(escaped(parameter.text)) |")
-        }
+        if !parameters.isEmpty { lines += table(parameters, title: "parameter") }
+        for part in parts { lines += [""] + table(part.parameters, title: "of a \(part.name)") }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func listed(_ parameter: ParameterDescription) -> [String] {
+        ["  \(parameter.key)\(facts(parameter))", "      \(parameter.text)", "      \(parameter.expectation)"]
+    }
+
+    private func table(_ parameters: [ParameterDescription], title: String) -> [String] {
+        ["| \(title) | value | meaning |", "|---|---|---|"]
+            + parameters.map { parameter in
+                let fallback = parameter.isRequired ? "required" : parameter.defaultText.map { "default `\($0)`" } ?? "optional"
+                return "| `\(parameter.key)` | \(escaped(parameter.expectation)); \(fallback) | \(escaped(parameter.text)) |"
+            }
     }
 
     private func facts(_ parameter: ParameterDescription) -> String {

@@ -45,11 +45,14 @@ struct CostModelTests {
 
     @Test
     func `every frame of an animation counts`() throws {
-        let text = onePipeline(["resize: { size: 200 }"], save: "{ format: gif }")
-        let memory = try [2, 10, 100].map { try plan(text, .gif(400, 400, frames: $0)).memory }
-        let frame = 400 * 400 * 3
-        #expect(memory[1] - memory[0] >= 8 * frame)
-        #expect(memory[2] - memory[1] >= 90 * frame)
+        // Scaled while they are loaded, the frames are held as small as they become; else as large as they are.
+        for (stage, side) in [("resize: { size: 200 }", 200), ("crop: { width: 200, height: 200 }", 400)] {
+            let text = onePipeline([stage], save: "{ format: gif }")
+            let memory = try [2, 10, 100].map { try plan(text, .gif(400, 400, frames: $0)).memory }
+            let frame = side * side * 3
+            #expect(memory[1] - memory[0] >= 8 * frame)
+            #expect(memory[2] - memory[1] >= 90 * frame)
+        }
     }
 
     @Test

@@ -102,6 +102,7 @@ struct PlannerTests {
         var scale = "1"
         var orientation = 1
         let isHeld: Bool
+        var holdsShared = false
         var testDescription: String { "\(shared) \(stages) \(scale) \(orientation)" }
     }
 
@@ -112,15 +113,21 @@ struct PlannerTests {
             Holding(stages: ["flip: { axis: vertical }"], isHeld: true),
             Holding(stages: ["rotate: { angle: 90 }"], isHeld: true),
             Holding(shared: ["rotate: { angle: 90 }"], isHeld: true),
-            Holding(stages: ["resize: { size: 10 }"], scale: "[1, 2]", isHeld: true),
-            Holding(stages: ["resize: { size: 10 }"], shared: ["inset: { all: 5 }"], scale: "[1, 2]", isHeld: false),
+            Holding(stages: ["crop: { width: 10, height: 10 }"], scale: "[1, 2]", isHeld: true, holdsShared: true),
+            Holding(stages: ["crop: { width: 10, height: 10 }"], shared: ["inset: { all: 5 }"], scale: "[1, 2]", isHeld: false, holdsShared: true),
             Holding(orientation: 2, isHeld: false), Holding(orientation: 3, isHeld: true), Holding(orientation: 6, isHeld: true),
+            // What every rendition scales first is scaled while it is loaded, and turned when it is small.
+            Holding(stages: ["resize: { size: 10 }"], scale: "[1, 2]", isHeld: false),
+            Holding(stages: ["resize: { size: 10 }"], shared: ["inset: { all: 5 }"], scale: "[1, 2]", isHeld: false),
+            Holding(stages: ["resize: { size: 10 }"], scale: "[1, 2]", orientation: 6, isHeld: false),
+            Holding(stages: ["resize: { size: 10 }"], shared: ["inset: { all: 5 }"], orientation: 6, isHeld: true),
+            Holding(stages: ["resize: { size: 10, kernel: nearest }"], scale: "[1, 2]", isHeld: true, holdsShared: true),
         ])
     func `the decoded picture is held only where rows are needed again or out of order`(item: Holding) throws {
         let source = SourceFacts(format: .png, size: PixelSize(60, 40), orientation: item.orientation)
         let plan = try plan(onePipeline(item.stages, shared: item.shared, scale: item.scale), source)
         #expect(plan.load.isHeldInMemory == item.isHeld)
-        #expect(plan.holdsShared == (item.scale != "1"))
+        #expect(plan.holdsShared == item.holdsShared)
     }
 
     @Test

@@ -107,4 +107,23 @@ struct ShrinkOnLoadTests {
     private func factor(_ item: Case, _ source: SourceFacts) throws -> Int {
         try plan(onePipeline(item.stages, shared: item.shared, save: item.save), source).load.shrink
     }
+
+    @Test
+    func `sides that do not divide keep whole pixels unless the decoded picture itself is scaled`() throws {
+        // 1/2 of 6001 is 3001, of which the last stands for half a pixel.
+        #expect(try factor(Case(stages: [Self.small], factor: 8), .jpeg(6001, 4003)) == 8)
+        #expect(try factor(Case(stages: ["flip: { axis: horizontal }", Self.small], factor: 1), .jpeg(6001, 4003)) == 1)
+        #expect(try factor(Case(stages: ["flip: { axis: horizontal }", Self.small], factor: 2), .jpeg(6002, 4006)) == 2)
+        #expect(try factor(Case(shared: [Self.small], factor: 1), .jpeg(6001, 4003)) == 1)
+    }
+
+    @Test
+    func `a file that spends many bits on a pixel is decoded by the stricter rule`() throws {
+        var source = SourceFacts.jpeg(6000, 4000)
+        source.bytes = 9_000_000
+        #expect(try factor(Self.sized(2307, "{ format: jpeg, quality: 80 }", 2), source) == 2)
+        source.bytes = 9_000_001
+        #expect(try factor(Self.sized(2307, "{ format: jpeg, quality: 80 }", 1), source) == 1)
+        #expect(try factor(Self.sized(1500, "{ format: jpeg, quality: 80 }", 2), source) == 2)
+    }
 }

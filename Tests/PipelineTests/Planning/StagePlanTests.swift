@@ -278,7 +278,7 @@ struct StagePlanTests {
         var parts = ["\(output.size) \(output.colour.rawValue)\(output.hasAlpha ? "+alpha" : "") @\(output.pixelsPerPoint)"]
         switch plan.footing {
         case .anySize: parts.append("any size")
-        case .scales(let size): parts.append("to \(size)")
+        case .scales(let size, _): parts.append("to \(size)")
         case .sourcePixels: break
         }
         if !plan.isStreaming { parts.append("held") }

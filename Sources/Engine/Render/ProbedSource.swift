@@ -1,0 +1,45 @@
+// The source in the worker: its descriptor, what its header says, and the picture that was opened to read it.
+import Pipeline
+import Vips
+
+/// A source whose header was read.
+final class ProbedSource {
+    let facts: SourceFacts
+    private let file: OpenFile
+    /// Opened for the header, its pixels not read yet. They come once, so it is used once.
+    private var opened: Image?
+
+    init(_ file: OpenFile, format: SourceFormat) throws {
+        self.file = file
+        let image = try Loader.open(file, format: format, shrink: 1, allFrames: true, tolerance: .nothing)
+        var facts = try Loader.facts(of: format, image)
+        facts.bytes = try file.status().bytes
+        self.facts = facts
+        opened = image
+    }
+
+    /// The picture, ready to be decoded as planned.
+    func image(_ load: LoadPlan, tolerance: Tolerance) throws(VipsError) -> Image {
+        let isOpened = load.shrink == 1 && load.loadsAllFrames == facts.isAnimated && tolerance == .nothing
+        if isOpened, let image = opened {
+            opened = nil
+            return image
+        }
+        opened = nil
+        return try reopened(shrink: load.shrink, allFrames: load.loadsAllFrames, tolerance: tolerance)
+    }
+
+    /// The picture from the beginning again.
+    func reopened(shrink: Int, allFrames: Bool = false, tolerance: Tolerance) throws(VipsError) -> Image {
+        let image = try Loader.open(file, format: facts.format, shrink: shrink, allFrames: allFrames, tolerance: tolerance)
+        // libheif looks past the end of a good file to learn its size, and libvips leaves that in its error buffer.
+        if facts.format == .heic || facts.format == .avif { _ = VipsLibrary.takeErrors() }
+        return image
+    }
+
+    /// That the file is not whole, where the pipeline tolerates it.
+    func warnings(_ tolerance: Tolerance) throws -> [Warning] {
+        guard tolerance == .truncated, completeness(of: facts.format, in: try file.byteSource()) == .incomplete else { return [] }
+        return [Warning(.sourceTruncated, "the file ends before the picture does; what is missing is grey")]
+    }
+}

@@ -1,0 +1,292 @@
+package import Pipeline
+package import Vips
+
+/// A stack of layers, drawn in order on one canvas, as an app draws into a context. A layer may be a composite itself.
+package struct Composite: Stage {
+    package static let name = "composite"
+    package static let summary = "Draws a stack of layers in order on one canvas; a layer is the picture, an asset, a colour, or layers of its own."
+    package static let example = """
+        - composite: { background: white, layers: [ { source: true }, { color: "#00000080", height: 40, anchor: bottom }, { image: assets/badge.png, width: 48 } ] }
+        """
+
+    package static var parts: [StagePart] { [StagePart(name: "layer", type: LayerDeclaration.self)] }
+
+    let canvas: CanvasDeclaration
+
+    package init(_ p: inout Parameters) {
+        canvas = CanvasDeclaration(&p)
+    }
+
+    package struct Plan: StagePlan {
+        package let output: Geometry
+        let canvas: CanvasPlan
+
+        package var note: String { "\(canvas.layers.count) layer\(canvas.layers.count == 1 ? "" : "s")" }
+        package var isStreaming: Bool { false }
+        package var largestSize: PixelSize { canvas.largestSize }
+        package var heldBytes: Int { canvas.heldBytes }
+    }
+
+    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+        let plan = try canvas.plan(in: input, context, source: input)
+        var output = input.drawn(at: plan.size, width: canvas.width, height: canvas.height)
+        output.hasAlpha = plan.hasAlpha
+        output.colour = try input.colour(drawing: plan.isGrey ? [] : [.anyColour], stage: Self.name)
+        output.pixelsPerPoint = context.scale
+        return Plan(output: output, canvas: plan)
+    }
+
+    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
+        try plan.canvas.render(source: image, like: image.inColour(plan.output.colour), in: context)
+    }
+}
+
+// MARK: - What the user wrote
+
+/// A canvas and what is drawn on it.
+struct CanvasDeclaration: Sendable {
+    let width: Extent?
+    let height: Extent?
+    let background: Color
+    let layers: [LayerDeclaration]
+
+    init(_ p: inout Parameters) {
+        width = p.optional("width", "Width of the canvas; default that of the picture.")
+        height = p.optional("height", "Height of the canvas; default that of the picture.")
+        background = p.optional("background", .transparent, "What is drawn first.")
+        let list: LayerList = p.required("layers", "What is drawn, the lowest first.")
+        layers = list.layers
+        if width == nil || height == nil { p.notePoints() }
+    }
+}
+
+/// `layers: [...]`.
+struct LayerList: ParameterValue {
+    let layers: [LayerDeclaration]
+
+    static var expectation: String { "a list of layers, each with 'source', 'image', 'color' or 'layers'" }
+    // Layers nest, so that the schema of one refers to itself.
+    static var schema: JSONValue { ["type": "array", "minItems": 1, "items": ["$ref": "#/$defs/layer"]] }
+    static var placeholder: LayerList { LayerList(layers: []) }
+    var written: String { "[]" }
+
+    static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> LayerList? {
+        guard case .list(let items) = node.content, !items.isEmpty else { return nil }
+        return LayerList(layers: items.compactMap { Parameters.read(LayerDeclaration.self, from: $0, owner: "the layer", &log) })
+    }
+}
+
+/// One layer.
+struct LayerDeclaration: ParameterGroup {
+    enum Content: Sendable {
+        case source
+        case asset(AssetPath)
+        case color(Color)
+        indirect case canvas(CanvasDeclaration)
+    }
+
+    let content: Content
+    let stages: NestedStages
+    let anchor: Anchor
+    let offset: Offset
+    let width: Extent?
+    let height: Extent?
+    let alpha: Double
+    let blend: BlendMode
+
+    init(_ p: inout Parameters) {
+        let isSource = p.optional("source", false, "The picture itself is drawn, as many points large as it is.")
+        let image: AssetPath? = p.optional("image", "An asset is drawn; its path is relative to the pipeline file.")
+        let color: Color? = p.optional("color", "A rectangle of one colour is drawn, as large as the canvas or as `width` and `height` say.")
+        let layers: LayerList? = p.optional("layers", "Layers of its own are drawn on a canvas as large as this one, or as `width` and `height` say.")
+        background = p.optional("background", .transparent, "What a canvas of its own begins with.")
+        stages = NestedStages(&p)
+        anchor = p.optional("anchor", .center, "Where it sits on the canvas.")
+        offset = p.optional("offset", .zero, "How far it is moved from the anchored edges inwards; from the center right and down.")
+        width = p.optional("width", "Its width; for a picture the height follows, or both make a box that it fits.")
+        height = p.optional("height", "Its height; for a picture the width follows, or both make a box that it fits.")
+        alpha = p.optional("alpha", 1.0, in: 0...1, "Multiplies its alpha.")
+        blend = p.optional("blend", .over, "How it mixes with what is below.")
+        p.notePoints()
+        let contents = [isSource, image != nil, color != nil, layers != nil].filter { $0 }.count
+        if contents != 1 { p.problem("a layer is one of 'source: true', 'image', 'color' and 'layers'; found \(contents) of them") }
+        if p.has("background") && layers == nil { p.problem(at: "background", "only a layer with 'layers' has a 'background'") }
+        content =
+            if let image {
+                .asset(image)
+            } else if let color {
+                .color(color)
+            } else if let layers {
+                .canvas(CanvasDeclaration(width: width, height: height, background: background, layers: layers.layers))
+            } else {
+                .source
+            }
+    }
+
+    private let background: Color
+}
+
+extension CanvasDeclaration {
+    init(width: Extent?, height: Extent?, background: Color, layers: [LayerDeclaration]) {
+        (self.width, self.height, self.background, self.layers) = (width, height, background, layers)
+    }
+}
+
+// MARK: - The plan
+
+/// A canvas as it will be drawn.
+struct CanvasPlan: Sendable {
+    let size: PixelSize
+    let background: Color
+    let layers: [LayerPlan]
+
+    var hasAlpha: Bool { !background.isOpaque || layers.contains { $0.blend.canClear } }
+    var isGrey: Bool { background.isGrey && layers.allSatisfy(\.isGrey) }
+    var heldBytes: Int { 8 * size.area + layers.reduce(0) { $0 + $1.heldBytes } }
+    var largestSize: PixelSize { layers.map(\.largestSize).reduce(size) { $0.area >= $1.area ? $0 : $1 } }
+}
+
+/// A layer as it will be drawn.
+struct LayerPlan: Sendable {
+    enum Content: Sendable {
+        case source(natural: PixelSize)
+        case asset(AssetPath, PixelSize)
+        case color(Color, PixelSize)
+        indirect case canvas(CanvasPlan)
+    }
+
+    let content: Content
+    let stages: NestedStages
+    let steps: [Step]
+    let box: PixelBox
+    let alpha: Double
+    let blend: BlendMode
+    let isGrey: Bool
+
+    var heldBytes: Int {
+        let own: Int = if case .canvas(let canvas) = content { canvas.heldBytes } else { 0 }
+        return own + 8 * box.size.area + steps.heldBytes
+    }
+    var largestSize: PixelSize {
+        let own: PixelSize = if case .canvas(let canvas) = content { canvas.largestSize } else { box.size }
+        return own.area >= box.size.area ? own : box.size
+    }
+}
+
+extension CanvasDeclaration {
+    /// - Parameters:
+    ///   - outer: what the canvas' own lengths refer to.
+    ///   - source: the picture as the composite gets it.
+    func plan(in outer: Geometry, _ context: PlanContext, source: Geometry) throws(PlanFailure) -> CanvasPlan {
+        let natural = outer.naturalSize(scale: context.scale)
+        let size = PixelSize(
+            width?.pixels(of: outer.size.width, scale: context.scale) ?? natural.width,
+            height?.pixels(of: outer.size.height, scale: context.scale) ?? natural.height)
+        var plans: [LayerPlan] = []
+        for layer in layers { plans.append(try layer.plan(on: size, source, context)) }
+        return CanvasPlan(size: size, background: background, layers: plans)
+    }
+}
+
+extension LayerDeclaration {
+    func plan(on canvas: PixelSize, _ source: Geometry, _ context: PlanContext) throws(PlanFailure) -> LayerPlan {
+        let (content, start) = try begin(on: canvas, source, context)
+        let steps = try stages.plan(start, in: context)
+        let drawn = steps.last?.output ?? start
+        let size = size(of: drawn, on: canvas, scale: context.scale)
+        var place = anchor.offset(of: size, in: canvas)
+        place.x += anchor.inwardX * offset.x.pixels(of: canvas.width, scale: context.scale)
+        place.y += anchor.inwardY * offset.y.pixels(of: canvas.height, scale: context.scale)
+        return LayerPlan(
+            content: content, stages: stages, steps: steps, box: PixelBox(place, size), alpha: alpha, blend: blend,
+            isGrey: drawn.colour == .grey)
+    }
+
+    /// What is drawn, before its stages.
+    private func begin(on canvas: PixelSize, _ source: Geometry, _ context: PlanContext) throws(PlanFailure) -> (LayerPlan.Content, Geometry) {
+        let scale = context.scale
+        switch content {
+        case .source:
+            var geometry = source.resized(to: source.naturalSize(scale: scale))
+            geometry.pixelsPerPoint = scale
+            geometry.hasAlpha = true
+            return (.source(natural: geometry.size), geometry)
+        case .asset(let path):
+            let geometry = try context.geometry(of: path, stage: Composite.name)
+            return (.asset(path, geometry.size), geometry)
+        case .color(let color):
+            let size = PixelSize(
+                width?.pixels(of: canvas.width, scale: scale) ?? canvas.width, height?.pixels(of: canvas.height, scale: scale) ?? canvas.height)
+            let colour: ColourModel = color.isGrey ? .grey : .rgb
+            return (.color(color, size), Geometry(size: size, hasAlpha: true, colour: colour, pixelsPerPoint: scale))
+        case .canvas(let declaration):
+            // Lengths of a nested canvas refer to the one it is drawn on.
+            var outer = source.resized(to: canvas)
+            outer.pixelsPerPoint = scale
+            let plan = try declaration.plan(in: outer, context, source: source)
+            var geometry = source.resized(to: plan.size)
+            geometry.hasAlpha = true
+            geometry.pixelsPerPoint = scale
+            geometry.colour = plan.isGrey ? .grey : .rgb
+            return (.canvas(plan), geometry)
+        }
+    }
+
+    private func size(of drawn: Geometry, on canvas: PixelSize, scale: Int) -> PixelSize {
+        let boxWidth = width?.pixels(of: canvas.width, scale: scale)
+        let boxHeight = height?.pixels(of: canvas.height, scale: scale)
+        switch content {
+        // They were made in this size.
+        case .color, .canvas: return drawn.size
+        case .source, .asset: break
+        }
+        return drawn.drawnSize(width: boxWidth, height: boxHeight, scale: scale)
+    }
+}
+
+// MARK: - The pixels
+
+extension CanvasPlan {
+    /// - Parameters:
+    ///   - source: the picture, as the composite gets it.
+    ///   - model: a picture with the kind of numbers that the result has.
+    func render(source: Image, like model: Image, in context: RenderContext) throws -> Image {
+        var canvas = try model.filled(with: background, size: size, hasAlpha: hasAlpha, in: context)
+        for layer in layers {
+            let drawn = try layer.picture(source, model, context).addingAlpha().multiplyingAlpha(by: layer.alpha)
+            // What is drawn several times is computed once.
+            canvas = try canvas.drawing(drawn.inMemory(), at: layer.box.offset, by: layer.blend, keepsAlpha: hasAlpha)
+        }
+        return canvas
+    }
+}
+
+extension LayerPlan {
+    fileprivate func picture(_ source: Image, _ model: Image, _ context: RenderContext) throws -> Image {
+        switch content {
+        case .source(let natural):
+            return try steps.render(source.scaled(to: natural).addingAlpha(), in: context).scaled(to: box.size)
+        case .asset(let path, let size):
+            if stages.isEmpty { return try context.assets.image(path, size: box.size) }
+            return try context.assets.image(stages.key(scale: context.scale, size: box.size)) {
+                try steps.render(context.assets.image(path, size: size).addingAlpha(), in: context).scaled(to: box.size)
+            }
+        case .color(let color, let size):
+            let start = try Image.black(width: 1, height: 1, bands: color.isGrey ? 1 : 3).copy(interpretation: color.isGrey ? "b-w" : "srgb")
+            return try steps.render(start.filled(with: color, size: size, hasAlpha: true, in: context), in: context)
+        case .canvas(let canvas):
+            return try steps.render(canvas.render(source: source, like: model, in: context).addingAlpha(), in: context)
+        }
+    }
+}
+
+extension Image {
+    /// A picture of one colour in this one's kind of numbers.
+    fileprivate func filled(with color: Color, size: PixelSize, hasAlpha: Bool, in context: RenderContext) throws -> Image {
+        let colours = try context.values(of: color, in: self)
+        let values = colours + (hasAlpha ? [color.alpha * maximumValue] : [])
+        let pixel = try Image.black(width: 1, height: 1, bands: values.count).linear(Array(repeating: 0, count: values.count), values)
+        let stored = try pixel.rint().cast(format).copy(interpretation: interpretation)
+        return try stored.embed(x: 0, y: 0, width: size.width, height: size.height, background: values.map { $0.rounded() })
+    }
+}

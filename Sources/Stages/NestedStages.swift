@@ -1,0 +1,68 @@
+// Stages within a stage: what a badge or a layer goes through before it is drawn.
+package import Pipeline
+package import Vips
+
+/// The stages of something that is drawn, and what tells it from all others.
+struct NestedStages: Sendable {
+    private let uses: [StageUse]
+    /// Tells the results of these stages apart from those of others, for as long as the pipeline lives.
+    private final class Identity: Sendable {}
+    private let identity = Identity()
+
+    /// Declares the parameter `stages` of a stage or a layer.
+    init(_ p: inout Parameters) {
+        let list: StageList = p.optional("stages", StageList([]), "What is done to it before it is drawn.")
+        uses = list.uses
+        // Only sources are measured; here it would silently do nothing.
+        for use in uses where use.stage.needsMeasurement {
+            let message = "'\(use.name)' here would have to look at what is drawn, which only works on the source; use another anchor or stage"
+            p.problem(at: "stages", message)
+        }
+    }
+
+    var isEmpty: Bool { uses.isEmpty }
+
+    /// Plans the stages for what is drawn.
+    func plan(_ start: Geometry, in context: PlanContext) throws(PlanFailure) -> [Step] {
+        try Step.plan(uses, from: start, in: PlanContext(scale: context.scale, assets: context.assets))
+    }
+
+    /// What names the result of these stages at a scale and a size.
+    func key(scale: Int, size: PixelSize) -> KeptImageKey {
+        KeptImageKey(owner: ObjectIdentifier(identity), scale: scale, size: size)
+    }
+}
+
+/// Names a picture that is made once and drawn onto many.
+package struct KeptImageKey: Hashable {
+    let owner: ObjectIdentifier
+    let scale: Int
+    let size: PixelSize
+}
+
+extension [Step] {
+    /// Renders the steps on one picture.
+    func render(_ image: Image, in context: RenderContext) throws -> Image {
+        var frames = Frames(images: [image])
+        for step in self {
+            if !step.plan.isStreaming { frames = try frames.map { try $0.inMemory() } }
+            frames = try step.render(frames, in: context)
+        }
+        return frames.images[0]
+    }
+
+    /// Bytes that the steps hold besides what comes in.
+    var heldBytes: Int {
+        reduce(0) { $0 + $1.plan.heldBytes + $1.output.bytes }
+    }
+}
+
+extension PlanContext {
+    /// An asset as stages get it: with an alpha channel.
+    func geometry(of asset: AssetPath, stage: String) throws(PlanFailure) -> Geometry {
+        guard let facts = assets[asset.path] else {
+            throw PlanFailure(.internal, stage: stage, "the asset '\(asset.path)' was not opened")
+        }
+        return Geometry(size: facts.size, hasAlpha: true, colour: facts.isGrey ? .grey : .rgb, pixelsPerPoint: facts.pixelsPerPoint)
+    }
+}

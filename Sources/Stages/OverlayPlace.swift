@@ -1,0 +1,88 @@
+// Where something is drawn on a picture, and how large.
+package import Pipeline
+
+/// The place and the size of what is drawn: by an anchor and an offset, out of the way of a rectangle.
+struct OverlayPlace: Sendable {
+    let anchor: Anchor
+    let offset: Offset
+    let width: Extent?
+    let height: Extent?
+    let avoid: Rectangle?
+    let spacing: Length
+
+    /// Declares the parameters; part of a stage's or a layer's own.
+    init(_ p: inout Parameters) {
+        anchor = p.optional("anchor", .center, "Where it sits.")
+        offset = p.optional("offset", .zero, "How far it is moved from the anchored edges inwards; from the center right and down.")
+        width = p.optional("width", "Its width; the height follows, or both make a box that it fits. Default: its natural size.")
+        height = p.optional("height", "Its height; the width follows, or both make a box that it fits.")
+        avoid = p.optional("avoid", "A rectangle that it must not cover: it is pushed off it the shortest way that stays inside the picture.")
+        spacing = p.optional("spacing", .points(0), "How far it stays from what it was pushed off.")
+        if p.has("spacing") && avoid == nil { p.problem(at: "spacing", "'spacing' says how far to stay from 'avoid'; add 'avoid' or remove it") }
+        if spacing.amount < 0 { p.problem(at: "spacing", "'spacing' expects 0 or more, found \(spacing.written)") }
+        // At its natural size it is as many pixels as the scale says.
+        if width == nil && height == nil { p.notePoints() }
+    }
+
+    /// The box that is drawn into.
+    /// - Throws: `PlanFailure` where it cannot be moved off the rectangle and stay inside the picture.
+    func box(of drawn: Geometry, on picture: PixelSize, scale: Int, stage: String) throws(PlanFailure) -> PixelBox {
+        let size = size(of: drawn, on: picture, scale: scale)
+        var place = anchor.offset(of: size, in: picture)
+        place.x += anchor.inwardX * offset.x.pixels(of: picture.width, scale: scale)
+        place.y += anchor.inwardY * offset.y.pixels(of: picture.height, scale: scale)
+        let box = PixelBox(place, size)
+        guard let avoid else { return box }
+        let protected = avoid.pixels(of: picture, scale: scale)
+        let gap = spacing.pixels(of: min(picture.width, picture.height), scale: scale)
+        guard let free = box.pushed(off: protected, spacing: gap, inside: picture) else {
+            let message = "the overlay of \(box) covers \(protected) and can be moved off it by \(gap) pixels in no direction inside \(picture)"
+            throw PlanFailure(.overlayDoesNotFit, stage: stage, message)
+        }
+        return free
+    }
+
+    private func size(of drawn: Geometry, on picture: PixelSize, scale: Int) -> PixelSize {
+        let boxWidth = width?.pixels(of: picture.width, scale: scale)
+        let boxHeight = height?.pixels(of: picture.height, scale: scale)
+        return drawn.drawnSize(width: boxWidth, height: boxHeight, scale: scale)
+    }
+}
+
+extension Geometry {
+    /// How large something is drawn for which a width, a height or a box was named, or nothing.
+    func drawnSize(width: Int?, height: Int?, scale: Int) -> PixelSize {
+        switch (width, height) {
+        case (let width?, let height?): ScalingMode.aspectFit.size(of: size, in: PixelSize(width, height))
+        case (let width?, nil): size.scaled(toWidth: width)
+        case (nil, let height?): size.scaled(toHeight: height)
+        case (nil, nil): naturalSize(scale: scale)
+        }
+    }
+}
+
+extension Anchor {
+    /// Which way an offset moves: inwards from the edge that something is anchored to.
+    var inwardX: Int { horizontal == .end ? -1 : 1 }
+    var inwardY: Int { vertical == .end ? -1 : 1 }
+}
+
+extension PixelBox {
+    /// The box moved off another one by the overlap and the spacing, the shortest way that stays inside a picture; itself where they do not
+    /// overlap, nil where there is no way. Of ways of one length the first of up, down, left and right is taken.
+    func pushed(off other: PixelBox, spacing: Int, inside picture: PixelSize) -> PixelBox? {
+        let up = offset.y + size.height - other.offset.y
+        let down = other.offset.y + other.size.height - offset.y
+        let left = offset.x + size.width - other.offset.x
+        let right = other.offset.x + other.size.width - offset.x
+        guard up > 0, down > 0, left > 0, right > 0 else { return self }
+        let ways = [
+            (up, PixelOffset(offset.x, offset.y - up - spacing)), (down, PixelOffset(offset.x, offset.y + down + spacing)),
+            (left, PixelOffset(offset.x - left - spacing, offset.y)), (right, PixelOffset(offset.x + right + spacing, offset.y)),
+        ]
+        let possible = ways.filter { _, place in
+            place.x >= 0 && place.y >= 0 && place.x + size.width <= picture.width && place.y + size.height <= picture.height
+        }
+        return possible.min { $0.0 < $1.0 }.map { PixelBox($0.1, size) }
+    }
+}

@@ -1,0 +1,83 @@
+package import Pipeline
+package import Vips
+
+/// Removes a border of one colour.
+package struct Trim: Stage {
+    package static let name = "trim"
+    package static let summary = "Removes a border of one colour, or what is transparent around the picture."
+    package static let example = """
+        - trim: { threshold: 10 }
+        """
+
+    let threshold: Double
+    let background: Color?
+
+    package init(_ p: inout Parameters) {
+        threshold = p.optional(
+            "threshold", 10.0, in: 0...255, "How far a pixel may be from the border's colour, in steps of 255, and still be border.")
+        background = p.optional("background", "The border's colour. Default: that of the top left pixel; nothing, where that is transparent.")
+    }
+
+    package var needsMeasurement: Bool { true }
+
+    package struct Plan: StagePlan {
+        package let output: Geometry
+        /// What stays; nil before the picture was measured.
+        let box: PixelBox?
+
+        package var note: String { box.map { "kept \($0)" } ?? "as the picture says" }
+    }
+
+    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+        guard case .box(let left, let top, let width, let height)? = context.measurement else {
+            var output = input
+            output.certainty = .atMost
+            return Plan(output: output, box: nil)
+        }
+        let place = PixelOffset(rounded(left * Double(input.size.width)), rounded(top * Double(input.size.height)))
+        let size = PixelSize(rounded(width * Double(input.size.width)), rounded(height * Double(input.size.height)))
+        let box = PixelBox(place, size).intersection(with: input.size) ?? PixelBox(PixelOffset(0, 0), input.size)
+        return Plan(output: input.resized(to: box.size), box: box)
+    }
+
+    /// The box that holds all that is no border, in all frames together. A picture that is all border stays whole.
+    package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? {
+        let boxes = try frames.images.compactMap { try content(of: $0, context) }
+        guard let left = boxes.map(\.offset.x).min(), let top = boxes.map(\.offset.y).min(),
+            let right = boxes.map({ $0.offset.x + $0.size.width }).max(), let bottom = boxes.map({ $0.offset.y + $0.size.height }).max()
+        else { return .box(left: 0, top: 0, width: 1, height: 1) }
+        let (width, height) = (Double(frames.images[0].width), Double(frames.images[0].height))
+        return .box(
+            left: Double(left) / width, top: Double(top) / height, width: Double(right - left) / width, height: Double(bottom - top) / height)
+    }
+
+    private func content(of image: Image, _ context: RenderContext) throws -> PixelBox? {
+        let step = image.maximumValue / 255
+        let corner = try image.getpoint(x: 0, y: 0)
+        if background == nil, image.hasAlpha, corner[corner.count - 1] <= threshold * step {
+            return try image.extractBands(from: image.bands - 1, count: 1).findTrim(threshold: threshold * step, background: [0])
+        }
+        let colours = try background.map { try context.values(of: $0, in: image) } ?? Array(corner.prefix(image.bands - (image.hasAlpha ? 1 : 0)))
+        // Seen on the border's own colour, what is transparent is border.
+        let seen = image.hasAlpha ? try image.flatten(background: colours, maximumAlpha: image.maximumValue) : image
+        return try seen.findTrim(threshold: threshold * step, background: colours)
+    }
+
+    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
+        guard let box = plan.box, box.size != PixelSize(image.width, image.height) else { return image }
+        return try image.extractArea(left: box.offset.x, top: box.offset.y, width: box.size.width, height: box.size.height)
+    }
+}
+
+extension Image {
+    /// The box of all pixels that differ from a colour by more than a threshold; nil where there are none.
+    fileprivate func findTrim(threshold: Double, background: [Double]) throws -> PixelBox? {
+        // Compared as they are, without the filter against noise that libvips' own find_trim has: it takes thin lines for noise.
+        let difference = try linear(Array(repeating: 1, count: bands), background.map { -$0 }).abs()
+        let (columns, rows) = try difference.more(than: threshold).bandor().project()
+        guard let left = columns.firstIndex(where: { $0 > 0 }), let right = columns.lastIndex(where: { $0 > 0 }),
+            let top = rows.firstIndex(where: { $0 > 0 }), let bottom = rows.lastIndex(where: { $0 > 0 })
+        else { return nil }
+        return PixelBox(PixelOffset(left, top), PixelSize(right - left + 1, bottom - top + 1))
+    }
+}

@@ -1,0 +1,19 @@
+import Glibc
+import Pipeline
+import TestSupport
+import Testing
+
+@testable import Engine
+
+@Suite struct OpenFileTests {
+    @Test("A file that is opened again has a position of its own, which workers that read one asset at a time need")
+    func reopened() throws {
+        let folder = try TemporaryFolder()
+        let file = try OpenFile.reading(BytePath(folder.write("0123456789", to: "a")))
+        let again = try file.reopened()
+        var byte: UInt8 = 0
+        #expect(lseek(file.descriptor, 7, SEEK_SET) == 7)
+        #expect(read(again.descriptor, &byte, 1) == 1 && byte == UInt8(ascii: "0"))
+        #expect(read(file.descriptor, &byte, 1) == 1 && byte == UInt8(ascii: "7"))
+    }
+}

@@ -1,0 +1,83 @@
+import Pipeline
+import TestSupport
+import Testing
+import Vips
+
+@testable import Stages
+
+@Suite(.quietVips)
+struct NineSliceTests {
+    @Test(arguments: PictureKind.all)
+    func `corners are the source's to the last bit`(kind: PictureKind) throws {
+        let picture = try TestPicture.coded(width: 12, height: 10, kind: kind)
+        for mode in ["stretch", "tile"] {
+            let caps = "{ top: 2, leading: 3, bottom: 4, trailing: 5 }"
+            let result = try render("nine-slice: { width: 40, height: 30, cap-insets: \(caps), mode: \(mode) }", picture).pixels
+            let source = try PixelGrid(picture)
+            #expect(result.part(left: 0, top: 0, width: 3, height: 2) == source.part(left: 0, top: 0, width: 3, height: 2))
+            #expect(result.part(left: 35, top: 0, width: 5, height: 2) == source.part(left: 7, top: 0, width: 5, height: 2))
+            #expect(result.part(left: 0, top: 26, width: 3, height: 4) == source.part(left: 0, top: 6, width: 3, height: 4))
+            #expect(result.part(left: 35, top: 26, width: 5, height: 4) == source.part(left: 7, top: 6, width: 5, height: 4))
+        }
+    }
+
+    @Test func `edges grow in one direction only and the middle in both`() throws {
+        // One pixel between the caps, so that stretching repeats it.
+        let picture = try TestPicture.coded(width: 7, height: 5)
+        let source = try PixelGrid(picture)
+        let result = try render("nine-slice: { width: 20, height: 9, cap-insets: { top: 2, bottom: 2, leading: 3, trailing: 3 } }", picture).pixels
+        for x in 3..<17 {
+            for y in 0..<2 { #expect(result[x, y] == source[3, y]) }
+            for y in 2..<7 { #expect(result[x, y] == source[3, 2]) }
+            for y in 7..<9 { #expect(result[x, y] == source[3, y - 4]) }
+        }
+        for y in 2..<7 {
+            for x in 0..<3 { #expect(result[x, y] == source[x, 2]) }
+            for x in 17..<20 { #expect(result[x, y] == source[x - 13, 2]) }
+        }
+    }
+
+    @Test func `tiling repeats from the top left and cuts the last one`() throws {
+        let picture = try TestPicture.coded(width: 9, height: 8)
+        let source = try PixelGrid(picture)
+        let result = try render("nine-slice: { width: 21, height: 19, cap-insets: { all: 2 }, mode: tile }", picture).pixels
+        // Caps of 2, tiles of 5×4 between them.
+        for y in 0..<19 {
+            for x in 0..<21 {
+                let column = x < 2 ? x : x < 19 ? 2 + (x - 2) % 5 : x - 12
+                let row = y < 2 ? y : y < 17 ? 2 + (y - 2) % 4 : y - 11
+                #expect(result[x, y] == source[column, row], "(\(x), \(y))")
+            }
+        }
+    }
+
+    @Test func `caps are points, and the picture as many points large as its name says`() throws {
+        let picture = try TestPicture.coded(width: 24, height: 24)
+        let source = try PixelGrid(picture)
+        let result = try render("nine-slice: { width: 40, cap-insets: { all: 4 } }", picture, scale: 2, pixelsPerPoint: 2).pixels
+        #expect(result.sides == [80, 24])
+        #expect(result.part(left: 0, top: 0, width: 8, height: 24) == source.part(left: 0, top: 0, width: 8, height: 24))
+        let large = try render("nine-slice: { width: 40, cap-insets: { all: 4 } }", picture, scale: 3, pixelsPerPoint: 2).pixels
+        #expect(large.sides == [120, 36])
+    }
+
+    @Test(arguments: [
+        (
+            "width: 20, cap-insets: { leading: 6, trailing: 6 }",
+            "the leading and trailing caps of 6 and 6 pixels leave nothing between them of a picture 12 pixels wide"
+        ),
+        ("height: 7, cap-insets: { top: 4, bottom: 4 }", "the top and bottom caps of 4 and 4 pixels do not fit a result 7 pixels high"),
+    ])
+    func `caps that do not fit are an error that says which`(parameters: String, message: String) throws {
+        let picture = try TestPicture.coded(width: 12, height: 10)
+        let error = #expect(throws: PlanFailure.self) { try render("nine-slice: { \(parameters) }", picture) }
+        #expect(error?.failure.message == message)
+        #expect(error?.failure.code == .emptyResult)
+    }
+
+    @Test func `a result of the picture's own size is the picture`() throws {
+        let picture = try TestPicture.coded(width: 12, height: 10, kind: PictureKind(hasAlpha: true))
+        let result = try render("nine-slice: { width: 12, height: 10, cap-insets: { all: 5 } }", picture).pixels
+        #expect(try result == PixelGrid(picture))
+    }
+}

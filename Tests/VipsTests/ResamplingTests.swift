@@ -1,0 +1,215 @@
+// Scaling with the project's own inner loops, against the plain formula in double precision.
+import CResample
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Vips
+
+@Suite(.quietVips) struct ResamplingTests {
+    /// A picture of noise, the same each time.
+    private func noise(width: Int, height: Int, bands: Int, depth: Int = 8) throws -> Image {
+        var state: UInt32 = 12_345
+        let count = width * height * bands * depth / 8
+        let bytes = (0..<count).map { _ in
+            state = state &* 1_664_525 &+ 1_013_904_223
+            return UInt8(truncatingIfNeeded: state >> 24)
+        }
+        if depth == 8 {
+            return try Image(bytes: bytes, width: width, height: height, bands: bands).copy(interpretation: bands <= 2 ? "b-w" : "srgb")
+        }
+        let halves = try Image(bytes: bytes, width: width * 2, height: height, bands: bands)
+        let high = try halves.extractArea(left: 0, top: 0, width: width, height: height).cast(.ushort).linear([256], [0])
+        let low = try halves.extractArea(left: width, top: 0, width: width, height: height)
+        return try high.add(low).cast(.ushort).copy(interpretation: bands <= 2 ? "grey16" : "rgb16").inMemory()
+    }
+
+    private func values(_ image: Image) throws -> [Double] {
+        let bytes = try image.cast(.double).pixels()
+        return bytes.withUnsafeBytes { Array($0.bindMemory(to: Double.self)) }
+    }
+
+    /// The same by the definition: premultiplied, columns then rows, every weight worked out anew.
+    private func reference(_ image: Image, to width: Int, _ height: Int, _ kernel: ResamplingKernel, full: Double) throws -> [Double] {
+        let bands = image.bands
+        var pixels = try values(image)
+        if image.hasAlpha {
+            for index in stride(from: 0, to: pixels.count, by: bands) {
+                for band in 0..<(bands - 1) { pixels[index + band] *= pixels[index + bands - 1] / full }
+            }
+        }
+        func weights(_ index: Int, _ old: Int, _ new: Int) -> [(Int, Double)] {
+            let scale = Double(old) / Double(new)
+            let stretch = max(1, scale)
+            let middle = (Double(index) + 0.5) * scale
+            let all = (0..<old).map { ($0, kernel.weight(at: (Double($0) + 0.5 - middle) / stretch)) }.filter { $0.1 != 0 }
+            let sum = all.reduce(0) { $0 + $1.1 }
+            return all.map { ($0.0, $0.1 / sum) }
+        }
+        var result: [Double] = []
+        let columns = (0..<width).map { weights($0, image.width, width) }
+        for y in 0..<height {
+            let rows = weights(y, image.height, height)
+            for x in 0..<width {
+                var sums = [Double](repeating: 0, count: bands)
+                for (row, rowWeight) in rows {
+                    for (column, columnWeight) in columns[x] {
+                        for band in 0..<bands { sums[band] += rowWeight * columnWeight * pixels[(row * image.width + column) * bands + band] }
+                    }
+                }
+                if image.hasAlpha {
+                    let alpha = min(sums[bands - 1], full)
+                    for band in 0..<(bands - 1) { sums[band] = alpha > 0 ? sums[band] * full / alpha : 0 }
+                }
+                result += sums.map { min(max($0, 0), full) }
+            }
+        }
+        return result
+    }
+
+    struct Kind: Sendable, CustomTestStringConvertible {
+        let bands: Int
+        let depth: Int
+        let kernel: ResamplingKernel
+        let size: (Int, Int)
+        var testDescription: String { "\(bands) bands of \(depth) bits to \(size.0)×\(size.1) by \(kernel.rawValue)" }
+    }
+
+    static let kinds: [Kind] = ResamplingKernel.allCases.flatMap { kernel in
+        [(1, 8), (2, 8), (3, 8), (4, 8), (1, 16), (3, 16), (4, 16)].flatMap { bands, depth in
+            // Less, more, one side only, a single pixel, and larger than a vector's and a strip's multiple.
+            [(17, 11), (1, 1), (90, 40), (53, 5), (7, 37), (33, 64)].map { Kind(bands: bands, depth: depth, kernel: kernel, size: $0) }
+        }
+    }
+
+    @Test("Every kind of picture is scaled as the formula says, by plain and by wide instructions", arguments: kinds)
+    func formula(kind: Kind) throws {
+        let image = try noise(width: 53, height: 37, bands: kind.bands, depth: kind.depth)
+        let full = kind.depth == 8 ? 255.0 : 65_535
+        let expected = try reference(image, to: kind.size.0, kind.size.1, kind.kernel, full: full)
+        let target = ResamplingTarget(width: kind.size.0, height: kind.size.1, kernel: kind.kernel)
+        for instructions in Set([CRESAMPLE_BASELINE.rawValue, cresample_best_instructions().rawValue]) {
+            let scaled = try image.resampled(to: [target], instructions: CResampleInstructions(instructions))[0]
+            #expect((scaled.width, scaled.height, scaled.bands, scaled.format) == (target.width, target.height, image.bands, image.format))
+            let found = try values(scaled)
+            // A pixel next to nothing in alpha has colours of little weight: what is compared is what is seen of them.
+            let alphas = image.hasAlpha ? kind.bands - 1 : nil
+            for index in found.indices {
+                let alpha = alphas.map { expected[index / kind.bands * kind.bands + $0] / full } ?? 1
+                let isAlpha = alphas == index % kind.bands
+                let difference = abs(found[index] - expected[index]) * (isAlpha ? 1 : alpha)
+                #expect(difference <= (kind.depth == 8 ? 0.51 : 0.6), "at \(index): \(found[index]) instead of \(expected[index])")
+            }
+        }
+    }
+
+    @Test("A picture taller than a strip and a strong reduction come out as the formula says")
+    func tall() throws {
+        let image = try noise(width: 9, height: 1111, bands: 3)
+        let expected = try reference(image, to: 4, 13, .lanczos3, full: 255)
+        let found = try values(image.resampled(to: ResamplingTarget(width: 4, height: 13)))
+        for (a, b) in zip(found, expected) { #expect(abs(a - b) <= 0.51) }
+    }
+
+    @Test("Several sizes at once are what each is alone, and the same size is the same picture to the last bit")
+    func together() throws {
+        let image = try noise(width: 64, height: 48, bands: 4)
+        let targets = [(64, 48), (32, 24), (100, 75), (5, 48)].map { ResamplingTarget(width: $0.0, height: $0.1) }
+        let together = try image.resampled(to: targets)
+        for (target, scaled) in zip(targets, together) {
+            #expect(try scaled.pixels() == image.resampled(to: target).pixels())
+        }
+        #expect(try together[0].pixels() == image.pixels())
+    }
+
+    @Test("A small size that is made from a larger one looks like one that is made from the picture")
+    func derived() throws {
+        // Smooth with edges, like a photo; noise has no picture in it to keep.
+        let bytes = (0..<300 * 200).flatMap { index -> [UInt8] in
+            let (x, y) = (Double(index % 300), Double(index / 300))
+            let wave = 128 + 90 * sin(x / 9) * cos(y / 7)
+            return [UInt8(wave), (x - 150) * (x - 150) + (y - 100) * (y - 100) < 3600 ? 220 : 30, UInt8((x + y) / 2)]
+        }
+        let image = try Image(bytes: bytes, width: 300, height: 200, bands: 3)
+        let targets = [(40, 27), (240, 160), (120, 80), (80, 53)].map { ResamplingTarget(width: $0.0, height: $0.1) }
+        for (target, scaled) in try zip(targets, image.resampled(to: targets)) {
+            let direct = try values(image.resampled(to: target))
+            let error = try zip(values(scaled), direct).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) } / Double(direct.count)
+            #expect(error < 255 * 255 / 1e5, "\(target): below 50 dB to the direct way")
+        }
+    }
+
+    @Test("A picture of one colour stays that colour, whatever the factor")
+    func flat() throws {
+        let image = try Image(bytes: Array(repeating: 201, count: 40 * 30 * 3), width: 40, height: 30, bands: 3)
+        for size in [(1, 1), (39, 29), (40, 1), (400, 300), (3, 200)] {
+            for kernel in ResamplingKernel.allCases {
+                let scaled = try image.resampled(to: ResamplingTarget(width: size.0, height: size.1, kernel: kernel))
+                #expect(try scaled.pixels().allSatisfy { $0 == 201 }, "\(size) by \(kernel.rawValue)")
+            }
+        }
+    }
+
+    @Test("Transparent pixels lend no colour to their neighbours")
+    func fringes() throws {
+        // White, opaque, on the left; black, transparent, on the right.
+        let row = (0..<40).flatMap { $0 < 20 ? [UInt8](repeating: 255, count: 4) : [0, 0, 0, 0] }
+        let image = try Image(bytes: Array((0..<10).flatMap { _ in row }), width: 40, height: 10, bands: 4).copy(interpretation: "srgb")
+        let pixels = try image.resampled(to: ResamplingTarget(width: 13, height: 5)).pixels()
+        for index in stride(from: 0, to: pixels.count, by: 4) where pixels[index + 3] > 0 {
+            #expect(pixels[index..<index + 3].allSatisfy { $0 >= 254 }, "a grey fringe at \(index / 4 % 13)")
+        }
+    }
+
+    @Test("Metadata goes along, and nothing is left behind")
+    func metadata() throws {
+        let objects = VipsLibrary.liveObjects
+        let bytes = VipsLibrary.trackedBytes
+        do {
+            let image = try noise(width: 20, height: 10, bands: 3).editingMetadata { $0.set("xmp-data", blob: [1, 2, 3]) }
+            let scaled = try image.resampled(to: ResamplingTarget(width: 7, height: 5))
+            #expect(scaled.blob("xmp-data") == [1, 2, 3])
+            #expect((scaled.width, scaled.interpretation) == (7, "srgb"))
+        }
+        #expect(VipsLibrary.liveObjects == objects)
+        #expect(VipsLibrary.trackedBytes == bytes)
+    }
+
+    @Test("Five bands, which the inner loops do not know, are left to libvips")
+    func manyBands() throws {
+        let image = try noise(width: 20, height: 10, bands: 4).bandjoin(constants: [9])
+        let scaled = try image.resampled(to: [ResamplingTarget(width: 5, height: 5), ResamplingTarget(width: 10, height: 5)])
+        #expect(scaled.map(\.width) == [5, 10] && scaled.map(\.bands) == [5, 5])
+    }
+
+    @Test("A last pixel that is not a whole one does not move the picture")
+    func fraction() throws {
+        // A slope of 2 for each source pixel, at half the size: each pixel holds the mean of two, the last one of one and its repetition.
+        let bytes = (0..<51).map { UInt8($0 == 50 ? 200 : 4 * $0 + 1) }
+        let image = try Image(bytes: Array((0..<4).flatMap { _ in bytes }), width: 51, height: 4, bands: 1)
+        let target = ResamplingTarget(width: 25, height: 4)
+        let scaled = try values(image.resampled(to: [target], extent: (50.5, 4))[0])
+        // The slope, seen from the middle of each new pixel, away from the edges.
+        for x in 4..<21 {
+            let middle = (Double(x) + 0.5) * 50.5 / 25
+            #expect(abs(scaled[x] - (4 * (middle - 0.5) + 1)) <= 1, "at \(x)")
+        }
+    }
+
+    @Test("Frames below each other are scaled each for itself")
+    func stacked() throws {
+        let frames = try (0..<5).map { _ in try noise(width: 30, height: 21, bands: 4) }.enumerated().map { index, image in
+            try image.linear([1], [Double(index) * 3]).cast(.uchar).copy(interpretation: "srgb")
+        }
+        let stack = try Image.arrayjoin(frames).inMemory()
+        let targets = [(14, 11), (7, 5), (30, 21), (40, 30)].map { ResamplingTarget(width: $0.0, height: $0.1) }
+        for (index, scaled) in try stack.resampled(to: targets, frames: 5).enumerated() {
+            #expect((scaled.width, scaled.height) == (targets[index].width, targets[index].height * 5))
+            for (number, frame) in frames.enumerated() {
+                let alone = try frame.resampled(to: targets)[index].pixels()
+                let height = targets[index].height
+                #expect(try scaled.extractArea(left: 0, top: number * height, width: scaled.width, height: height).pixels() == alone)
+            }
+        }
+    }
+}

@@ -1,6 +1,6 @@
 // Stages within a stage: what a badge or a layer goes through before it is drawn.
-package import Pipeline
-package import Vips
+import Pipeline
+import Vips
 
 /// The stages of something that is drawn, and what tells it from all others.
 struct NestedStages: Sendable {
@@ -17,6 +17,9 @@ struct NestedStages: Sendable {
         for use in uses where use.stage.needsMeasurement {
             let message = "'\(use.name)' here would have to look at what is drawn, which only works on the source; use another anchor or stage"
             p.problem(at: "stages", message)
+        }
+        for use in uses where use.isJoining {
+            p.problem(at: "stages", "'\(use.name)' takes a set of pictures, and here is only one; put it among the stages of a pipeline for sets")
         }
     }
 

@@ -1,5 +1,5 @@
 // Where something is drawn on a picture, and how large.
-package import Pipeline
+import Pipeline
 
 /// The place and the size of what is drawn: by an anchor and an offset, out of the way of a rectangle.
 struct OverlayPlace: Sendable {

@@ -33,6 +33,12 @@ package struct Resize: Stage {
         check(size, &p)
     }
 
+    /// Fits a box without enlarging.
+    init(fitting width: Extent, _ height: Extent) {
+        (self.width, self.height) = (width, height)
+        (mode, limit, kernel, linear) = (.aspectFit, .onlyShrink, .lanczos3, false)
+    }
+
     private func check(_ size: GeometryString?, _ p: inout Parameters) {
         if p.has("size") {
             for key in ["width", "height", "mode"] where p.has(key) {

@@ -14,6 +14,18 @@ extension Stage {
     package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? { nil }
 }
 
+/// A stage that joins a set. What comes in are the members, with the same bands and depth.
+package protocol SetStage: Stage, JoiningStage {
+    /// Follows the plan.
+    func join(_ members: Frames, following plan: Plan, in context: RenderContext) throws -> Frames
+}
+
+extension SetStage {
+    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
+        throw MismatchedPlan(stage: Self.name)
+    }
+}
+
 /// What flows between stages: one picture, or many that follow each other.
 package struct Frames {
     package private(set) var images: [Image]
@@ -94,7 +106,24 @@ extension Step {
     }
 
     private func render<S: Stage>(_ frames: Frames, by stage: S, in context: RenderContext) throws -> Frames {
+        if let stage = stage as? any SetStage { return try join(frames, by: stage, in: context) }
         guard let plan = plan as? S.Plan else { throw MismatchedPlan(stage: name) }
         return try frames.map { try stage.render($0, following: plan, in: context) }
+    }
+
+    private func join<S: SetStage>(_ members: Frames, by stage: S, in context: RenderContext) throws -> Frames {
+        guard let plan = plan as? S.Plan else { throw MismatchedPlan(stage: name) }
+        return try stage.join(members, following: plan, in: context)
+    }
+}
+
+extension Image {
+    /// The picture with the bands and the depth that all members of a set have.
+    package func alike(_ common: Geometry) throws -> Image {
+        var image = try inColour(common.colour)
+        if common.hasAlpha { image = try image.addingAlpha() }
+        guard common.depth == .sixteen, image.format == .uchar else { return image }
+        let deep = try image.linear(Array(repeating: 257, count: image.bands), Array(repeating: 0, count: image.bands)).cast(.ushort)
+        return try deep.copy(interpretation: common.colour == .grey ? "grey16" : "rgb16")
     }
 }

@@ -22,5 +22,8 @@ extension StageCatalogue {
         Blur.self,
         Grayscale.self,
         Tint.self,
+        Stitch.self,
+        ContactSheet.self,
+        Animate.self,
     ])
 }

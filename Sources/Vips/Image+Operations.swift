@@ -52,8 +52,30 @@ extension Image {
     }
 
     /// Puts pictures of one size below each other.
-    package static func arrayjoin(_ images: [Image]) throws(VipsError) -> Image {
-        try Operation("arrayjoin", ["in": .images(images), "across": 1]).image()
+    package static func arrayjoin(_ images: [Image], across: Int = 1, background: [Double]? = nil) throws(VipsError) -> Image {
+        let fill: [(String, Argument)] = background.map { [("background", .doubles($0))] } ?? []
+        return try Operation("arrayjoin", [("in", .images(images)), ("across", .int(across))] + fill).image()
+    }
+
+    /// Another picture of the same width below this one, or of the same height beside it.
+    package func join(_ other: Image, horizontally: Bool) throws(VipsError) -> Image {
+        let direction: Argument = horizontally ? "horizontal" : "vertical"
+        return try Operation("join", ["in1": .image(self), "in2": .image(other), "direction": direction]).image()
+    }
+
+    /// A line of text as one band, 255 where there is ink; as large as its ink.
+    /// - Parameter size: of the type, in pixels.
+    package static func text(_ text: String, size: Int) throws(VipsError) -> Image {
+        let escaped = text.reduce(into: "") { result, character in
+            switch character {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            default: result.append(character)
+            }
+        }
+        // At 72 dots an inch a point of type is a pixel.
+        return try Operation("text", ["text": .string(escaped), "font": .string("Sans \(size)"), "dpi": 72]).image()
     }
 }
 

@@ -7,25 +7,43 @@ struct PlanTable {
     let title: String
 
     var text: String {
-        let source = plan.source
-        var lines = ["\(title): \(source.format.rawValue) \(source.size)\(frames(source.frames)), \(colours(plan.decoded))"]
-        let shrink = plan.load.shrink > 1 ? "at 1/\(plan.load.shrink) of its size" : "at full size"
-        lines.append("decoded \(shrink), \(plan.load.isHeldInMemory ? "held in memory" : "streamed row by row")")
-        if source.orientation != 1 { lines.append("turned upright (orientation \(source.orientation)): \(plan.decoded.size)") }
+        var lines = plan.isSet ? set : picture
         if !plan.shared.isEmpty { lines += ["", "all renditions"] + plan.shared.map(row) }
-        for (rendition, name) in zip(plan.renditions, names) {
-            lines += ["", rendition.title] + rendition.steps.map(row)
+        for (index, (rendition, name)) in zip(plan.renditions, names).enumerated() {
+            lines += ["", rendition.title] + (plan.members.first?.own[index] ?? []).map(memberRow) + rendition.steps.map(row)
             let what = "save \(rendition.format.rawValue)"
-            lines.append("  \(padded(what, 12))  \(padded(sizes(rendition.output), 26))  \(name.path.printable)")
+            lines.append("  \(padded(what, width))  \(padded(sizes(rendition.output), 26))  \(name.path.printable)")
         }
         lines += ["", "up to \(plan.memory >> 20) MiB of memory, stopped after \(Int(plan.deadline.rounded(.up))) s"]
         lines += plan.warnings.map { "warning: \($0.code.rawValue): \($0.message)" }
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// Columns for the name of a stage.
+    private let width = 13
+
+    private var picture: [String] {
+        let source = plan.source
+        var lines = ["\(title): \(source.format.rawValue) \(source.size)\(frames(source.frames)), \(colours(plan.decoded))"]
+        let shrink = plan.load.shrink > 1 ? "at 1/\(plan.load.shrink) of its size" : "at full size"
+        lines.append("decoded \(shrink), \(plan.load.isHeldInMemory ? "held in memory" : "streamed row by row")")
+        if source.orientation != 1 { lines.append("turned upright (orientation \(source.orientation)): \(plan.decoded.size)") }
+        return lines
+    }
+
+    /// What is shown of a set is true of its first member; the others have sizes of their own.
+    private var set: [String] {
+        let source = plan.source
+        let first = "the first \(source.format.rawValue) \(source.size), \(colours(plan.decoded))"
+        let shared = (plan.members.first?.shared ?? []).map(memberRow)
+        return ["\(title): a set of \(plan.members.count), \(first)"] + (shared.isEmpty ? [] : ["", "each member"] + shared)
+    }
+
+    private func memberRow(_ step: Step) -> String { row(step) + (step.plan.note.isEmpty ? "  " : ", ") + "(each member)" }
+
     private func row(_ step: Step) -> String {
         let change = step.input.size == step.output.size ? sizes(step.output) : "\(step.input.size) → \(sizes(step.output))"
-        let row = "  \(padded(step.name, 12))  \(padded(change, 26))  \(step.plan.note)"
+        let row = "  \(padded(step.name, width))  \(padded(change, 26))  \(step.plan.note)"
         return String(row.reversed().drop { $0 == " " }.reversed())
     }
 
@@ -47,7 +65,7 @@ struct PlanTable {
                 "format": .string(plan.source.format.rawValue), "width": .int(plan.source.size.width), "height": .int(plan.source.size.height),
                 "orientation": .int(plan.source.orientation), "frames": .int(plan.source.frames), "alpha": .bool(plan.source.hasAlpha),
             ],
-            "shrink": .int(plan.load.shrink), "held-in-memory": .bool(plan.load.isHeldInMemory),
+            "members": .int(plan.members.count), "shrink": .int(plan.load.shrink), "held-in-memory": .bool(plan.load.isHeldInMemory),
             "stages": .array(plan.shared.map(json)),
             "renditions": .array(zip(plan.renditions, names).map(json)),
             "memory-bytes": .int(plan.memory), "deadline-seconds": .double(plan.deadline),

@@ -37,7 +37,7 @@ import Testing
         let text = String(repeating: "0123456789", count: 300_000)
         let file = open("/dev/null", O_RDONLY)
         runOnNewThread { try? left.send(text, descriptors: [file]) }
-        let (received, files) = try right.receive(String.self, withinSeconds: 20)
+        let (received, files) = try right.receive(String.self, until: .now + .seconds(20))
         #expect(received == text && files.count == 1)
         close(file)
     }
@@ -82,7 +82,7 @@ import Testing
         for (bytes, words) in cases {
             let (left, theirs) = try Channel.pair()
             #expect(write(theirs.descriptor, bytes, bytes.count) == bytes.count)
-            #expect(throws: ChannelError.garbage(words)) { try left.receive(String.self, withinSeconds: 5) }
+            #expect(throws: ChannelError.garbage(words)) { try left.receive(String.self, until: .now + .seconds(5)) }
         }
     }
 
@@ -90,7 +90,7 @@ import Testing
     func timeout() throws {
         let (left, theirs) = try Channel.pair()
         let start = ContinuousClock.now
-        #expect(throws: ChannelError.timedOut) { try left.receive(String.self, withinSeconds: 0.2) }
+        #expect(throws: ChannelError.timedOut) { try left.receive(String.self, until: .now + .seconds(0.2)) }
         #expect((.milliseconds(190) ..< .seconds(5)).contains(ContinuousClock.now - start))
         withExtendedLifetime(theirs) {}
     }
@@ -105,7 +105,7 @@ import Testing
                 usleep(1_500_000)
                 shutdown(theirs.descriptor, CInt(SHUT_RDWR))
             }
-            #expect(throws: ChannelError.timedOut) { try left.receive(String.self, withinSeconds: 0.2) }
+            #expect(throws: ChannelError.timedOut) { try left.receive(String.self, until: .now + .seconds(0.2)) }
         }
     }
 
@@ -118,7 +118,7 @@ import Testing
             cancellation.raise(signal: SIGINT)
         }
         for _ in 0..<2 {
-            #expect(throws: ChannelError.cancelled) { try left.receive(String.self, withinSeconds: 20, cancellation: cancellation) }
+            #expect(throws: ChannelError.cancelled) { try left.receive(String.self, until: .now + .seconds(20), cancellation: cancellation) }
         }
         withExtendedLifetime(theirs) {}
     }

@@ -7,7 +7,7 @@ package import Pipeline
 package struct OpenedSource: Sendable {
     package let file: OpenFile
     package let format: SourceFormat
-    private let status: FileStatus
+    let status: FileStatus
 
     package var bytes: Int { status.bytes }
     /// As EXIF writes dates, in UTC.
@@ -66,7 +66,7 @@ package struct OpenedSource: Sendable {
             hash.update(data: block)
             offset += block.count
         }
-        return hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return hexadecimal(hash.finalize())
     }
 
     /// The failure of a picture that could not be decoded: of a rare kind, truncated where its structure does not end, else corrupt.
@@ -95,6 +95,11 @@ package struct OpenedSource: Sendable {
         guard !name.fileExtension.isEmpty, !expected.contains(name.fileExtension) else { return nil }
         return Warning(.extensionMismatch, "the name says '.\(name.fileExtension)', the content is \(format.rawValue)")
     }
+}
+
+/// A digest as text.
+func hexadecimal(_ digest: SHA256.Digest) -> String {
+    digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
 
 /// Seconds since 1970 as EXIF writes dates, in UTC.

@@ -14,24 +14,29 @@ package struct FoundSources: Sendable {
 package struct SourceWalk {
     /// The output folder, which is no source even where it lies inside of one.
     private let outbox: FileStatus?
+    /// Every folder that has files in it is one source.
+    private let findsSets: Bool
     private var found = FoundSources()
     private var seen: Set<BytePath> = []
 
-    package init(outbox: BytePath) {
+    package init(outbox: BytePath, kind: SourceKind) {
+        findsSets = kind == .set
         self.outbox = (try? FileSystem.status(outbox)).flatMap { $0 }
     }
 
     /// Walks all roots; a folder is walked to its depth, a file stands for itself.
-    package static func find(_ roots: [BytePath], outbox: BytePath) -> FoundSources {
-        var walk = SourceWalk(outbox: outbox)
+    /// - Parameter kind: whether each file is a source, or each folder that has files in it.
+    package static func find(_ roots: [BytePath], outbox: BytePath, kind: SourceKind = .picture) -> FoundSources {
+        var walk = SourceWalk(outbox: outbox, kind: kind)
         for root in roots { walk.add(root: root.withoutTrailingSlashes) }
         walk.found.sources.sort { $0.relative == $1.relative ? $0.identity.precedes($1.identity) : $0.relative.precedes($1.relative) }
         return walk.found
     }
 
     private mutating func add(root: BytePath) {
-        let isFolder = (try? FileSystem.status(root))??.kind == .directory
-        guard isFolder else {
+        let kind = (try? FileSystem.status(root))??.kind
+        guard kind == .directory else {
+            guard !findsSets || kind == nil else { return refuseFile(root) }
             // A file's root is the folder it stands in.
             let folder = FileSystem.absolute(root.directory.bytes.isEmpty ? BytePath(".") : root.directory)
             return add(file: root, identity: (folder ?? root.directory).appending(root.lastComponent), relative: root.lastComponent)
@@ -45,16 +50,35 @@ package struct SourceWalk {
             found.notes.append("left out '\(folder.printable)': it is the output folder")
             return
         }
+        // A root has no path below itself; its own name says more than nothing.
+        let shown = relative.bytes.isEmpty ? identity.lastComponent : relative
+        let before = found.sources.count
         do throws(SystemError) {
             for name in try FileSystem.names(in: folder) where !isIgnored(name) {
                 let name = BytePath(name)
                 add(entry: folder.appending(name), identity: identity.appending(name), relative: relative.appending(name))
             }
+            if findsSets { gather(from: before, as: SourceFile(path: folder, identity: identity, relative: shown)) }
         } catch {
-            // A root has no path below itself; its own name says more than nothing.
-            let shown = relative.bytes.isEmpty ? identity.lastComponent : relative
             found.sources.append(SourceFile(path: folder, identity: identity, relative: shown, problem: error.asSourceFailure))
         }
+    }
+
+    /// Makes one set of the files of a folder that were found in it.
+    private mutating func gather(from index: Int, as folder: SourceFile) {
+        let entries = found.sources[index...]
+        // A folder within is a set of its own, or could not be read.
+        let files = entries.filter { $0.members == nil && $0.problem == nil }.sorted { $0.identity.precedes($1.identity) }
+        guard !files.isEmpty else { return }
+        found.sources.removeSubrange(index...)
+        found.sources += entries.filter { $0.members != nil || $0.problem != nil }
+        found.sources.append(SourceFile(path: folder.path, identity: folder.identity, relative: folder.relative, members: files))
+    }
+
+    private mutating func refuseFile(_ file: BytePath) {
+        let message = "expected a folder with the pictures of a set, found a file; name the folder that it is in"
+        let failure = Failure(.notARegularFile, stage: "read", message)
+        found.sources.append(SourceFile(path: file, identity: FileSystem.absolute(file) ?? file, relative: file.lastComponent, problem: failure))
     }
 
     private mutating func add(entry: BytePath, identity: BytePath, relative: BytePath) {
@@ -66,7 +90,7 @@ package struct SourceWalk {
             }
             return add(file: entry, identity: identity, relative: relative)
         }
-        if isNamedLikeAPicture(relative) {
+        if !findsSets && isNamedLikeAPicture(relative) {
             let message = "expected a picture, found a folder of that name; what is in it is processed as usual"
             let failure = Failure(.isADirectory, stage: "read", message)
             found.sources.append(SourceFile(path: entry, identity: identity, relative: relative, problem: failure))

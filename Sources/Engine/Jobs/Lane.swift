@@ -58,19 +58,18 @@ package final class Lane {
         case .assetFailed(let index, let failure) where message.assets.indices.contains(index):
             throw settings.pipeline.diagnostics(asset: index, failure)
         case .failed(let failure): throw failure
-        case .assets, .facts, .measured, .rendered, .assetFailed: throw WorkerLoss.confused("an answer to another question")
+        case .assets, .facts, .measured, .rendered, .assetFailed, .needsMember: throw WorkerLoss.confused("an answer to another question")
         }
     }
 
     /// Plans one source without writing anything.
     /// - Throws: `Failure` where the source cannot be planned.
     package func plan(_ source: SourceFile) throws -> (plan: Plan, names: [RenditionName]) {
-        let opened = try OpenedSource(source, limits: settings.limits)
+        let opened = try OpenedInput(source, limits: settings.limits)
         let planner = try prepare()
-        let name = SourceName(source.relative)
-        let facts = try probe(opened)
-        let plan = try planned { () throws(PlanFailure) in try planner.plan(facts, pixelsPerPoint: name.pixelsPerPoint) }
-        let naming = self.naming(plan, source, opened)
+        let input = try probe(opened, source)
+        let plan = try planned { () throws(PlanFailure) in try input.plan(by: planner) }
+        let naming = try self.naming(plan, source, opened)
         return (plan, try planned { () throws(PlanFailure) in try plan.names(for: naming, version: 1) })
     }
 
@@ -98,7 +97,7 @@ package final class Lane {
     private struct Job {
         var report: SourceReport
         let order: Int
-        var opened: OpenedSource?
+        var opened: OpenedInput?
         /// The source has used its turn at the desk of names.
         var hasAsked = false
         /// The names, once the desk has given them.
@@ -111,7 +110,7 @@ package final class Lane {
 
     /// Works on the source until it is done, has failed, or has cost too many workers.
     private func attempt(_ source: SourceFile, _ job: inout Job) throws {
-        let opened = try OpenedSource(source, limits: settings.limits)
+        let opened = try OpenedInput(source, limits: settings.limits)
         job.opened = opened
         job.report.source.bytes = opened.bytes
         while true {
@@ -139,18 +138,15 @@ package final class Lane {
 
     // MARK: - One attempt
 
-    private func work(on opened: OpenedSource, _ source: SourceFile, _ job: inout Job) throws {
+    private func work(on opened: OpenedInput, _ source: SourceFile, _ job: inout Job) throws {
         if settings.cancellation.isRaised { throw Cancelled() }
         var clock = Stopwatch()
         let planner = try prepare()
-        let name = SourceName(source.relative)
-        let facts = try probe(opened)
-        job.report.source.facts = facts
-        let measurements = try measurements(of: facts, name, planner)
-        let plan = try planned { () throws(PlanFailure) in
-            try planner.plan(facts, pixelsPerPoint: name.pixelsPerPoint, measurements: measurements.byPath)
-        }
-        job.report.warnings = [opened.extensionWarning(name)].compactMap { $0 } + plan.warnings
+        let input = try probe(opened, source)
+        job.report.source.describe(input, opened)
+        let measurements = try measurements(of: input, opened, planner)
+        let plan = try planned { () throws(PlanFailure) in try input.plan(by: planner, measurements: measurements.byPath) }
+        job.report.warnings = opened.warnings(source.name) + plan.warnings
         try checkMemory(plan.memory)
         let names = try names(for: plan, source, opened, &job)
         job.report.renditions = zip(plan.renditions, names).map(Self.entry)
@@ -158,35 +154,78 @@ package final class Lane {
 
         settings.memory.acquire(plan.memory)
         job.report.milliseconds.wait += clock.lap()
-        let result = Result { try render(plan, measurements, names, name, opened, &job, &clock) }
+        let message = RenderMessage(pipeline: 1, source: input.message, measurements: measurements)
+        let result = Result { try render(plan, message, names, opened, &job, &clock) }
         settings.memory.release(plan.memory)
         try result.get()
         job.report.milliseconds.publish += clock.lap()
     }
 
+    private func probe(_ opened: OpenedInput, _ source: SourceFile) throws -> ProbedInput {
+        switch opened {
+        case .picture(let picture): return .picture(try probe(picture), source.name)
+        case .set(let set):
+            let members = try set.sources.indices.map { index in
+                let facts = try memberNamed(set.sources[index]) { try probe(set.open(index, limits: settings.limits)) }
+                return MemberFacts(name: set.sources[index].path.lastComponent, facts: facts)
+            }
+            return .set(members)
+        }
+    }
+
+    /// Says which member it is that failed; a worker's death is no member's fault.
+    private func memberNamed(_ member: SourceFile, _ work: () throws -> SourceFacts) throws -> SourceFacts {
+        do {
+            return try work()
+        } catch let failure as Failure where failure.code != .setMemberFailed {
+            return try namingMember(member) { () throws(Failure) in throw failure }
+        }
+    }
+
     private func probe(_ opened: OpenedSource) throws -> SourceFacts {
-        guard let worker else { throw Failure(.internal, stage: "read", "there is no worker") }
-        switch try worker.ask(.probe(opened.format), files: [opened.file], withinSeconds: Self.headerSeconds, cancellation: settings.cancellation) {
+        let files = [opened.file]
+        switch try ask(.probe(opened.format), files, seconds: Self.headerSeconds) {
         case .facts(let facts) where facts.isPlausible && facts.format == opened.format: return facts
-        case .failed(let failure): throw failure
-        case .facts, .assets, .measured, .rendered, .assetFailed: throw WorkerLoss.confused("a header that cannot be")
+        case .failed(let failure): throw opened.refined(failure)
+        case .facts, .assets, .measured, .rendered, .assetFailed, .needsMember: throw WorkerLoss.confused("a header that cannot be")
         }
     }
 
     /// What stages must see before the plan is known, measured on the whole picture. Its memory is given back meanwhile: a source that waits
     /// for its names must not hold any.
-    private func measurements(of facts: SourceFacts, _ name: SourceName, _ planner: Planner) throws -> [StageMeasurement] {
-        guard planner.needsMeasurement, !settings.isDryRun, let worker else { return [] }
-        let bound = try planned { () throws(PlanFailure) in try planner.plan(facts, pixelsPerPoint: name.pixelsPerPoint) }
+    private func measurements(of input: ProbedInput, _ opened: OpenedInput, _ planner: Planner) throws -> [StageMeasurement] {
+        guard planner.needsMeasurement, !settings.isDryRun else { return [] }
+        let bound = try planned { () throws(PlanFailure) in try input.plan(by: planner) }
         try checkMemory(bound.memory)
         settings.memory.acquire(bound.memory)
         defer { settings.memory.release(bound.memory) }
-        let message = RenderMessage(pipeline: 1, pixelsPerPoint: name.pixelsPerPoint)
-        switch try worker.ask(.measure(message), files: [], withinSeconds: bound.deadline, cancellation: settings.cancellation) {
+        let message = RenderMessage(pipeline: 1, source: input.message)
+        switch try ask(.measure(message), seconds: bound.deadline, membersOf: opened) {
         case .measured(let found) where found.allSatisfy(\.measurement.isPlausible): return found
         case .failed(let failure): throw failure
-        case .measured, .facts, .assets, .rendered, .assetFailed: throw WorkerLoss.confused("a measurement that cannot be")
+        case .measured, .facts, .assets, .rendered, .assetFailed, .needsMember: throw WorkerLoss.confused("a measurement that cannot be")
         }
+    }
+
+    /// Asks the worker, and gives it the members of a set as it wants them.
+    private func ask(_ request: Request, _ files: [OpenFile] = [], seconds: Double, membersOf opened: OpenedInput? = nil) throws -> Reply {
+        guard let worker else { throw Failure(.internal, stage: "read", "there is no worker") }
+        guard case .set(let set)? = opened else {
+            return try worker.ask(request, files: files, withinSeconds: seconds, cancellation: settings.cancellation)
+        }
+        var trouble: Failure?
+        let reply = try worker.ask(request, files: files, withinSeconds: seconds, cancellation: settings.cancellation) { index in
+            guard (0..<set.count).contains(index) else { return nil }
+            do throws(Failure) {
+                return try set.open(index, limits: settings.limits).file
+            } catch {
+                trouble = error
+                return nil
+            }
+        }
+        // The worker only knows that it got nothing.
+        if let trouble { throw trouble }
+        return reply
     }
 
     private func checkMemory(_ memory: Int) throws(Failure) {
@@ -198,9 +237,9 @@ package final class Lane {
     }
 
     /// The names, asked for once however often the source is attempted.
-    private func names(for plan: Plan, _ source: SourceFile, _ opened: OpenedSource, _ job: inout Job) throws -> [RenditionName] {
+    private func names(for plan: Plan, _ source: SourceFile, _ opened: OpenedInput, _ job: inout Job) throws -> [RenditionName] {
         if let names = job.names { return names }
-        let facts = naming(plan, source, opened)
+        let facts = try naming(plan, source, opened)
         job.report.source.sha256 = facts.hash
         job.hasAsked = true
         let names = try settings.names.claim(order: job.order, source: source.identity) { version throws(PlanFailure) in
@@ -213,9 +252,9 @@ package final class Lane {
         return names
     }
 
-    private func naming(_ plan: Plan, _ source: SourceFile, _ opened: OpenedSource) -> NamingFacts {
+    private func naming(_ plan: Plan, _ source: SourceFile, _ opened: OpenedInput) throws -> NamingFacts {
         NamingFacts(
-            source: SourceName(source.relative), hash: settings.pipeline.file.needsHash ? opened.sha256() : nil,
+            source: source.name, hash: settings.pipeline.file.needsHash ? try opened.sha256(limits: settings.limits) : nil,
             date: plan.source.captureDate ?? opened.modificationDate, keepsTree: settings.keepsTree)
     }
 
@@ -224,13 +263,10 @@ package final class Lane {
     }
 
     private func render(
-        _ plan: Plan, _ measurements: [StageMeasurement], _ names: [RenditionName], _ name: SourceName, _ opened: OpenedSource, _ job: inout Job,
-        _ clock: inout Stopwatch
+        _ plan: Plan, _ message: RenderMessage, _ names: [RenditionName], _ opened: OpenedInput, _ job: inout Job, _ clock: inout Stopwatch
     ) throws {
-        guard let worker else { throw Failure(.internal, stage: "render", "there is no worker") }
         let outputs = try stage(names)
-        let message = RenderMessage(pipeline: 1, pixelsPerPoint: name.pixelsPerPoint, measurements: measurements)
-        let reply = try worker.ask(.render(message), files: outputs.map(\.file), withinSeconds: plan.deadline, cancellation: settings.cancellation)
+        let reply = try ask(.render(message), outputs.map(\.file), seconds: plan.deadline, membersOf: opened)
         job.report.milliseconds.render += clock.lap()
         guard case .rendered(let result) = reply else {
             if case .failed(let failure) = reply { throw failure }
@@ -238,7 +274,7 @@ package final class Lane {
         }
         guard result.renditions.count == outputs.count else { throw WorkerLoss.confused("\(result.renditions.count) renditions") }
         guard opened.isUnchanged else {
-            throw Failure(.changedWhileRead, stage: "read", "the file was written to while it was read; nothing was published")
+            throw Failure(.changedWhileRead, stage: "read", "the source was written to while it was read; nothing was published")
         }
         for (index, output) in outputs.enumerated() {
             let said = result.renditions[index]

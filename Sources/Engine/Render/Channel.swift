@@ -49,12 +49,12 @@ final class Channel: Sendable {
 
     /// Waits for a message.
     /// - Parameters:
-    ///   - seconds: how long to wait for the whole of it; nil for ever.
+    ///   - end: until when to wait for the whole of it; nil for ever.
     ///   - cancellation: stops the waiting.
     func receive<Message: Decodable>(
-        _ type: Message.Type, withinSeconds seconds: Double? = nil, cancellation: Cancellation? = nil
+        _ type: Message.Type, until end: ContinuousClock.Instant? = nil, cancellation: Cancellation? = nil
     ) throws(ChannelError) -> (Message, [OpenFile]) {
-        let patience = Patience(end: seconds.map { .now + .seconds($0) }, cancellation: cancellation)
+        let patience = Patience(end: end, cancellation: cancellation)
         try wait(patience)
         var descriptors = [CInt](repeating: -1, count: Int(CLINUX_MAX_DESCRIPTORS))
         var count = CInt(descriptors.count)

@@ -8,19 +8,40 @@ struct Measuring {
     let assets: AssetStore
     let colours: ColourConversion
 
-    /// Measures for one stage after the other: what one finds is what the next one sees.
+    /// Measures a picture.
     func measure(_ source: ProbedSource, pixelsPerPoint: Int) throws -> [StageMeasurement] {
+        var whole: Frames?
+        return try measure { found throws(PlanFailure) in
+            try planner.plan(source.facts, pixelsPerPoint: pixelsPerPoint, measurements: found)
+        } start: { renderer, _ in
+            let start = try whole ?? renderer.wholePicture(source)
+            whole = start
+            return start
+        }
+    }
+
+    /// Measures a set, its members in full size.
+    func measure(_ source: SetSource) throws -> [StageMeasurement] {
+        try measure { found throws(PlanFailure) in
+            try planner.plan(set: source.members, measurements: found)
+        } start: { renderer, rendition in
+            try renderer.wholeMembers(source, rendition: rendition)
+        }
+    }
+
+    /// Measures for one stage after the other: what one finds is what the next one sees.
+    /// - Parameter start: what the first stage of a plan gets, for the rendition whose stage is measured.
+    private func measure(
+        plan: ([Planner.StagePath: Measurement]) throws(PlanFailure) -> Plan, start: (Renderer, Int?) throws -> Frames
+    ) throws -> [StageMeasurement] {
         var found: [StageMeasurement] = []
-        var start: Frames?
         while true {
-            let plan = try planner.plan(source.facts, pixelsPerPoint: pixelsPerPoint, measurements: found.byPath)
+            let plan = try plan(found.byPath)
             guard let (path, before, step) = planner.firstUnmeasured(in: plan, found.byPath) else { return found }
             let renderer = Renderer(plan: plan, pipeline: planner.pipeline, assets: assets, colours: colours)
-            let whole = try start ?? renderer.wholePicture(source)
-            start = whole
             let scale = plan.renditions.first { $0.index == path.rendition }?.scale ?? 1
             let context = RenderContext(scale: scale, assets: assets)
-            let frames = try renderer.run(before, on: whole, context).map { try $0.inMemory() }
+            let frames = try renderer.run(before, on: start(renderer, path.rendition), context).map { try $0.inMemory() }
             guard let measurement = try step.measure(frames, in: context) else { throw MismatchedPlan(stage: step.name) }
             found.append(StageMeasurement(path: path, measurement: measurement))
         }

@@ -7,10 +7,12 @@ enum Request: Codable, Sendable {
     case prepare(PipelineMessage)
     /// Read a header, and keep the source open. Beside it: the source. Answer: `facts`.
     case probe(SourceFormat)
-    /// Look at the source of the last probe, for stages whose plan depends on what is in the picture. Answer: `measured`.
+    /// Look at the source of the last probe, or at a set, for stages whose plan depends on what is in the picture. Answer: `measured`.
     case measure(RenderMessage)
-    /// Render the source of the last probe. Beside it: each output in the order of the plan's renditions. Answer: `rendered`.
+    /// Render the source of the last probe, or a set. Beside it: each output in the order of the plan's renditions. Answer: `rendered`.
     case render(RenderMessage)
+    /// What the worker asked for while it measures or renders. Beside it: the member, or nothing where it cannot be had.
+    case member
 }
 
 struct PipelineMessage: Codable, Sendable {
@@ -32,9 +34,17 @@ struct AssetMessage: Codable, Sendable {
 
 struct RenderMessage: Codable, Sendable {
     let pipeline: Int
-    let pixelsPerPoint: Int
+    let source: SourceMessage
     /// What was measured on the source before.
     var measurements: [StageMeasurement] = []
+}
+
+/// What to plan with.
+enum SourceMessage: Codable, Sendable {
+    /// The source of the last probe.
+    case picture(pixelsPerPoint: Int)
+    /// These pictures, which the worker asks for one after the other.
+    case set([MemberFacts])
 }
 
 /// What a worker answers.
@@ -43,6 +53,8 @@ enum Reply: Codable, Sendable {
     case facts(SourceFacts)
     case measured([StageMeasurement])
     case rendered(RenderResult)
+    /// No answer yet: the member of the set that comes next, by its place. To be followed by `member`.
+    case needsMember(Int)
     case failed(Failure)
     /// An asset cannot be used: its index, and why.
     case assetFailed(Int, Failure)

@@ -16,17 +16,31 @@ struct Renderer {
         let image = try source.image(plan.load, tolerance: pipeline.tolerance)
         let metadata = SourceMetadata(image)
         let (starts, warnings) = try starts(from: image)
+        return try render(Beginning(starts: starts, metadata: metadata, warnings: warnings + source.warnings(pipeline.tolerance)), to: outputs) {
+            _ = try source.reopened(shrink: plan.load.shrink, tolerance: pipeline.tolerance).inMemory()
+        }
+    }
+
+    /// Where the renditions begin.
+    struct Beginning {
+        /// What each rendition begins with.
+        let starts: [Frames]
+        let metadata: SourceMetadata
+        let warnings: [Warning]
+    }
+
+    /// - Parameter decode: decodes the source to nothing, to tell whether an error is its fault.
+    func render(_ beginning: Beginning, to outputs: [OpenFile], decode: () throws -> Void) throws -> RenderResult {
         var sizes: [RenderedSize] = []
         for (index, (rendition, output)) in zip(plan.renditions, outputs).enumerated() {
             do {
-                sizes.append(try render(rendition, from: starts[index], metadata, to: output))
+                sizes.append(try render(rendition, from: beginning.starts[index], beginning.metadata, to: output))
             } catch let error as VipsError {
-                throw try cause(of: error, source, rendition, output)
+                throw cause(of: error, rendition, output, decode: decode)
             }
         }
-        return RenderResult(
-            renditions: sizes, warnings: try warnings + source.warnings(pipeline.tolerance) + metadata.warnings(for: plan.renditions.map(\.policy)),
-            peakMemory: Int(clinux_peak_memory()))
+        let warnings = beginning.warnings + beginning.metadata.warnings(for: plan.renditions.map(\.policy))
+        return RenderResult(renditions: sizes, warnings: warnings, peakMemory: Int(clinux_peak_memory()))
     }
 
     // MARK: - From the source to the first stage of each rendition
@@ -106,7 +120,7 @@ struct Renderer {
     /// Plan and pixels must agree. Before the first scaling stage a picture that was shrunk on load is smaller than planned.
     private func check(_ frames: Frames, against step: Step) throws {
         let planned = step.output
-        let isShrunk = plan.load.shrink > 1 && step.plan.footing == .anySize
+        let isShrunk = !plan.isSet && plan.load.shrink > 1 && step.plan.footing == .anySize
         for image in frames.images {
             guard isShrunk || (image.width == planned.size.width && image.height == planned.size.height), image.hasAlpha == planned.hasAlpha,
                 image.bands == planned.bands
@@ -125,33 +139,45 @@ struct Renderer {
         let save = rendition.rendition.save
         if !save.supportsAlpha { frames = try frames.map { try $0.flattened(onto: save.background, in: context) } }
         let policy = save.metadata
-        let (image, keepsNothing) = try metadata.applied(to: try joined(frames), policy: policy, keepsProfile: pipeline.profile == .keep)
+        let (image, keepsNothing) = try metadata.applied(
+            to: try joined(frames, rendition.format), policy: policy, keepsProfile: pipeline.profile == .keep)
         try Saver(settings: save, depth: rendition.output.depth).save(image, to: output, strip: keepsNothing)
         // libvips has been seen to succeed with its error buffer full and the pixels wrong.
         if pipeline.tolerance == .nothing { try VipsLibrary.requireNoErrors(after: "save") }
         return RenderedSize(size: PixelSize(frames.images[0].width, frames.images[0].height), frames: frames.images.count)
     }
 
-    private func joined(_ frames: Frames) throws -> Image {
+    private func joined(_ frames: Frames, _ format: OutputFormat) throws -> Image {
         guard frames.images.count > 1 else { return frames.images[0] }
         let height = frames.images[0].height
         return try (frames.stack ?? Image.arrayjoin(frames.images)).editingMetadata { editor in
             editor.set("page-height", int: height)
-            editor.set("delay", ints: frames.delays)
+            editor.set("delay", ints: format == .gif ? inHundredths(frames.delays) : frames.delays)
             editor.set("loop", int: frames.repeatCount)
+        }
+    }
+
+    /// GIF counts hundredths of a second. Each frame ends at one near its own time, so that the errors do not add up.
+    private func inHundredths(_ delays: [Int]) -> [Int] {
+        var (end, shown) = (0, 0)
+        return delays.map { delay in
+            end += delay
+            let next = (end + 5) / 10 * 10
+            defer { shown = next }
+            return next - shown
         }
     }
 
     // MARK: - Failures
 
     /// Decoding runs while encoding pulls, so an error says little about who failed. Writing and decoding alone tell.
-    private func cause(of error: VipsError, _ source: ProbedSource, _ rendition: RenditionPlan, _ output: OpenFile) throws -> Failure {
+    private func cause(of error: VipsError, _ rendition: RenditionPlan, _ output: OpenFile, decode: () throws -> Void) -> Failure {
         if let failure = writeFailure(output) { return failure }
         _ = VipsLibrary.takeErrors()
         do {
-            _ = try source.reopened(shrink: plan.load.shrink, tolerance: pipeline.tolerance).inMemory()
+            try decode()
         } catch {
-            return Failure(.corrupt, stage: "decode", "the picture is damaged", detail: error.message)
+            return Failure(.corrupt, stage: "decode", "the picture is damaged", detail: (error as? VipsError)?.message ?? "\(error)")
         }
         return Failure(
             .encodingFailed, stage: "save", "'\(rendition.title)' cannot be encoded as \(rendition.format.rawValue)", detail: error.message)

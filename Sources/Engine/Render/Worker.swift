@@ -34,7 +34,7 @@ package enum Worker {
         var worker = WorkerState()
         let channel = Channel(OpenFile(owning: dup(0)))
         while let (request, files) = try? channel.receive(Request.self) {
-            let reply = worker.answer(request, files)
+            let reply = worker.answer(request, files) { try channel.member($0) }
             guard (try? channel.send(reply)) != nil else { return 70 }
         }
         return 0
@@ -53,15 +53,17 @@ private struct WorkerState {
     private var source: ProbedSource?
     private let profiles = ProfileBook()
 
-    mutating func answer(_ request: Request, _ files: [OpenFile]) -> Reply {
+    /// - Parameter member: asks for a member of the set that is under way.
+    mutating func answer(_ request: Request, _ files: [OpenFile], member: @escaping (Int) throws -> OpenFile) -> Reply {
         // What an earlier picture left behind is not this one's fault.
         _ = VipsLibrary.takeErrors()
         _ = GLibLog.shared.take()
         switch request {
         case .prepare(let message): return prepare(message, files)
         case .probe(let format): return reply { worker in .facts(try worker.probe(format, files)) }
-        case .measure(let message): return reply { worker in .measured(try worker.measure(message)) }
-        case .render(let message): return reply { worker in .rendered(try worker.render(message, files)) }
+        case .measure(let message): return reply { worker in .measured(try worker.measure(message, member)) }
+        case .render(let message): return reply { worker in .rendered(try worker.render(message, files, member)) }
+        case .member: return .failed(Failure(.internal, stage: "read", "a member came that nobody asked for"))
         }
     }
 
@@ -93,31 +95,51 @@ private struct WorkerState {
         return probed.facts
     }
 
-    private func measure(_ message: RenderMessage) throws -> [StageMeasurement] {
-        guard let prepared = pipelines[message.pipeline], let source else {
-            throw Failure(.internal, stage: "read", "the worker was not given the pipeline or the source")
+    private mutating func measure(_ message: RenderMessage, _ member: @escaping (Int) throws -> OpenFile) throws -> [StageMeasurement] {
+        let prepared = try prepared(message)
+        let measuring = Measuring(planner: prepared.planner, assets: prepared.assets, colours: colours(prepared))
+        switch message.source {
+        case .picture(let pixelsPerPoint): return try measuring.measure(try probed(), pixelsPerPoint: pixelsPerPoint)
+        case .set(let members): return try measuring.measure(SetSource(members: members, open: member))
         }
-        let measuring = Measuring(
-            planner: prepared.planner, assets: prepared.assets,
-            colours: ColourConversion(policy: prepared.planner.pipeline.profile, profiles: profiles))
-        return try measuring.measure(source, pixelsPerPoint: message.pixelsPerPoint)
     }
 
-    private mutating func render(_ message: RenderMessage, _ files: [OpenFile]) throws -> RenderResult {
-        guard let prepared = pipelines[message.pipeline], let source else {
-            throw Failure(.internal, stage: "read", "the worker was not given the pipeline or the source")
+    private mutating func render(_ message: RenderMessage, _ files: [OpenFile], _ member: @escaping (Int) throws -> OpenFile) throws -> RenderResult {
+        let prepared = try prepared(message)
+        let plan: Plan
+        switch message.source {
+        case .picture(let pixelsPerPoint):
+            plan = try prepared.planner.plan(try probed().facts, pixelsPerPoint: pixelsPerPoint, measurements: message.measurements.byPath)
+        case .set(let members): plan = try prepared.planner.plan(set: members, measurements: message.measurements.byPath)
         }
-        self.source = nil
-        let plan = try prepared.planner.plan(
-            source.facts, pixelsPerPoint: message.pixelsPerPoint, measurements: message.measurements.byPath)
         guard files.count == plan.renditions.count else {
             throw Failure(.internal, stage: "save", "the worker was given \(files.count) outputs for \(plan.renditions.count) renditions")
         }
-        let pipeline = prepared.planner.pipeline
-        let colours = ColourConversion(policy: pipeline.profile, profiles: profiles)
-        var result = try Renderer(plan: plan, pipeline: pipeline, assets: prepared.assets, colours: colours).render(source, to: files)
+        let renderer = Renderer(plan: plan, pipeline: prepared.planner.pipeline, assets: prepared.assets, colours: colours(prepared))
+        var result: RenderResult
+        switch message.source {
+        case .picture:
+            let source = try probed()
+            self.source = nil
+            result = try renderer.render(source, to: files)
+        case .set(let members): result = try renderer.render(SetSource(members: members, open: member), to: files)
+        }
         result.keptMemory = Int(clinux_resident_memory())
         return result
+    }
+
+    private func prepared(_ message: RenderMessage) throws -> Prepared {
+        guard let prepared = pipelines[message.pipeline] else { throw Failure(.internal, stage: "read", "the worker was not given the pipeline") }
+        return prepared
+    }
+
+    private func probed() throws -> ProbedSource {
+        guard let source else { throw Failure(.internal, stage: "read", "the worker was not given the source") }
+        return source
+    }
+
+    private func colours(_ prepared: Prepared) -> ColourConversion {
+        ColourConversion(policy: prepared.planner.pipeline.profile, profiles: profiles)
     }
 
     private mutating func reply(decoding work: (inout WorkerState) throws -> Reply) -> Reply {
@@ -136,5 +158,16 @@ private struct WorkerState {
             Failure(.corrupt, stage: stage, "the picture cannot be decoded", detail: error.description)
         default: Failure(.internal, stage: stage, "an unexpected error", detail: "\(error)")
         }
+    }
+}
+
+extension Channel {
+    /// The next member of a set, which the supervisor opens when it is asked.
+    fileprivate func member(_ index: Int) throws -> OpenFile {
+        try send(Reply.needsMember(index))
+        guard case (.member, let files) = try receive(Request.self), let file = files.first else {
+            throw Failure(.setMemberFailed, stage: "read", "a member of the set cannot be opened")
+        }
+        return file
     }
 }

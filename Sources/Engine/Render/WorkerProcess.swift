@@ -53,18 +53,32 @@ final class WorkerProcess {
     var identifier: pid_t { process }
 
     /// Asks and waits for the answer.
-    /// - Parameter seconds: the deadline, after which the worker is killed.
-    func ask(_ request: Request, files: [OpenFile], withinSeconds seconds: Double, cancellation: Cancellation) throws(WorkerLoss) -> Reply {
+    /// - Parameters:
+    ///   - seconds: the deadline, after which the worker is killed.
+    ///   - member: opens a member of a set; nil where it cannot be had.
+    func ask(
+        _ request: Request, files: [OpenFile], withinSeconds seconds: Double, cancellation: Cancellation, member: (Int) -> OpenFile? = { _ in nil }
+    ) throws(WorkerLoss) -> Reply {
+        let end = ContinuousClock.now + .seconds(seconds)
         do throws(ChannelError) {
-            // An array is let go after its last use; the files must be open until they are sent.
-            try withExtendedLifetime(files) { () throws(ChannelError) in try channel.send(request, descriptors: files.map(\.descriptor)) }
-            let (reply, _) = try channel.receive(Reply.self, withinSeconds: seconds, cancellation: cancellation)
-            if case .render = request { renderings += 1 }
-            return reply
+            try send(request, files)
+            while true {
+                let (reply, _) = try channel.receive(Reply.self, until: end, cancellation: cancellation)
+                guard case .needsMember(let index) = reply else {
+                    if case .render = request { renderings += 1 }
+                    return reply
+                }
+                try send(.member, member(index).map { [$0] } ?? [])
+            }
         } catch {
             let how = kill()
             throw loss(error, how)
         }
+    }
+
+    private func send(_ request: Request, _ files: [OpenFile]) throws(ChannelError) {
+        // An array is let go after its last use; the files must be open until they are sent.
+        try withExtendedLifetime(files) { () throws(ChannelError) in try channel.send(request, descriptors: files.map(\.descriptor)) }
     }
 
     private func loss(_ error: ChannelError, _ how: String) -> WorkerLoss {

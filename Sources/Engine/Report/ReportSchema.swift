@@ -22,12 +22,16 @@ package enum ReportSchema {
         ["enum": .array(type.allCases.map { .string($0.rawValue) })]
     }
 
+    private static let facts: [String: JSONValue] = [
+        "path-bytes": pathBytes, "bytes": count, "format": words(SourceFormat.self), "width": side, "height": side,
+        "orientation": ["type": "integer", "minimum": 1, "maximum": 8], "frames": side, "alpha": ["type": "boolean"],
+    ]
+
+    private static let member = object(["path": text], optional: facts)
+
     private static let source = object(
         ["path": text],
-        optional: [
-            "path-bytes": pathBytes, "bytes": count, "sha256": digest, "format": words(SourceFormat.self), "width": side, "height": side,
-            "orientation": ["type": "integer", "minimum": 1, "maximum": 8], "frames": side, "alpha": ["type": "boolean"],
-        ])
+        optional: facts.merging(["sha256": digest, "members": ["type": "array", "items": member]]) { first, _ in first })
 
     private static let rendition = object(
         [

@@ -15,6 +15,24 @@ package struct SourceReport: Sendable, Encodable {
         package var bytes: Int?
         package var sha256: String?
         package var facts: SourceFacts?
+        /// Of a set, its pictures in their order.
+        package var members: [Member]?
+
+        /// Notes what the headers say.
+        mutating func describe(_ input: ProbedInput, _ opened: OpenedInput) {
+            switch (input, opened) {
+            case (.picture(let facts, _), _): self.facts = facts
+            case (.set(let members), .set(let set)):
+                self.members = members.enumerated().map { Member(path: set.sources[$0].relative, bytes: set.bytes(of: $0), facts: $1.facts) }
+            case (.set, .picture): break
+            }
+        }
+    }
+
+    package struct Member: Sendable, Encodable {
+        package let path: BytePath
+        package let bytes: Int
+        package let facts: SourceFacts
     }
 
     package struct RenditionEntry: Sendable, Encodable {
@@ -87,25 +105,44 @@ extension SourceReport {
     }
 }
 
-extension SourceReport.Source {
-    private enum Key: String, CodingKey {
-        case path, bytes, sha256, format, width, height, orientation, frames, alpha
-        case pathBytes = "path-bytes"
-    }
+private enum SourceKey: String, CodingKey {
+    case path, bytes, sha256, format, width, height, orientation, frames, alpha, members
+    case pathBytes = "path-bytes"
+}
 
+extension SourceReport.Source {
     package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode(path.text, forKey: .path)
-        try container.encodeIfPresent(path.percentEncodedIfNotText, forKey: .pathBytes)
+        var container = encoder.container(keyedBy: SourceKey.self)
+        try container.encode(path)
         try container.encodeIfPresent(bytes, forKey: .bytes)
         try container.encodeIfPresent(sha256, forKey: .sha256)
-        guard let facts else { return }
-        try container.encode(facts.format, forKey: .format)
-        try container.encode(facts.size.width, forKey: .width)
-        try container.encode(facts.size.height, forKey: .height)
-        try container.encode(facts.orientation, forKey: .orientation)
-        try container.encode(facts.frames, forKey: .frames)
-        try container.encode(facts.hasAlpha, forKey: .alpha)
+        if let facts { try container.encode(facts) }
+        try container.encodeIfPresent(members, forKey: .members)
+    }
+}
+
+extension SourceReport.Member {
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: SourceKey.self)
+        try container.encode(path)
+        try container.encode(bytes, forKey: .bytes)
+        try container.encode(facts)
+    }
+}
+
+extension KeyedEncodingContainer<SourceKey> {
+    fileprivate mutating func encode(_ path: BytePath) throws {
+        try encode(path.text, forKey: .path)
+        try encodeIfPresent(path.percentEncodedIfNotText, forKey: .pathBytes)
+    }
+
+    fileprivate mutating func encode(_ facts: SourceFacts) throws {
+        try encode(facts.format, forKey: .format)
+        try encode(facts.size.width, forKey: .width)
+        try encode(facts.size.height, forKey: .height)
+        try encode(facts.orientation, forKey: .orientation)
+        try encode(facts.frames, forKey: .frames)
+        try encode(facts.hasAlpha, forKey: .alpha)
     }
 }
 

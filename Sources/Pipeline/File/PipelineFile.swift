@@ -19,6 +19,7 @@ package struct PipelineFile: Sendable {
     package let name: String
     /// The text as read, so that a worker can read it too.
     package let text: String
+    package let source: SourceKind
     /// Run once, in source pixels.
     package let stages: [StageUse]
     package let renditions: [Rendition]
@@ -41,6 +42,7 @@ package struct PipelineFile: Sendable {
         guard let group, log.problems.isEmpty else { throw Diagnostics(file: file, text: text, items: log.problems) }
         name = String(decoding: SourceName(BytePath(file)).stem, as: UTF8.self)
         self.text = text
+        source = group.source
         stages = group.stages.uses
         renditions = group.namedRenditions
         profile = group.profile
@@ -75,17 +77,24 @@ extension Rendition {
 
 /// The parameters of the whole file.
 struct PipelineGroup: ParameterGroup {
+    let source: SourceKind
     let stages: StageList
     let renditions: RenditionMap
     let profile: ProfilePolicy
     let tolerance: Tolerance
 
     init(_ p: inout Parameters) {
+        source = p.optional(
+            "source", .picture, "What one source is: a picture, or a set of pictures, which is a folder with its files in natural order.")
         stages = p.optional("stages", StageList([]), "What is done once, for all renditions, in source pixels.")
         renditions = p.required("renditions", "What is written: a name for each, with its stages and how to save.")
         profile = p.optional("profile", .srgb, "Convert to sRGB, or keep the source's own RGB or grey profile.")
         tolerance = p.optional("tolerate", .nothing, "Which damage to let pass, with a warning in the report.")
         checkNames(&p)
+        SetRules(kind: source, shared: stages.uses, renditions: renditions.renditions).check(&p)
+        if source == .set && profile == .keep {
+            p.problem(at: "profile", "the members of a set may have different profiles; remove 'profile: keep'")
+        }
     }
 
     /// The renditions with their templates filled in.

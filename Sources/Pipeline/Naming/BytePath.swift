@@ -1,7 +1,7 @@
 // File names are bytes on Linux: any but NUL and the slash. They are never taken for text, except to show them.
 
 /// A relative or absolute path as the bytes that the system uses.
-package struct BytePath: Hashable, Sendable {
+package struct BytePath: Hashable, Sendable, Codable {
     package let bytes: [UInt8]
 
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -87,5 +87,13 @@ package struct SourceName: Hashable, Sendable {
             pixelsPerPoint = 1
         }
         self.stem = stem
+    }
+
+    /// The name of a folder, which stands for the pictures in it: a dot or an `@` in it means nothing.
+    package init(folder path: BytePath) {
+        self.path = path
+        stem = path.lastComponent.bytes
+        pixelsPerPoint = 1
+        fileExtension = ""
     }
 }

@@ -9,26 +9,21 @@ struct CostModel {
     let renditions: [RenditionPlan]
 
     /// What a worker needs before it has any picture: libraries, tables, buffers of lines.
-    private static let base = 96 << 20
+    static let base = 96 << 20
 
     /// Bytes of memory that the worker needs at most.
     var memory: Int {
         let sharedHeld = renditions.count > 1 && !scalesAtOnce ? (shared.last?.output ?? loaded).bytes : 0
-        let together = scalesAtOnce ? renditions.compactMap { $0.steps.first.map(scaling) }.reduce(0, saturating) : 0
-        let perRendition = renditions.map { saturating(held(scalesAtOnce ? $0.steps.dropFirst() : $0.steps[...]), encoder($0)) }.max() ?? 0
+        let together = scalesAtOnce ? renditions.compactMap { $0.steps.first.map(Self.scaling) }.reduce(0, saturating) : 0
+        let perRendition = renditions.map { saturating(held(scalesAtOnce ? $0.steps.dropFirst() : $0.steps[...]), Self.encoder($0)) }.max() ?? 0
         let parts = [Self.base, decoder, load.isHeldInMemory ? loaded.bytes : 0, held(shared[...]), sharedHeld, together, perRendition]
         return parts.reduce(0, saturating)
-    }
-
-    private func saturating(_ sum: Int, _ part: Int) -> Int {
-        let (sum, overflow) = sum.addingReportingOverflow(part)
-        return overflow ? .max : sum
     }
 
     /// Seconds after which the worker has hung: a minute, and what decoding and encoding may take on a slow machine.
     var deadline: Double {
         let pixels = Double(source.size.area) * Double(load.loadsAllFrames ? source.frames : 1)
-        return 60 + pixels / 2_000_000 + renditions.map(encodingSeconds).reduce(0, +)
+        return 60 + pixels / 2_000_000 + renditions.map(Self.encodingSeconds).reduce(0, +)
     }
 
     /// The picture as the decoder delivers it.
@@ -57,18 +52,23 @@ struct CostModel {
     /// What stages hold that cannot work row by row.
     private func held(_ steps: ArraySlice<Step>) -> Int {
         let inputs = steps.filter { !$0.plan.isStreaming || $0.input.frames > 1 }.map(\.input.bytes)
+        return inputs.reduce(Self.made(by: steps), saturating)
+    }
+
+    /// What stages hold besides what comes in.
+    static func made(by steps: ArraySlice<Step>) -> Int {
         let outputs = steps.filter { $0.output.frames > 1 }.map(\.output.bytes)
-        return (inputs + outputs + steps.map(scaling) + steps.map(\.plan.heldBytes)).reduce(0, saturating)
+        return (outputs + steps.map(scaling) + steps.map(\.plan.heldBytes)).reduce(0, saturating)
     }
 
     /// A scaled picture is held, and some rows of it and of its source are while it is made.
-    private func scaling(_ step: Step) -> Int {
+    private static func scaling(_ step: Step) -> Int {
         guard case .scales(let size, _) = step.plan.footing else { return 0 }
         let rows = step.input.size.width + step.input.size.height + size.width + size.height
         return saturating(step.input.resized(to: size).bytes, rows * 128 * step.input.bands)
     }
 
-    private func encoder(_ plan: RenditionPlan) -> Int {
+    static func encoder(_ plan: RenditionPlan) -> Int {
         let pixels = plan.output.size.area
         return switch plan.rendition.save.encoding {
         case .jpeg(let options): options.progressive ? 6 * pixels : 0
@@ -80,7 +80,7 @@ struct CostModel {
         }
     }
 
-    private func encodingSeconds(_ plan: RenditionPlan) -> Double {
+    static func encodingSeconds(_ plan: RenditionPlan) -> Double {
         let megapixels = Double(plan.output.size.area) * Double(plan.output.frames) / 1_000_000
         let secondsPerMegapixel: Double =
             switch plan.rendition.save.encoding {

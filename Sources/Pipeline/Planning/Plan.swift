@@ -5,13 +5,24 @@ package struct Step: Sendable {
     package let stage: any PlannedStage
     package let plan: any StagePlan
     package let input: Geometry
+    /// Its place in the pipeline; nil for a stage within a stage.
+    package let path: Planner.StagePath?
 
     package var name: String { type(of: stage).name }
     package var output: Geometry { plan.output }
 
     /// Plans one stage.
-    static func plan(_ stage: some PlannedStage, _ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Step {
-        Step(stage: stage, plan: try stage.plan(input, in: context), input: input)
+    static func plan(
+        _ stage: some PlannedStage, _ input: Geometry, in context: PlanContext, path: Planner.StagePath? = nil
+    ) throws(PlanFailure) -> Step {
+        Step(stage: stage, plan: try stage.plan(input, in: context), input: input, path: path)
+    }
+
+    /// Plans the stage that joins a set.
+    static func plan(
+        _ stage: some JoiningStage, _ members: [SetMember], in context: PlanContext, path: Planner.StagePath?
+    ) throws(PlanFailure) -> Step {
+        Step(stage: stage, plan: try stage.plan(members.alike, in: context), input: members.common, path: path)
     }
 
     /// Plans stages one after the other.
@@ -40,7 +51,10 @@ package struct RenditionPlan: Sendable {
     /// Its place among the pipeline's renditions.
     package let index: Int
     package let scale: Int
+    /// Of a set, from the stage on that joins it, or all behind it.
     package let steps: [Step]
+    /// As the last stage leaves it.
+    package let drawn: Geometry
     /// As it is saved.
     package let output: Geometry
 
@@ -57,10 +71,14 @@ package struct RenditionPlan: Sendable {
 
 /// What will happen to one source.
 package struct Plan: Sendable {
+    /// Of a set, its first member.
     package let source: SourceFacts
     package let load: LoadPlan
     /// The picture as the first stage gets it, in pixels of the source.
     package let decoded: Geometry
+    /// What happens to each member of a set before it is joined; empty for a picture.
+    package var members: [MemberPlan] = []
+    /// Of a set, from the stage on that joins it; empty where the renditions do that.
     package let shared: [Step]
     /// Every rendition begins by scaling: all of that is done while the rows of the shared result pass by a single time.
     package let scalesAtOnce: Bool
@@ -70,6 +88,8 @@ package struct Plan: Sendable {
     /// Seconds after which the worker is stopped.
     package let deadline: Double
     package let warnings: [Warning]
+
+    package var isSet: Bool { !members.isEmpty }
 
     /// The shared result feeds several renditions that do not scale at once, so it is computed once and held.
     package var holdsShared: Bool { renditions.count > 1 && !scalesAtOnce }

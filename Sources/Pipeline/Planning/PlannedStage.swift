@@ -52,6 +52,8 @@ package protocol StagePlan: Sendable {
     var heldBytes: Int { get }
     /// The picture is drawn larger than it comes in.
     var isEnlarging: Bool { get }
+    /// What the user should know of it besides.
+    var warnings: [Warning] { get }
 }
 
 extension StagePlan {
@@ -61,6 +63,7 @@ extension StagePlan {
     package var largestSize: PixelSize { output.size }
     package var heldBytes: Int { 0 }
     package var isEnlarging: Bool { false }
+    package var warnings: [Warning] { [] }
 }
 
 /// How a stage depends on the number of pixels that come in. Loading shrinks only where every stage up to the first scaling one allows it.

@@ -32,16 +32,15 @@ package struct Planner: Sendable {
 
     /// The first stage of a plan that must be measured and is not, and the stages before it.
     package func firstUnmeasured(in plan: Plan, _ measurements: [StagePath: Measurement]) -> (path: StagePath, before: [Step], step: Step)? {
-        func find(_ steps: [Step], rendition: Int?, after shared: [Step]) -> (StagePath, [Step], Step)? {
+        func find(_ steps: [Step], after shared: [Step]) -> (StagePath, [Step], Step)? {
             for (index, step) in steps.enumerated() where step.stage.needsMeasurement {
-                let path = StagePath(rendition: rendition, stage: index)
-                if measurements[path] == nil { return (path, shared + steps[..<index], step) }
+                if let path = step.path, measurements[path] == nil { return (path, shared + steps[..<index], step) }
             }
             return nil
         }
-        if let found = find(plan.shared, rendition: nil, after: []) { return found }
+        if let found = find(plan.shared, after: []) { return found }
         for rendition in plan.renditions {
-            if let found = find(rendition.steps, rendition: rendition.index, after: plan.shared) { return found }
+            if let found = find(rendition.steps, after: plan.shared) { return found }
         }
         return nil
     }
@@ -57,22 +56,17 @@ package struct Planner: Sendable {
         let animates = source.isAnimated && pipeline.renditions.contains { $0.save.format.supportsAnimation }
         try checkLimits(source, loadsAllFrames: animates)
         let decoded = geometry(of: source, frames: animates ? source.frames : 1, pixelsPerPoint: pixelsPerPoint)
-        let shared = try steps(pipeline.stages, from: decoded, scale: 1, rendition: nil, measurements)
+        let shared = try steps(places(pipeline.stages, rendition: nil), from: decoded, scale: 1, measurements)
         let base = shared.last?.output ?? decoded
 
         var renditions: [RenditionPlan] = []
-        var warnings = sourceWarnings(source)
         for (index, rendition) in pipeline.renditions.enumerated() {
+            let start = input(base, for: rendition)
+            let places = places(rendition.stages, rendition: index)
             for scale in rendition.scales {
-                let steps = try steps(rendition.stages, from: input(base, for: rendition), scale: scale, rendition: index, measurements)
-                let drawn = steps.last?.output ?? input(base, for: rendition)
-                let output = try saved(drawn, rendition)
-                renditions.append(RenditionPlan(rendition: rendition, index: index, scale: scale, steps: steps, output: output))
-                warnings += saveWarnings(source, drawn, renditions[renditions.count - 1])
+                renditions.append(try plan(rendition, index, scale, start, try steps(places, from: start, scale: scale, measurements)))
             }
         }
-        warnings += enlargements(shared, "the shared stages") + renditions.flatMap { enlargements($0.steps, "'\($0.title)'") }
-
         let scalesAtOnce =
             renditions.allSatisfy { $0.firstScaling != nil && $0.steps[0].input.frames == base.frames }
             && (base.frames == 1 || (shared.isEmpty && source.orientation == 1))
@@ -80,15 +74,15 @@ package struct Planner: Sendable {
         let cost = CostModel(source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce, renditions: renditions)
         // To be looked at, all pixels are decoded however small the renditions are, converted, and turned.
         let (looking, overflow) = decoded.bytes.multipliedReportingOverflow(by: needsMeasurement && measurements.isEmpty ? 4 : 0)
-        let (memory, overflows) = cost.memory.addingReportingOverflow(overflow ? .max : looking)
         return Plan(
             source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce, renditions: renditions,
-            memory: overflows ? .max : memory, deadline: cost.deadline, warnings: warnings)
+            memory: saturating(cost.memory, overflow ? .max : looking), deadline: cost.deadline,
+            warnings: sourceWarnings(source) + warnings(of: shared, renditions, frames: source.isAnimated ? source.frames : 1))
     }
 
     // MARK: - The picture from stage to stage
 
-    private func geometry(of source: SourceFacts, frames: Int, pixelsPerPoint: Int) -> Geometry {
+    func geometry(of source: SourceFacts, frames: Int, pixelsPerPoint: Int) -> Geometry {
         let colour: ColourModel =
             switch (pipeline.profile, source.colour) {
             case (.keep, let colour): colour
@@ -101,27 +95,36 @@ package struct Planner: Sendable {
     }
 
     /// A rendition whose format has no animation works on the first frame alone.
-    private func input(_ base: Geometry, for rendition: Rendition) -> Geometry {
+    func input(_ base: Geometry, for rendition: Rendition) -> Geometry {
         var input = base
         if !rendition.save.format.supportsAnimation { input.frames = 1 }
         return input
     }
 
-    private func steps(
-        _ uses: [StageUse], from start: Geometry, scale: Int, rendition: Int?, _ measurements: [StagePath: Measurement]
+    /// Stages and where they stand in the pipeline.
+    func places(_ uses: [StageUse], rendition: Int?) -> [(use: StageUse, path: StagePath)] {
+        uses.enumerated().map { ($1, StagePath(rendition: rendition, stage: $0)) }
+    }
+
+    func steps(
+        _ places: some Sequence<(use: StageUse, path: StagePath)>, from start: Geometry, scale: Int, _ measurements: [StagePath: Measurement]
     ) throws(PlanFailure) -> [Step] {
         var steps: [Step] = []
-        for (index, use) in uses.enumerated() {
-            let measurement = measurements[StagePath(rendition: rendition, stage: index)]
-            let context = PlanContext(scale: scale, assets: assets, measurement: measurement)
-            let step = try Step.plan(use.stage, steps.last?.output ?? start, in: context)
+        for (use, path) in places {
+            let context = PlanContext(scale: scale, assets: assets, measurement: measurements[path])
+            let step = try Step.plan(use.stage, steps.last?.output ?? start, in: context, path: path)
             try checkPixels(step)
             steps.append(step)
         }
         return steps
     }
 
-    private func saved(_ drawn: Geometry, _ rendition: Rendition) throws(PlanFailure) -> Geometry {
+    func plan(_ rendition: Rendition, _ index: Int, _ scale: Int, _ start: Geometry, _ steps: [Step]) throws(PlanFailure) -> RenditionPlan {
+        let drawn = steps.last?.output ?? start
+        return RenditionPlan(rendition: rendition, index: index, scale: scale, steps: steps, drawn: drawn, output: try saved(drawn, rendition))
+    }
+
+    func saved(_ drawn: Geometry, _ rendition: Rendition) throws(PlanFailure) -> Geometry {
         let format = rendition.save.format
         guard format.supports(drawn.colour) else {
             let message = "\(format.rawValue) cannot hold \(drawn.colour.rawValue) colours; remove 'profile: keep' or save as tiff"
@@ -140,7 +143,7 @@ package struct Planner: Sendable {
 
     // MARK: - Limits
 
-    private func checkLimits(_ source: SourceFacts, loadsAllFrames: Bool) throws(PlanFailure) {
+    func checkLimits(_ source: SourceFacts, loadsAllFrames: Bool) throws(PlanFailure) {
         let frames = loadsAllFrames ? source.frames : 1
         guard frames <= limits.maximumFrames else {
             let message = "the animation has \(frames) frames; the limit is \(limits.maximumFrames) (--max-frames)"
@@ -154,9 +157,11 @@ package struct Planner: Sendable {
         }
     }
 
-    private func checkPixels(_ step: Step) throws(PlanFailure) {
+    func checkPixels(_ step: Step) throws(PlanFailure) {
+        // The frames that a set becomes are bounded by the memory that they take.
+        let frames = pipeline.source == .set ? 1 : step.output.frames
         for size in [step.output.size, step.plan.largestSize] {
-            let (pixels, overflow) = size.area.multipliedReportingOverflow(by: step.output.frames)
+            let (pixels, overflow) = size.area.multipliedReportingOverflow(by: frames)
             guard !overflow, pixels <= limits.maximumPixels, max(size.width, size.height) <= maximumCoordinate else {
                 let message = "'\(step.name)' would make a picture of \(size) pixels; the limit is \(limits.maximumPixels) (--max-pixels)"
                 throw PlanFailure(.tooManyPixels, stage: step.name, message)
@@ -189,24 +194,37 @@ package struct Planner: Sendable {
         return [Warning(.pagesDropped, "the file has \(source.frames) pages; only the first is used")]
     }
 
-    private func saveWarnings(_ source: SourceFacts, _ drawn: Geometry, _ plan: RenditionPlan) -> [Warning] {
+    /// What the stages and the formats do that a user may not expect.
+    /// - Parameter frames: of the source, or of what a set is joined to.
+    func warnings(of shared: [Step], _ renditions: [RenditionPlan], frames: Int) -> [Warning] {
+        renditions.flatMap { saveWarnings($0, frames: frames) } + enlargements(shared, "the shared stages")
+            + renditions.flatMap { enlargements($0.steps, "'\($0.title)'") } + (shared + renditions.flatMap(\.steps)).flatMap(\.plan.warnings)
+    }
+
+    private func saveWarnings(_ plan: RenditionPlan, frames: Int) -> [Warning] {
         var warnings: [Warning] = []
-        if drawn.hasAlpha && !plan.rendition.save.supportsAlpha {
+        if plan.drawn.hasAlpha && !plan.rendition.save.supportsAlpha {
             let background = plan.rendition.save.background.written
             warnings.append(Warning(.alphaFlattened, "'\(plan.title)' is saved without transparency, drawn on \(background)"))
         }
-        if source.isAnimated && !plan.format.supportsAnimation {
-            let message = "'\(plan.title)': \(plan.format.rawValue) has no animation; only the first of \(source.frames) frames is used"
+        if frames > 1 && !plan.format.supportsAnimation {
+            let message = "'\(plan.title)': \(plan.format.rawValue) has no animation; only the first of \(frames) frames is used"
             warnings.append(Warning(.animationDropped, message))
         }
         return warnings
     }
 
-    private func enlargements(_ steps: [Step], _ place: String) -> [Warning] {
+    func enlargements(_ steps: [Step], _ place: String) -> [Warning] {
         steps.filter(\.plan.isEnlarging).map { step in
             // A frame's output is the frame; the picture in it is what was enlarged.
             let drawn = if case .scales(let size, _) = step.plan.footing { size } else { step.output.size }
             return Warning(.upscaled, "\(place): '\(step.name)' enlarges \(step.input.size) to \(drawn)")
         }
     }
+}
+
+/// A sum that stays the largest number where it would be larger.
+func saturating(_ sum: Int, _ part: Int) -> Int {
+    let (sum, overflow) = sum.addingReportingOverflow(part)
+    return overflow ? .max : sum
 }

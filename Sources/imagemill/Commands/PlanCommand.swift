@@ -10,7 +10,7 @@ struct PlanCommand: RenderingCommand {
         abstract: "Shows what a pipeline does with a picture, stage by stage, without writing anything.",
         discussion: "Example: imagemill plan photo.jpg pipelines/product-shots.yaml")
 
-    @Argument(help: "A picture.")
+    @Argument(help: "A picture; for a pipeline that takes sets, a folder of pictures.")
     var sample: String
 
     @Argument(help: "The pipeline file.")
@@ -29,7 +29,7 @@ struct PlanCommand: RenderingCommand {
             let loaded = try LoadedPipeline(path: pipeline)
             let settings = try LaneSettings.looking(loaded, limits: limitOptions.limits, workers: workers)
             let path = RawArguments.paths([sample])[0]
-            let source = SourceFile(path: path, identity: path, relative: path.lastComponent)
+            let source = try self.source(path, loaded)
             let (plan, names) = try await onNewThread { try Lane(settings, index: 0).plan(source) }
             let table = PlanTable(plan: plan, names: names, title: path.printable)
             printOutput(json ? Engine.json(table.json, pretty: true) + "\n" : table.text)
@@ -39,6 +39,16 @@ struct PlanCommand: RenderingCommand {
         } catch {
             throw ExitStatus.explaining(error, pipeline: pipeline)
         }
+    }
+}
+
+extension PlanCommand {
+    private func source(_ path: BytePath, _ pipeline: LoadedPipeline) throws -> SourceFile {
+        guard pipeline.file.source == .set else { return SourceFile(path: path, identity: path, relative: path.lastComponent) }
+        let found = SourceWalk.find([path], outbox: BytePath([]), kind: .set).sources
+        // A folder's own pictures come before those of the folders in it.
+        guard let set = found.first else { throw Failure(.empty, stage: "read", "expected a folder with pictures, found none in it") }
+        return set
     }
 }
 

@@ -67,7 +67,7 @@ struct RunCommand: RenderingCommand {
         do {
             try SignalWatcher.watch(cancellation)
             let loaded = try LoadedPipeline(path: pipeline)
-            let found = SourceWalk.find(roots, outbox: outbox)
+            let found = SourceWalk.find(roots, outbox: outbox, kind: loaded.file.source)
             if !quiet { found.notes.forEach { printError("note: \($0)") } }
             try refuseReportOverSource(found)
             let prepared: Batch = try outboxTrouble { try batch(loaded, found, outbox, workers, cancellation, progress) }

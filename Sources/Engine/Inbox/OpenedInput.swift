@@ -1,0 +1,84 @@
+// What a job works on: one picture, or a set of them.
+import Pipeline
+
+/// A picture or a set that is open for reading.
+enum OpenedInput: Sendable {
+    case picture(OpenedSource)
+    case set(OpenedSet)
+
+    init(_ source: SourceFile, limits: Limits) throws(Failure) {
+        if let problem = source.problem { throw problem }
+        if let members = source.members {
+            self = .set(try OpenedSet(members, limits: limits))
+        } else {
+            self = .picture(try OpenedSource(source, limits: limits))
+        }
+    }
+
+    var bytes: Int {
+        switch self {
+        case .picture(let picture): picture.bytes
+        case .set(let set): set.bytes
+        }
+    }
+
+    /// As EXIF writes dates, in UTC.
+    var modificationDate: String {
+        switch self {
+        case .picture(let picture): picture.modificationDate
+        case .set(let set): set.modificationDate
+        }
+    }
+
+    var isUnchanged: Bool {
+        switch self {
+        case .picture(let picture): picture.isUnchanged
+        case .set(let set): set.isUnchanged
+        }
+    }
+
+    func sha256(limits: Limits) throws(Failure) -> String {
+        switch self {
+        case .picture(let picture): picture.sha256()
+        case .set(let set): try set.sha256(limits: limits)
+        }
+    }
+
+    /// Names that promise another format than the content has.
+    func warnings(_ name: SourceName) -> [Warning] {
+        switch self {
+        case .picture(let picture): [picture.extensionWarning(name)].compactMap { $0 }
+        case .set(let set): set.warnings
+        }
+    }
+
+    /// The failure, told more exactly by what our own code sees in the file.
+    func refined(_ failure: Failure) -> Failure {
+        switch self {
+        case .picture(let picture): picture.refined(failure)
+        case .set: failure
+        }
+    }
+}
+
+/// What the headers say: all that a plan needs of a picture or a set.
+enum ProbedInput: Sendable {
+    case picture(SourceFacts, SourceName)
+    case set([MemberFacts])
+
+    func plan(
+        by planner: Planner, measurements: [Planner.StagePath: Measurement] = [:]
+    ) throws(PlanFailure) -> Plan {
+        switch self {
+        case .picture(let facts, let name): try planner.plan(facts, pixelsPerPoint: name.pixelsPerPoint, measurements: measurements)
+        case .set(let members): try planner.plan(set: members, measurements: measurements)
+        }
+    }
+
+    var message: SourceMessage {
+        switch self {
+        case .picture(_, let name): .picture(pixelsPerPoint: name.pixelsPerPoint)
+        case .set(let members): .set(members)
+        }
+    }
+}

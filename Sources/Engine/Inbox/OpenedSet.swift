@@ -1,0 +1,73 @@
+// A set of pictures that are all there. A process may have only so many files open, so a member is opened again when it is needed.
+import Crypto
+package import Pipeline
+
+package struct OpenedSet: Sendable {
+    private let members: [Member]
+
+    private struct Member: Sendable {
+        let source: SourceFile
+        let format: SourceFormat
+        let status: FileStatus
+        let warning: Warning?
+
+        var name: String { source.path.lastComponent.printable }
+    }
+
+    /// Opens each member once.
+    /// - Throws: `Failure` that names the first member that is no picture.
+    package init(_ members: [SourceFile], limits: Limits) throws(Failure) {
+        var opened: [Member] = []
+        for source in members {
+            let picture = try namingMember(source) { () throws(Failure) in try OpenedSource(source, limits: limits) }
+            let warning = picture.extensionWarning(SourceName(source.relative))
+            opened.append(Member(source: source, format: picture.format, status: picture.status, warning: warning))
+        }
+        self.members = opened
+    }
+
+    package var count: Int { members.count }
+    package var sources: [SourceFile] { members.map(\.source) }
+    package var bytes: Int { members.reduce(0) { $0 + $1.status.bytes } }
+    /// The time of the member that was written last.
+    package var modificationDate: String { exifDate(seconds: (members.map(\.status.modified).max() ?? 0) / 1_000_000_000) }
+    package var warnings: [Warning] { members.compactMap { member in member.warning.map { Warning($0.code, "'\(member.name)': \($0.message)") } } }
+    func bytes(of index: Int) -> Int { members[index].status.bytes }
+
+    /// A member, as it was.
+    /// - Throws: `Failure` that names the member where it is another file now, or none.
+    func open(_ index: Int, limits: Limits) throws(Failure) -> OpenedSource {
+        let member = members[index]
+        return try namingMember(member.source) { () throws(Failure) in
+            let opened = try OpenedSource(member.source, limits: limits)
+            guard opened.status == member.status, opened.format == member.format else { throw Self.changed }
+            return opened
+        }
+    }
+
+    /// Whether all files are still what they were when they were opened.
+    package var isUnchanged: Bool {
+        members.allSatisfy { member in (try? FileSystem.status(member.source.path)).flatMap { $0 } == member.status }
+    }
+
+    /// SHA-256 of the members' names and contents, in hexadecimal.
+    package func sha256(limits: Limits) throws(Failure) -> String {
+        var hash = SHA256()
+        for index in members.indices {
+            hash.update(data: members[index].source.path.lastComponent.bytes + [0] + Array(try open(index, limits: limits).sha256().utf8))
+        }
+        return hexadecimal(hash.finalize())
+    }
+
+    private static let changed = Failure(.changedWhileRead, stage: "read", "the file was written to while the set was read")
+}
+
+/// Says which member it is that failed.
+func namingMember<Value>(_ member: SourceFile, _ work: () throws(Failure) -> Value) throws(Failure) -> Value {
+    do throws(Failure) {
+        return try work()
+    } catch {
+        let name = member.path.lastComponent.printable
+        throw Failure(.setMemberFailed, stage: error.stage, "the member '\(name)' failed: \(error.message)", detail: error.detail)
+    }
+}

@@ -1,0 +1,105 @@
+// A set in the worker: its members come as descriptors when they are asked for, are decoded one after the other, and wait to be joined.
+import Pipeline
+import Stages
+import Vips
+
+/// The members of a set, as they were planned with.
+struct SetSource {
+    let members: [MemberFacts]
+    /// Asks for a member by its place.
+    let open: (Int) throws -> OpenFile
+
+    fileprivate func member(_ index: Int) throws -> ProbedSource {
+        let member = members[index]
+        let probed = try ProbedSource(try open(index), format: member.facts.format)
+        guard probed.facts == member.facts else {
+            throw Failure(.changedWhileRead, stage: "decode", "its header has changed since it was read first")
+        }
+        return probed
+    }
+
+    /// Says which member it is that failed.
+    fileprivate func naming<Value>(_ index: Int, _ work: () throws -> Value) throws -> Value {
+        let name = members[index].name.printable
+        do {
+            return try work()
+        } catch let failure as Failure where failure.code != .internal {
+            throw Failure(.setMemberFailed, stage: failure.stage, "the member '\(name)' failed: \(failure.message)", detail: failure.detail)
+        } catch let error as VipsError {
+            throw Failure(.setMemberFailed, stage: "decode", "the member '\(name)' is damaged", detail: error.message)
+        }
+    }
+}
+
+extension Renderer {
+    /// Renders every rendition of a set.
+    func render(_ source: SetSource, to outputs: [OpenFile]) throws -> RenderResult {
+        let (lists, metadata, warnings) = try gather(source)
+        let beginning = Beginning(starts: try starts(from: lists), metadata: metadata, warnings: warnings)
+        // The members were decoded before anything was encoded, so that no error is theirs.
+        return try render(beginning, to: outputs) {}
+    }
+
+    /// The members in full size as a rendition joins them, or all do.
+    func wholeMembers(_ source: SetSource, rendition: Int?) throws -> Frames {
+        let index = plan.renditions.firstIndex { $0.index == rendition }
+        let images = try source.members.indices.map { member in
+            try source.naming(member) {
+                let way = plan.members[member]
+                let (image, _, _) = try decode(try source.member(member), way, shrink: 1)
+                let shared = try run(way.shared, on: Frames(images: [image]), RenderContext(scale: 1, assets: assets))
+                return try ready(shared, way, index: plan.shared.isEmpty ? index : nil)
+            }
+        }
+        return Frames(images: images)
+    }
+
+    /// What each rendition begins with: the joined set, or the members that it joins itself.
+    private func starts(from lists: [[Image]]) throws -> [Frames] {
+        guard let list = lists.first, !plan.shared.isEmpty else { return lists.map { Frames(images: $0) } }
+        var joined = try run(plan.shared, on: Frames(images: list), RenderContext(scale: 1, assets: assets))
+        if plan.renditions.count > 1 { joined = try joined.map { try $0.inMemory() } }
+        return plan.renditions.map { $0.format.supportsAnimation ? joined : Frames(images: [joined.images[0]]) }
+    }
+
+    /// All members, ready to be joined: a list for each rendition, or one where the set is joined for all of them.
+    private func gather(_ source: SetSource) throws -> (lists: [[Image]], SourceMetadata, [Warning]) {
+        var lists: [[Image]] = Array(repeating: [], count: plan.shared.isEmpty ? plan.renditions.count : 1)
+        var metadata: SourceMetadata?
+        var warnings: [Warning] = []
+        for (index, way) in plan.members.enumerated() {
+            try source.naming(index) {
+                let (image, found, said) = try decode(try source.member(index), way, shrink: way.load.shrink)
+                // What is true of the first member is taken for the whole.
+                metadata = metadata ?? found
+                warnings += said.filter { !warnings.contains($0) }
+                let shared = try run(way.shared, on: Frames(images: [image]), RenderContext(scale: 1, assets: assets))
+                let held = lists.count > 1 ? try shared.map { try $0.inMemory() } : shared
+                for list in lists.indices { lists[list].append(try ready(held, way, index: plan.shared.isEmpty ? list : nil)) }
+                // libvips has been seen to succeed with its error buffer full and the pixels wrong.
+                if pipeline.tolerance == .nothing { try VipsLibrary.requireNoErrors(after: "decode") }
+            }
+        }
+        guard let metadata else { throw Failure(.empty, stage: "read", "the set has no members") }
+        return (lists, metadata, warnings)
+    }
+
+    private func decode(_ source: ProbedSource, _ way: MemberPlan, shrink: Int) throws -> (Image, SourceMetadata, [Warning]) {
+        let image = try source.reopened(shrink: shrink, tolerance: pipeline.tolerance)
+        let upright = try (way.load.isHeldInMemory ? image.inMemory() : image).upright(orientation: way.facts.orientation)
+        let (converted, warnings) = try colours.convert(upright)
+        return (converted, SourceMetadata(image), try warnings + source.warnings(pipeline.tolerance))
+    }
+
+    /// One member as it waits to be joined.
+    /// - Parameter index: the rendition that joins it; nil where the shared stages do.
+    private func ready(_ shared: Frames, _ way: MemberPlan, index: Int?) throws -> Image {
+        var frames = shared
+        if let index {
+            frames = try run(way.own[index], on: shared, RenderContext(scale: plan.renditions[index].scale, assets: assets))
+        }
+        let join = index.map { plan.renditions[$0].steps.first } ?? plan.shared.first
+        guard let join else { throw MismatchedPlan(stage: "read") }
+        return try frames.images[0].alike(join.input).inMemory()
+    }
+}

@@ -1,0 +1,56 @@
+// Which stages may stand where in a pipeline for sets, and that those for sets stand in no other.
+
+/// Whether a pipeline works on single pictures or on sets of them.
+package enum SourceKind: String, ParameterWord {
+    case picture, set
+}
+
+struct SetRules {
+    let kind: SourceKind
+    let shared: [StageUse]
+    let renditions: [Rendition]
+
+    /// Notes every stage that cannot stand where it does.
+    func check(_ p: inout Parameters) {
+        switch kind {
+        case .picture: refuseJoining(&p)
+        case .set: for rendition in renditions where rendition.isWhole { checkJoining(rendition, &p) }
+        }
+    }
+
+    private func refuseJoining(_ p: inout Parameters) {
+        for use in shared + renditions.flatMap(\.stages) where use.isJoining {
+            p.problem(position: use.position, "'\(use.name)' takes a set of pictures; write 'source: set' at the top of the file")
+        }
+    }
+
+    /// Every way from the set to a file has one stage that joins, and what looks at the picture stands behind it.
+    private func checkJoining(_ rendition: Rendition, _ p: inout Parameters) {
+        let path = shared + rendition.stages
+        guard let join = path.firstIndex(where: \.isJoining) else {
+            let message =
+                "'\(rendition.name)' makes no picture of the set; add one of the stages that do, such as 'stitch', 'contact-sheet' or 'animate'"
+            return p.problem(position: rendition.position, message)
+        }
+        // What is wrong with the shared stages is said once.
+        let isFirst = renditions.first(where: \.isWhole)?.name == rendition.name
+        for (index, use) in path.enumerated() where index >= shared.count || isFirst {
+            if index > join && use.isJoining {
+                p.problem(position: use.position, "'\(use.name)' comes after '\(path[join].name)', which has joined the set already; remove one")
+            }
+            if index < join && use.stage.needsMeasurement {
+                let message = "'\(use.name)' would find something else in each member; put it behind '\(path[join].name)'"
+                p.problem(position: use.position, message)
+            }
+        }
+        if join >= shared.count, path[join].makesAnimation, !rendition.save.format.supportsAnimation {
+            let message = "'\(path[join].name)' makes an animation, which \(rendition.save.format.rawValue) cannot hold; save as gif or webp"
+            p.problem(position: path[join].position, message)
+        }
+    }
+}
+
+extension StageUse {
+    package var isJoining: Bool { stage is any JoiningStage }
+    var makesAnimation: Bool { (stage as? any JoiningStage)?.makesAnimation ?? false }
+}

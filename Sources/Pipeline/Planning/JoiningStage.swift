@@ -1,0 +1,53 @@
+// Stages that take a whole set of pictures: `stitch`, `contact-sheet`, `animate`.
+
+/// A stage that makes one picture, or one animation, of the members of a set.
+package protocol JoiningStage: PlannedStage {
+    /// What is done to each member before it is joined, besides the stages that the pipeline names.
+    var memberStages: [any PlannedStage] { get }
+    /// What it gives flows on as frames, so that the format must hold an animation to show more than the first.
+    var makesAnimation: Bool { get }
+
+    /// Works out where every member goes.
+    /// - Parameter members: in their order, never empty, all with the same bands and depth.
+    func plan(_ members: [SetMember], in context: PlanContext) throws(PlanFailure) -> Plan
+}
+
+extension JoiningStage {
+    package var memberStages: [any PlannedStage] { [] }
+    package var makesAnimation: Bool { false }
+
+    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+        try plan([SetMember(name: BytePath([]), geometry: input)], in: context)
+    }
+}
+
+/// One picture of a set as it is joined.
+package struct SetMember: Hashable, Sendable {
+    /// Its file name, without the folder.
+    package let name: BytePath
+    package let geometry: Geometry
+
+    package init(name: BytePath, geometry: Geometry) {
+        self.name = name
+        self.geometry = geometry
+    }
+}
+
+extension [SetMember] {
+    /// The picture that every member is brought to before it is joined, but for its size: with colour, alpha and 16 bits where any has them.
+    package var common: Geometry {
+        let largest = PixelSize(map(\.geometry.size.width).max() ?? 1, map(\.geometry.size.height).max() ?? 1)
+        var common = first?.geometry.resized(to: largest) ?? Geometry(size: largest)
+        common.hasAlpha = contains { $0.geometry.hasAlpha }
+        common.colour = contains { $0.geometry.colour == .rgb } ? .rgb : common.colour
+        common.depth = contains { $0.geometry.depth == .sixteen } ? .sixteen : .eight
+        common.certainty = contains { $0.geometry.certainty == .atMost } ? .atMost : .exact
+        return common
+    }
+
+    /// The members with the same bands and depth.
+    package var alike: [SetMember] {
+        let common = common
+        return map { SetMember(name: $0.name, geometry: common.resized(to: $0.geometry.size)) }
+    }
+}

@@ -1,0 +1,70 @@
+// What a set costs. All members are held once they are scaled; they are decoded one after the other.
+
+struct SetCost {
+    let members: [MemberPlan]
+    let shared: [Step]
+    let renditions: [RenditionPlan]
+    /// The members are looked at in full size first.
+    let isMeasured: Bool
+
+    /// Bytes of memory that the worker needs at most.
+    var memory: Int {
+        let working = max(decoding, saturating(joining, CostModel.base))
+        return [gathered, working, isMeasured ? members.map(\.decoded.bytes).reduce(0, saturating) : 0].reduce(0, saturating)
+    }
+
+    /// Seconds after which the worker has hung.
+    var deadline: Double {
+        members.reduce(60) { $0 + Double($1.facts.size.area) / 2_000_000 } + renditions.map(CostModel.encodingSeconds).reduce(0, +)
+    }
+
+    /// The members as they wait to be joined, once for each rendition that has stages of its own for them.
+    private var gathered: Int {
+        let lists = ways.map { way in
+            let last = members.map { SetMember(name: BytePath([]), geometry: (way.isEmpty ? $0.shared : way($0)).last?.output ?? $0.decoded) }
+            return last.alike.map(\.geometry.bytes).reduce(0, saturating)
+        }
+        return lists.reduce(0, saturating)
+    }
+
+    /// Each way from a member to the stage that joins, as the last steps of it.
+    private var ways: [Way] {
+        guard let first = members.first else { return [] }
+        let own = first.own.indices.filter { !first.own[$0].isEmpty }.map { Way(rendition: $0) }
+        return own.count < first.own.count || own.isEmpty ? own + [Way(rendition: nil)] : own
+    }
+
+    private struct Way {
+        let rendition: Int?
+
+        var isEmpty: Bool { rendition == nil }
+
+        func callAsFunction(_ member: MemberPlan) -> [Step] { rendition.map { member.own[$0] } ?? member.shared }
+    }
+
+    /// The most that one member needs while it is made ready.
+    private var decoding: Int {
+        members.map { member in
+            let steps = [member.shared + (member.own.max { $0.count < $1.count } ?? [])].flatMap(\.self)
+            return CostModel(
+                source: member.facts, load: member.load, decoded: member.decoded, shared: steps, scalesAtOnce: false, renditions: []
+            ).memory
+        }.max() ?? CostModel.base
+    }
+
+    /// What comes after: the joined picture where it is held, and the renditions one after the other.
+    private var joining: Int {
+        // The frames of an animation are the members that are held already.
+        let isHeld = renditions.count > 1 && !shared.isEmpty
+        let joined = isHeld ? shared.last.map { $0.output.frames > 1 ? 0 : $0.output.bytes } ?? 0 : 0
+        let each = renditions.map { saturating(behindJoin($0.steps, isShared: !shared.isEmpty), CostModel.encoder($0)) }.max() ?? 0
+        return [joined, behindJoin(shared, isShared: false), each].reduce(0, saturating)
+    }
+
+    private func behindJoin(_ steps: [Step], isShared: Bool) -> Int {
+        let join = isShared ? 0 : steps.first?.plan.heldBytes ?? 0
+        let rest = isShared ? steps[...] : steps.dropFirst()
+        let inputs = rest.filter { !$0.plan.isStreaming && $0.input.frames == 1 }.map(\.input.bytes)
+        return inputs.reduce(saturating(join, CostModel.made(by: rest)), saturating)
+    }
+}

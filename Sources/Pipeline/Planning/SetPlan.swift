@@ -1,0 +1,136 @@
+// Planning a set of pictures: what happens to each member, how they are joined, and then as for one picture.
+
+/// One member of a set: its file name, and what its header says.
+package struct MemberFacts: Hashable, Sendable, Codable {
+    package let name: BytePath
+    package let facts: SourceFacts
+
+    package init(name: BytePath, facts: SourceFacts) {
+        self.name = name
+        self.facts = facts
+    }
+}
+
+/// What happens to one member before it is joined.
+package struct MemberPlan: Sendable {
+    package let facts: SourceFacts
+    package let load: LoadPlan
+    /// The picture as the first stage gets it.
+    package let decoded: Geometry
+    /// What is done for all renditions.
+    package let shared: [Step]
+    /// What is done for each rendition of the plan; empty where the set is joined for all of them.
+    package let own: [[Step]]
+}
+
+extension Planner {
+    /// Works out what will happen to a set.
+    /// - Parameters:
+    ///   - members: in their order.
+    ///   - measurements: what was measured on the decoded members, where stages ask for that.
+    /// - Throws: `PlanFailure` where a member is beyond a limit, or the set cannot be joined.
+    package func plan(set members: [MemberFacts], measurements: [StagePath: Measurement] = [:]) throws(PlanFailure) -> Plan {
+        guard let first = members.first else { throw PlanFailure(.empty, stage: "read", "expected a folder with pictures, found none in it") }
+        for member in members { try checkMember(member) }
+        let starts = members.map { geometry(of: $0.facts, frames: 1, pixelsPerPoint: SourceName($0.name).pixelsPerPoint) }
+
+        let uses = places(pipeline.stages, rendition: nil)
+        let join = uses.firstIndex { $0.use.isJoining }
+        let before = try memberSteps(uses[..<(join ?? uses.count)], join.map { uses[$0].use }, from: starts, scale: 1, measurements)
+        let gathered = zip(members, zip(before, starts)).map { SetMember(name: $0.name, geometry: $1.0.last?.output ?? $1.1) }
+        let shared = try join.map { index throws(PlanFailure) in try joinSteps(uses[index...], gathered, scale: 1, measurements) } ?? []
+
+        var renditions: [RenditionPlan] = []
+        var own: [[[Step]]] = []
+        for (index, rendition) in pipeline.renditions.enumerated() {
+            for scale in rendition.scales {
+                let (each, steps) = try self.steps(of: rendition, index, scale, after: shared.last?.output, gathered, measurements)
+                let start = input(shared.last?.output ?? gathered.common, for: rendition)
+                renditions.append(try plan(rendition, index, scale, start, steps))
+                own.append(each)
+            }
+        }
+        let plans = members.indices.map { member in
+            memberPlan(members[member].facts, starts[member], before[member], own.map { $0.isEmpty ? [] : $0[member] }, renditions)
+        }
+        let cost = SetCost(members: plans, shared: shared, renditions: renditions, isMeasured: needsMeasurement && measurements.isEmpty)
+        let frames = shared.last?.output.frames ?? 1
+        return Plan(
+            source: first.facts, load: plans[0].load, decoded: starts[0], members: plans, shared: shared, scalesAtOnce: false,
+            renditions: renditions, memory: cost.memory, deadline: cost.deadline,
+            warnings: memberWarnings(members, plans[0], renditions) + warnings(of: shared, renditions, frames: frames))
+    }
+
+    private func checkMember(_ member: MemberFacts) throws(PlanFailure) {
+        do throws(PlanFailure) {
+            try checkLimits(member.facts, loadsAllFrames: false)
+        } catch {
+            throw PlanFailure(error.failure.code, stage: error.failure.stage, "'\(member.name.printable)': \(error.failure.message)")
+        }
+    }
+
+    /// What is done to each member before the stage that joins: the stages before it, and its own.
+    private func memberSteps(
+        _ places: ArraySlice<(use: StageUse, path: StagePath)>, _ join: StageUse?, from starts: [Geometry], scale: Int,
+        _ measurements: [StagePath: Measurement]
+    ) throws(PlanFailure) -> [[Step]] {
+        let extra = (join?.stage as? any JoiningStage)?.memberStages ?? []
+        var result: [[Step]] = []
+        for start in starts {
+            var steps = try steps(places, from: start, scale: scale, measurements)
+            for stage in extra {
+                steps.append(try Step.plan(stage, steps.last?.output ?? start, in: PlanContext(scale: scale, assets: assets)))
+            }
+            result.append(steps)
+        }
+        return result
+    }
+
+    /// The stage that joins, and those behind it.
+    private func joinSteps(
+        _ places: ArraySlice<(use: StageUse, path: StagePath)>, _ members: [SetMember], scale: Int, _ measurements: [StagePath: Measurement]
+    ) throws(PlanFailure) -> [Step] {
+        guard let (use, path) = places.first, let stage = use.stage as? any JoiningStage else { return [] }
+        let context = PlanContext(scale: scale, assets: assets, measurement: measurements[path])
+        let join = try Step.plan(stage, members, in: context, path: path)
+        try checkPixels(join)
+        guard join.output.frames <= limits.maximumFrames else {
+            let message = "the animation would have \(join.output.frames) frames; the limit is \(limits.maximumFrames) (--max-frames)"
+            throw PlanFailure(.tooManyFrames, stage: use.name, message)
+        }
+        return [join] + (try steps(places.dropFirst(), from: join.output, scale: scale, measurements))
+    }
+
+    /// A rendition's stages: those for each member, where it joins the set itself, and the rest.
+    private func steps(
+        of rendition: Rendition, _ index: Int, _ scale: Int, after joined: Geometry?, _ members: [SetMember],
+        _ measurements: [StagePath: Measurement]
+    ) throws(PlanFailure) -> (each: [[Step]], rest: [Step]) {
+        let uses = places(rendition.stages, rendition: index)
+        if let joined { return ([], try steps(uses, from: input(joined, for: rendition), scale: scale, measurements)) }
+        let join = uses.firstIndex { $0.use.isJoining } ?? uses.count
+        let each = try memberSteps(uses[..<join], uses[join...].first?.use, from: members.map(\.geometry), scale: scale, measurements)
+        let gathered = zip(members, each).map { SetMember(name: $0.name, geometry: $1.last?.output ?? $0.geometry) }
+        return (each, try joinSteps(uses[join...], gathered, scale: scale, measurements))
+    }
+
+    private func memberPlan(
+        _ facts: SourceFacts, _ decoded: Geometry, _ shared: [Step], _ own: [[Step]], _ renditions: [RenditionPlan]
+    ) -> MemberPlan {
+        let factors = zip(renditions, own).map { rendition, own in
+            ShrinkOnLoad.factor(for: facts, path: shared + own, save: rendition.rendition.save, scalesWhatIsDecoded: false)
+        }
+        let firsts = shared.first.map { [$0] } ?? own.compactMap(\.first)
+        let isReadAgain = own.filter { !$0.isEmpty }.count > 1
+        let isHeld = facts.orientation > 2 || isReadAgain || firsts.contains { !$0.plan.isStreaming }
+        let load = LoadPlan(shrink: factors.min() ?? 1, loadsAllFrames: false, isHeldInMemory: isHeld, turnsLate: false)
+        return MemberPlan(facts: facts, load: load, decoded: decoded, shared: shared, own: own)
+    }
+
+    private func memberWarnings(_ members: [MemberFacts], _ first: MemberPlan, _ renditions: [RenditionPlan]) -> [Warning] {
+        let animated = members.filter { $0.facts.frames > 1 }.map { "'\($0.name.printable)'" }
+        let dropped = animated.isEmpty ? [] : [Warning(.animationDropped, "of \(animated.joined(separator: ", ")) only the first frame is used")]
+        // What is said of one member holds for all that are like it.
+        return dropped + enlargements(first.shared, "each member") + zip(renditions, first.own).flatMap { enlargements($1, "'\($0.title)'") }
+    }
+}

@@ -1,0 +1,121 @@
+package import Pipeline
+import Vips
+
+/// Draws the members of a set into a grid, each with its name below.
+package struct ContactSheet: SetStage {
+    package static let name = "contact-sheet"
+    package static let summary = "Draws the pictures of a set into a grid, each with its name below."
+    package static let example = """
+        - contact-sheet: { columns: 4, cell: { width: 200, height: 150 }, spacing: 16, label: name }
+        """
+
+    let columns: Int
+    let cell: CellSize
+    let spacing: Length
+    let background: Color
+    let label: SheetLabel
+
+    package init(_ p: inout Parameters) {
+        columns = p.optional("columns", 4, in: 1...1000, "Pictures in a row.")
+        cell = p.optional("cell", CellSize(), "The box that each picture fits into; a small one is not enlarged.")
+        spacing = p.optional("spacing", .points(16), "Room between the pictures and around them.")
+        background = p.optional("background", .white, "What is seen between the pictures.")
+        label = SheetLabel(&p)
+        if spacing.amount < 0 { p.problem(at: "spacing", "'spacing' expects a length of 0 or more") }
+        if !background.isOpaque { p.problem(at: "background", "'contact-sheet' needs an opaque 'background'") }
+    }
+
+    package var memberStages: [any PlannedStage] { [Resize(fitting: cell.width, cell.height)] }
+
+    /// A picture on the sheet.
+    struct Place: Sendable {
+        /// Where it stands in its cell.
+        let offset: PixelOffset
+        /// As much of its name as may fit; empty for none.
+        let label: String
+    }
+
+    package struct Plan: StagePlan {
+        package let output: Geometry
+        let columns: Int
+        /// A picture's box, without the room around it.
+        let cell: PixelSize
+        let spacing: Int
+        let labelHeight: Int
+        let places: [Place]
+
+        package var note: String { "\(places.count) pictures, \(columns) in a row" }
+        package var heldBytes: Int { output.bytes }
+    }
+
+    package func plan(_ members: [SetMember], in context: PlanContext) throws(PlanFailure) -> Plan {
+        let common = members.common
+        let cell = PixelSize(cell.width.pixels(of: 0, scale: context.scale), cell.height.pixels(of: 0, scale: context.scale))
+        let columns = min(columns, members.count)
+        let rows = (members.count + columns - 1) / columns
+        let spacing = spacing.pixels(of: cell.width, scale: context.scale)
+        let labelHeight = label.height(scale: context.scale)
+        let width = columns * (cell.width + spacing) + spacing
+        let (height, overflow) = rows.multipliedReportingOverflow(by: cell.height + labelHeight + spacing)
+        var output = common.resized(to: PixelSize(width, overflow ? maximumCoordinate : height + spacing))
+        output.hasAlpha = false
+        output.colour = try common.colour(drawing: [background, label.color], stage: Self.name)
+        output.pixelsPerPoint = context.scale
+        output.certainty = .exact
+        let places = members.map { member in
+            let room = PixelSize(max(0, cell.width - member.geometry.size.width), max(0, cell.height - member.geometry.size.height))
+            return Place(offset: PixelOffset(room.width / 2, room.height / 2), label: label.text(for: member.name))
+        }
+        return Plan(output: output, columns: columns, cell: cell, spacing: spacing, labelHeight: labelHeight, places: places)
+    }
+
+    package func join(_ members: Frames, following plan: Plan, in context: RenderContext) throws -> Frames {
+        let cells = try zip(members.images, plan.places).map { try cell($0, $1, plan, context) }
+        guard let first = cells.first else { throw MismatchedPlan(stage: Self.name) }
+        let colour = try context.valuesWithAlpha(of: background, in: first)
+        // Each cell has its room on the right and below; the sheet adds that on the left and above.
+        let grid = try Image.arrayjoin(cells, across: plan.columns, background: colour)
+        let sheet = try grid.embed(
+            x: plan.spacing, y: plan.spacing, width: plan.output.size.width, height: plan.output.size.height, background: colour)
+        return Frames(images: [try sheet.inMemory()])
+    }
+
+    /// A picture with the room around it and its label.
+    private func cell(_ member: Image, _ place: Place, _ plan: Plan, _ context: RenderContext) throws -> Image {
+        let picture = try member.alike(plan.output).flattened(onto: background, in: context)
+        let colour = try context.valuesWithAlpha(of: background, in: picture)
+        let box = try picture.embed(
+            x: place.offset.x, y: place.offset.y, width: plan.cell.width + plan.spacing,
+            height: plan.cell.height + plan.labelHeight + plan.spacing, background: colour)
+        guard plan.labelHeight > 0,
+            let text = try label.draw(place.label, width: plan.cell.width, height: plan.labelHeight, on: box, background, context)
+        else { return try box.inMemory() }
+        let left = (plan.cell.width - text.width) / 2
+        return try box.insert(text, x: left, y: plan.cell.height + (plan.labelHeight - text.height) / 2).inMemory()
+    }
+}
+
+/// `cell: { width: 200, height: 150 }`.
+struct CellSize: ParameterValue, ParameterGroup {
+    let width: Extent
+    let height: Extent
+
+    init() { (width, height) = (Extent(.points(200)), Extent(.points(200))) }
+
+    init(_ p: inout Parameters) {
+        width = p.optional("width", Extent(.points(200)), "Width of the box, in points.")
+        height = p.optional("height", Extent(.points(200)), "Height of the box, in points.")
+        for (key, extent) in [("width", width), ("height", height)] where !extent.isPoints {
+            p.problem(at: key, "'\(key)' expects points such as 200: there is nothing that a percentage could be of")
+        }
+        p.notePoints()
+    }
+
+    static var expectation: String { "a size such as { width: 200, height: 150 }" }
+    static var schema: JSONValue { mappingSchema() }
+    static var placeholder: CellSize { CellSize() }
+    var written: String { "{ width: \(width.written), height: \(height.written) }" }
+    static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> CellSize? {
+        Parameters.read(CellSize.self, from: node, owner: "'cell'", &log)
+    }
+}

@@ -1,0 +1,63 @@
+// What stands below a picture of a contact sheet.
+import Pipeline
+import Vips
+
+/// The text below a picture, and how it looks.
+struct SheetLabel: Sendable {
+    enum Content: String, ParameterWord {
+        /// The file's name without extension.
+        case name
+        /// The file's name.
+        case file
+        case none
+    }
+
+    let content: Content
+    let size: Double
+    let color: Color
+
+    init(_ p: inout Parameters) {
+        content = p.optional("label", .name, "What stands below a picture: its file name without extension, the whole of it, or nothing.")
+        size = p.optional("label-size", 12.0, in: 4...500, "Size of the type, in points.")
+        color = p.optional("label-color", .black, "Colour of the type.")
+        p.notePoints()
+    }
+
+    /// Pixels for a line and what is above and below it.
+    func height(scale: Int) -> Int { content == .none ? 0 : rounded(size * 1.75 * Double(scale)) }
+
+    func text(for name: BytePath) -> String {
+        switch content {
+        case .none: return ""
+        case .file: return name.printable
+        case .name:
+            let bytes = name.bytes
+            let end = bytes.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 ? $0 : nil } ?? bytes.count
+            return BytePath(Array(bytes[..<end])).printable
+        }
+    }
+
+    /// A line of text in the picture's own numbers, no larger than its box; nil where there is nothing to see.
+    func draw(_ text: String, width: Int, height: Int, on picture: Image, _ background: Color, _ context: RenderContext) throws -> Image? {
+        guard let ink = try fitting(text, width: width, size: max(1, rounded(Double(height) / 1.75))) else { return nil }
+        let cut = try ink.extractArea(left: 0, top: 0, width: min(width, ink.width), height: min(height, ink.height))
+        let front = try context.values(of: color, in: picture)
+        let back = try context.values(of: background, in: picture)
+        let mixed = try cut.linear(zip(front, back).map { ($0 - $1) / 255 }, back).rint().cast(picture.format)
+        return try mixed.copy(interpretation: picture.interpretation)
+    }
+
+    /// The text as ink; where it is too long, its beginning and its end.
+    private func fitting(_ text: String, width: Int, size: Int) throws -> Image? {
+        guard text.contains(where: { !$0.isWhitespace }) else { return nil }
+        var ink = try Image.text(text, size: size)
+        var kept = text.count
+        while ink.width > width && kept > 2 {
+            kept = min(kept - 1, kept * width / ink.width)
+            // Names that belong together differ at their ends.
+            let shortened = String(text.prefix((kept + 1) / 2)) + "…" + String(text.suffix(kept / 2))
+            ink = try Image.text(shortened, size: size)
+        }
+        return ink
+    }
+}

@@ -1,0 +1,191 @@
+package import Pipeline
+import Vips
+
+/// Puts the members of a set below or beside each other: captures of a screen that was scrolled become one tall picture.
+package struct Stitch: SetStage {
+    package static let name = "stitch"
+    package static let summary = "Joins the pictures of a set into one tall or wide one; finds by itself how far captures of a scrolled page repeat."
+    package static let example = """
+        - stitch: { direction: vertical, overlap: auto }
+        """
+
+    enum Direction: String, ParameterWord { case vertical, horizontal }
+
+    let direction: Direction
+    let overlap: StitchOverlap
+    let spacing: Length
+    let align: Alignment
+    let background: Color
+
+    package init(_ p: inout Parameters) {
+        direction = p.optional("direction", .vertical, "Below each other, or beside each other from left to right.")
+        overlap = p.optional(
+            "overlap", .length(.points(0)),
+            "How far each picture repeats the one before; `auto` finds it, also under a header or above a footer that stands still.")
+        spacing = p.optional("spacing", .points(0), "Room between two pictures that do not overlap.")
+        align = p.optional("align", .center, "Where a picture stands that is narrower than the widest, or lower than the highest.")
+        background = p.optional("background", .white, "What is seen where there is no picture.")
+        if spacing.amount < 0 {
+            p.problem(at: "spacing", "'spacing' expects a length of 0 or more; write 'overlap' to move pictures over each other")
+        }
+        if spacing.amount > 0, case .length(let length) = overlap, length.amount > 0 {
+            p.problem(at: "spacing", "'spacing' and 'overlap' exclude each other; write one of them")
+        }
+    }
+
+    package var needsMeasurement: Bool { overlap == .auto }
+
+    /// What is seen of one picture, and where.
+    struct Piece: Sendable {
+        /// Which part of the picture; nil where nothing new is in it.
+        let part: PixelBox?
+        let length: Int
+    }
+
+    package struct Plan: StagePlan {
+        package let output: Geometry
+        let pieces: [Piece]
+        /// Pixels between a piece and the next one.
+        let gaps: [Int]
+        let isMeasured: Bool
+        /// The pictures that overlap with the one before nowhere that could be found, counted from 1.
+        let lost: [Int]
+
+        package var note: String {
+            isMeasured ? "\(pieces.count) pictures, overlaps found" : "\(pieces.count) pictures"
+        }
+        package var warnings: [Warning] {
+            lost.map { Warning(.overlapNotFound, "'stitch': picture \($0) repeats nothing of the one before; it was put behind it whole") }
+        }
+    }
+
+    package func plan(_ members: [SetMember], in context: PlanContext) throws(PlanFailure) -> Plan {
+        let common = members.common
+        let across = isVertical ? common.size.width : common.size.height
+        let lengths = members.map { isVertical ? $0.geometry.size.height : $0.geometry.size.width }
+        let found = measured(context.measurement, lengths)
+        let ranges = found ?? fixed(lengths, scale: context.scale)
+        let lost = found.map { ranges in ranges.indices.dropFirst().filter { ranges[$0].lowerBound == 0 } } ?? []
+        let space = spacing.pixels(of: common.size.height, scale: context.scale)
+        let gaps = members.indices.dropLast().map { isMeasuring ? (lost.contains($0 + 1) ? space : 0) : space }
+        let pieces = zip(members, ranges).map { piece($0.geometry.size, $1) }
+        let length = pieces.reduce(0) { $0 + $1.length } + gaps.reduce(0, +)
+        guard length > 0 else { throw PlanFailure(.emptyResult, stage: Self.name, "the overlap leaves nothing of any picture") }
+
+        var output = common.resized(to: isVertical ? PixelSize(across, length) : PixelSize(length, across))
+        let isFilled = gaps.allSatisfy { $0 == 0 } && members.allSatisfy { side($0.geometry.size) == across }
+        if !isFilled {
+            output.colour = try common.colour(drawing: [background], stage: Self.name)
+            output.hasAlpha = common.hasAlpha || !background.isOpaque
+        }
+        if isMeasuring && found == nil { output.certainty = .atMost }
+        return Plan(output: output, pieces: pieces, gaps: gaps, isMeasured: found != nil, lost: lost.map { $0 + 1 })
+    }
+
+    private var isVertical: Bool { direction == .vertical }
+    private var isMeasuring: Bool { overlap == .auto }
+    private func side(_ size: PixelSize) -> Int { isVertical ? size.width : size.height }
+
+    /// The part of each picture that is new, as measured.
+    private func measured(_ measurement: Measurement?, _ lengths: [Int]) -> [Range<Int>]? {
+        guard case .offsets(let fractions)? = measurement, fractions.count == 2 * lengths.count else { return nil }
+        return lengths.indices.map { index in
+            let start = rounded(fractions[2 * index] * Double(lengths[index]))
+            return start..<max(start, rounded(fractions[2 * index + 1] * Double(lengths[index])))
+        }
+    }
+
+    private func fixed(_ lengths: [Int], scale: Int) -> [Range<Int>] {
+        lengths.enumerated().map { index, length in
+            guard index > 0, case .length(let overlap) = overlap else { return 0..<length }
+            return min(length, max(0, overlap.pixels(of: lengths[index - 1], scale: scale)))..<length
+        }
+    }
+
+    private func piece(_ size: PixelSize, _ range: Range<Int>) -> Piece {
+        guard !range.isEmpty else { return Piece(part: nil, length: 0) }
+        let box =
+            isVertical
+            ? PixelBox(PixelOffset(0, range.lowerBound), PixelSize(size.width, range.count))
+            : PixelBox(PixelOffset(range.lowerBound, 0), PixelSize(range.count, size.height))
+        return Piece(part: box, length: range.count)
+    }
+
+    package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? {
+        // Whatever scrolls, rows are compared: a wide page is laid on its side.
+        let captures = try frames.images.map { try CaptureRows(isVertical ? $0 : $0.rot("d90")) }
+        let parts = newParts(of: captures)
+        return .offsets(
+            zip(captures, parts).flatMap { capture, part in
+                [Double(part.lowerBound) / Double(capture.count), Double(part.upperBound) / Double(capture.count)]
+            })
+    }
+
+    package func join(_ members: Frames, following plan: Plan, in context: RenderContext) throws -> Frames {
+        let output = plan.output
+        var strips: [Image] = []
+        for (index, piece) in plan.pieces.enumerated() {
+            guard let part = piece.part else { continue }
+            let image = try members.images[index].alike(output)
+            let cut = try image.extractArea(left: part.offset.x, top: part.offset.y, width: part.size.width, height: part.size.height)
+            strips.append(try strip(cut, output, gap: index < plan.gaps.count ? plan.gaps[index] : 0, context))
+        }
+        return Frames(images: [try joined(strips[...])])
+    }
+
+    /// A piece as wide as the result, with the room behind it.
+    private func strip(_ cut: Image, _ output: Geometry, gap: Int, _ context: RenderContext) throws -> Image {
+        let size = isVertical ? PixelSize(output.size.width, cut.height + gap) : PixelSize(cut.width + gap, output.size.height)
+        guard size != PixelSize(cut.width, cut.height) else { return cut }
+        let room = isVertical ? size.width - cut.width : size.height - cut.height
+        let start = align.offset(in: room)
+        let colour = try context.valuesWithAlpha(of: background, in: cut)
+        return try cut.embed(
+            x: isVertical ? start : 0, y: isVertical ? 0 : start, width: size.width, height: size.height, background: colour)
+    }
+
+    /// Halves are joined, and halves of halves, so that a row is looked for in few places however many pictures there are.
+    private func joined(_ strips: ArraySlice<Image>) throws -> Image {
+        guard strips.count > 1 else {
+            guard let only = strips.first else { throw MismatchedPlan(stage: Self.name) }
+            return only
+        }
+        let middle = strips.startIndex + strips.count / 2
+        return try joined(strips[..<middle]).join(joined(strips[middle...]), horizontally: !isVertical)
+    }
+}
+
+/// `auto`, or a length.
+enum StitchOverlap: ParameterValue, Equatable {
+    case auto
+    case length(Length)
+
+    static var expectation: String { "auto, or a length of 0 or more such as 40 or 10%" }
+    static var schema: JSONValue { ["anyOf": [["const": "auto"], Length.schema]] }
+    static var placeholder: StitchOverlap { .auto }
+    var written: String {
+        switch self {
+        case .auto: "auto"
+        case .length(let length): length.written
+        }
+    }
+
+    static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> StitchOverlap? {
+        if node.text == "auto" { return .auto }
+        guard let length = Length.read(node, &log), length.amount >= 0 else { return nil }
+        return .length(length)
+    }
+}
+
+/// Where something stands in room that is left.
+enum Alignment: String, ParameterWord {
+    case start, center, end
+
+    func offset(in room: Int) -> Int {
+        switch self {
+        case .start: 0
+        case .center: room / 2
+        case .end: room
+        }
+    }
+}

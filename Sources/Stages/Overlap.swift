@@ -12,8 +12,8 @@ struct CaptureRows {
     let changes: [Int]
     /// Each row's lightness in `columns` places, one row after the other.
     let lightness: [Float]
-    /// How often each row occurs.
-    let occurrences: [UInt64: Int]
+    /// In how many places each row occurs; equal rows that follow each other are one place.
+    let places: [UInt64: Int]
 
     static let columns = 48
     var count: Int { hashes.count }
@@ -32,7 +32,8 @@ struct CaptureRows {
             }
         }
         (self.hashes, self.changes) = (hashes, changes)
-        occurrences = Dictionary(hashes.map { ($0, 1) }, uniquingKeysWith: +)
+        let starts = hashes.indices.filter { $0 == 0 || hashes[$0] != hashes[$0 - 1] }
+        places = Dictionary(starts.map { (hashes[$0], 1) }, uniquingKeysWith: +)
         let grey = try image.droppingAlpha().colourspace("b-w").cast(.uchar)
         lightness = try grey.scaled(to: PixelSize(Self.columns, image.height), kernel: .linear).pixels().map(Float.init)
     }
@@ -57,7 +58,7 @@ private func countChanges(_ line: UnsafeRawBufferPointer, pixel: Int) -> Int {
 
 /// Changes of colour, in rows that differ from each other, below which two captures may be equal by chance: lines and boxes have few.
 private let leastChanges = 24
-/// How much more a row tells that each capture has once only: what a page repeats, such as a line between entries, is met again and again.
+/// How much more a row tells that each capture has in one place only: what a page repeats, such as a line between entries, is met again and again.
 private let weightOfRareRow = 4
 
 /// Which rows of each capture are new. A capture that repeats nothing of the one before begins at its first row.
@@ -123,7 +124,7 @@ private func equalRows(_ first: CaptureRows, _ second: CaptureRows, header: Int,
 private func evidence(_ first: CaptureRows, _ second: CaptureRows, _ rows: Range<Int>) -> Int? {
     let distinct = Dictionary(rows.map { (second.hashes[$0], second.changes[$0]) }) { changes, _ in changes }
     let told = distinct.reduce(0) { sum, row in
-        let isRare = second.occurrences[row.key] == 1 && first.occurrences[row.key] ?? 1 == 1
+        let isRare = second.places[row.key] == 1 && first.places[row.key] ?? 1 == 1
         return sum + row.value * (isRare ? weightOfRareRow : 1)
     }
     return told < leastChanges ? nil : rows.reduce(0) { $0 + second.changes[$1] }

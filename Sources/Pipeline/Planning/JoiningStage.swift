@@ -48,6 +48,10 @@ extension [SetMember] {
     /// The members with the same bands and depth.
     package var alike: [SetMember] {
         let common = common
-        return map { SetMember(name: $0.name, geometry: common.resized(to: $0.geometry.size)) }
+        return map { member in
+            var geometry = common.resized(to: member.geometry.size)
+            geometry.pixelsPerPoint = member.geometry.pixelsPerPoint
+            return SetMember(name: member.name, geometry: geometry)
+        }
     }
 }

@@ -1,0 +1,109 @@
+// Sets of pictures through the whole program: a folder is one source.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct SetTests {
+    private func pipeline(_ runner: CommandRunner, _ stages: String, save: String = "png", head: String = "") throws {
+        try runner.folder.write(
+            "source: set\n\(head)\nrenditions:\n  one: { stages: [ \(stages) ], save: { format: \(save) } }\n", to: "p.yaml")
+    }
+
+    @Test("Each folder with pictures in it is one set, in natural order, and the report lists its members")
+    func folders() async throws {
+        let runner = try CommandRunner()
+        try pipeline(runner, "{ stitch: { direction: horizontal } }")
+        for name in ["in/b/10.png", "in/b/9.png", "in/b/c/1.png", "in/a@2x.set/1.png"] { try await runner.picture(name) }
+        try runner.folder.write("", to: "in/b/.hidden")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(runner.files().filter { $0.hasSuffix(".png") }.sorted() == ["a@2x.set.png", "b.png", "c.png"])
+        let text = try await runner.shell(
+            "jq -c '.sources | sort_by(.source.path) | .[1].source | [.path, [.members[].path]]' out/.imagemill/report.json")
+        #expect(text.output == "[\"b\",[\"b/9.png\",\"b/10.png\"]]\n")
+    }
+
+    @Test("A broken member fails its set by name, and no other")
+    func broken() async throws {
+        let runner = try CommandRunner()
+        try pipeline(runner, "stitch")
+        for name in ["in/good/1.png", "in/bad/1.png", "in/bad/3.jpg", "in/worse/1.png"] { try await runner.picture(name) }
+        try runner.folder.write("no picture", to: "in/bad/2.png")
+        _ = try await runner.shell("head -c 300 in/bad/3.jpg > in/worse/cut.jpg")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 1)
+        let failed = Dictionary(try runner.report().sources.compactMap { source in source.error.map { (source.source.path, $0) } }) { first, _ in
+            first
+        }
+        #expect(failed.keys.sorted() == ["bad", "worse"])
+        #expect(failed["bad"]?.code == "set-member-failed")
+        #expect(failed["bad"]?.message.hasPrefix("the member '2.png' failed: expected a picture") == true)
+        #expect(failed["worse"]?.message.contains("the member 'cut.jpg'") == true, "\(failed["worse"]?.message ?? "")")
+        #expect(runner.files().contains("good.png") && !runner.files().contains("bad.png"))
+    }
+
+    @Test("An animation of more pictures than a message has room for keeps its times and count, as another program reads them")
+    func animation() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            """
+            source: set
+            stages: [ { animate: { duration: 10, repeat-count: 3 } } ]
+            renditions:
+              gif: { stages: [ { crop: { width: 12, height: 10 } }, { resize: { width: 6 } } ], save: { format: gif } }
+              webp: { save: { format: webp } }
+              poster: { save: { format: jpeg } }
+            """, to: "p.yaml")
+        // Three hundred small pictures are quicker made by copying a few.
+        for index in 0..<10 {
+            _ = try await runner.shell(
+                "vips black b.png 16 12 --bands 3 && mkdir -p in/run && vips linear b.png in/run/\(index).png 1 \(index * 20) --uchar")
+        }
+        _ = try await runner.shell("for i in $(seq 10 299); do cp in/run/$((i % 10)).png in/run/$i.png; done")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", seconds: 120)
+        #expect(result.exit == 0, "\(result.errors)")
+        let gif = try await runner.shell(
+            "vipsheader -f n-pages out/run-gif.gif; vipsheader -f loop out/run-gif.gif; vipsheader -f width out/run-gif.gif")
+        #expect(gif.output == "300\n3\n6\n")
+        let delays = try await runner.shell("vipsheader -f delay out/run-gif.gif")
+        let times = delays.output.split(separator: " ").compactMap { Int($0.trimmingCharacters(in: .newlines)) }
+        #expect(times.count == 300 && times.reduce(0, +) == 10_000 && Set(times) == [30, 40])
+        let webp = try await runner.shell("vipsheader -f n-pages out/run-webp.webp; vipsheader -f loop out/run-webp.webp")
+        #expect(webp.output == "300\n3\n")
+        #expect(try runner.report().sources[0].warnings.map(\.code) == ["animation-dropped"])
+        #expect(try await runner.size(of: "out/run-poster.jpg") == [16, 12])
+    }
+
+    @Test("A set is planned without being decoded, and its first member is shown")
+    func plan() async throws {
+        let runner = try CommandRunner()
+        try pipeline(runner, "{ resize: { width: 10 } }, { stitch: { overlap: auto } }")
+        try await runner.picture("in/1.png")
+        try await runner.picture("in/2.png")
+        let result = try await runner.run("plan", "in", "p.yaml")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(result.output.contains("in: a set of 2, the first png"), "\(result.output)")
+        #expect(result.output.contains("(each member)") && result.output.contains("≤ 10×"), "\(result.output)")
+    }
+
+    @Test("A file where a folder is expected is told so, and a missing folder is not found")
+    func file() async throws {
+        let runner = try CommandRunner()
+        try pipeline(runner, "stitch")
+        try await runner.picture("a.png")
+        let result = try await runner.run("run", "p.yaml", "a.png", "gone", "-o", "out")
+        #expect(result.exit == 2)
+        #expect(result.errors.contains("a.png: not-a-regular-file: expected a folder with the pictures of a set, found a file"))
+        #expect(result.errors.contains("gone: not-found"), "\(result.errors)")
+    }
+
+    @Test("A set that needs more memory than there is for all is refused before it is decoded")
+    func memory() async throws {
+        let runner = try CommandRunner()
+        try pipeline(runner, "stitch")
+        for index in 1...4 { try await runner.picture("in/set/\(index).png") }
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--max-memory", "64M")
+        #expect(result.exit == 2)
+        #expect(result.errors.contains("set: too-much-memory"), "\(result.errors)")
+    }
+}

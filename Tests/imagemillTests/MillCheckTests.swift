@@ -44,8 +44,8 @@ import Testing
         try runner.folder.write("renditions: { web: { save: { format: wepb } } }\n", to: "bad.yaml")
         let result = try await runner.run("check", "mill.yaml")
         #expect(result.exit == 78)
-        #expect(result.errors.contains("mill.yaml:3:38: error: the pipeline 'gone.yaml' cannot be used: cannot open 'gone.yaml': No such file"))
-        #expect(result.errors.contains("bad.yaml:1:39: error: expected one of"))
+        #expect(result.errors.contains("mill.yaml:3:41: error: the pipeline 'gone.yaml' cannot be used: cannot open 'gone.yaml': No such file"))
+        #expect(result.errors.contains("bad.yaml:1:38: error: expected one of"))
         #expect(result.output.isEmpty)
     }
 

@@ -54,8 +54,10 @@ package struct Settling: Sendable {
     package private(set) var writer = WriterSign.unknown
     /// When it was last seen to change, by our own clock.
     private var lastChange: Moment
-    /// How often waiting was in vain since the last sign of an end.
+    /// How often waiting was in vain since the last change.
     private var waits: UInt8 = 0
+    /// How often in a row it had grown when it was looked at.
+    private var growths: UInt8 = 0
     /// A set is only complete by quiet, or because its `.done` says so.
     private let isSet: Bool
 
@@ -77,6 +79,7 @@ package struct Settling: Sendable {
         writer = isSet ? .unknown : .justFinished
         lastChange = now
         waits = 0
+        growths = 0
     }
 
     /// Something about it changed, or the set's folder did.
@@ -118,7 +121,8 @@ package struct Settling: Sendable {
             lastChange = now
             // It changed although its writer was done: somebody else writes, or it is another file.
             if writer == .finished || old.identity != seen.identity && writer == .writing { writer = .unknown }
-            if waits < 6 { waits += 1 }
+            waits = 0
+            if growths < 6 { growths += 1 }
         }
         if writer == .justFinished { writer = .finished }
         sighting = seen
@@ -129,13 +133,14 @@ package struct Settling: Sendable {
 
     /// A file that keeps growing is looked at less and less often.
     private func growthPause(_ times: SettleTimes) -> Duration {
-        min(times.settle * (1 << Int(max(waits, 1) - 1)), max(times.settle, .seconds(15)))
+        min(times.settle * (1 << Int(max(growths, 1) - 1)), max(times.settle, .seconds(15)))
     }
 
     /// Longer each time, from half a second to half a minute, and not beyond the deadline.
     private mutating func pause(from now: Moment, _ times: SettleTimes) -> Verdict {
         let step = max(times.settle, .milliseconds(500)) * (1 << Int(min(waits, 5)))
         if waits < 6 { waits += 1 }
+        growths = 0
         return .wait(until: min(deadline(times), now + min(step, .seconds(30))))
     }
 }

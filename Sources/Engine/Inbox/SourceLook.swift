@@ -1,7 +1,7 @@
 // Looking at what stands in an inbox: the calls to the system behind `SourceTracker`'s actions. Nothing here waits, and no link is followed.
 import CLinux
 import Glibc
-package import Pipeline
+import Pipeline
 
 /// What a look found.
 enum LookResult: Equatable {

@@ -19,7 +19,7 @@ struct MillFileTests {
             [inbox.settle, inbox.incompleteAfter, inbox.zeroByteAfter, inbox.setQuiet] == [.seconds(2), .seconds(600), .seconds(60), .seconds(5)])
         #expect(inbox.originals == .move && inbox.watch == .auto && inbox.collision == .version && inbox.reports == .beside)
         #expect(inbox.attempts == 3 && inbox.priority == 1 && inbox.keepsTree && inbox.ignore.isEmpty)
-        #expect(inbox.pipeline.position == Position(line: 2, column: 46))
+        #expect(inbox.pipeline.position == Position(line: 2, column: 45))
     }
 
     @Test

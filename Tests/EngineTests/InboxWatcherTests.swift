@@ -217,18 +217,101 @@ private final class WatchedFolder: Sendable {
         #expect(try await inbox.names(2) == ["locked.png", "locked.png"])
     }
 
-    @Test("Twenty thousand files that come faster than the kernel can tell are all offered, by a watcher whose thread has ended when it says so")
-    func many() async throws {
-        let folder = try TemporaryFolder()
-        let inbox = try WatchedFolder(folder)
-        let root = try Directory(BytePath(folder.path("in")))
-        for number in 0..<20_000 {
-            let file = try root.making(BytePath("f\(number)"))
-            #expect(write(file.descriptor, "x", 1) == 1)
-        }
-        #expect(try await inbox.names(20_000, seconds: 50).count == 20_000)
+    @Test("A watch that is stopped has ended when it says so")
+    func stopping() async throws {
+        let inbox = try WatchedFolder(TemporaryFolder())
         inbox.watcher.stop()
         try await onNewThread { inbox.watcher.waitUntilStopped() }
+        try inbox.folder.write(png, to: "in/a.png")
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(try await inbox.names(0) == [])
+    }
+}
+
+/// The loop without its thread: nothing happens between two turns.
+@Suite struct WatchLoopTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func loop(watches: Int = .max, capacity: Int = 150_000, notes: @escaping (WatchNote) -> Void = { _ in }) throws
+        -> WatchLoop
+    {
+        try FileManager.default.createDirectory(atPath: folder.path("in"), withIntermediateDirectories: true)
+        var settings = WatchSettings(name: "shop", path: BytePath(folder.path("in")), times: SettleTimes(settle: .milliseconds(50)))
+        settings.capacity = capacity
+        return WatchLoop(settings, isDone: { _, _ in false }, note: notes) { () throws(FolderEvents.Shortage) in try FolderEvents(most: watches) }
+    }
+
+    /// Turns until so many are offered, and answers each.
+    private func offered(_ loop: WatchLoop, _ count: Int, removes: Bool = false) -> Set<BytePath> {
+        var names: Set<BytePath> = []
+        let end = Moment.now + .seconds(60)
+        while names.count < count && Moment.now < end {
+            for source in loop.turn().ready {
+                names.insert(source.relative)
+                if removes { FileSystem.remove(BytePath(folder.path("in")).appending(source.relative)) }
+                loop.answered(source, .taken)
+            }
+        }
+        return names
+    }
+
+    private func fill(_ count: Int) throws {
+        try FileSystem.makeDirectories(BytePath(folder.path("in")))
+        let root = try Directory(BytePath(folder.path("in")))
+        for number in 0..<count {
+            let file = try root.making(BytePath("f\(number)"))
+            _ = write(file.descriptor, "x", 1)
+        }
+    }
+
+    private var residentBytes: Int {
+        let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+        return (Int(text.split(separator: " ").dropFirst().first ?? "") ?? 0) * 4096
+    }
+
+    @Test("More events than the kernel keeps lose no file, and a file costs less than a kibibyte of memory")
+    func overflow() throws {
+        let loop = try loop()
+        while loop.status.scans == 0 { _ = loop.turn() }
+        try fill(20_000)
+        let before = residentBytes
+        #expect(offered(loop, 20_000).count == 20_000)
+        #expect(loop.status.overflows > 0)
+        #expect(residentBytes - before < 20_000 * 1024)
+    }
+
+    @Test("What does not fit into the memory is found again when there is room")
+    func capacity() throws {
+        try fill(500)
+        let loop = try loop(capacity: 100)
+        #expect(offered(loop, 500, removes: true).count == 500)
+        #expect(loop.status.counts.ready + loop.status.counts.settling <= 100)
+        #expect(try Directory(BytePath(folder.path("in"))).names() == [])
+    }
+
+    @Test("Where there are no more watches, the inbox is looked at instead, and the log says which setting to raise")
+    func shortage() throws {
+        for name in ["a", "b", "c"] { try folder.write("x", to: "in/\(name)/file") }
+        var notes: [WatchNote] = []
+        let loop = try loop(watches: 2) { notes.append($0) }
+        #expect(offered(loop, 3).count == 3)
+        guard case .polling(let time, let reason)? = loop.status.how else {
+            Issue.record("\(String(describing: loop.status.how))")
+            return
+        }
+        #expect(time == .seconds(5) && reason.contains("fs.inotify.max_user_watches"))
+        #expect(notes.map(\.sentence).contains { $0.hasPrefix("watching by looking every 5s: the system has no more watches") })
+    }
+
+    @Test("The table of kept files is asked before anything is tracked")
+    func kept() throws {
+        try fill(10)
+        let settings = WatchSettings(name: "shop", path: BytePath(folder.path("in")))
+        let loop = WatchLoop(settings, isDone: { _, _ in true }, note: { _ in })
+        while loop.status.scans == 0 { #expect(loop.turn().ready.isEmpty) }
+        #expect(loop.status.counts == TrackerCounts())
     }
 }
 

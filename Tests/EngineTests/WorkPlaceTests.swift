@@ -255,6 +255,29 @@ import Testing
         #expect(try place.standingJobs().map(\.id) == [linked.job])
     }
 
+    @Test("A source that is kept stays in its inbox, and a copy of it is worked on")
+    func kept() throws {
+        try folder.write("abc", to: "in/a.jpg")
+        try folder.write("1", to: "in/trip/more/1.png")
+        #expect(symlink("/etc/passwd", folder.path("in/trip/link.png")) == 0)
+        for (name, isSet) in [("a.jpg", false), ("trip", true)] {
+            let source = try ready(name, isSet: isSet)
+            let job = names.next()
+            let outcome = try place.claim(source, from: inbox, as: job, keepsOriginal: true) {}
+            guard case .claimed(let claimed) = outcome else {
+                Issue.record("\(outcome)")
+                continue
+            }
+            #expect(claimed.isSet == isSet)
+            let copy = try place.open(job, member: isSet ? BytePath("more/1.png") : nil)
+            #expect(copy.file.bytes(at: 0, count: 9) == Array((isSet ? "1" : "abc").utf8))
+            #expect(try !Directory(place.source(of: job).directory).names().contains(Array("link.png".utf8)))
+            try place.delete(job)
+        }
+        #expect(try folder.text("in/a.jpg") == "abc" && folder.text("in/trip/more/1.png") == "1")
+        #expect(try place.standingJobs() == [])
+    }
+
     @Test("Names of jobs are in order and unique, also when the clock goes back; others' names are none")
     func jobNames() {
         let names = JobNames()

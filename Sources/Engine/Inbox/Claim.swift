@@ -51,8 +51,11 @@ extension WorkPlace {
     /// Nothing is synced: what power takes away is the whole rename, and then the source stands in the inbox again, where the next start finds it.
     /// - Parameters:
     ///   - inbox: the path of the inbox.
+    ///   - keepsOriginal: the source stays in the inbox, and a copy of it stands in work/.
     ///   - record: writes the job down, before the source is touched. Its errors are passed on, with the source left where it is.
-    package func claim(_ source: ReadySource, from inbox: BytePath, as job: JobID, record: () throws -> Void) throws -> ClaimOutcome {
+    package func claim(
+        _ source: ReadySource, from inbox: BytePath, as job: JobID, keepsOriginal: Bool = false, record: () throws -> Void
+    ) throws -> ClaimOutcome {
         let place: (root: Directory, folder: Directory)
         do throws(SystemError) {
             guard let found = try find(source, inbox) else { return .gone }
@@ -69,7 +72,23 @@ extension WorkPlace {
             return .unavailable(error)
         }
         writeNote(source.relative, in: mine)
-        return take(source, place.folder, mine, job)
+        return keepsOriginal ? copy(source, place.folder, mine, job) : take(source, place.folder, mine, job)
+    }
+
+    private func copy(_ source: ReadySource, _ folder: Directory, _ mine: Directory, _ job: JobID) -> ClaimOutcome {
+        do throws(SystemError) {
+            try SourceCopy.copy(source.relative.lastComponent, in: folder, to: mine, as: Self.source)
+            guard let now = try folder.sighting(source.relative.lastComponent), isSame(now, source), let copy = try mine.sighting(Self.source) else {
+                throw SystemError("copy the source", code: EBUSY)
+            }
+            let sighting = source.isSet ? source.sighting : copy
+            return .claimed(ClaimedSource(job: job, inbox: source.inbox, relative: source.relative, isSet: source.isSet, sighting: sighting))
+        } catch {
+            try? delete(job)
+            if error.isAbsence { return .gone }
+            if error.code == EBUSY { return .changed }
+            return [ENOSPC, EDQUOT, EROFS, EIO].contains(error.code) ? .unavailable(error) : .blocked(error)
+        }
     }
 
     private func take(_ source: ReadySource, _ folder: Directory, _ mine: Directory, _ job: JobID) -> ClaimOutcome {

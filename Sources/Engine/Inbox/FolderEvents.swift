@@ -40,7 +40,11 @@ final class FolderEvents {
             IN_CREATE, IN_MODIFY, IN_CLOSE_WRITE, IN_MOVED_TO, IN_MOVED_FROM, IN_DELETE, IN_ATTRIB, IN_DELETE_SELF, IN_MOVE_SELF,
         ].reduce(0) { $0 | Int($1) } | Int(IN_ONLYDIR) | Int(IN_EXCL_UNLINK))
 
-    init() throws(Shortage) {
+    private let most: Int
+
+    /// - Parameter most: watches beyond which it behaves as if the system had no more.
+    init(most: Int = .max) throws(Shortage) {
+        self.most = most
         let descriptor = inotify_init1(O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw .instances }
         file = OpenFile(owning: descriptor)
@@ -52,6 +56,7 @@ final class FolderEvents {
     /// Watches a folder that is open: the very one, whatever its name is by now.
     /// - Parameter path: what it is called from the inbox on; empty for the inbox itself.
     func watch(_ directory: Directory, as path: BytePath) throws(Shortage) {
+        guard count < most else { throw .watches }
         let watch = withPath(BytePath("/proc/self/fd/\(directory.file.descriptor)")) { inotify_add_watch(file.descriptor, $0, Self.mask) }
         if watch >= 0 {
             if let old = folders[watch] { watches[old] = nil }

@@ -39,42 +39,7 @@ extension WorkPlace {
         // Inodes are distinct within a job; a copy from an attempt before is replaced.
         let name = BytePath(String(before.identity.inode))
         try folder.remove(name)
-        let copy = try folder.making(name)
-        if clinux_clone(original.descriptor, copy.descriptor) != 0 { try copyBytes(original, to: copy) }
-        var status = stat()
-        guard fstat(original.descriptor, &status) == 0, Sighting(status).hasSameContent(as: before), try copy.status().bytes == before.bytes else {
-            throw SystemError("copy the source: somebody still writes to it", code: EBUSY)
-        }
-        // Names with {date} are made of it.
-        var times = [status.st_atim, status.st_mtim]
-        guard futimens(copy.descriptor, &times) == 0 else { throw SystemError("copy the source") }
+        try SourceCopy.copy(original, to: folder, as: name)
         return (try folder.opening(name), name)
-    }
-
-    private func copyBytes(_ original: OpenFile, to copy: OpenFile) throws(SystemError) {
-        var isFirst = true
-        while true {
-            let count = clinux_copy(original.descriptor, copy.descriptor, 1 << 30)
-            if count == 0 && !isFirst { return }
-            // Some file systems cannot, and some say 0 where they mean that.
-            if count <= 0 { return try copyByHand(original, to: copy) }
-            isFirst = false
-        }
-    }
-
-    private func copyByHand(_ original: OpenFile, to copy: OpenFile) throws(SystemError) {
-        var offset = 0
-        while case let block = original.bytes(at: offset, count: 1 << 20), !block.isEmpty {
-            var written = 0
-            while written < block.count {
-                let count = block.withUnsafeBytes {
-                    pwrite(copy.descriptor, $0.baseAddress! + written, block.count - written, off_t(offset + written))
-                }
-                if count < 0 && errno == EINTR { continue }
-                guard count > 0 else { throw SystemError("copy the source") }
-                written += count
-            }
-            offset += block.count
-        }
     }
 }

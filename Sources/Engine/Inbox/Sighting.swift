@@ -39,8 +39,9 @@ package struct Sighting: Hashable, Sendable {
         changed = status.st_ctim.tv_sec * 1_000_000_000 + status.st_ctim.tv_nsec
     }
 
-    /// Whether it is still the same file with the same content. A rename, a link or new permissions do not count.
+    /// Whether it is still the same file, or set, with the same content. A rename, a link or new permissions do not count.
     package func hasSameContent(as other: Sighting) -> Bool {
         identity == other.identity && kind == other.kind && bytes == other.bytes && modified == other.modified
+            && (kind != .directory || changed == other.changed)
     }
 }

@@ -36,9 +36,9 @@ struct SourceLook {
             return try Self.examine(folder(above: path).opening(path.lastComponent))
         }
         var worst = Examination(hasWriter: false, structure: .complete)
-        try members(of: root.folder(path), depth: 0) { folder, name, found throws(SystemError) in
+        try members(of: root.folder(path)) { folder, path, found throws(SystemError) in
             guard found.kind == .regular, found.bytes > 0 else { return }
-            worst = worst.worse(try Self.examine(folder.opening(name)))
+            worst = worst.worse(try Self.examine(folder.opening(path.lastComponent)))
         }
         return worst
     }
@@ -57,34 +57,42 @@ struct SourceLook {
 
     /// All files of a set as one: their number, their bytes, and a digest of everything about them.
     private func set(_ folder: Directory, _ own: Sighting) throws(SystemError) -> LookResult {
-        var (count, bytes, digest) = (0, 0, 0)
-        try members(of: folder, depth: 0) { _, name, found throws(SystemError) in
+        var (count, bytes, digest) = (0, 0, UInt64(0))
+        try members(of: folder) { _, path, found throws(SystemError) in
             guard found.kind == .regular else { return }
             count += 1
             bytes += found.bytes
-            var hasher = Hasher()
-            hasher.combine(name)
-            hasher.combine(found)
             // A sum, since directories have no order.
-            digest &+= hasher.finalize()
+            digest &+= Self.digest(path, found)
         }
         guard count > 0 else { return .nothing }
         let isDeclared = try folder.sighting(BytePath(Self.doneMark)) != nil
-        let together = Sighting(kind: .directory, identity: own.identity, bytes: bytes, modified: count, changed: digest)
+        let together = Sighting(kind: .directory, identity: own.identity, bytes: bytes, modified: count, changed: Int(truncatingIfNeeded: digest))
         return .source(together, isDeclaredComplete: isDeclared)
+    }
+
+    /// The same in every process, so that a ledger can hold it. FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/
+    private static func digest(_ path: BytePath, _ found: Sighting) -> UInt64 {
+        var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+        func add(_ byte: UInt8) { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        path.bytes.forEach(add)
+        for number in [found.bytes, found.modified, Int(truncatingIfNeeded: found.identity.inode)] {
+            withUnsafeBytes(of: number.littleEndian) { $0.forEach(add) }
+        }
+        return digest
     }
 
     private typealias Visit = (Directory, BytePath, Sighting) throws(SystemError) -> Void
 
-    private func members(of folder: Directory, depth: Int, _ visit: Visit) throws(SystemError) {
+    private func members(of folder: Directory, at path: BytePath = BytePath([]), _ visit: Visit) throws(SystemError) {
         let stream = try DirectoryStream(folder)
         while let name = try stream.next() {
-            let path = BytePath(name)
-            guard !ignored.contains(name), let found = try folder.sighting(path) else { continue }
-            if found.kind == .directory && depth < FolderScan.deepest {
-                try members(of: folder.folder(path), depth: depth + 1, visit)
+            guard !ignored.contains(name), let found = try folder.sighting(BytePath(name)) else { continue }
+            let member = path.appending(BytePath(name))
+            if found.kind == .directory {
+                if member.components.count < FolderScan.deepest { try members(of: folder.folder(BytePath(name)), at: member, visit) }
             } else {
-                try visit(folder, path, found)
+                try visit(folder, member, found)
             }
         }
     }

@@ -39,6 +39,7 @@ final class WatchLoop {
     private let settings: WatchSettings
     private let isDone: (BytePath, Sighting) -> Bool
     private let note: (WatchNote) -> Void
+    private let makeEvents: EventMaker
     private var tracker: SourceTracker
     private let scan: FolderScan
     private var events: FolderEvents?
@@ -54,8 +55,15 @@ final class WatchLoop {
     /// Names in one step of a scan, and looks in one turn: a few milliseconds' worth.
     private static let stepSize = 512
 
-    init(_ settings: WatchSettings, isDone: @escaping (BytePath, Sighting) -> Bool, note: @escaping (WatchNote) -> Void) {
+    typealias EventMaker = () throws(FolderEvents.Shortage) -> FolderEvents
+
+    /// - Parameter makeEvents: how events are come by; tests make them scarce.
+    init(
+        _ settings: WatchSettings, isDone: @escaping (BytePath, Sighting) -> Bool, note: @escaping (WatchNote) -> Void,
+        makeEvents: @escaping EventMaker = { () throws(FolderEvents.Shortage) in try FolderEvents() }
+    ) {
         self.settings = settings
+        self.makeEvents = makeEvents
         self.isDone = isDone
         self.note = note
         tracker = SourceTracker(times: settings.times, setQuiet: settings.setQuiet, capacity: settings.capacity)
@@ -145,7 +153,7 @@ final class WatchLoop {
 
     private func awaitEvents(_ directory: Directory) {
         do throws(FolderEvents.Shortage) {
-            let events = try FolderEvents()
+            let events = try makeEvents()
             try events.watch(directory, as: BytePath([]))
             self.events = events
             tell(.events(folders: 1))
@@ -226,7 +234,9 @@ final class WatchLoop {
 
     private func goOnScanning(_ directory: Directory) {
         let now = Moment.now
-        if now >= nextScan || (tracker.wantsScan && !scan.isRunning) { beginScan(at: now) }
+        // A scan that is under way comes to its end first: a flood that drops events all the time would keep it at its beginning.
+        let isWanted = now >= nextScan || tracker.wantsScan
+        if isWanted && !(scan.isRunning && scan.isWhole) { beginScan(at: now) }
         guard scan.isRunning else { return }
         scan.step(in: directory, names: Self.stepSize) { take($0) }
         if !scan.isRunning && scan.isWhole { endScan() }
@@ -245,6 +255,8 @@ final class WatchLoop {
         tracker.endScan(at: now)
         status.scans += 1
         status.ignored = ignoredSoFar
+        // Somebody asked for another one meanwhile.
+        guard nextScan == .never else { return }
         // Where a scan takes long, it does not follow itself at once.
         let pause = Duration.nanoseconds(10 * (now.nanoseconds - scanBegan.nanoseconds))
         switch status.how {
@@ -316,6 +328,8 @@ final class WatchLoop {
 
     private func lookAt(_ path: BytePath, isSet: Bool, _ look: SourceLook) throws(SystemError) -> SourceTracker.Action? {
         switch try look.look(path, isSet: isSet) {
+        case .source(let sighting, _) where isSet && isDone(path, sighting):
+            return tracker.looked(path, nil, at: .now)
         case .source(let sighting, let isDeclared):
             return tracker.looked(path, sighting, isDeclaredComplete: isDeclared, at: .now)
         case .irregular(let kind):

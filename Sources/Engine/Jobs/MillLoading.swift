@@ -47,7 +47,7 @@ package struct LoadedMill: Sendable {
             throw MillProblems(mistakes: mistakes, refusals: ["there is no place for the ledger: write 'state:' into '\(path)', or set $HOME"])
         }
         let folders = file.inboxes.map { (Self.absolute($0.path, path), Self.absolute($0.outbox, path)) }
-        let refusals = try Self.layout(file, folders, pipelines, state).refusals
+        let refusals = try Self.layout(file, path, folders, pipelines, state).refusals
         guard mistakes.isEmpty && refusals.isEmpty else { throw MillProblems(mistakes: mistakes, refusals: refusals) }
         self.file = file
         self.state = state
@@ -85,12 +85,14 @@ package struct LoadedMill: Sendable {
     }
 
     private static func layout(
-        _ file: MillFile, _ folders: [(BytePath, BytePath)], _ pipelines: [MillPipelines.Found?], _ state: BytePath
+        _ file: MillFile, _ path: String, _ folders: [(BytePath, BytePath)], _ pipelines: [MillPipelines.Found?], _ state: BytePath
     ) throws -> MillLayout {
         let mounts = MountTable.current
-        let inboxes = try zip(zip(file.inboxes, folders), pipelines).map { pair, pipeline in
-            let (settings, (inbox, outbox)) = pair
-            let files = try (pipeline?.files ?? []).map { ($0.what, try FolderPlace.looking($0.path, mounts)) }
+        let own = ("the mill file", BytePath(path))
+        let inboxes = try zip(zip(file.inboxes, folders), pipelines).enumerated().map { index, entry in
+            let ((settings, (inbox, outbox)), pipeline) = entry
+            let read: [(what: String, path: BytePath)] = (index == 0 ? [own] : []) + (pipeline?.files ?? [])
+            let files = try read.map { ($0.what, try FolderPlace.looking($0.path, mounts)) }
             return MillLayout.Inbox(
                 name: settings.name, inbox: try .looking(inbox, mounts), outbox: try .looking(outbox, mounts), files: files)
         }

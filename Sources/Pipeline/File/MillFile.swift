@@ -62,7 +62,10 @@ struct MillGroup: ParameterGroup {
     let limits: MillLimits
 
     init(_ p: inout Parameters) {
-        state = p.optional("state", "Where the ledger is kept; default $STATE_DIRECTORY, which systemd sets, or ~/.local/state/imagemill.")
+        state = p.optional(
+            "state",
+            "The ledger's folder; default $STATE_DIRECTORY, which systemd sets, or ~/.local/state/imagemill. On the inbox' file system, work/, done/ and failed/ stand here too."
+        )
         workers = p.optional("workers", .auto, "Worker processes; auto is one for each core.")
         inboxes = p.required("inboxes", "The folders to watch.")
         drain = p.optional("drain", .seconds(30), "How long running jobs may take to finish after SIGTERM.")

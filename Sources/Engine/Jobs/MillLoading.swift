@@ -30,14 +30,13 @@ package struct LoadedMill: Sendable {
     package let state: BytePath
     package let inboxes: [Inbox]
 
-    /// The largest mill file, in bytes.
-    private static let largest = 1 << 20
-
-    /// Reads a mill file and its pipelines, and looks at its folders. Makes nothing.
-    /// - Parameter environment: a variable's value.
-    /// - Throws: `Diagnostics` or `MillProblems` for what the user has to change, `SystemError` where the file cannot be read.
-    package init(path: String, environment: (String) -> String?) throws {
-        let text = try Self.text(of: path)
+    /// Reads a mill file's pipelines, and looks at its folders. Makes nothing.
+    /// - Parameters:
+    ///   - path: of the mill file, to which others are relative.
+    ///   - text: what it says.
+    ///   - environment: a variable's value.
+    /// - Throws: `Diagnostics` or `MillProblems` for what the user has to change, `SystemError` where the system does not even let itself be looked at.
+    package init(path: String, text: String, environment: (String) -> String?) throws {
         let file = try MillFile(text: text, file: path)
         var loader = MillPipelines(path: path)
         let pipelines = file.inboxes.map { loader.load($0.pipeline) }
@@ -57,15 +56,6 @@ package struct LoadedMill: Sendable {
                 Inbox(settings: settings, path: inbox, outbox: outbox, pipeline: $0.loaded, base: WorkBase(inbox: inbox, state: state))
             }
         }
-    }
-
-    /// A text file of the user's.
-    package static func text(of path: String) throws -> String {
-        let bytes = try OpenFile.contents(BytePath(path), limit: largest)
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Diagnostics(file: path, text: "", items: [Diagnostic(Position(line: 1, column: 1), "the file is not UTF-8 text")])
-        }
-        return text
     }
 
     private static func state(_ file: MillFile, _ path: String, _ environment: (String) -> String?) -> BytePath? {

@@ -19,8 +19,9 @@ struct CheckCommand: RenderingCommand {
         var failure: ExitCode?
         for file in files {
             do {
-                let isMill = try MillFile.isLikely(LoadedMill.text(of: file))
-                printOutput("\(file): good; \(try await isMill ? checkMill(file, workers) : checkPipeline(file, workers))\n")
+                let text = try LoadedPipeline.text(of: file)
+                let sentence = try await MillFile.isLikely(text) ? checkMill(file, text, workers) : checkPipeline(file, text, workers)
+                printOutput("\(file): good; \(sentence)\n")
             } catch {
                 failure = ExitStatus.explaining(error, pipeline: file)
             }
@@ -28,15 +29,15 @@ struct CheckCommand: RenderingCommand {
         if let failure { throw failure }
     }
 
-    private func checkPipeline(_ path: String, _ workers: WorkerStarter) async throws -> String {
-        let loaded = try LoadedPipeline(path: path)
+    private func checkPipeline(_ path: String, _ text: String, _ workers: WorkerStarter) async throws -> String {
+        let loaded = try LoadedPipeline(path: path, text: text)
         try await checkAssets(loaded, Limits(), workers)
         let files = loaded.file.renditions.reduce(0) { $0 + $1.scales.count }
         return "\(files) file\(files == 1 ? "" : "s") for each picture"
     }
 
-    private func checkMill(_ path: String, _ workers: WorkerStarter) async throws -> String {
-        let mill = try LoadedMill(path: path) { name in getenv(name).map { String(cString: $0) } }
+    private func checkMill(_ path: String, _ text: String, _ workers: WorkerStarter) async throws -> String {
+        let mill = try LoadedMill(path: path, text: text) { name in getenv(name).map { String(cString: $0) } }
         for inbox in mill.inboxes { try await checkAssets(inbox.pipeline, mill.file.limits(memory: Machine.memory / 2), workers) }
         let count = mill.inboxes.count
         return (["\(count) inbox\(count == 1 ? "" : "es")"] + mill.inboxes.map(sentence)).joined(separator: "\n  ")

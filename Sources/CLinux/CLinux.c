@@ -19,7 +19,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
+#include <linux/fs.h>
 
 typedef union {
     struct cmsghdr align;
@@ -233,3 +236,34 @@ void clinux_keep_freed_memory(size_t bytes)
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mallopt(M_TRIM_THRESHOLD, bytes > INT_MAX ? INT_MAX : (int) bytes);
 }
+
+int clinux_nobody_writes(int descriptor)
+{
+    // A writer that comes meanwhile makes the kernel send a signal, SIGIO unless told otherwise, which would end this process.
+    if (fcntl(descriptor, F_SETSIG, SIGURG) != 0) return -1;
+    if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN ? 0 : -1;
+    fcntl(descriptor, F_SETLEASE, F_UNLCK);
+    return 1;
+}
+
+int clinux_rename_no_replace(int old_directory, const char *old_name, int new_directory, const char *new_name)
+{
+    return renameat2(old_directory, old_name, new_directory, new_name, RENAME_NOREPLACE);
+}
+
+uint32_t clinux_file_system_type(int descriptor)
+{
+    struct statfs status;
+    return fstatfs(descriptor, &status) == 0 ? (uint32_t) status.f_type : 0;
+}
+
+int64_t clinux_mount(int descriptor)
+{
+    struct statx status;
+    if (statx(descriptor, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) != 0 || !(status.stx_mask & STATX_MNT_ID)) return -1;
+    return (int64_t) status.stx_mnt_id;
+}
+
+int clinux_clone(int from, int to) { return ioctl(to, FICLONE, from); }
+
+ssize_t clinux_copy(int from, int to, size_t size) { return copy_file_range(from, NULL, to, NULL, size, 0); }

@@ -22,6 +22,9 @@ enum ExitStatus {
             let count = diagnostics.items.count
             printError("\(count) mistake\(count == 1 ? "" : "s") in \(diagnostics.file); nothing was written")
             return configuration
+        case let problems as MillProblems:
+            printError(problems.description)
+            return configuration
         case let error as SystemError:
             printError("imagemill: \(error)")
             return error.code == ENOSPC || error.code == EDQUOT ? tryAgain : configuration

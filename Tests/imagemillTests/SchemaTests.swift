@@ -85,6 +85,29 @@ import Testing
         #expect(result.exit == 0, "\(result.output)\(result.errors)")
     }
 
+    @Test("The shipped mill file is as the schema says")
+    func mill() async throws {
+        let result = try await validate(CommandRunner(), "mill", [Checkout.path + "/deploy/mill.yaml"])
+        #expect(result.exit == 0, "\(result.output)\(result.errors)")
+    }
+
+    @Test(
+        "The schema of a mill file refuses what the program refuses",
+        arguments: [
+            "inboxes: []", "inboxes:\n  - { path: in, outbox: out }", "inboxes:\n  - { path: in, outbox: out, pipeline: p, settle: 2 }",
+            "inboxes:\n  - { path: in, outbox: out, pipeline: p, watch: pol }", "workers: 0\ninboxes:\n  - { path: in, outbox: out, pipeline: p }",
+            "inboxes:\n  - { path: in, outbox: out, pipeline: p, originals: burn }",
+            "inboxes:\n  - { path: in, outbox: out, pipeline: p, ignore: [a/b] }",
+            "max-pixels: 5X\ninboxes:\n  - { path: in, outbox: out, pipeline: p }",
+        ])
+    func refusedMill(text: String) async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(text + "\n", to: "bad.yaml")
+        #expect(try await runner.run("check", "bad.yaml").exit == 78)
+        let result = try await validate(runner, "mill", ["bad.yaml"])
+        #expect(result.exit == 1 && result.errors.isEmpty, "\(result.output)\(result.errors)")
+    }
+
     @Test(
         "The schema refuses what the program refuses",
         arguments: [

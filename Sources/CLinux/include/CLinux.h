@@ -78,6 +78,25 @@ int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int from);
 // From now on a signal writes its number, one byte, into a descriptor. One that is ignored stays so. All signals share the last descriptor.
 int clinux_catch_signal(int number, int descriptor);
 
+// Asks whether anybody has this file open for writing, by taking a read lease and giving it back at once.
+// 1: nobody has; 0: somebody has; -1: the system does not say (another user's file, or a file system without leases).
+int clinux_nobody_writes(int descriptor);
+
+// Renames, and fails with EEXIST where the new name is taken. EINVAL or ENOSYS: the file system cannot promise that.
+int clinux_rename_no_replace(int old_directory, const char *old_name, int new_directory, const char *new_name);
+
+// The type of the file system that holds an open file, as statfs(2) has it; 0 where the system does not say.
+uint32_t clinux_file_system_type(int descriptor);
+
+// The number of the mount that holds an open file, as in the first column of /proc/self/mountinfo; -1 where the system does not say.
+int64_t clinux_mount(int descriptor);
+
+// Makes the second file a copy of the first that shares its blocks until one of them is written to.
+int clinux_clone(int from, int to);
+
+// Copies up to `size` bytes between the files' positions, without bringing them here. 0 at the end of the file.
+ssize_t clinux_copy(int from, int to, size_t size);
+
 // The signal that ended a process, 0 where none did.
 int clinux_ending_signal(int status);
 int clinux_exit_code(int status);

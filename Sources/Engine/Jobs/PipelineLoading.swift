@@ -20,12 +20,20 @@ package struct LoadedPipeline: Sendable {
 
     /// Reads a pipeline and opens its assets; their paths are relative to the file.
     /// - Throws: `Diagnostics` for what is written wrongly, `SystemError` where the file cannot be read.
-    package init(path: String) throws {
-        let bytes = try OpenFile.contents(BytePath(path), limit: Self.largest)
+    package init(path: String) throws { try self.init(path: path, text: Self.text(of: path)) }
+
+    /// The text of a pipeline or mill file. A file that is a pipe can be read once only.
+    package static func text(of path: String) throws -> String {
+        let bytes = try OpenFile.contents(BytePath(path), limit: largest)
         guard let text = String(validating: bytes, as: UTF8.self) else {
             let problem = Diagnostic(Position(line: 1, column: 1), "the file is not UTF-8 text")
             throw Diagnostics(file: path, text: "", items: [problem])
         }
+        return text
+    }
+
+    /// Takes a pipeline's text and opens its assets.
+    package init(path: String, text: String) throws {
         file = try PipelineFile(text: text, file: path, catalogue: .all)
         self.path = path
         var assets: [OpenedAsset] = []

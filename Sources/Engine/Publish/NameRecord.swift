@@ -3,11 +3,6 @@ import FoundationEssentials
 import GRDB
 import Pipeline
 
-/// What to do where a name belongs to another source, or to a file that Imagemill did not write.
-package enum CollisionPolicy: String, Sendable, CaseIterable {
-    case version, fail, overwrite
-}
-
 /// What stands at a name that no source owns.
 enum Occupant {
     case nothing

@@ -4,13 +4,14 @@ import Yams
 /// Reads a YAML text of one document.
 ///
 /// Anchors, aliases, merge keys and repeated keys are refused: the file says what it says, once.
+/// - Parameter need: the key that it must have, for the message about an empty file.
 /// - Returns: the root, or nil where the text cannot be read as far as that; and every mistake found.
-func readYAML(_ text: String) -> (root: YAMLNode?, problems: [Diagnostic]) {
+func readYAML(_ text: String, need: String = "renditions") -> (root: YAMLNode?, problems: [Diagnostic]) {
     var reader = YAMLReader()
     do {
         let parser = try Parser(yaml: text)
         guard let root = try parser.singleRoot() else {
-            return (nil, [Diagnostic(Position(line: 1, column: 1), "the file is empty; expected a mapping with 'renditions'")])
+            return (nil, [Diagnostic(Position(line: 1, column: 1), "the file is empty; expected a mapping with '\(need)'")])
         }
         // Nodes hold their anchors weakly; the parser owns them.
         return withExtendedLifetime(parser) { (reader.node(root), reader.problems) }

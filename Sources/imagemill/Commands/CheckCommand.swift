@@ -1,33 +1,57 @@
 import ArgumentParser
 import Engine
+import Glibc
 import Pipeline
 
-/// `imagemill check`: is a pipeline file right?
+/// `imagemill check`: is a pipeline file, or a mill file with its pipelines, right?
 struct CheckCommand: RenderingCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Checks pipeline files and the assets they name.",
-        discussion: "Example: imagemill check pipelines/*.yaml")
+        abstract: "Checks pipeline files and the assets they name, and mill files with their pipelines and folders.",
+        discussion: "Example: imagemill check pipelines/*.yaml mill.yaml")
 
-    @Argument(help: "Pipeline files.")
-    var pipelines: [String]
+    @Argument(help: "Pipeline files or mill files.")
+    var files: [String]
 
     var workerCount: Int { 1 }
 
     func run(_ workers: WorkerStarter) async throws {
         var failure: ExitCode?
-        for pipeline in pipelines {
+        for file in files {
             do {
-                let loaded = try LoadedPipeline(path: pipeline)
-                let settings = try LaneSettings.looking(loaded, limits: Limits(), workers: workers)
-                // The worker decodes the assets.
-                _ = try await onNewThread { try Lane(settings, index: 0).prepare() }
-                let files = loaded.file.renditions.reduce(0) { $0 + $1.scales.count }
-                printOutput("\(pipeline): good; \(files) file\(files == 1 ? "" : "s") for each picture\n")
+                let text = try LoadedPipeline.text(of: file)
+                let sentence = try await MillFile.isLikely(text) ? checkMill(file, text, workers) : checkPipeline(file, text, workers)
+                printOutput("\(file): good; \(sentence)\n")
             } catch {
-                failure = ExitStatus.explaining(error, pipeline: pipeline)
+                failure = ExitStatus.explaining(error, pipeline: file)
             }
         }
         if let failure { throw failure }
+    }
+
+    private func checkPipeline(_ path: String, _ text: String, _ workers: WorkerStarter) async throws -> String {
+        let loaded = try LoadedPipeline(path: path, text: text)
+        try await checkAssets(loaded, Limits(), workers)
+        let files = loaded.file.renditions.reduce(0) { $0 + $1.scales.count }
+        return "\(files) file\(files == 1 ? "" : "s") for each picture"
+    }
+
+    private func checkMill(_ path: String, _ text: String, _ workers: WorkerStarter) async throws -> String {
+        let mill = try LoadedMill(path: path, text: text) { name in getenv(name).map { String(cString: $0) } }
+        for inbox in mill.inboxes { try await checkAssets(inbox.pipeline, mill.file.limits(memory: Machine.memory / 2), workers) }
+        let count = mill.inboxes.count
+        return (["\(count) inbox\(count == 1 ? "" : "es")"] + mill.inboxes.map(sentence)).joined(separator: "\n  ")
+    }
+
+    private func sentence(_ inbox: LoadedMill.Inbox) -> String {
+        let head = "\(inbox.settings.name): \(inbox.path.printable) → \(inbox.outbox.printable)"
+        let tail = inbox.base.predicted.map { "work/, done/ and failed/ will stand in \($0.printable)" }
+        return "\(head); \(tail ?? "the inbox is missing, and would be waited for")"
+    }
+
+    /// The worker decodes the assets.
+    private func checkAssets(_ pipeline: LoadedPipeline, _ limits: Limits, _ workers: WorkerStarter) async throws {
+        let settings = try LaneSettings.looking(pipeline, limits: limits, workers: workers)
+        _ = try await onNewThread { try Lane(settings, index: 0).prepare() }
     }
 }

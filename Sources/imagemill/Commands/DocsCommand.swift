@@ -23,6 +23,7 @@ enum GeneratedDocs {
     static var files: [(path: String, text: String)] {
         SchemaCommand.Document.allCases.map { ("schema/\($0.rawValue).schema.json", json($0.schema, pretty: true) + "\n") } + [
             ("reference/stages.md", stages), ("reference/saving.md", saving), ("reference/codes.md", codes),
+            ("reference/mill.md", mill),
         ]
     }
 
@@ -34,13 +35,24 @@ enum GeneratedDocs {
 
     private static var saving: String {
         let formats = OutputFormat.allCases.map { format in
-            let rows = SaveSettings.descriptions(of: format).map { parameter in
-                let fallback = parameter.isRequired ? "required" : parameter.defaultText.map { "default `\($0)`" } ?? "optional"
-                return "| `\(parameter.key)` | \(escaped(parameter.expectation)); \(fallback) | \(escaped(parameter.text)) |\n"
-            }
-            return "## `\(format.rawValue)`\n\n| option | value | meaning |\n|---|---|---|\n" + rows.joined()
+            "## `\(format.rawValue)`\n\n" + table(SaveSettings.descriptions(of: format), title: "option")
         }
         return notice + "# Saving\n\nWhat `save` takes, by format.\n\n" + formats.joined(separator: "\n")
+    }
+
+    private static var mill: String {
+        let (file, inbox) = MillFile.descriptions
+        let head = "# The mill file\n\nWhat `imagemill watch` reads. Paths are relative to the file. `imagemill check mill.yaml` checks it.\n\n"
+        return notice + head + table(file, title: "setting") + "\n## An inbox\n\n" + table(inbox, title: "setting")
+    }
+
+    private static func table(_ parameters: [ParameterDescription], title: String) -> String {
+        (["| \(title) | value | meaning |", "|---|---|---|"] + parameters.map(row)).joined(separator: "\n") + "\n"
+    }
+
+    private static func row(_ parameter: ParameterDescription) -> String {
+        let fallback = parameter.isRequired ? "required" : parameter.defaultText.map { "default `\($0)`" } ?? "optional"
+        return "| `\(parameter.key)` | \(escaped(parameter.expectation)); \(fallback) | \(escaped(parameter.text)) |"
     }
 
     private static var codes: String {

@@ -7,15 +7,16 @@ import Stages
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "Prints the JSON Schema of pipeline files or of reports.",
+        abstract: "Prints the JSON Schema of pipeline files, of mill files or of reports.",
         discussion: "Example: imagemill schema > pipeline.schema.json")
 
     enum Document: String, CaseIterable, ExpressibleByArgument {
-        case pipeline, report, batch
+        case pipeline, mill, report, batch
 
         var schema: JSONValue {
             switch self {
             case .pipeline: PipelineFile.schema(catalogue: .all)
+            case .mill: MillFile.schema
             case .report: ReportSchema.report
             case .batch: ReportSchema.batch
             }

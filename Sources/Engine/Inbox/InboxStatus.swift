@@ -1,0 +1,102 @@
+// What an inbox says of itself, to the status and to the log.
+import Glibc
+package import Pipeline
+
+/// How an inbox learns of what arrives.
+package enum WatchingHow: Equatable, Sendable {
+    case events(folders: Int)
+    /// By looking, with the reason in the user's words.
+    case polling(every: Duration, because: String)
+
+    package var sentence: String {
+        switch self {
+        case .events: "by events"
+        case .polling(let time, let reason): "by looking every \(time.written): \(reason)"
+        }
+    }
+}
+
+/// Why nothing is taken from an inbox for now. It ends by itself when the reason does.
+package struct InboxPause: Equatable, Sendable {
+    /// The list is closed: scripts rely on the words.
+    package enum Code: String, Sendable, CaseIterable {
+        case missingRoot = "missing-root"
+        case permission
+        case readOnly = "read-only"
+        case noSpace = "no-space"
+        case ioError = "io-error"
+    }
+
+    package let code: Code
+    package let message: String
+
+    package init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The pause that trouble with a folder brings.
+    package init(_ error: SystemError) {
+        let code: Code =
+            switch error.code {
+            case ENOENT, ENOTDIR, ELOOP, ESTALE: .missingRoot
+            case EACCES, EPERM: .permission
+            case EROFS: .readOnly
+            case ENOSPC, EDQUOT: .noSpace
+            default: .ioError
+            }
+        self.init(code, error.description)
+    }
+}
+
+/// What an inbox knows at one moment.
+package struct InboxStatus: Sendable {
+    /// nil until the inbox was there for the first time.
+    package var how: WatchingHow?
+    package var pause: InboxPause?
+    package var counts = TrackerCounts()
+    /// Names that the last whole scan passed over.
+    package var ignored = 0
+    /// Links, pipes, sockets and devices that were met.
+    package var irregular = 0
+    /// Some of those that cannot be taken, with the reason.
+    package var blocked: [(path: BytePath, reason: SystemError)] = []
+    package var isScanning = false
+    /// Whole scans that came to their end.
+    package var scans = 0
+    /// How often the kernel dropped events.
+    package var overflows = 0
+    /// When the inbox' thread last went round: at most a few seconds ago, unless it hangs in its file system.
+    package var lastTurn = Moment(nanoseconds: 0)
+
+    package init() {}
+}
+
+/// Something that a person may want to read in the log, once.
+package enum WatchNote: Equatable, Sendable {
+    case watching(WatchingHow)
+    case paused(InboxPause)
+    case resumed
+    case overflow
+    case irregular(BytePath, Sighting.Kind)
+    case unreadable(BytePath, SystemError)
+
+    package var isWarning: Bool {
+        switch self {
+        case .watching, .resumed: false
+        case .paused, .overflow, .irregular, .unreadable: true
+        }
+    }
+
+    package var sentence: String {
+        switch self {
+        case .watching(let how): "watching \(how.sentence)"
+        case .paused(let pause): "paused: \(pause.message)"
+        case .resumed: "resumed"
+        case .overflow: "the kernel dropped events; looking through the whole inbox"
+        case .irregular(let path, .link): "left alone '\(path.printable)': it is a link, and links are not followed"
+        case .irregular(let path, _): "left alone '\(path.printable)': it is a pipe, a socket or a device"
+        case .unreadable(let path, let error): "cannot look into '\(path.printable)': \(error.reason)"
+        }
+    }
+}

@@ -1,0 +1,52 @@
+// A free name beside one that is taken: `photo~2.jpg`, `photo~3.jpg`, …
+import Glibc
+import Pipeline
+
+enum VersionedName {
+    /// A version of a name: `~2` before the extension. Too long a stem is shortened, so that the whole is a name.
+    static func version(_ number: Int, of name: BytePath) -> BytePath {
+        guard number > 1 else { return name }
+        let bytes = name.bytes
+        // A leading dot makes a hidden file, not an extension.
+        let dot = bytes.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 ? $0 : nil } ?? bytes.count
+        let ending = Array("~\(number)".utf8) + bytes[dot...]
+        return BytePath(Array(bytes[..<min(dot, max(0, 255 - ending.count))]) + ending.suffix(255))
+    }
+
+    /// Moves something to the first version of a name that is free.
+    /// - Returns: that name.
+    static func move(_ name: BytePath, from: Directory, to folder: Directory, as wish: BytePath) throws(SystemError) -> BytePath {
+        var number = try folder.sighting(wish) == nil ? 1 : try freeVersion(of: wish, in: folder)
+        while true {
+            let candidate = version(number, of: wish)
+            do throws(SystemError) {
+                try from.move(name, to: folder, as: candidate)
+                return candidate
+            } catch  where error.code == EEXIST {
+                number += 1
+            }
+        }
+    }
+
+    /// The folder of this name, or of the first version of it that is a folder or free: a file may stand under the name.
+    static func folder(_ name: BytePath, in parent: Directory) throws(SystemError) -> (folder: Directory, name: BytePath, isNew: Bool) {
+        for number in 1... {
+            let candidate = version(number, of: name)
+            let found = try parent.sighting(candidate)
+            if let found, found.kind != .directory { continue }
+            return (try parent.makingFolder(candidate), candidate, found == nil)
+        }
+        preconditionFailure("there is no largest version")
+    }
+
+    /// A version that is free, found in steps that double: a name that is dropped every minute has many. Gaps do not matter.
+    private static func freeVersion(of name: BytePath, in folder: Directory) throws(SystemError) -> Int {
+        var (taken, free) = (1, 2)
+        while try folder.sighting(version(free, of: name)) != nil { (taken, free) = (free, free * 2) }
+        while free - taken > 1 {
+            let middle = (taken + free) / 2
+            if try folder.sighting(version(middle, of: name)) == nil { free = middle } else { taken = middle }
+        }
+        return free
+    }
+}

@@ -1,0 +1,98 @@
+// The file that `imagemill watch` reads. It says where pictures arrive and where their renditions go; what is done to them stands in pipelines.
+
+/// What the user wrote. It never changes after reading; a reload reads another one.
+package struct MillFile: Sendable {
+    package let text: String
+    /// Where the ledger stands; nil for the system's usual place.
+    package let state: WrittenPath?
+    package let workers: WorkerCount
+    package let inboxes: [MillInbox]
+    /// How long running jobs may take after SIGTERM.
+    package let drain: Duration
+    private let limitGroup: MillLimits
+
+    /// Reads a mill file.
+    /// - Parameter file: the name to show in messages.
+    /// - Throws: every mistake at once.
+    package init(text: String, file: String) throws(Diagnostics) {
+        let (root, problems) = readYAML(text, need: "inboxes")
+        var log = ReadingLog(catalogue: StageCatalogue([]))
+        for problem in problems { log.problem(problem.position, problem.message) }
+        let group = root.flatMap { Parameters.read(MillGroup.self, from: $0, owner: "the mill file", &log) }
+        guard let group, log.problems.isEmpty else { throw Diagnostics(file: file, text: text, items: log.problems) }
+        self.text = text
+        state = group.state
+        workers = group.workers
+        inboxes = group.inboxes.inboxes
+        drain = group.drain
+        limitGroup = group.limits
+    }
+
+    /// How much one source may cost.
+    /// - Parameter memory: bytes for all workers together, where the file does not say.
+    package func limits(memory: Int) -> Limits { limitGroup.limits(memory: memory) }
+
+    /// Whether a text looks more like a mill file than like a pipeline, by its keys.
+    package static func isLikely(_ text: String) -> Bool {
+        guard let root = readYAML(text).root, case .mapping(let entries) = root.content else { return false }
+        let keys = Set(entries.map(\.key))
+        func known(_ type: any ParameterGroup.Type) -> Int { Parameters.describe(type).count { keys.contains($0.key) } }
+        return known(MillGroup.self) > known(PipelineGroup.self)
+    }
+
+    /// The JSON Schema of a mill file.
+    package static var schema: JSONValue {
+        let head: JSONValue = ["$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Imagemill mill file"]
+        guard case .object(let body) = MillGroup.mappingSchema() else { return head }
+        return head.merging(body).merging(["$defs": ["inbox": InboxGroup.mappingSchema()]])
+    }
+
+    /// What the file and an inbox take, for the reference.
+    package static var descriptions: (file: [ParameterDescription], inbox: [ParameterDescription]) {
+        (Parameters.describe(MillGroup.self), Parameters.describe(InboxGroup.self))
+    }
+}
+
+/// The parameters of the whole file.
+struct MillGroup: ParameterGroup {
+    let state: WrittenPath?
+    let workers: WorkerCount
+    let inboxes: InboxList
+    let drain: Duration
+    let limits: MillLimits
+
+    init(_ p: inout Parameters) {
+        state = p.optional(
+            "state",
+            "The ledger's folder; default $STATE_DIRECTORY, which systemd sets, or ~/.local/state/imagemill. On the inbox' file system, work/, done/ and failed/ stand here too."
+        )
+        workers = p.optional("workers", .auto, "Worker processes; auto is one for each core.")
+        inboxes = p.required("inboxes", "The folders to watch.")
+        drain = p.optional("drain", .seconds(30), "How long running jobs may take to finish after SIGTERM.")
+        limits = MillLimits(&p)
+    }
+}
+
+/// The limits, as `imagemill run` has them.
+struct MillLimits: ParameterGroup {
+    let pixels, frames: Count?
+    let sourceBytes, memory, outputBytes: ByteCount?
+
+    init(_ p: inout Parameters) {
+        pixels = p.optional("max-pixels", "Most pixels of a source or a result, all frames together; default 100M.")
+        frames = p.optional("max-frames", "Most frames of an animation; default 500.")
+        sourceBytes = p.optional("max-source-bytes", "Most bytes of a source; default 512M.")
+        memory = p.optional("max-memory", "Memory for all workers together; default half of the machine's.")
+        outputBytes = p.optional("max-output-bytes", "Most bytes of one rendition; default 2G.")
+    }
+
+    func limits(memory usual: Int) -> Limits {
+        var limits = Limits()
+        limits.maximumPixels = pixels?.value ?? limits.maximumPixels
+        limits.maximumFrames = frames?.value ?? limits.maximumFrames
+        limits.maximumSourceBytes = sourceBytes?.value ?? limits.maximumSourceBytes
+        limits.maximumMemory = memory?.value ?? usual
+        limits.maximumOutputBytes = outputBytes?.value ?? limits.maximumOutputBytes
+        return limits
+    }
+}

@@ -1,0 +1,106 @@
+// One inbox of `mill.yaml`.
+
+/// A folder that is watched, and what becomes of what is dropped there.
+package struct MillInbox: Sendable {
+    /// Tells inboxes apart in the state folder, in logs and in the status.
+    package let name: String
+    package let path: WrittenPath
+    package let outbox: WrittenPath
+    package let pipeline: WrittenPath
+    package let settle: Duration
+    package let originals: OriginalPolicy
+    package let watch: WatchMode
+    /// How often a source is tried that may succeed another time.
+    package let attempts: Int
+    package let collision: CollisionPolicy
+    /// Renditions stand in the same sub-folders as their sources.
+    package let keepsTree: Bool
+    package let incompleteAfter: Duration
+    package let zeroByteAfter: Duration
+    package let setQuiet: Duration
+    package let priority: Int
+    package let ignore: [NamePattern]
+    package let reports: ReportPlace
+    package let position: Position
+}
+
+/// The parameters of an inbox.
+struct InboxGroup: ParameterGroup {
+    let path, outbox, pipeline: WrittenPath
+    let name: String?
+    let settle, incompleteAfter, zeroByteAfter, setQuiet: Duration
+    let originals: OriginalPolicy
+    let watch: WatchMode
+    let attempts, priority: Int
+    let collision: CollisionPolicy
+    let keepsTree: Bool
+    let ignore: NamePatternList
+    let reports: ReportPlace
+
+    init(_ p: inout Parameters) {
+        path = p.required("path", "The folder to watch, with its sub-folders.")
+        outbox = p.required("outbox", "The folder for the renditions.")
+        pipeline = p.required("pipeline", "The pipeline file.")
+        name = p.optional("name", "How the inbox is called in logs, in the status and in the state folder; default the last part of 'path'.")
+        originals = p.optional("originals", .move, "What becomes of a source that is done: move it to done/, keep it, or delete it.")
+        settle = p.optional("settle", .seconds(2), "How long a file must not change before it is taken, where nothing tells that it was closed.")
+        incompleteAfter = p.optional(
+            "incomplete-after", .seconds(600), "When the decoder judges a file whose end is missing, or that is never closed.")
+        zeroByteAfter = p.optional("zero-byte-after", .seconds(60), "When a file of 0 bytes counts as a failure.")
+        setQuiet = p.optional("set-quiet", .seconds(5), "How long nothing must change in a set's folder; a file named .done ends the wait.")
+        watch = p.optional("watch", .auto, "By events, by looking at intervals, or auto: events but for network file systems.")
+        attempts = p.optional("attempts", 3, in: 1...100, "How often a source is tried before it goes to failed/.")
+        collision = p.optional("collision", .version, "When a name belongs to another source: version (a-2.webp), fail, or overwrite.")
+        keepsTree = p.optional("keep-tree", true, "Puts renditions into the same sub-folders as their sources.")
+        priority = p.optional("priority", 1, in: 1...100, "The share of this inbox where several wait: 2 gets twice as many turns as 1.")
+        ignore = p.optional("ignore", NamePatternList([]), "More names to pass over; with ! before it, a usual leftover that is taken after all.")
+        reports = p.optional("reports", .beside, "Where reports go: beside the renditions, or to the folder reports/ in the outbox.")
+        if let name, !Self.canName(name) { p.problem(at: "name", "the name '\(name)' cannot be the name of a folder") }
+        if incompleteAfter < settle { p.problem(at: "incomplete-after", "'incomplete-after' is shorter than 'settle'; it must be longer") }
+    }
+
+    /// Names are folders below `state`.
+    private static func canName(_ name: String) -> Bool {
+        !name.isEmpty && !name.hasPrefix(".") && name.utf8.count <= 200 && !name.utf8.contains { $0 < 0x20 || $0 == UInt8(ascii: "/") || $0 == 0x7F }
+    }
+
+    /// The last part of the path, without what a name cannot begin with.
+    private var defaultName: String {
+        let last = BytePath(path.text).withoutTrailingSlashes.lastComponent.text
+        return Self.canName(last) ? last : "inbox"
+    }
+
+    func inbox(at position: Position) -> MillInbox {
+        MillInbox(
+            name: name ?? defaultName, path: path, outbox: outbox, pipeline: pipeline, settle: settle, originals: originals, watch: watch,
+            attempts: attempts, collision: collision, keepsTree: keepsTree, incompleteAfter: incompleteAfter, zeroByteAfter: zeroByteAfter,
+            setQuiet: setQuiet, priority: priority, ignore: ignore.patterns, reports: reports, position: position)
+    }
+}
+
+/// `inboxes`: a list of inboxes.
+struct InboxList: ParameterValue {
+    let inboxes: [MillInbox]
+
+    static var expectation: String { "a list of inboxes, each with 'path', 'outbox' and 'pipeline'" }
+    static var schema: JSONValue { ["type": "array", "minItems": 1, "items": ["$ref": "#/$defs/inbox"]] }
+    static var placeholder: InboxList { InboxList(inboxes: []) }
+    var written: String { "[]" }
+
+    static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> InboxList? {
+        guard case .list(let items) = node.content else { return nil }
+        if items.isEmpty { log.problem(node.position, "'inboxes' is empty: nothing would be watched") }
+        var inboxes: [MillInbox] = []
+        for item in items {
+            let problemsBefore = log.problems.count
+            let group = Parameters.read(InboxGroup.self, from: item, owner: "the inbox", &log)
+            // What follows from a placeholder is no mistake of the user's.
+            guard let inbox = group?.inbox(at: item.position), log.problems.count == problemsBefore else { continue }
+            if inboxes.contains(where: { $0.name == inbox.name }) {
+                log.problem(item.position, "two inboxes are called '\(inbox.name)'; give one of them a 'name' of its own")
+            }
+            inboxes.append(inbox)
+        }
+        return InboxList(inboxes: inboxes)
+    }
+}

@@ -1,0 +1,54 @@
+// Numbers with a unit behind, as options and settings take them.
+
+/// A count such as `300M`: K, M and G stand for thousands, millions and thousand millions.
+package struct Count: Hashable, Sendable {
+    package let value: Int
+
+    package init?(_ text: String) {
+        guard let value = scaled(text, by: 1000) else { return nil }
+        self.value = value
+    }
+}
+
+/// Bytes such as `512M`: K, M and G stand for KiB, MiB and GiB.
+package struct ByteCount: Hashable, Sendable {
+    package let value: Int
+
+    package init?(_ text: String) {
+        guard let value = scaled(text, by: 1024) else { return nil }
+        self.value = value
+    }
+}
+
+extension Count: ParameterValue {
+    package static var expectation: String { "a count such as 5000 or 300M" }
+    package static var schema: JSONValue { amountSchema }
+    package static var placeholder: Count { Count("1")! }
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Count? { node.text.flatMap { Count($0) } }
+    package var written: String { String(value) }
+}
+
+extension ByteCount: ParameterValue {
+    package static var expectation: String { "a number of bytes such as 512M or 4G" }
+    package static var schema: JSONValue { amountSchema }
+    package static var placeholder: ByteCount { ByteCount("1")! }
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> ByteCount? { node.text.flatMap { ByteCount($0) } }
+    package var written: String { String(value) }
+}
+
+private let amountSchema: JSONValue = [
+    "anyOf": [["type": "integer", "minimum": 1], ["type": "string", "pattern": "^[0-9]+[KkMmGg]?$"]]
+]
+
+private func scaled(_ text: String, by step: Int) -> Int? {
+    let units: [Character: Int] = ["K": 1, "M": 2, "G": 3]
+    var digits = text[...]
+    var factor = 1
+    if let unit = text.last?.uppercased().first, let power = units[unit] {
+        digits.removeLast()
+        for _ in 0..<power { factor *= step }
+    }
+    guard let number = Int(digits), number > 0 else { return nil }
+    let (value, overflow) = number.multipliedReportingOverflow(by: factor)
+    return overflow ? nil : value
+}

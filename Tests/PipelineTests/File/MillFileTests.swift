@@ -1,0 +1,94 @@
+// The mill file: what it says where nothing is said, and what is said of its mistakes.
+import Testing
+
+@testable import Pipeline
+
+struct MillFileTests {
+    private func mill(_ text: String) throws(Diagnostics) -> MillFile { try MillFile(text: text, file: "mill.yaml") }
+
+    private func inbox(_ more: String = "") throws -> MillInbox {
+        try #require(try mill("inboxes:\n  - { path: drop/in, outbox: out, pipeline: p.yaml\(more) }\n").inboxes.first)
+    }
+
+    @Test
+    func `an inbox is read with its defaults`() throws {
+        let inbox = try inbox()
+        #expect(inbox.name == "in")
+        #expect([inbox.path, inbox.outbox, inbox.pipeline].map(\.text) == ["drop/in", "out", "p.yaml"])
+        #expect(
+            [inbox.settle, inbox.incompleteAfter, inbox.zeroByteAfter, inbox.setQuiet] == [.seconds(2), .seconds(600), .seconds(60), .seconds(5)])
+        #expect(inbox.originals == .move && inbox.watch == .auto && inbox.collision == .version && inbox.reports == .beside)
+        #expect(inbox.attempts == 3 && inbox.priority == 1 && inbox.keepsTree && inbox.ignore.isEmpty)
+        #expect(inbox.pipeline.position == Position(line: 2, column: 45))
+    }
+
+    @Test
+    func `a mill is read with its defaults`() throws {
+        let file = try mill("inboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n")
+        #expect(file.state == nil && file.workers == .auto && file.drain == .seconds(30))
+        var limits = Limits()
+        limits.maximumMemory = 77
+        #expect(file.limits(memory: 77) == limits)
+    }
+
+    @Test
+    func `every setting is read`() throws {
+        let inbox = try inbox(
+            """
+            , name: shop, settle: 500ms, originals: keep, watch: poll every 1.5s, attempts: 5, collision: fail, keep-tree: false,
+                incomplete-after: 1h, zero-byte-after: 2m, set-quiet: 0s, priority: 7, ignore: ["*.xmp", "!*.tmp"], reports: folder
+            """)
+        #expect(inbox.name == "shop" && inbox.settle == .milliseconds(500) && inbox.originals == .keep)
+        #expect(inbox.watch == .poll(every: .milliseconds(1500)) && inbox.attempts == 5 && inbox.collision == .fail && !inbox.keepsTree)
+        #expect([inbox.incompleteAfter, inbox.zeroByteAfter, inbox.setQuiet] == [.seconds(3600), .seconds(120), .zero])
+        #expect(inbox.priority == 7 && inbox.ignore.map(\.text) == ["*.xmp", "!*.tmp"] && inbox.reports == .folder)
+        let file = try mill(
+            "state: /var/x\nworkers: 3\ndrain: 5m\nmax-pixels: 300M\nmax-frames: 9\nmax-source-bytes: 1K\nmax-memory: 4G\nmax-output-bytes: 2M\n"
+                + "inboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n")
+        #expect(file.state?.text == "/var/x" && file.workers == .count(3) && file.drain == .seconds(300))
+        let limits = file.limits(memory: 1)
+        #expect([limits.maximumPixels, limits.maximumFrames, limits.maximumSourceBytes] == [300_000_000, 9, 1024])
+        #expect([limits.maximumMemory, limits.maximumOutputBytes] == [4 << 30, 2 << 20])
+    }
+
+    @Test(arguments: Fixture.mills)
+    func `each fixture brings exactly the messages that stand below it`(fixture: Fixture) {
+        let error = #expect(throws: Diagnostics.self) { try MillFile(text: fixture.input, file: fixture.name + ".yaml") }
+        #expect(error?.description == fixture.expected)
+    }
+
+    @Test
+    func `the fixtures are there`() { #expect(Fixture.mills.count >= 5) }
+
+    @Test
+    func `paths are relative to the file, and absolute ones are not`() throws {
+        let position = Position(line: 1, column: 1)
+        let relative = WrittenPath(text: "../drop/in/", position: position)
+        #expect(relative.resolved(beside: BytePath("/etc/mills/mill.yaml")).text == "/etc/mills/../drop/in")
+        #expect(relative.resolved(beside: BytePath("mill.yaml")).text == "../drop/in")
+        #expect(WrittenPath(text: "/srv/in", position: position).resolved(beside: BytePath("/etc/mill.yaml")).text == "/srv/in")
+    }
+
+    @Test(
+        arguments: [
+            ("inboxes: []", true), ("inboxs: []\nstate: x\nworkers: 3", true), ("renditions: {}", false), ("stages: []\nrendition: {}", false),
+            ("- a", false),
+            ("", false), ("a: [", false),
+        ])
+    func `a mill file is told from a pipeline by its keys`(text: String, isMill: Bool) {
+        #expect(MillFile.isLikely(text) == isMill)
+    }
+
+    @Test
+    func `the schema knows every setting, and describes an inbox once`() throws {
+        let (file, inbox) = MillFile.descriptions
+        #expect(file.map(\.key).starts(with: ["state", "workers", "inboxes", "drain", "max-pixels"]))
+        #expect(inbox.filter(\.isRequired).map(\.key) == ["path", "outbox", "pipeline"])
+        guard case .object(let members) = MillFile.schema, case .object(let definitions)? = members["$defs"] else {
+            Issue.record("the schema is no object")
+            return
+        }
+        #expect(definitions.keys.sorted() == ["inbox"])
+        #expect(members["additionalProperties"] == false)
+    }
+}

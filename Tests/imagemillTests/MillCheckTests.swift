@@ -1,0 +1,97 @@
+// `imagemill check` of a mill file: what is wrong with it, with its pipelines, and with its folders.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct MillCheckTests {
+    private func runner(_ mill: String, folders: [String] = ["in", "out"]) throws -> CommandRunner {
+        let runner = try CommandRunner()
+        for name in folders { try FileManager.default.createDirectory(atPath: runner.folder.path(name), withIntermediateDirectories: true) }
+        try runner.folder.write("renditions: { web: { save: { format: webp } } }\n", to: "p.yaml")
+        try runner.folder.write(mill, to: "mill.yaml")
+        return runner
+    }
+
+    private let one = "state: state\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n"
+
+    @Test("A good mill file is said to be good, with where its folders will stand, and nothing is made")
+    func good() async throws {
+        let runner = try runner(one)
+        let result = try await runner.run("check", "mill.yaml")
+        #expect(result.exit == 0, "\(result.errors)")
+        let folder = runner.folder.path
+        #expect(
+            result.output == """
+                mill.yaml: good; 1 inbox
+                  in: \(folder)/in → \(folder)/out; work/, done/ and failed/ will stand in \(folder)/state
+
+                """)
+        #expect(!runner.exists("state") && !runner.exists(".imagemill"))
+    }
+
+    @Test("A missing inbox is no mistake")
+    func missing() async throws {
+        let result = try await runner(one, folders: ["out"]).run("check", "mill.yaml")
+        #expect(result.exit == 0)
+        #expect(result.output.contains("the inbox is missing, and would be waited for"))
+    }
+
+    @Test("Mistakes of the mill file, of its pipelines, and missing pipelines are all told at once")
+    func mistakes() async throws {
+        let runner = try runner(
+            "inboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n  - { path: in2, outbox: out, pipeline: gone.yaml }\n"
+                + "  - { path: in3, outbox: out, pipeline: bad.yaml }\n")
+        try runner.folder.write("renditions: { web: { save: { format: wepb } } }\n", to: "bad.yaml")
+        let result = try await runner.run("check", "mill.yaml")
+        #expect(result.exit == 78)
+        #expect(result.errors.contains("mill.yaml:3:41: error: the pipeline 'gone.yaml' cannot be used: cannot open 'gone.yaml': No such file"))
+        #expect(result.errors.contains("bad.yaml:1:38: error: expected one of"))
+        #expect(result.output.isEmpty)
+    }
+
+    @Test(
+        "Folders that stand within each other are refused with a sentence",
+        arguments: [
+            ("path: in, outbox: in/out", "is inside of the inbox"), ("path: out/in, outbox: out", "is inside of the outbox"),
+            ("path: in, outbox: link", "is the outbox too"), ("path: link/sub, outbox: in", "is inside of the outbox"),
+            ("path: p.yaml, outbox: out", "is no folder"), ("path: ., outbox: /tmp/elsewhere", "the state folder"),
+        ])
+    func refused(folders: String, sentence: String) async throws {
+        let runner = try runner("state: state\ninboxes:\n  - { \(folders), pipeline: p.yaml }\n", folders: ["in/sub", "out/in"])
+        try FileManager.default.createSymbolicLink(atPath: runner.folder.path("link"), withDestinationPath: "in")
+        let result = try await runner.run("check", "mill.yaml")
+        #expect(result.exit == 78)
+        #expect(result.errors.contains(sentence) && result.errors.hasPrefix("imagemill: inbox '"), "\(result.errors)")
+    }
+
+    @Test("A folder that is bound into an inbox under another name is recognised", .enabled(if: TestMachine.isRoot))
+    func bound() async throws {
+        let runner = try runner("state: state\ninboxes:\n  - { path: in, outbox: bound/out, pipeline: p.yaml }\n", folders: ["in/sub", "bound"])
+        let result = try await runner.shell(
+            "unshare -m sh -c 'mount --bind in/sub bound && \"$0\" check mill.yaml' '\(CommandRunner.executable)' || echo code $?")
+        guard !result.errors.contains("unshare") else { return }
+        #expect(result.output == "code 78\n" && result.errors.contains("is inside of the inbox"), "\(result.errors)")
+    }
+
+    @Test("A pipeline that stands in an inbox is refused, since it would be taken for a source")
+    func pipelineInside() async throws {
+        let runner = try runner("state: state\ninboxes:\n  - { path: in, outbox: out, pipeline: in/p.yaml }\n")
+        try runner.folder.write("renditions: { web: { save: { format: webp } } }\n", to: "in/p.yaml")
+        let result = try await runner.run("check", "mill.yaml")
+        #expect(result.exit == 78 && result.errors.contains("stands in an inbox, and would be taken for a source"), "\(result.errors)")
+    }
+
+    @Test("Where neither the file nor the environment names a state folder, the usual one is taken")
+    func usualState() async throws {
+        let runner = try runner("inboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n")
+        let result = try await runner.shell("STATE_DIRECTORY='\(runner.folder.path)/here:/else' '\(CommandRunner.executable)' check mill.yaml")
+        #expect(result.output.contains("will stand in \(runner.folder.path)/here\n"), "\(result.output)\(result.errors)")
+    }
+
+    @Test("The shipped mill file is good but for folders that are not here")
+    func shipped() async throws {
+        let result = try await CommandRunner().run("check", Checkout.path + "/deploy/mill.yaml")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(result.output.contains("good; 2 inboxes"))
+    }
+}

@@ -154,7 +154,8 @@ package final class Lane {
 
         settings.memory.acquire(plan.memory)
         job.report.milliseconds.wait += clock.lap()
-        let message = RenderMessage(pipeline: 1, source: input.message, measurements: measurements)
+        let thumbnail = settings.pipeline.file.makesThumbnails ? ThumbnailFacts(source, opened) : nil
+        let message = RenderMessage(pipeline: 1, source: input.message, measurements: measurements, thumbnail: thumbnail)
         let result = Result { try render(plan, message, names, opened, &job, &clock) }
         settings.memory.release(plan.memory)
         try result.get()
@@ -255,7 +256,8 @@ package final class Lane {
     private func naming(_ plan: Plan, _ source: SourceFile, _ opened: OpenedInput) throws -> NamingFacts {
         NamingFacts(
             source: source.name, hash: settings.pipeline.file.needsHash ? try opened.sha256(limits: settings.limits) : nil,
-            date: plan.source.captureDate ?? opened.modificationDate, keepsTree: settings.keepsTree)
+            date: plan.source.captureDate ?? opened.modificationDate, keepsTree: settings.keepsTree,
+            thumbnailDigest: settings.pipeline.file.makesThumbnails ? ThumbnailFacts(source, opened)?.digest : nil)
     }
 
     private static func entry(_ plan: RenditionPlan, _ name: RenditionName) -> SourceReport.RenditionEntry {
@@ -294,7 +296,9 @@ package final class Lane {
             var files: [StagedFile] = []
             for name in names {
                 staged += 1
-                files.append(try StagedFile(for: settings.outbox.appending(name.path), token: "\(token)-\(staged)"))
+                // What file managers show is for their user's eyes only, as the specification has it.
+                let mode: mode_t = name.isThumbnail ? 0o600 : 0o666
+                files.append(try StagedFile(for: settings.outbox.appending(name.path), token: "\(token)-\(staged)", mode: mode))
             }
             return files
         } catch {

@@ -84,7 +84,7 @@ final class NameRecord {
             if let owner {
                 let bytes = [UInt8](owner["source"] as Data)
                 if bytes != source.bytes { return "the name '\(name.path.printable)' belongs to '\(BytePath(bytes).printable)'" }
-            } else if occupant(name.path) != .nothing {
+            } else if !name.isThumbnail && occupant(name.path) != .nothing {
                 return "a file that Imagemill did not write stands at '\(name.path.printable)'"
             }
         }

@@ -13,14 +13,16 @@ final class StagedFile {
     /// The temporary name; nil while the file has none.
     private var temporary: BytePath?
 
-    /// - Parameter token: distinct for every file that is staged at one time.
-    init(for destination: BytePath, token: String, allowsUnnamed: Bool = true) throws(SystemError) {
+    /// - Parameters:
+    ///   - token: distinct for every file that is staged at one time.
+    ///   - mode: permissions, of which the process' mask takes away its own.
+    init(for destination: BytePath, token: String, mode: mode_t = 0o666, allowsUnnamed: Bool = true) throws(SystemError) {
         self.destination = destination
         let folder = destination.directory.bytes.isEmpty ? BytePath(".") : destination.directory
         try FileSystem.makeDirectories(folder)
         temporaryName = folder.appending(BytePath(".imagemill-\(token).part"))
         if allowsUnnamed {
-            let descriptor = withPath(folder) { clinux_open_unnamed($0, 0o666) }
+            let descriptor = withPath(folder) { clinux_open_unnamed($0, mode) }
             if descriptor >= 0 {
                 file = OpenFile(owning: descriptor)
                 return
@@ -28,7 +30,7 @@ final class StagedFile {
             // These say that the file system has no unnamed files; anything else is about this folder.
             guard [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno) else { throw SystemError("write into '\(folder.printable)'") }
         }
-        let descriptor = withPath(temporaryName) { clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) }
+        let descriptor = withPath(temporaryName) { clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode) }
         guard descriptor >= 0 else { throw SystemError("write into '\(folder.printable)'") }
         file = OpenFile(owning: descriptor)
         temporary = temporaryName

@@ -37,6 +37,17 @@ struct RenderMessage: Codable, Sendable {
     let source: SourceMessage
     /// What was measured on the source before.
     var measurements: [StageMeasurement] = []
+    /// What thumbnails for file managers say of their source; nil where there are none.
+    var thumbnail: ThumbnailFacts?
+}
+
+/// What file managers compare a thumbnail with.
+struct ThumbnailFacts: Codable, Sendable, Hashable {
+    let uri: String
+    /// Seconds since 1970.
+    let modified: Int
+    let bytes: Int
+    let format: SourceFormat
 }
 
 /// What to plan with.

@@ -10,6 +10,7 @@ struct Renderer {
     let pipeline: PipelineFile
     let assets: AssetStore
     let colours: ColourConversion
+    var thumbnail: ThumbnailFacts?
 
     /// Renders every rendition into its descriptor, in the order of the plan.
     func render(_ source: ProbedSource, to outputs: [OpenFile]) throws -> RenderResult {
@@ -141,7 +142,8 @@ struct Renderer {
         let policy = save.metadata
         let (image, keepsNothing) = try metadata.applied(
             to: try joined(frames, rendition.format), policy: policy, keepsProfile: pipeline.profile == .keep)
-        try Saver(settings: save, depth: rendition.output.depth).save(image, to: output, strip: keepsNothing)
+        let marked = try marked(image, rendition)
+        try Saver(settings: save, depth: rendition.output.depth).save(marked, to: output, strip: keepsNothing && marked === image)
         // libvips has been seen to succeed with its error buffer full and the pixels wrong.
         if pipeline.tolerance == .nothing { try VipsLibrary.requireNoErrors(after: "save") }
         return RenderedSize(size: PixelSize(frames.images[0].width, frames.images[0].height), frames: frames.images.count)
@@ -154,6 +156,14 @@ struct Renderer {
             editor.set("page-height", int: height)
             editor.set("delay", ints: format == .gif ? inHundredths(frames.delays) : frames.delays)
             editor.set("loop", int: frames.repeatCount)
+        }
+    }
+
+    /// A thumbnail for file managers says what it was made of.
+    private func marked(_ image: Image, _ rendition: RenditionPlan) throws -> Image {
+        guard rendition.rendition.layout == .freedesktop, let thumbnail else { return image }
+        return try image.editingMetadata { editor in
+            for (index, entry) in thumbnail.texts.enumerated() { editor.set("png-comment-\(index)-\(entry.key)", string: entry.text) }
         }
     }
 

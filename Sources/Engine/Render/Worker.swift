@@ -115,7 +115,8 @@ private struct WorkerState {
         guard files.count == plan.renditions.count else {
             throw Failure(.internal, stage: "save", "the worker was given \(files.count) outputs for \(plan.renditions.count) renditions")
         }
-        let renderer = Renderer(plan: plan, pipeline: prepared.planner.pipeline, assets: prepared.assets, colours: colours(prepared))
+        let renderer = Renderer(
+            plan: plan, pipeline: prepared.planner.pipeline, assets: prepared.assets, colours: colours(prepared), thumbnail: message.thumbnail)
         var result: RenderResult
         switch message.source {
         case .picture:

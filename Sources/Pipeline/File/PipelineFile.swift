@@ -50,6 +50,8 @@ package struct PipelineFile: Sendable {
         assets = log.assets
     }
 
+    /// Some rendition is a thumbnail for file managers.
+    package var makesThumbnails: Bool { renditions.contains { $0.layout == .freedesktop } }
     package var needsHash: Bool { renditions.contains { $0.template.needsHash } }
 
     /// The JSON Schema of a pipeline file that may use these stages.
@@ -103,7 +105,7 @@ struct PipelineGroup: ParameterGroup {
         return renditions.renditions.map {
             Rendition(
                 name: $0.name, scales: $0.scales, stages: $0.stages, save: $0.save,
-                file: $0.file ?? (single ? .forOne : .forSeveral), position: $0.position, isWhole: $0.isWhole)
+                file: $0.file ?? (single ? .forOne : .forSeveral), layout: $0.layout, position: $0.position, isWhole: $0.isWhole)
         }
     }
 
@@ -111,7 +113,7 @@ struct PipelineGroup: ParameterGroup {
     private func checkNames(_ p: inout Parameters) {
         var owners: [[NameTemplate.Part]: String] = [:]
         // A size may tell two names apart, which only the plan knows.
-        for rendition in namedRenditions where rendition.isWhole && !rendition.template.namesSize {
+        for rendition in namedRenditions where rendition.isWhole && !rendition.template.namesSize && rendition.layout == .plain {
             for scale in rendition.scales {
                 let name = rendition.template.fixed(rendition: rendition.name, scale: scale, ext: rendition.save.format.fileExtension)
                 let title = "'\(rendition.name)'" + (rendition.scales.count > 1 ? " at scale \(scale)" : "")

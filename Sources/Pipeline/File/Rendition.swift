@@ -8,9 +8,21 @@ package struct Rendition: Sendable {
     package let save: SaveSettings
     /// nil until the file is known to have one rendition or several.
     package let file: NameTemplate?
+    package let layout: Layout
     package let position: Position
     /// Everything in it was understood.
     let isWhole: Bool
+}
+
+/// How a rendition's file is named and marked.
+package enum Layout: String, ParameterWord {
+    /// By `file`.
+    case plain
+    /// As the thumbnail specification of freedesktop.org says.
+    case freedesktop
+
+    /// The folders of the specification; the rendition has the name of one of them.
+    static let folders = ["normal", "large", "x-large", "xx-large"]
 }
 
 /// The parameters of a rendition.
@@ -19,13 +31,23 @@ struct RenditionGroup: ParameterGroup {
     let stages: StageList
     let save: SaveSettings
     let file: NameTemplate?
+    let layout: Layout
 
     init(_ p: inout Parameters) {
         scales = p.optional("scale", ScaleList(scales: [1]), "Pixels in a point: 1, or a list such as [1, 2, 3] for @2x and @3x.")
         stages = p.optional("stages", StageList([]), "What is done for this rendition, after the shared stages.")
         save = p.required("save", "The file format and its options.")
         file = p.optional("file", "The file name; default {stem}{scale}.{ext}, with several renditions {stem}-{rendition}{scale}.{ext}.")
+        layout = p.optional("layout", .plain, "`freedesktop`: named and marked so that file managers take it for their own thumbnail.")
         checkScales(&p)
+        checkLayout(&p)
+    }
+
+    private func checkLayout(_ p: inout Parameters) {
+        guard layout == .freedesktop else { return }
+        if p.has("file") { p.problem(at: "file", "'layout: freedesktop' names the file; remove 'file'") }
+        if scales.scales != [1] { p.problem(at: "scale", "'layout: freedesktop' has one file for each size; remove 'scale'") }
+        if p.has("save"), save.format != .png { p.problem(at: "save", "'layout: freedesktop' needs 'format: png'") }
     }
 
     /// Several scales must make several pictures.
@@ -88,8 +110,12 @@ struct RenditionMap: ParameterValue {
         }
         let problemsBefore = log.problems.count
         guard let group = Parameters.read(RenditionGroup.self, from: entry.value, owner: "rendition '\(name)'", &log) else { return nil }
+        if group.layout == .freedesktop && !Layout.folders.contains(name) {
+            let words = "with 'layout: freedesktop' a rendition is named \(Layout.folders.joined(separator: ", ")), after its folder"
+            log.problem(entry.keyPosition, "\(words); found '\(name)'")
+        }
         return Rendition(
-            name: name, scales: group.scales.scales, stages: group.stages.uses, save: group.save, file: group.file, position: entry.keyPosition,
-            isWhole: log.problems.count == problemsBefore)
+            name: name, scales: group.scales.scales, stages: group.stages.uses, save: group.save, file: group.file,
+            layout: group.layout, position: entry.keyPosition, isWhole: log.problems.count == problemsBefore)
     }
 }

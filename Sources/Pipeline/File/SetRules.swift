@@ -26,6 +26,9 @@ struct SetRules {
 
     /// Every way from the set to a file has one stage that joins, and what looks at the picture stands behind it.
     private func checkJoining(_ rendition: Rendition, _ p: inout Parameters) {
+        if rendition.layout == .freedesktop {
+            p.problem(position: rendition.position, "'\(rendition.name)' is a thumbnail of one file, which a set is not; remove 'layout'")
+        }
         let path = shared + rendition.stages
         guard let join = path.firstIndex(where: \.isJoining) else {
             let message =

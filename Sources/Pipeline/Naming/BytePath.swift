@@ -15,8 +15,17 @@ package struct BytePath: Hashable, Sendable, Codable {
         guard Array(text.utf8) != bytes else { return nil }
         return bytes.map { byte in
             (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "%")
-                ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+                ? String(UnicodeScalar(byte)) : percentEncoded(byte)
         }.joined()
+    }
+
+    /// The absolute path as a URI, escaped as GLib does it, so that programs which compare them as texts find them equal.
+    package var fileURI: String {
+        let plain = Set("-_.!~*'()/&=:@+$,".utf8)
+        return bytes.reduce(into: "file://") { uri, byte in
+            let isLetter = (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte)
+            uri += isLetter || plain.contains(byte) ? String(UnicodeScalar(byte)) : percentEncoded(byte)
+        }
     }
 
     /// The path for a terminal or a log: control characters are escaped, so that a name cannot fake a line.
@@ -54,6 +63,8 @@ package struct BytePath: Hashable, Sendable, Codable {
         return BytePath(Array(bytes[..<max(slash, slash == 0 ? 1 : 0)]))
     }
 }
+
+private func percentEncoded(_ byte: UInt8) -> String { "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true) }
 
 /// What a source's name says.
 package struct SourceName: Hashable, Sendable {

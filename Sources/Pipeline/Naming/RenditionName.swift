@@ -9,8 +9,13 @@ package struct NamingFacts: Hashable, Sendable {
     package let date: String
     /// Puts every name below the source's directory, unless the template says `{dir}` itself.
     package let keepsTree: Bool
+    /// MD5 of the source's URI in hexadecimal; only where a rendition is a thumbnail for file managers.
+    package let thumbnailDigest: String?
 
-    package init(source: SourceName, hash: String? = nil, date: String = "1970:01:01 00:00:00", keepsTree: Bool = false) {
+    package init(
+        source: SourceName, hash: String? = nil, date: String = "1970:01:01 00:00:00", keepsTree: Bool = false, thumbnailDigest: String? = nil
+    ) {
+        self.thumbnailDigest = thumbnailDigest
         self.source = source
         self.hash = hash
         self.date = date
@@ -23,6 +28,21 @@ package struct RenditionName: Hashable, Sendable {
     package let path: BytePath
     /// A part was longer than a file name can be.
     package let isShortened: Bool
+    /// The name is that of a thumbnail of one certain file, so that whatever stands there is an older one.
+    package var isThumbnail = false
+}
+
+extension Rendition {
+    /// The name of this rendition of one source.
+    /// - Throws: `PlanFailure` where the result cannot be a file name.
+    func name(for facts: NamingFacts, scale: Int, size: PixelSize, version: Int) throws(PlanFailure) -> RenditionName {
+        switch layout {
+        case .plain:
+            return try template.name(for: facts, rendition: name, scale: scale, format: save.format, size: size, version: version)
+        case .freedesktop:
+            return RenditionName(path: BytePath("\(name)/\(facts.thumbnailDigest ?? "").png"), isShortened: false, isThumbnail: true)
+        }
+    }
 }
 
 extension NameTemplate {

@@ -100,8 +100,7 @@ package struct Plan: Sendable {
     package func names(for facts: NamingFacts, version: Int) throws(PlanFailure) -> [RenditionName] {
         var names: [RenditionName] = []
         for plan in renditions {
-            let name = try plan.rendition.template.name(
-                for: facts, rendition: plan.rendition.name, scale: plan.scale, format: plan.format, size: plan.output.size, version: version)
+            let name = try plan.rendition.name(for: facts, scale: plan.scale, size: plan.output.size, version: version)
             if names.contains(where: { $0.path == name.path }) {
                 let message = "two renditions of this source would both be named '\(name.path.printable)'; add {rendition} or {scale} to 'file'"
                 throw PlanFailure(.nameTaken, stage: "publish", message)

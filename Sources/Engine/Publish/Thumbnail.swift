@@ -1,0 +1,37 @@
+// Thumbnails as file managers look for them: https://specifications.freedesktop.org/thumbnail-spec
+import Crypto
+import Pipeline
+
+extension ThumbnailFacts {
+    /// - Returns: nil for a set, which is no file.
+    init?(_ source: SourceFile, _ opened: OpenedInput) {
+        guard case .picture(let picture) = opened else { return nil }
+        uri = source.identity.fileURI
+        modified = Int((Double(picture.status.modified) / 1_000_000_000).rounded(.down))
+        bytes = picture.bytes
+        format = picture.format
+    }
+
+    /// The name of the thumbnail's file, without extension.
+    var digest: String {
+        Insecure.MD5.hash(data: Array(uri.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// What is written into the PNG, by the keys of the specification.
+    var texts: [(key: String, text: String)] {
+        [("Thumb::URI", uri), ("Thumb::MTime", String(modified)), ("Thumb::Size", String(bytes)), ("Thumb::Mimetype", mediaType)]
+            + [("Software", "Imagemill")]
+    }
+
+    private var mediaType: String {
+        switch format {
+        case .jpeg: "image/jpeg"
+        case .png: "image/png"
+        case .webp: "image/webp"
+        case .gif: "image/gif"
+        case .tiff: "image/tiff"
+        case .heic: "image/heic"
+        case .avif: "image/avif"
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// Thumbnails for file managers: names, marks and permissions as the specification has them.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct DesktopThumbnailTests {
+    private let pipeline = Checkout.path + "/pipelines/desktop-thumbnails.yaml"
+
+    @Test("A thumbnail is named after its source's URI, and says of it what file managers compare")
+    func marks() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/a b#ü.jpg")
+        _ = try await runner.shell("touch -d @1700000000.75 'in/a b#ü.jpg'")
+        let result = try await runner.run("run", pipeline, "in", "-o", "thumbs")
+        #expect(result.exit == 0, "\(result.errors)")
+        let uri = try await runner.shell("printf 'file://%s/in/a%%20b%%23%%C3%%BC.jpg' \"$(pwd -P)\"")
+        let digest = try await runner.shell("printf %s '\(uri.output)' | md5sum | cut -d' ' -f1")
+        let name = digest.output.trimmingCharacters(in: .newlines) + ".png"
+        #expect(runner.files(in: "thumbs") == ["large/\(name)", "normal/\(name)", "x-large/\(name)"])
+        let texts = try await runner.shell("vipsheader -a thumbs/normal/\(name) | grep png-comment | sed 's/^png-comment-[0-9]*-//' | sort")
+        let bytes = try await runner.shell("stat -c %s 'in/a b#ü.jpg'")
+        #expect(
+            texts.output == """
+                Software: Imagemill
+                Thumb::MTime: 1700000000
+                Thumb::Mimetype: image/jpeg
+                Thumb::Size: \(bytes.output)Thumb::URI: \(uri.output)
+
+                """)
+        #expect(try await runner.shell("stat -c %a thumbs/normal/\(name)").output == "600\n")
+    }
+
+    @Test("An older thumbnail that a file manager made is replaced")
+    func replaces() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/a.jpg")
+        _ = try await runner.run("run", pipeline, "in", "-o", "thumbs")
+        let names = runner.files(in: "thumbs")
+        _ = try await runner.shell("rm -r thumbs/.imagemill && for f in thumbs/*/*; do echo old > $f; done")
+        let result = try await runner.run("run", pipeline, "in", "-o", "thumbs")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(runner.files(in: "thumbs") == names)
+        #expect(try await runner.size(of: "thumbs/" + names[0]).count == 2)
+    }
+
+    @Test("What the layout cannot have is told with its place")
+    func mistakes() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            """
+            renditions:
+              small: { layout: freedesktop, file: "a.png", scale: [1, 2], stages: [ { resize: { size: 9x } } ], save: { format: jpeg } }
+            """, to: "p.yaml")
+        let result = try await runner.run("check", "p.yaml")
+        #expect(result.exit == 78)
+        for words in [
+            "'layout: freedesktop' names the file; remove 'file'", "has one file for each size; remove 'scale'", "needs 'format: png'",
+            "with 'layout: freedesktop' a rendition is named normal, large, x-large, xx-large, after its folder; found 'small'",
+        ] { #expect(result.errors.contains(words), "\(result.errors)") }
+    }
+}

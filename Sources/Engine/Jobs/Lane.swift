@@ -33,8 +33,8 @@ package final class Lane {
     func work(through queue: SourceQueue) throws {
         try prepare()
         while !settings.cancellation.isRaised, let (source, order) = queue.next() {
-            guard let report = process(source, order: order) else { break }
-            queue.add(report)
+            guard let finished = process(source, order: order) else { break }
+            queue.add(finished)
         }
     }
 
@@ -77,7 +77,7 @@ package final class Lane {
     /// Processes one source, and says what was done.
     /// - Parameter order: the source's place among all sources, from 0.
     /// - Returns: nil where the run was cancelled before the source was done.
-    private func process(_ source: SourceFile, order: Int) -> SourceReport? {
+    private func process(_ source: SourceFile, order: Int) -> FinishedSource? {
         var job = Job(report: SourceReport(status: .failed, pipeline: settings.pipeline.file.name, source: source.relative), order: order)
         do {
             try attempt(source, &job)
@@ -91,7 +91,7 @@ package final class Lane {
             job.report.renditions = []
         }
         finish(job)
-        return job.report
+        return FinishedSource(source: source, report: job.report, fingerprint: job.opened?.fingerprint, outputs: job.written)
     }
 
     /// What is known of a source while it is processed.
@@ -103,6 +103,8 @@ package final class Lane {
         var hasAsked = false
         /// The names, once the desk has given them.
         var names: [RenditionName]?
+        /// The renditions as they were published.
+        var written = Fingerprint([])
     }
 
     private func finish(_ job: Job) {
@@ -249,6 +251,7 @@ package final class Lane {
         job.report.peakMemory = result.peakMemory
         keptBytes = result.keptMemory
         try publish(outputs)
+        job.written = try written(outputs, names)
     }
 
     // MARK: - Publishing
@@ -261,6 +264,17 @@ package final class Lane {
                 files.append(try StagedFile(for: settings.outbox.appending(name.path), token: "\(token)-\(staged)"))
             }
             return files
+        } catch {
+            throw error.asOutputFailure
+        }
+    }
+
+    /// What the next run compares the renditions with.
+    private func written(_ outputs: [StagedFile], _ names: [RenditionName]) throws(Failure) -> Fingerprint {
+        do throws(SystemError) {
+            var files: [Fingerprint.File] = []
+            for (output, name) in zip(outputs, names) { files.append(Fingerprint.File(name: name.path, try output.file.status())) }
+            return Fingerprint(files)
         } catch {
             throw error.asOutputFailure
         }

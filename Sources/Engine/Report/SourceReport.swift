@@ -8,7 +8,11 @@ package let imagemillVersion = "0.1.0"
 
 /// One source's report, as JSON.
 package struct SourceReport: Sendable, Encodable {
-    package enum Status: String, Sendable, Encodable { case done, failed, planned }
+    package enum Status: String, Sendable, Encodable, CaseIterable {
+        case done, failed, planned
+        /// Nothing has changed since it was done; its document is that of then.
+        case skipped
+    }
 
     package struct Source: Sendable, Encodable {
         package var path: BytePath

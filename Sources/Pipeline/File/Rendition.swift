@@ -11,6 +11,8 @@ package struct Rendition: Sendable {
     package let position: Position
     /// Everything in it was understood.
     let isWhole: Bool
+    /// What decides its pixels and its bytes, as one text: all that is written but the name, `file` and `scale`.
+    package let canonical: String
 }
 
 /// The parameters of a rendition.
@@ -90,6 +92,6 @@ struct RenditionMap: ParameterValue {
         guard let group = Parameters.read(RenditionGroup.self, from: entry.value, owner: "rendition '\(name)'", &log) else { return nil }
         return Rendition(
             name: name, scales: group.scales.scales, stages: group.stages.uses, save: group.save, file: group.file, position: entry.keyPosition,
-            isWhole: log.problems.count == problemsBefore)
+            isWhole: log.problems.count == problemsBefore, canonical: entry.value.canonical(without: ["file", "scale"]))
     }
 }

@@ -12,9 +12,9 @@ struct CheckCommand: RenderingCommand {
     @Argument(help: "Pipeline files.")
     var pipelines: [String]
 
-    var workerCount: Int { 1 }
+    func workerCount(for preparation: Void) -> Int { 1 }
 
-    func run(_ workers: WorkerStarter) async throws {
+    func run(_ preparation: Void, _ workers: WorkerStarter) async throws {
         var failure: ExitCode?
         for pipeline in pipelines {
             do {

@@ -40,6 +40,7 @@ package struct Batch: Sendable {
         }
         observer.end()
         queue.addUnchanged()
+        settings.names.close()
         // A lane that did not start has left its share to the others; only where they all failed is there work left.
         if let trouble, !queue.isEmpty { throw trouble }
         var summary = queue.summary

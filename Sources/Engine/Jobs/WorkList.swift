@@ -14,6 +14,9 @@ package struct WorkList: Sendable {
     package var toDo: [SourceFile] = []
     package var unchanged: [UnchangedSource] = []
 
+    /// Closed, but held: when a database's queue is let go, Dispatch starts a thread, and workers are copied from a process that has none.
+    private var record: ResultReader?
+
     package init(toDo: [SourceFile]) { self.toDo = toDo }
 
     /// Asks the record which sources are as they were when they were done. Starts no thread and leaves nothing open.
@@ -23,6 +26,7 @@ package struct WorkList: Sendable {
             toDo = sources
             return
         }
+        record = changes.reader
         defer { changes.close() }
         for index in sources.indices {
             if let document = changes.documentIfUnchanged(index) {
@@ -39,7 +43,7 @@ package struct SourceChanges {
     private let sources: [SourceFile]
     private let setup: RunSetup
     private let outbox: BytePath
-    private let reader: ResultReader
+    fileprivate let reader: ResultReader
     private let results: [RecordedResult?]
     /// Each source's place among all, by its identity.
     private let places: [BytePath: Int]

@@ -88,6 +88,9 @@ package final class NameDesk: Sendable {
         }
     }
 
+    /// Closes the record, which leaves one file of it. Nothing can be asked afterwards.
+    func close() { try? database.close() }
+
     /// Where results are recorded for the next run, beside the names.
     package func results(of setup: RunSetup) -> ResultRecord { ResultRecord(database, setup) }
 

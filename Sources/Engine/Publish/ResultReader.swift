@@ -18,7 +18,7 @@ struct RecordedResult {
 }
 
 /// An open record.
-struct ResultReader {
+struct ResultReader: Sendable {
     private let database: DatabaseQueue
 
     /// - Returns: nil where there is no record, or one that cannot be read: the run itself will say so.

@@ -71,9 +71,14 @@ package final class BatchReport: Sendable {
     func add(_ documents: [[UInt8]]) {
         guard !documents.isEmpty else { return }
         state.withLock { state in
-            let text = Array(state.separator.utf8) + documents.joined(separator: Array(",\n".utf8))
+            var text: [UInt8] = []
+            text.reserveCapacity(documents.reduce(0) { $0 + $1.count + 2 })
+            for document in documents {
+                text += state.separator.utf8
+                text += document
+                state.isFirst = false
+            }
             for writer in state.writers { writer.write(text) }
-            state.isFirst = false
         }
     }
 

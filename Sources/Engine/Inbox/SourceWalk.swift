@@ -14,16 +14,19 @@ package struct FoundSources: Sendable {
 package struct SourceWalk {
     /// The output folder, which is no source even where it lies inside of one.
     private let outbox: FileStatus?
+    /// The cache, likewise.
+    private let cache: FileStatus?
     private var found = FoundSources()
     private var seen: Set<BytePath> = []
 
-    package init(outbox: BytePath) {
+    package init(outbox: BytePath, cache: BytePath? = nil) {
         self.outbox = (try? FileSystem.status(outbox)).flatMap { $0 }
+        self.cache = cache.flatMap { (try? FileSystem.status($0)).flatMap { $0 } }
     }
 
     /// Walks all roots; a folder is walked to its depth, a file stands for itself.
-    package static func find(_ roots: [BytePath], outbox: BytePath) -> FoundSources {
-        var walk = SourceWalk(outbox: outbox)
+    package static func find(_ roots: [BytePath], outbox: BytePath, cache: BytePath? = nil) -> FoundSources {
+        var walk = SourceWalk(outbox: outbox, cache: cache)
         for root in roots { walk.add(root: root.withoutTrailingSlashes) }
         walk.found.sources.sort { $0.relative == $1.relative ? $0.identity.precedes($1.identity) : $0.relative.precedes($1.relative) }
         return walk.found
@@ -41,8 +44,8 @@ package struct SourceWalk {
     }
 
     private mutating func walk(_ folder: BytePath, identity: BytePath, relative: BytePath) {
-        if let outbox, let status = try? FileSystem.status(folder), status.device == outbox.device, status.inode == outbox.inode {
-            found.notes.append("left out '\(folder.printable)': it is the output folder")
+        if let reason = reasonToLeaveOut(folder) {
+            found.notes.append("left out '\(folder.printable)': it is \(reason)")
             return
         }
         do throws(SystemError) {
@@ -55,6 +58,12 @@ package struct SourceWalk {
             let shown = relative.bytes.isEmpty ? identity.lastComponent : relative
             found.sources.append(SourceFile(path: folder, identity: identity, relative: shown, problem: error.asSourceFailure))
         }
+    }
+
+    private func reasonToLeaveOut(_ folder: BytePath) -> String? {
+        guard let status = try? FileSystem.status(folder) else { return nil }
+        func isSame(_ other: FileStatus?) -> Bool { other?.device == status.device && other?.inode == status.inode }
+        return isSame(outbox) ? "the output folder" : isSame(cache) ? "the cache" : nil
     }
 
     private mutating func add(entry: BytePath, identity: BytePath, relative: BytePath) {

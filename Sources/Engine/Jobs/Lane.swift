@@ -10,6 +10,8 @@ package final class Lane {
     private let settings: LaneSettings
     private var worker: WorkerProcess?
     private var planner: Planner?
+    /// Plans what the cache has, without a worker; nil where there is no cache, or it does not know the assets.
+    private lazy var cachePlanner = settings.cache?.planner(limits: settings.limits)
     /// What the worker still held after its last rendering.
     private var keptBytes = 0
     /// Makes the names of staged files distinct.
@@ -31,7 +33,7 @@ package final class Lane {
     /// Takes sources from the queue until there are none left or the run is cancelled.
     /// - Throws: what `prepare` throws.
     func work(through queue: SourceQueue) throws {
-        try prepare()
+        if cachePlanner == nil { try prepare() }
         while !settings.cancellation.isRaised, let (source, order) = queue.next() {
             guard let finished = process(source, order: order) else { break }
             queue.add(finished)
@@ -54,6 +56,7 @@ package final class Lane {
             let assets = Dictionary(zip(message.assets.map(\.path), facts)) { first, _ in first }
             let planner = Planner(pipeline: settings.pipeline.file, assets: assets, limits: settings.limits)
             (worker, self.planner) = (process, planner)
+            settings.cache?.remember(assets)
             return planner
         case .assetFailed(let index, let failure) where message.assets.indices.contains(index):
             throw settings.pipeline.diagnostics(asset: index, failure)
@@ -105,6 +108,8 @@ package final class Lane {
         var names: [RenditionName]?
         /// The renditions as they were published.
         var written = Fingerprint([])
+        /// What the cache has of the source; nil where there is no cache.
+        var cached: CachedJob?
     }
 
     private func finish(_ job: Job) {
@@ -144,8 +149,9 @@ package final class Lane {
     private func work(on opened: OpenedSource, _ source: SourceFile, _ job: inout Job) throws {
         if settings.cancellation.isRaised { throw Cancelled() }
         var clock = Stopwatch()
-        let planner = try prepare()
         let name = SourceName(source.relative)
+        if try publishCached(opened, source, name, &job, &clock) { return }
+        let planner = try prepare()
         let facts = try probe(opened)
         job.report.source.facts = facts
         let measurements = try measurements(of: facts, name, planner)
@@ -202,8 +208,8 @@ package final class Lane {
     /// The names, asked for once however often the source is attempted.
     private func names(for plan: Plan, _ source: SourceFile, _ opened: OpenedSource, _ job: inout Job) throws -> [RenditionName] {
         if let names = job.names { return names }
-        let facts = naming(plan, source, opened)
-        job.report.source.sha256 = facts.hash
+        let facts = naming(plan, source, opened, hash: job.report.source.sha256)
+        job.report.source.sha256 = job.report.source.sha256 ?? facts.hash
         job.hasAsked = true
         let names = try settings.names.claim(order: job.order, source: source.identity) { version throws(PlanFailure) in
             try plan.names(for: facts, version: version)
@@ -215,9 +221,10 @@ package final class Lane {
         return names
     }
 
-    private func naming(_ plan: Plan, _ source: SourceFile, _ opened: OpenedSource) -> NamingFacts {
+    /// - Parameter hash: the source's digest, where it is known already.
+    private func naming(_ plan: Plan, _ source: SourceFile, _ opened: OpenedSource, hash: String? = nil) -> NamingFacts {
         NamingFacts(
-            source: SourceName(source.relative), hash: settings.pipeline.file.needsHash ? opened.sha256() : nil,
+            source: SourceName(source.relative), hash: settings.pipeline.file.needsHash ? hash ?? opened.sha256() : nil,
             date: plan.source.captureDate ?? opened.modificationDate, keepsTree: settings.keepsTree)
     }
 
@@ -229,29 +236,100 @@ package final class Lane {
         _ plan: Plan, _ measurements: [StageMeasurement], _ names: [RenditionName], _ name: SourceName, _ opened: OpenedSource, _ job: inout Job,
         _ clock: inout Stopwatch
     ) throws {
-        guard let worker else { throw Failure(.internal, stage: "render", "there is no worker") }
         let outputs = try stage(names)
-        let message = RenderMessage(pipeline: 1, pixelsPerPoint: name.pixelsPerPoint, measurements: measurements)
-        let reply = try worker.ask(.render(message), files: outputs.map(\.file), withinSeconds: plan.deadline, cancellation: settings.cancellation)
+        let cached = job.cached?.fill(outputs, plan) ?? outputs.map { _ in nil }
+        let wanted = outputs.indices.filter { cached[$0] == nil }
+        var message = RenderMessage(pipeline: 1, pixelsPerPoint: name.pixelsPerPoint, measurements: measurements)
+        message.omitted = Set(outputs.indices).subtracting(wanted)
+        let result = try wanted.isEmpty ? nil : rendered(message, wanted.map { outputs[$0].file }, plan)
         job.report.milliseconds.render += clock.lap()
-        guard case .rendered(let result) = reply else {
-            if case .failed(let failure) = reply { throw failure }
-            throw WorkerLoss.confused("an answer to another question")
+        try checkUnchanged(opened)
+        note(cached, &job)
+        for (index, said) in zip(wanted, result?.renditions ?? []) {
+            job.report.renditions[index].bytes = try OutputCheck.check(outputs[index].file, against: plan.renditions[index], said: said)
+            job.report.renditions[index].size = said.size
         }
-        guard result.renditions.count == outputs.count else { throw WorkerLoss.confused("\(result.renditions.count) renditions") }
+        add(result?.warnings ?? [], &job)
+        job.report.peakMemory = result?.peakMemory
+        keptBytes = result?.keptMemory ?? keptBytes
+        try publish(outputs)
+        job.written = try written(outputs, names)
+        if let result { keep(result, wanted, outputs, plan.source, &job) }
+    }
+
+    private func rendered(_ message: RenderMessage, _ files: [OpenFile], _ plan: Plan) throws -> RenderResult {
+        guard let worker else { throw Failure(.internal, stage: "render", "there is no worker") }
+        switch try worker.ask(.render(message), files: files, withinSeconds: plan.deadline, cancellation: settings.cancellation) {
+        case .rendered(let result) where result.renditions.count == files.count: return result
+        case .rendered(let result): throw WorkerLoss.confused("\(result.renditions.count) renditions")
+        case .failed(let failure): throw failure
+        case .assets, .facts, .measured, .assetFailed: throw WorkerLoss.confused("an answer to another question")
+        }
+    }
+
+    private func checkUnchanged(_ opened: OpenedSource) throws(Failure) {
         guard opened.isUnchanged else {
             throw Failure(.changedWhileRead, stage: "read", "the file was written to while it was read; nothing was published")
         }
-        for (index, output) in outputs.enumerated() {
-            let said = result.renditions[index]
-            job.report.renditions[index].bytes = try OutputCheck.check(output.file, against: plan.renditions[index], said: said)
-            job.report.renditions[index].size = said.size
+    }
+
+    private func add(_ warnings: [Warning], _ job: inout Job) {
+        for warning in warnings where !job.report.warnings.contains(warning) { job.report.warnings.append(warning) }
+    }
+
+    // MARK: - The cache
+
+    /// Publishes what the cache has, where it has every rendition; no worker is asked.
+    /// - Returns: false where something must be made.
+    private func publishCached(
+        _ opened: OpenedSource, _ source: SourceFile, _ name: SourceName, _ job: inout Job, _ clock: inout Stopwatch
+    ) throws -> Bool {
+        guard let cache = settings.cache, !settings.isDryRun else { return false }
+        if job.cached == nil {
+            let digest = opened.sha256()
+            job.report.source.sha256 = digest
+            job.cached = CachedJob(cache, source: digest, pixelsPerPoint: name.pixelsPerPoint, format: opened.format)
         }
-        job.report.warnings += result.warnings
-        job.report.peakMemory = result.peakMemory
-        keptBytes = result.keptMemory
+        guard var cached = job.cached, let facts = cached.factsIfComplete, let planner = planner ?? cachePlanner else { return false }
+        let plan = try planned { () throws(PlanFailure) in try planner.plan(facts, pixelsPerPoint: name.pixelsPerPoint) }
+        // What was a bound of the plan is known of what is there.
+        let known = plan.with(sizes: cached.sizes)
+        job.report.source.facts = facts
+        job.report.warnings = [opened.extensionWarning(name)].compactMap { $0 } + plan.warnings
+        let names = try names(for: known, source, opened, &job)
+        job.report.renditions = zip(known.renditions, names).map(Self.entry)
+        let outputs = try stage(names)
+        let filled = cached.fill(outputs, plan)
+        job.cached = cached
+        guard !filled.contains(where: { $0 == nil }) else { return false }
+        try checkUnchanged(opened)
+        note(filled, &job)
         try publish(outputs)
         job.written = try written(outputs, names)
+        job.report.milliseconds.publish += clock.lap()
+        return true
+    }
+
+    /// Reports renditions that came from the cache.
+    private func note(_ cached: [CachedRendition?], _ job: inout Job) {
+        for (index, rendition) in cached.enumerated() {
+            guard let rendition else { continue }
+            job.report.renditions[index].bytes = rendition.entry.bytes
+            job.report.renditions[index].size = rendition.facts.size.size
+            job.report.renditions[index].sha256 = rendition.entry.digest
+            job.report.renditions[index].cached = true
+            add(rendition.facts.warnings, &job)
+        }
+    }
+
+    /// Keeps what was made.
+    private func keep(_ result: RenderResult, _ wanted: [Int], _ outputs: [StagedFile], _ source: SourceFacts, _ job: inout Job) {
+        guard let cached = job.cached else { return }
+        for (index, said) in zip(wanted, result.renditions) {
+            let digest = Digest.of(outputs[index].file)
+            job.report.renditions[index].sha256 = digest
+            cached.keep(index, outputs[index].file, digest: digest, CachedFacts(source: source, size: said, warnings: result.warnings))
+        }
     }
 
     // MARK: - Publishing

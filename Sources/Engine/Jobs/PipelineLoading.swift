@@ -54,6 +54,9 @@ package struct LoadedPipeline: Sendable {
         Dictionary(assets.map { ($0.reference.path, Digest.of($0.file)) }) { first, _ in first }
     }
 
+    /// The message of each asset, and the digest of its content.
+    var assetContents: [(asset: AssetMessage, digest: String)] { assets.map { ($0.message, Digest.of($0.file)) } }
+
     func message(id: Int, limits: Limits) -> PipelineMessage {
         PipelineMessage(id: id, name: path, text: file.text, assets: assets.map(\.message), limits: limits)
     }

@@ -11,13 +11,14 @@ struct Renderer {
     let assets: AssetStore
     let colours: ColourConversion
 
-    /// Renders every rendition into its descriptor, in the order of the plan.
-    func render(_ source: ProbedSource, to outputs: [OpenFile]) throws -> RenderResult {
+    /// Renders renditions of the plan, by their places in it, each into its descriptor.
+    func render(_ source: ProbedSource, _ wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
         let image = try source.image(plan.load, tolerance: pipeline.tolerance)
         let metadata = SourceMetadata(image)
         let (starts, warnings) = try starts(from: image)
         var sizes: [RenderedSize] = []
-        for (index, (rendition, output)) in zip(plan.renditions, outputs).enumerated() {
+        for (index, output) in zip(wanted, outputs) {
+            let rendition = plan.renditions[index]
             do {
                 sizes.append(try render(rendition, from: starts[index], metadata, to: output))
             } catch let error as VipsError {

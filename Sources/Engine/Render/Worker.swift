@@ -110,12 +110,13 @@ private struct WorkerState {
         self.source = nil
         let plan = try prepared.planner.plan(
             source.facts, pixelsPerPoint: message.pixelsPerPoint, measurements: message.measurements.byPath)
-        guard files.count == plan.renditions.count else {
-            throw Failure(.internal, stage: "save", "the worker was given \(files.count) outputs for \(plan.renditions.count) renditions")
+        let wanted = plan.renditions.indices.filter { !message.omitted.contains($0) }
+        guard files.count == wanted.count else {
+            throw Failure(.internal, stage: "save", "the worker was given \(files.count) outputs for \(wanted.count) renditions")
         }
         let pipeline = prepared.planner.pipeline
         let colours = ColourConversion(policy: pipeline.profile, profiles: profiles)
-        var result = try Renderer(plan: plan, pipeline: pipeline, assets: prepared.assets, colours: colours).render(source, to: files)
+        var result = try Renderer(plan: plan, pipeline: pipeline, assets: prepared.assets, colours: colours).render(source, wanted, to: files)
         result.keptMemory = Int(clinux_resident_memory())
         return result
     }

@@ -30,6 +30,8 @@ package struct SourceReport: Sendable, Encodable {
         /// nil where nothing was written.
         package var bytes: Int?
         package var sha256: String?
+        /// It was copied from the cache.
+        package var cached = false
     }
 
     package struct Times: Sendable, Encodable {
@@ -130,7 +132,7 @@ extension SourceReport.RenditionEntry {
         try container.encode(size.height, forKey: .height)
         try container.encodeIfPresent(bytes, forKey: .bytes)
         try container.encodeIfPresent(sha256, forKey: .sha256)
-        try container.encode(false, forKey: .cached)
+        try container.encode(cached, forKey: .cached)
     }
 }
 

@@ -50,6 +50,12 @@ struct RunCommand: RenderingCommand {
     @Flag(help: "Puts renditions into the same sub-folders as their sources.")
     var keepTree = false
 
+    @Option(help: "A folder that keeps renditions, so that no run makes the same one twice. Several runs may share it.")
+    var cache: String?
+
+    @Option(help: "Most bytes of the cache, such as 10G. Default: 1G.")
+    var cacheSize: ByteCount?
+
     @Flag(help: "Shows no line of progress on a terminal.")
     var noProgress = false
 
@@ -61,6 +67,7 @@ struct RunCommand: RenderingCommand {
 
     func validate() throws {
         guard jobs.map({ (1...1024).contains($0) }) ?? true else { throw ValidationError("--jobs takes 1 to 1024") }
+        guard cacheSize == nil || cache != nil else { throw ValidationError("--cache-size needs --cache DIR") }
     }
 
     /// What is known before any worker is started.
@@ -80,7 +87,7 @@ struct RunCommand: RenderingCommand {
         try refuseSameFolder(roots, outbox)
         do {
             let pipeline = try LoadedPipeline(path: pipeline)
-            let found = SourceWalk.find(roots, outbox: outbox)
+            let found = SourceWalk.find(roots, outbox: outbox, cache: cache.map { RawArguments.paths([$0])[0] })
             if !quiet { found.notes.forEach { printError("note: \($0)") } }
             try refuseReportOverSource(found)
             let setup = RunSetup(pipeline, keepsTree: keepTree, policy: collision)
@@ -135,14 +142,27 @@ struct RunCommand: RenderingCommand {
         let limits = limitOptions.limits
         let outbox = preparation.outbox
         let desk = try NameDesk(outbox: outbox, policy: collision, sources: preparation.found.sources, isDryRun: dryRun)
-        let settings = LaneSettings(
+        var settings = LaneSettings(
             pipeline: preparation.pipeline, limits: limits, outbox: outbox, keepsTree: keepTree, isDryRun: dryRun, workers: workers, names: desk,
             memory: MemoryBudget(bytes: limits.maximumMemory), cancellation: cancellation)
+        settings.cache = dryRun ? nil : openedCache(preparation)
         let document = try BatchReport(file: reportPath(outbox), stream: json ? 1 : nil)
         let observer: any BatchObserver = dryRun && !json ? DryRunListing(progress: progress) : progress
         return Batch(
             settings: settings, lanes: jobs ?? Machine.cores, report: document, observer: observer,
             results: dryRun ? nil : desk.results(of: preparation.setup))
+    }
+
+    /// The cache; nil where there is none, or none that can be used: that fails no source.
+    private func openedCache(_ preparation: Preparation) -> RunCache? {
+        guard let cache, !preparation.work.toDo.isEmpty else { return nil }
+        do {
+            let store = try CacheStore(folder: RawArguments.paths([cache])[0], bound: cacheSize?.value ?? 1 << 30)
+            return RunCache(store, preparation.pipeline) { printError("note: \($0)") }
+        } catch {
+            printError("note: \(error); the run goes on without it")
+            return nil
+        }
     }
 
     /// Trouble with the output folder may pass, unlike a mistake in a file.

@@ -67,7 +67,7 @@ import Testing
             // Rendition 0 is used all the time, so it never is the one that goes.
             if number % 100 == 0 { #expect(try get(store, 0) != nil) }
             // Looking at a thousand files costs more than writing one; the sum of the index is held against it now and then.
-            if number % 97 == 0 || number > count - 20 { #expect(stored().bytes <= bound) }
+            if number % 331 == 0 || number > count - 20 { #expect(stored().bytes <= bound) }
         }
         #expect(stored().bytes == bound)
         #expect(try store.entry(key(0)) != nil)

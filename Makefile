@@ -3,7 +3,7 @@ SWIFT ?= swift
 DEBIAN_PACKAGES = libvips-dev libvips-tools libsqlite3-dev pkg-config python3-jsonschema python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test sanitize bench lint format docs
+.PHONY: help deps build demo test chaos sanitize bench lint format docs
 
 help: ## Lists the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ demo: build ## Makes sample pictures, runs a shipped pipeline over them, and say
 test: deps ## Builds and runs all tests.
 	@# One after the other: libvips has one error buffer and one log for the whole process.
 	$(SWIFT) test --no-parallel
+
+chaos: deps ## Kills runs at a hundred random moments, and checks the cache after each.
+	IMAGEMILL_KILLS=100 $(SWIFT) test --no-parallel --filter ChaosTests
 
 sanitize: deps ## Runs the tests of the engine under the thread sanitizer.
 	@# Without those that start workers: these live under a limit of address space, and the sanitizer needs more than any.

@@ -94,3 +94,18 @@ class Growth:
     # Time for a file with most files, divided by that with fewest.
     most_growth: float
     supervisor_mebibytes: int
+
+
+@dataclass(frozen=True)
+class Again:
+    """The same work a second time, when there is nothing to do."""
+
+    title: str
+    kind: str
+    distinct: int
+    pipeline: str
+    count: int
+    quick_count: int
+    # The second run takes no longer than this, or than a share of copying the sources twice, whichever is more.
+    seconds: float
+    share_of_copying: float

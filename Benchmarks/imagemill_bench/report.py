@@ -12,6 +12,7 @@ WORKLOADS_HEADER = [
     *("of best peer", "CPU of limit", "target: ours / this one's", "result"),
 ]
 
+AGAIN_HEADER = ["run", "wall s", "CPU s", "largest process MiB"]
 GROWTH_HEADER = ["files", "wall s", "ms per file", "CPU s", "supervisor MiB", "largest process MiB"]
 
 QUALITY_HEADER = [
@@ -74,6 +75,10 @@ def failure_notes(failed: dict[str, dict]) -> list[str]:
 def growth_rows(growth: dict) -> Rows:
     keys = ("wall", "milliseconds-per-file", "cpu", "supervisor-memory", "largest-memory")
     return [[f"{run['files']:,}", *(figure(run[key]) for key in keys)] for run in growth["runs"]]
+
+
+def again_rows(again: dict) -> Rows:
+    return [[run["run"], *(figure(run[key]) for key in ("wall", "cpu", "memory"))] for run in again["runs"]]
 
 
 def growth_notes(growth: dict) -> list[str]:

@@ -30,6 +30,7 @@ def new(surroundings: Environment) -> dict:
         "workloads": {},
         "failed": {},
         "growth": None,
+        "again": None,
         "quality": None,
     }
 
@@ -45,13 +46,14 @@ def merged(latest: dict, order: list[str]) -> dict:
     if any(earlier[key] != latest[key] for key in ("machine", "versions")):
         return latest
     workloads = {**earlier["workloads"], **latest["workloads"]}
-    done = {*latest["workloads"], *(["growth"] if latest["growth"] else [])}
+    done = {*latest["workloads"], *(name for name in ("growth", "again") if latest[name])}
     failed = {**{name: each for name, each in earlier["failed"].items() if name not in done}, **latest["failed"]}
     return {
         **latest,
         "workloads": {name: workloads[name] for name in order if name in workloads and name not in failed},
         "failed": failed,
         "growth": None if "growth" in failed else latest["growth"] or earlier["growth"],
+        "again": None if "again" in failed else latest["again"] or earlier.get("again"),
         "quality": latest["quality"] or earlier["quality"],
     }
 
@@ -72,6 +74,9 @@ def page(results: dict) -> str:
     if results["growth"]:
         rows = table.markdown(report.GROWTH_HEADER, report.growth_rows(results["growth"]))
         parts += ["## Growth", measured([results["growth"]["date"]]), rows, bullets(report.growth_notes(results["growth"]))]
+    if results.get("again"):
+        rows = table.markdown(report.AGAIN_HEADER, report.again_rows(results["again"]))
+        parts += ["## A second time", measured([results["again"]["date"]]), rows, bullets(report.growth_notes(results["again"]))]
     if results["quality"]:
         rows = table.markdown(report.QUALITY_HEADER, report.quality_rows(results["quality"]))
         parts += ["## Likeness to exact arithmetic", measured([results["quality"]["date"]])]

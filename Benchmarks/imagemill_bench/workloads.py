@@ -1,7 +1,7 @@
 """All workloads. One entry says everything about one: sources, pipeline, contenders, targets."""
 
 from imagemill_bench.contenders import imagemill, jpeg_codec, mogrify, pillow, pyvips, vipsthumbnail, vipsthumbnail_alone
-from imagemill_bench.model import BEST_PEER, Growth, Sources, Target, Workload
+from imagemill_bench.model import BEST_PEER, Again, Growth, Sources, Target, Workload
 
 
 def one_rendition(size: str, save: str) -> str:
@@ -189,4 +189,15 @@ GROWTH = Growth(
     full_count=100_000,
     most_growth=1.2,
     supervisor_mebibytes=200,
+)
+
+AGAIN = Again(
+    title="PNG of 8×8 to 4×4, run a second time",
+    kind="tiny",
+    distinct=16,
+    pipeline=one_rendition("4x4", "format: png"),
+    count=10_000,
+    quick_count=200,
+    seconds=0.5,
+    share_of_copying=0.05,
 )

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <linux/fs.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -82,6 +84,17 @@ int clinux_link_unnamed(int descriptor, const char *path)
     snprintf(self, sizeof self, "/proc/self/fd/%d", descriptor);
     return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
+
+int clinux_reflink(int to, int from) { return ioctl(to, FICLONE, from); }
+
+ssize_t clinux_copy_range(int to, int from, int64_t offset, size_t size)
+{
+    off64_t source = offset, target = offset;
+    return copy_file_range(from, &source, to, &target, size, 0);
+}
+
+int clinux_lock_exclusive(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
+int clinux_lock_shared(int descriptor) { return flock(descriptor, LOCK_SH); }
 
 int clinux_close_on_exec(int descriptor)
 {

@@ -12,8 +12,7 @@ struct Imagemill {
         do {
             var command = try RootCommand.parseAsRoot()
             if let rendering = command as? any RenderingCommand {
-                // More than run at once are started when they are needed, if they are.
-                try await rendering.run(WorkerStarter(ready: min(rendering.workerCount, Machine.cores)))
+                try await rendering.start()
             } else if var waiting = command as? any AsyncParsableCommand {
                 try await waiting.run()
             } else {
@@ -26,14 +25,28 @@ struct Imagemill {
 }
 
 /// A command that needs workers.
-protocol RenderingCommand: AsyncParsableCommand {
+protocol RenderingCommand: AsyncParsableCommand, Sendable {
+    associatedtype Preparation: Sendable
+    /// Finds out what there is to do. Starts no thread, since workers are copied from this process afterwards.
+    func prepare() throws -> Preparation
     /// How many workers it needs at once, at most.
-    var workerCount: Int { get }
-    func run(_ workers: WorkerStarter) async throws
+    func workerCount(for preparation: Preparation) -> Int
+    func run(_ preparation: Preparation, _ workers: WorkerStarter) async throws
 }
 
 extension RenderingCommand {
-    mutating func run() async throws { try await run(WorkerStarter()) }
+    /// Runs with workers that are made ready now.
+    @MainActor func start() async throws {
+        let preparation = try prepare()
+        // More than run at once are started when they are needed, if they are.
+        try await run(preparation, WorkerStarter(ready: min(workerCount(for: preparation), Machine.cores)))
+    }
+
+    mutating func run() async throws { try await run(try prepare(), WorkerStarter()) }
+}
+
+extension RenderingCommand where Preparation == Void {
+    func prepare() {}
 }
 
 struct RootCommand: AsyncParsableCommand {
@@ -49,5 +62,7 @@ struct RootCommand: AsyncParsableCommand {
             78 a mistake in a pipeline file, 130 and 143 stopped by Ctrl-C or SIGTERM.
             """,
         version: imagemillVersion,
-        subcommands: [RunCommand.self, PlanCommand.self, CheckCommand.self, StagesCommand.self, SchemaCommand.self, DocsCommand.self])
+        subcommands: [
+            RunCommand.self, PlanCommand.self, CheckCommand.self, StagesCommand.self, SchemaCommand.self, CacheCommand.self, DocsCommand.self,
+        ])
 }

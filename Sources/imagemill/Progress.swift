@@ -46,14 +46,15 @@ private struct ProgressState {
     }
 
     private mutating func show(_ summary: BatchSummary, _ now: ContinuousClock.Instant) {
-        let finished = summary.done + summary.failed + summary.skipped
+        let left = summary.sources - summary.done - summary.failed - summary.skipped
+        let finished = total - left
         let seconds = Double((now - start).components.seconds) + Double((now - start).components.attoseconds) / 1e18
         let rate = Double(finished) / max(seconds, 0.001)
-        let left = Int((Double(total - finished) / max(rate, 0.001)).rounded(.up))
+        let secondsLeft = Int((Double(left) / max(rate, 0.001)).rounded(.up))
         let filled = total == 0 ? 20 : finished * 20 / total
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 20 - filled)
         let failed = summary.failed > 0 ? ", \(summary.failed) failed" : ""
-        let line = "\(bar) \(finished)/\(total)\(failed)  \(oneDecimal(rate))/s  \(duration(left)) left"
+        let line = "\(bar) \(finished)/\(total)\(failed)  \(oneDecimal(rate))/s  \(duration(secondsLeft)) left"
         // A line that wraps could not be taken back.
         write("\r\u{1B}[2K" + line.prefix(Machine.terminalColumns(2).map { $0 - 1 } ?? line.count))
         isLineShown = true

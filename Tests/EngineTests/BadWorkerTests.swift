@@ -79,7 +79,7 @@ import Testing
             memory: MemoryBudget(bytes: 1 << 30), cancellation: Cancellation())
         let collector = Collector()
         let report = try BatchReport(file: BytePath(runner.folder.path("report.json")), stream: nil)
-        _ = try await Batch(settings: settings, lanes: 2, report: report, observer: collector).run(found.sources)
+        _ = try await Batch(settings: settings, lanes: 2, report: report, observer: collector).run(WorkList(toDo: found.sources))
         return Dictionary(uniqueKeysWithValues: collector.all.map { ($0.source.path.text, $0) })
     }
 

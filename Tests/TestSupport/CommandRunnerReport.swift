@@ -9,14 +9,14 @@ package struct BatchDocument: Decodable, Sendable {
     }
 
     package struct Entry: Decodable, Sendable {
-        package struct Source: Decodable, Sendable {
+        package struct Source: Decodable, Equatable, Sendable {
             package let path: String
             package let bytes, width, height: Int?
-            package let format: String?
+            package let format, sha256: String?
             package let pathBytes: String?
 
             private enum CodingKeys: String, CodingKey {
-                case path, bytes, width, height, format
+                case path, bytes, width, height, format, sha256
                 case pathBytes = "path-bytes"
             }
         }
@@ -25,10 +25,11 @@ package struct BatchDocument: Decodable, Sendable {
             package let name, path, format: String
             package let scale, width, height: Int
             package let bytes: Int?
-            package let pathBytes: String?
+            package let cached: Bool
+            package let sha256, pathBytes: String?
 
             private enum CodingKeys: String, CodingKey {
-                case name, path, format, scale, width, height, bytes
+                case name, path, format, scale, width, height, bytes, cached, sha256
                 case pathBytes = "path-bytes"
             }
         }

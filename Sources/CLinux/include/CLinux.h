@@ -26,6 +26,16 @@ int clinux_open_unnamed(const char *directory, mode_t mode);
 // Gives an unnamed file a name.
 int clinux_link_unnamed(int descriptor, const char *path);
 
+// Makes a file share the blocks of another, where the file system can.
+int clinux_reflink(int to, int from);
+
+// Copies bytes from one file to the same place in another, inside of the kernel. Returns how many, 0 at the end.
+ssize_t clinux_copy_range(int to, int from, int64_t offset, size_t size);
+
+// Locks an open file, for all processes that ask: exclusively, or together with others. An exclusive lock never waits.
+int clinux_lock_exclusive(int descriptor);
+int clinux_lock_shared(int descriptor);
+
 // Closes the descriptor in programs that this process starts.
 int clinux_close_on_exec(int descriptor);
 

@@ -30,6 +30,22 @@ enum OpenedInput: Sendable {
         }
     }
 
+    /// Of its file, or of the members of a set.
+    var formats: [SourceFormat] {
+        switch self {
+        case .picture(let picture): [picture.format]
+        case .set(let set): set.formats
+        }
+    }
+
+    /// What the next run compares the source with; nil where another write need not have moved a file's time.
+    var fingerprint: Fingerprint? {
+        switch self {
+        case .picture(let picture): picture.fingerprint
+        case .set(let set): set.fingerprint
+        }
+    }
+
     var isUnchanged: Bool {
         switch self {
         case .picture(let picture): picture.isUnchanged

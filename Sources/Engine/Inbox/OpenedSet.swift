@@ -9,6 +9,7 @@ package struct OpenedSet: Sendable {
         let source: SourceFile
         let format: SourceFormat
         let status: FileStatus
+        let fingerprint: Fingerprint?
         let warning: Warning?
 
         var name: String { source.path.lastComponent.printable }
@@ -21,13 +22,19 @@ package struct OpenedSet: Sendable {
         for source in members {
             let picture = try namingMember(source) { () throws(Failure) in try OpenedSource(source, limits: limits) }
             let warning = picture.extensionWarning(SourceName(source.relative))
-            opened.append(Member(source: source, format: picture.format, status: picture.status, warning: warning))
+            opened.append(Member(source: source, format: picture.format, status: picture.status, fingerprint: picture.fingerprint, warning: warning))
         }
         self.members = opened
     }
 
     package var count: Int { members.count }
     package var sources: [SourceFile] { members.map(\.source) }
+    var formats: [SourceFormat] { members.map(\.format) }
+    /// What the next run compares the set with; nil where that is not sure of every member.
+    var fingerprint: Fingerprint? {
+        let files = members.compactMap { $0.fingerprint == nil ? nil : Fingerprint.File(name: $0.source.path.lastComponent, $0.status) }
+        return files.count == members.count ? Fingerprint(files) : nil
+    }
     package var bytes: Int { members.reduce(0) { $0 + $1.status.bytes } }
     /// The time of the member that was written last.
     package var modificationDate: String { exifDate(seconds: (members.map(\.status.modified).max() ?? 0) / 1_000_000_000) }
@@ -56,7 +63,7 @@ package struct OpenedSet: Sendable {
         for index in members.indices {
             hash.update(data: members[index].source.path.lastComponent.bytes + [0] + Array(try open(index, limits: limits).sha256().utf8))
         }
-        return hexadecimal(hash.finalize())
+        return Digest.hexadecimal(hash.finalize())
     }
 
     private static let changed = Failure(.changedWhileRead, stage: "read", "the file was written to while the set was read")

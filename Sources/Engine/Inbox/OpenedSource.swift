@@ -1,5 +1,4 @@
 // Opening a source with care: only regular files, never waiting, and knowing afterwards whether somebody wrote to it.
-import Crypto
 import Glibc
 package import Pipeline
 
@@ -8,6 +7,8 @@ package struct OpenedSource: Sendable {
     package let file: OpenFile
     package let format: SourceFormat
     let status: FileStatus
+    /// When it was opened, in nanoseconds since 1970.
+    private let opened: Int
 
     package var bytes: Int { status.bytes }
     /// As EXIF writes dates, in UTC.
@@ -24,6 +25,7 @@ package struct OpenedSource: Sendable {
                 throw SystemError(isLink ? "follow the link, it points to nothing" : "find the file", code: ENOENT)
             }
             try Self.check(status.kind)
+            opened = nanosecondsSince1970()
             file = try OpenFile.reading(source.path)
             self.status = try file.status()
             try Self.check(self.status.kind)
@@ -59,15 +61,16 @@ package struct OpenedSource: Sendable {
     package var isUnchanged: Bool { (try? file.status()) == status }
 
     /// SHA-256 of the content, in hexadecimal.
-    package func sha256() -> String {
-        var hash = SHA256()
-        var offset = 0
-        while case let block = file.bytes(at: offset, count: 1 << 20), !block.isEmpty {
-            hash.update(data: block)
-            offset += block.count
-        }
-        return hexadecimal(hash.finalize())
+    package func sha256() -> String { Digest.of(file) }
+
+    /// What the next run compares the source with; nil where it was written to so shortly before it was opened that another write need not
+    /// have moved its time.
+    package var fingerprint: Fingerprint? {
+        abs(opened - status.modified) < Self.clockTick ? nil : Fingerprint(status)
     }
+
+    /// How far apart two times of files may be and still be the same, in nanoseconds: kernels move that clock a hundred times a second.
+    private static let clockTick = 10_000_000
 
     /// The failure of a picture that could not be decoded: of a rare kind, truncated where its structure does not end, else corrupt.
     package func refined(_ failure: Failure) -> Failure {
@@ -97,9 +100,11 @@ package struct OpenedSource: Sendable {
     }
 }
 
-/// A digest as text.
-func hexadecimal(_ digest: SHA256.Digest) -> String {
-    digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+/// Now, in nanoseconds since 1970.
+func nanosecondsSince1970() -> Int {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return now.tv_sec * 1_000_000_000 + now.tv_nsec
 }
 
 /// Seconds since 1970 as EXIF writes dates, in UTC.

@@ -14,20 +14,23 @@ package struct FoundSources: Sendable {
 package struct SourceWalk {
     /// The output folder, which is no source even where it lies inside of one.
     private let outbox: FileStatus?
+    /// The cache, likewise.
+    private let cache: FileStatus?
     /// Every folder that has files in it is one source.
     private let findsSets: Bool
     private var found = FoundSources()
     private var seen: Set<BytePath> = []
 
-    package init(outbox: BytePath, kind: SourceKind) {
+    package init(outbox: BytePath, cache: BytePath? = nil, kind: SourceKind = .picture) {
         findsSets = kind == .set
         self.outbox = (try? FileSystem.status(outbox)).flatMap { $0 }
+        self.cache = cache.flatMap { (try? FileSystem.status($0)).flatMap { $0 } }
     }
 
     /// Walks all roots; a folder is walked to its depth, a file stands for itself.
     /// - Parameter kind: whether each file is a source, or each folder that has files in it.
-    package static func find(_ roots: [BytePath], outbox: BytePath, kind: SourceKind = .picture) -> FoundSources {
-        var walk = SourceWalk(outbox: outbox, kind: kind)
+    package static func find(_ roots: [BytePath], outbox: BytePath, cache: BytePath? = nil, kind: SourceKind = .picture) -> FoundSources {
+        var walk = SourceWalk(outbox: outbox, cache: cache, kind: kind)
         for root in roots { walk.add(root: root.withoutTrailingSlashes) }
         walk.found.sources.sort { $0.relative == $1.relative ? $0.identity.precedes($1.identity) : $0.relative.precedes($1.relative) }
         return walk.found
@@ -46,8 +49,8 @@ package struct SourceWalk {
     }
 
     private mutating func walk(_ folder: BytePath, identity: BytePath, relative: BytePath) {
-        if let outbox, let status = try? FileSystem.status(folder), status.device == outbox.device, status.inode == outbox.inode {
-            found.notes.append("left out '\(folder.printable)': it is the output folder")
+        if let reason = reasonToLeaveOut(folder) {
+            found.notes.append("left out '\(folder.printable)': it is \(reason)")
             return
         }
         // A root has no path below itself; its own name says more than nothing.
@@ -79,6 +82,12 @@ package struct SourceWalk {
         let message = "expected a folder with the pictures of a set, found a file; name the folder that it is in"
         let failure = Failure(.notARegularFile, stage: "read", message)
         found.sources.append(SourceFile(path: file, identity: FileSystem.absolute(file) ?? file, relative: file.lastComponent, problem: failure))
+    }
+
+    private func reasonToLeaveOut(_ folder: BytePath) -> String? {
+        guard let status = try? FileSystem.status(folder) else { return nil }
+        func isSame(_ other: FileStatus?) -> Bool { other?.device == status.device && other?.inode == status.inode }
+        return isSame(outbox) ? "the output folder" : isSame(cache) ? "the cache" : nil
     }
 
     private mutating func add(entry: BytePath, identity: BytePath, relative: BytePath) {

@@ -14,28 +14,33 @@ package struct Batch: Sendable {
     package let lanes: Int
     package let report: BatchReport
     package let observer: any BatchObserver
+    /// Where what becomes of the sources is recorded; nil where nothing is.
+    package let results: ResultRecord?
 
-    package init(settings: LaneSettings, lanes: Int, report: BatchReport, observer: any BatchObserver) {
+    package init(settings: LaneSettings, lanes: Int, report: BatchReport, observer: any BatchObserver, results: ResultRecord? = nil) {
         self.settings = settings
         self.lanes = lanes
         self.report = report
         self.observer = observer
+        self.results = results
     }
 
-    /// Processes all sources.
+    /// Processes what is to do, and reports what is not.
+    /// - Parameter start: when the run began.
     /// - Returns: what was done, also where the run was cancelled.
     /// - Throws: `Diagnostics` where an asset cannot be decoded, `SystemError` where workers cannot be started.
-    package func run(_ sources: [SourceFile]) async throws -> BatchSummary {
-        let start = ContinuousClock.now
-        let queue = SourceQueue(sources, report: report, observer: observer)
-        observer.begin(sources: sources.count)
+    package func run(_ work: WorkList, since start: ContinuousClock.Instant = .now) async throws -> BatchSummary {
+        let queue = SourceQueue(work, report: report, results: results, names: settings.names, observer: observer)
+        observer.begin(sources: work.toDo.count)
         let trouble: (any Error)? = await withTaskGroup(of: (any Error)?.self) { group in
-            for index in 0..<min(lanes, sources.count) {
+            for index in 0..<min(lanes, work.toDo.count) {
                 group.addTask { await self.trouble(ofLane: index, queue) }
             }
             return await group.reduce(nil) { first, next in first ?? next }
         }
         observer.end()
+        queue.addUnchanged()
+        settings.names.close()
         // A lane that did not start has left its share to the others; only where they all failed is there work left.
         if let trouble, !queue.isEmpty { throw trouble }
         var summary = queue.summary

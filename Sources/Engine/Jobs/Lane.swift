@@ -10,6 +10,8 @@ package final class Lane {
     private let settings: LaneSettings
     private var worker: WorkerProcess?
     private var planner: Planner?
+    /// Plans what the cache has, without a worker; nil where there is no cache, or it does not know the assets.
+    private lazy var cachePlanner = settings.cache?.planner(limits: settings.limits)
     /// What the worker still held after its last rendering.
     private var keptBytes = 0
     /// Makes the names of staged files distinct.
@@ -31,10 +33,10 @@ package final class Lane {
     /// Takes sources from the queue until there are none left or the run is cancelled.
     /// - Throws: what `prepare` throws.
     func work(through queue: SourceQueue) throws {
-        try prepare()
+        if cachePlanner == nil { try prepare() }
         while !settings.cancellation.isRaised, let (source, order) = queue.next() {
-            guard let report = process(source, order: order) else { break }
-            queue.add(report)
+            guard let finished = process(source, order: order) else { break }
+            queue.add(finished)
         }
     }
 
@@ -54,6 +56,7 @@ package final class Lane {
             let assets = Dictionary(zip(message.assets.map(\.path), facts)) { first, _ in first }
             let planner = Planner(pipeline: settings.pipeline.file, assets: assets, limits: settings.limits)
             (worker, self.planner) = (process, planner)
+            settings.cache?.remember(assets)
             return planner
         case .assetFailed(let index, let failure) where message.assets.indices.contains(index):
             throw settings.pipeline.diagnostics(asset: index, failure)
@@ -76,7 +79,7 @@ package final class Lane {
     /// Processes one source, and says what was done.
     /// - Parameter order: the source's place among all sources, from 0.
     /// - Returns: nil where the run was cancelled before the source was done.
-    private func process(_ source: SourceFile, order: Int) -> SourceReport? {
+    private func process(_ source: SourceFile, order: Int) -> FinishedSource? {
         var job = Job(report: SourceReport(status: .failed, pipeline: settings.pipeline.file.name, source: source.relative), order: order)
         do {
             try attempt(source, &job)
@@ -90,7 +93,7 @@ package final class Lane {
             job.report.renditions = []
         }
         finish(job)
-        return job.report
+        return FinishedSource(source: source, report: job.report, fingerprint: job.opened?.fingerprint, outputs: job.written)
     }
 
     /// What is known of a source while it is processed.
@@ -102,6 +105,10 @@ package final class Lane {
         var hasAsked = false
         /// The names, once the desk has given them.
         var names: [RenditionName]?
+        /// The renditions as they were published.
+        var written = Fingerprint([])
+        /// What the cache has of the source; nil where there is no cache.
+        var cached: CachedJob?
     }
 
     private func finish(_ job: Job) {
@@ -141,6 +148,7 @@ package final class Lane {
     private func work(on opened: OpenedInput, _ source: SourceFile, _ job: inout Job) throws {
         if settings.cancellation.isRaised { throw Cancelled() }
         var clock = Stopwatch()
+        if try publishCached(opened, source, &job, &clock) { return }
         let planner = try prepare()
         let input = try probe(opened, source)
         job.report.source.describe(input, opened)
@@ -154,9 +162,9 @@ package final class Lane {
 
         settings.memory.acquire(plan.memory)
         job.report.milliseconds.wait += clock.lap()
-        let thumbnail = settings.pipeline.file.makesThumbnails ? ThumbnailFacts(source, opened) : nil
-        let message = RenderMessage(pipeline: 1, source: input.message, measurements: measurements, thumbnail: thumbnail)
-        let result = Result { try render(plan, message, names, opened, &job, &clock) }
+        let message = RenderMessage(
+            pipeline: 1, source: input.message, measurements: measurements, thumbnail: thumbnail(source, opened))
+        let result = Result { try render(plan, message, input, names, opened, &job, &clock) }
         settings.memory.release(plan.memory)
         try result.get()
         job.report.milliseconds.publish += clock.lap()
@@ -240,8 +248,8 @@ package final class Lane {
     /// The names, asked for once however often the source is attempted.
     private func names(for plan: Plan, _ source: SourceFile, _ opened: OpenedInput, _ job: inout Job) throws -> [RenditionName] {
         if let names = job.names { return names }
-        let facts = try naming(plan, source, opened)
-        job.report.source.sha256 = facts.hash
+        let facts = try naming(plan, source, opened, hash: job.report.source.sha256)
+        job.report.source.sha256 = job.report.source.sha256 ?? facts.hash
         job.hasAsked = true
         let names = try settings.names.claim(order: job.order, source: source.identity) { version throws(PlanFailure) in
             try plan.names(for: facts, version: version)
@@ -253,11 +261,16 @@ package final class Lane {
         return names
     }
 
-    private func naming(_ plan: Plan, _ source: SourceFile, _ opened: OpenedInput) throws -> NamingFacts {
+    /// - Parameter hash: the source's digest, where it is known already.
+    private func naming(_ plan: Plan, _ source: SourceFile, _ opened: OpenedInput, hash: String? = nil) throws -> NamingFacts {
         NamingFacts(
-            source: source.name, hash: settings.pipeline.file.needsHash ? try opened.sha256(limits: settings.limits) : nil,
+            source: source.name, hash: settings.pipeline.file.needsHash ? try hash ?? opened.sha256(limits: settings.limits) : nil,
             date: plan.source.captureDate ?? opened.modificationDate, keepsTree: settings.keepsTree,
-            thumbnailDigest: settings.pipeline.file.makesThumbnails ? ThumbnailFacts(source, opened)?.digest : nil)
+            thumbnailDigest: thumbnail(source, opened)?.digest)
+    }
+
+    private func thumbnail(_ source: SourceFile, _ opened: OpenedInput) -> ThumbnailFacts? {
+        settings.pipeline.file.makesThumbnails ? ThumbnailFacts(source, opened) : nil
     }
 
     private static func entry(_ plan: RenditionPlan, _ name: RenditionName) -> SourceReport.RenditionEntry {
@@ -265,28 +278,104 @@ package final class Lane {
     }
 
     private func render(
-        _ plan: Plan, _ message: RenderMessage, _ names: [RenditionName], _ opened: OpenedInput, _ job: inout Job, _ clock: inout Stopwatch
+        _ plan: Plan, _ message: RenderMessage, _ input: ProbedInput, _ names: [RenditionName], _ opened: OpenedInput, _ job: inout Job,
+        _ clock: inout Stopwatch
     ) throws {
         let outputs = try stage(names)
-        let reply = try ask(.render(message), outputs.map(\.file), seconds: plan.deadline, membersOf: opened)
+        let cached = job.cached?.fill(outputs, plan) ?? outputs.map { _ in nil }
+        let wanted = outputs.indices.filter { cached[$0] == nil }
+        var message = message
+        message.omitted = Set(outputs.indices).subtracting(wanted)
+        let result = try wanted.isEmpty ? nil : rendered(message, wanted.map { outputs[$0].file }, plan, opened)
         job.report.milliseconds.render += clock.lap()
-        guard case .rendered(let result) = reply else {
-            if case .failed(let failure) = reply { throw failure }
-            throw WorkerLoss.confused("an answer to another question")
+        try checkUnchanged(opened)
+        note(cached, &job)
+        for (index, said) in zip(wanted, result?.renditions ?? []) {
+            job.report.renditions[index].bytes = try OutputCheck.check(outputs[index].file, against: plan.renditions[index], said: said)
+            job.report.renditions[index].size = said.size
         }
-        guard result.renditions.count == outputs.count else { throw WorkerLoss.confused("\(result.renditions.count) renditions") }
+        add(result?.warnings ?? [], &job)
+        job.report.peakMemory = result?.peakMemory
+        keptBytes = result?.keptMemory ?? keptBytes
+        try publish(outputs)
+        job.written = try written(outputs, names)
+        if let result { keep(result, wanted, outputs, input, &job) }
+    }
+
+    private func rendered(_ message: RenderMessage, _ files: [OpenFile], _ plan: Plan, _ opened: OpenedInput) throws -> RenderResult {
+        switch try ask(.render(message), files, seconds: plan.deadline, membersOf: opened) {
+        case .rendered(let result) where result.renditions.count == files.count: return result
+        case .rendered(let result): throw WorkerLoss.confused("\(result.renditions.count) renditions")
+        case .failed(let failure): throw failure
+        case .assets, .facts, .measured, .assetFailed, .needsMember: throw WorkerLoss.confused("an answer to another question")
+        }
+    }
+
+    private func checkUnchanged(_ opened: OpenedInput) throws(Failure) {
         guard opened.isUnchanged else {
             throw Failure(.changedWhileRead, stage: "read", "the source was written to while it was read; nothing was published")
         }
-        for (index, output) in outputs.enumerated() {
-            let said = result.renditions[index]
-            job.report.renditions[index].bytes = try OutputCheck.check(output.file, against: plan.renditions[index], said: said)
-            job.report.renditions[index].size = said.size
+    }
+
+    private func add(_ warnings: [Warning], _ job: inout Job) {
+        for warning in warnings where !job.report.warnings.contains(warning) { job.report.warnings.append(warning) }
+    }
+
+    // MARK: - The cache
+
+    /// Publishes what the cache has, where it has every rendition; no worker is asked.
+    /// - Returns: false where something must be made.
+    private func publishCached(
+        _ opened: OpenedInput, _ source: SourceFile, _ job: inout Job, _ clock: inout Stopwatch
+    ) throws -> Bool {
+        guard let cache = settings.cache, !settings.isDryRun else { return false }
+        if job.cached == nil {
+            let digest = try opened.sha256(limits: settings.limits)
+            job.report.source.sha256 = digest
+            let own = [("thumbnail", thumbnail(source, opened).map { json($0) } ?? "")]
+            job.cached = CachedJob(cache, source: digest, pixelsPerPoint: source.name.pixelsPerPoint, own: own, formats: opened.formats)
         }
-        job.report.warnings += result.warnings
-        job.report.peakMemory = result.peakMemory
-        keptBytes = result.keptMemory
+        guard var cached = job.cached, let facts = cached.factsIfComplete, let planner = planner ?? cachePlanner else { return false }
+        let input = facts.input(source.name)
+        let plan = try planned { () throws(PlanFailure) in try input.plan(by: planner) }
+        // What was a bound of the plan is known of what is there.
+        let known = plan.with(sizes: cached.sizes)
+        job.report.source.describe(input, opened)
+        job.report.warnings = opened.warnings(source.name) + plan.warnings
+        let names = try names(for: known, source, opened, &job)
+        job.report.renditions = zip(known.renditions, names).map(Self.entry)
+        let outputs = try stage(names)
+        let filled = cached.fill(outputs, plan)
+        job.cached = cached
+        guard !filled.contains(where: { $0 == nil }) else { return false }
+        try checkUnchanged(opened)
+        note(filled, &job)
         try publish(outputs)
+        job.written = try written(outputs, names)
+        job.report.milliseconds.publish += clock.lap()
+        return true
+    }
+
+    /// Reports renditions that came from the cache.
+    private func note(_ cached: [CachedRendition?], _ job: inout Job) {
+        for (index, rendition) in cached.enumerated() {
+            guard let rendition else { continue }
+            job.report.renditions[index].bytes = rendition.entry.bytes
+            job.report.renditions[index].size = rendition.facts.size.size
+            job.report.renditions[index].sha256 = rendition.entry.digest
+            job.report.renditions[index].cached = true
+            add(rendition.facts.warnings, &job)
+        }
+    }
+
+    /// Keeps what was made.
+    private func keep(_ result: RenderResult, _ wanted: [Int], _ outputs: [StagedFile], _ input: ProbedInput, _ job: inout Job) {
+        guard let cached = job.cached else { return }
+        for (index, said) in zip(wanted, result.renditions) {
+            let digest = Digest.of(outputs[index].file)
+            job.report.renditions[index].sha256 = digest
+            cached.keep(index, outputs[index].file, digest: digest, CachedFacts(input, size: said, warnings: result.warnings))
+        }
     }
 
     // MARK: - Publishing
@@ -301,6 +390,17 @@ package final class Lane {
                 files.append(try StagedFile(for: settings.outbox.appending(name.path), token: "\(token)-\(staged)", mode: mode))
             }
             return files
+        } catch {
+            throw error.asOutputFailure
+        }
+    }
+
+    /// What the next run compares the renditions with.
+    private func written(_ outputs: [StagedFile], _ names: [RenditionName]) throws(Failure) -> Fingerprint {
+        do throws(SystemError) {
+            var files: [Fingerprint.File] = []
+            for (output, name) in zip(outputs, names) { files.append(Fingerprint.File(name: name.path, try output.file.status())) }
+            return Fingerprint(files)
         } catch {
             throw error.asOutputFailure
         }

@@ -14,6 +14,8 @@ package struct LaneSettings: Sendable {
     package let names: NameDesk
     package let memory: MemoryBudget
     package let cancellation: Cancellation
+    /// Where renditions are looked for before they are made; nil where there is no cache.
+    package var cache: RunCache?
 
     package init(
         pipeline: LoadedPipeline, limits: Limits, outbox: BytePath, keepsTree: Bool, isDryRun: Bool, workers: WorkerStarter, names: NameDesk,

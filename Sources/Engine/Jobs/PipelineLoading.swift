@@ -57,6 +57,14 @@ package struct LoadedPipeline: Sendable {
         return OpenedAsset(reference: reference, message: message, file: source.file)
     }
 
+    /// The digest of each asset's content, by its path as the pipeline writes it.
+    var assetDigests: [String: String] {
+        Dictionary(assets.map { ($0.reference.path, Digest.of($0.file)) }) { first, _ in first }
+    }
+
+    /// The message of each asset, and the digest of its content.
+    var assetContents: [(asset: AssetMessage, digest: String)] { assets.map { ($0.message, Digest.of($0.file)) } }
+
     func message(id: Int, limits: Limits) -> PipelineMessage {
         PipelineMessage(id: id, name: path, text: file.text, assets: assets.map(\.message), limits: limits)
     }

@@ -1,4 +1,5 @@
 // Gives out names one source after the other, so that versions follow the order of the sources and not that of the workers.
+import GRDB
 import Glibc
 package import Pipeline
 
@@ -8,6 +9,7 @@ package final class NameDesk: Sendable {
     private let policy: CollisionPolicy
     /// Paths that no rendition may be written to, whatever the policy says.
     private let sources: Set<BytePath>
+    private let database: DatabaseQueue
     private let state: Monitor<State>
 
     private struct State {
@@ -18,6 +20,8 @@ package final class NameDesk: Sendable {
         var passed: Set<Int> = []
         /// Names that are being written now, and by whom.
         var inUse: [BytePath: Int] = [:]
+        /// Sources whose names went to others.
+        var losers: Set<BytePath> = []
 
         mutating func nextTurn() {
             repeat { turn += 1 } while passed.remove(turn) != nil
@@ -33,10 +37,11 @@ package final class NameDesk: Sendable {
         self.policy = policy
         // With the other policies nothing that stands there is written over.
         self.sources = policy == .overwrite ? Set(sources.map(\.identity)) : []
-        let folder = outbox.appending(BytePath(".imagemill"))
+        let folder = OutboxRecord.folder(outbox)
         if !isDryRun { try FileSystem.makeDirectories(folder) }
         do {
-            state = Monitor(State(record: try NameRecord(folder: folder, isDryRun: isDryRun)))
+            database = try OutboxRecord.open(in: folder, isDryRun: isDryRun)
+            state = Monitor(State(record: NameRecord(database)))
         } catch {
             throw SystemError("open the record of names in '\(folder.printable)' (\(error))", code: isDiskFull(error) ? ENOSPC : EIO)
         }
@@ -51,7 +56,9 @@ package final class NameDesk: Sendable {
             let names = try state.wait { state -> [RenditionName]? in
                 guard state.turn == order else { return nil }
                 do {
-                    let names = try state.record.claim(for: source, policy: policy, candidates: candidates, occupant: occupant)
+                    let claimed = try state.record.claim(for: source, policy: policy, candidates: candidates, occupant: occupant)
+                    let names = claimed.names
+                    state.losers.formUnion(claimed.losers)
                     // With `overwrite`, the later source in order must win: it waits for the earlier one that writes the same name.
                     guard !names.contains(where: { state.inUse[$0.path] != nil }) else { return nil }
                     for name in names { state.inUse[name.path] = order }
@@ -72,6 +79,20 @@ package final class NameDesk: Sendable {
             throw Failure(code, stage: "publish", "the record of names cannot be written", detail: "\(error)")
         }
     }
+
+    /// The sources that have lost a name to another one since this was last asked.
+    func takeLosers() -> Set<BytePath> {
+        state.change { state in
+            defer { state.losers = [] }
+            return state.losers
+        }
+    }
+
+    /// Closes the record, which leaves one file of it. Nothing can be asked afterwards.
+    func close() { try? database.close() }
+
+    /// Where results are recorded for the next run, beside the names.
+    package func results(of setup: RunSetup) -> ResultRecord { ResultRecord(database, setup) }
 
     private func occupant(of name: BytePath) -> Occupant {
         let path = outbox.appending(name)

@@ -12,39 +12,18 @@ enum Occupant {
     case source
 }
 
+/// Names that a source may write.
+struct ClaimedNames {
+    let names: [RenditionName]
+    /// The sources that they belonged to before.
+    var losers: [BytePath] = []
+}
+
 /// The record of names. Used from one thread at a time; several processes may share the file.
 final class NameRecord {
     private let database: DatabaseQueue
 
-    /// - Parameters:
-    ///   - folder: where the record stands.
-    ///   - isDryRun: what is recorded there is read, and nothing is written.
-    init(folder: BytePath, isDryRun: Bool) throws {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(30)
-        configuration.prepareDatabase { database in
-            // A name that is lost with the power was not published either, in this order of writing.
-            try database.execute(sql: "PRAGMA synchronous = NORMAL")
-        }
-        let name = BytePath("names.sqlite")
-        if !isDryRun {
-            // SQLite's paths are text here, and the folder's need not be; its descriptor's is.
-            let folder = try OpenFile.reading(folder)
-            database = try DatabaseQueue(path: "/proc/self/fd/\(folder.descriptor)/\(name.text)", configuration: configuration)
-            try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
-        } else {
-            database = try DatabaseQueue(configuration: configuration)
-            if try FileSystem.status(folder.appending(name)) != nil {
-                let folder = try OpenFile.reading(folder)
-                var reading = configuration
-                reading.readonly = true
-                try DatabaseQueue(path: "/proc/self/fd/\(folder.descriptor)/\(name.text)", configuration: reading).backup(to: database)
-            }
-        }
-        try database.write { database in
-            try database.execute(sql: "CREATE TABLE IF NOT EXISTS names (name BLOB PRIMARY KEY, source BLOB NOT NULL) WITHOUT ROWID")
-        }
-    }
+    init(_ database: DatabaseQueue) { self.database = database }
 
     /// Finds names that a source may write, and records them as its own.
     /// - Parameters:
@@ -54,21 +33,22 @@ final class NameRecord {
     func claim(
         for source: BytePath, policy: CollisionPolicy, candidates: (_ version: Int) throws(PlanFailure) -> [RenditionName],
         occupant: (BytePath) -> Occupant
-    ) throws -> [RenditionName] {
+    ) throws -> ClaimedNames {
         try database.write { database in
             for version in 1... {
                 let names = try candidates(version)
                 guard let obstacle = try obstacle(to: names, source, database, occupant) else {
                     try record(names, source, database)
-                    return names
+                    return ClaimedNames(names: names)
                 }
                 switch policy {
                 case .version: continue
                 // A source is never written over: it would be lost.
                 case .overwrite where names.contains { occupant($0.path) == .source }: continue
                 case .overwrite:
+                    let losers = try owners(of: names, database).filter { $0 != source }
                     try record(names, source, database)
-                    return names
+                    return ClaimedNames(names: names, losers: losers)
                 case .fail: throw Failure(.nameTaken, stage: "publish", obstacle)
                 }
             }
@@ -89,6 +69,13 @@ final class NameRecord {
             }
         }
         return nil
+    }
+
+    private func owners(of names: [RenditionName], _ database: Database) throws -> [BytePath] {
+        let owner = try database.cachedStatement(sql: "SELECT source FROM names WHERE name = ?")
+        return try names.compactMap { name in
+            try Data.fetchOne(owner, arguments: [Data(name.path.bytes)]).map { BytePath([UInt8]($0)) }
+        }
     }
 
     private func record(_ names: [RenditionName], _ source: BytePath, _ database: Database) throws {

@@ -14,7 +14,7 @@ extension ThumbnailFacts {
 
     /// The name of the thumbnail's file, without extension.
     var digest: String {
-        Insecure.MD5.hash(data: Array(uri.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        Digest.hexadecimal(Insecure.MD5.hash(data: Array(uri.utf8)))
     }
 
     /// What is written into the PNG, by the keys of the specification.

@@ -37,6 +37,8 @@ struct RenderMessage: Codable, Sendable {
     let source: SourceMessage
     /// What was measured on the source before.
     var measurements: [StageMeasurement] = []
+    /// Places of renditions in the plan that are not wanted: no output comes for them, and nothing is said of them.
+    var omitted: Set<Int> = []
     /// What thumbnails for file managers say of their source; nil where there are none.
     var thumbnail: ThumbnailFacts?
 }
@@ -73,7 +75,7 @@ enum Reply: Codable, Sendable {
 
 /// What a worker did.
 struct RenderResult: Codable, Sendable {
-    /// One for each rendition of the plan, as saved.
+    /// One for each rendition of the plan that was wanted, as saved.
     let renditions: [RenderedSize]
     let warnings: [Warning]
     /// The worker's highest resident memory so far, in bytes.

@@ -12,12 +12,13 @@ struct Renderer {
     let colours: ColourConversion
     var thumbnail: ThumbnailFacts?
 
-    /// Renders every rendition into its descriptor, in the order of the plan.
-    func render(_ source: ProbedSource, to outputs: [OpenFile]) throws -> RenderResult {
+    /// Renders renditions of the plan, by their places in it, each into its descriptor.
+    func render(_ source: ProbedSource, _ wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
         let image = try source.image(plan.load, tolerance: pipeline.tolerance)
         let metadata = SourceMetadata(image)
         let (starts, warnings) = try starts(from: image)
-        return try render(Beginning(starts: starts, metadata: metadata, warnings: warnings + source.warnings(pipeline.tolerance)), to: outputs) {
+        let beginning = Beginning(starts: starts, metadata: metadata, warnings: try warnings + source.warnings(pipeline.tolerance))
+        return try render(beginning, wanted, to: outputs) {
             _ = try source.reopened(shrink: plan.load.shrink, tolerance: pipeline.tolerance).inMemory()
         }
     }
@@ -31,9 +32,10 @@ struct Renderer {
     }
 
     /// - Parameter decode: decodes the source to nothing, to tell whether an error is its fault.
-    func render(_ beginning: Beginning, to outputs: [OpenFile], decode: () throws -> Void) throws -> RenderResult {
+    func render(_ beginning: Beginning, _ wanted: [Int], to outputs: [OpenFile], decode: () throws -> Void) throws -> RenderResult {
         var sizes: [RenderedSize] = []
-        for (index, (rendition, output)) in zip(plan.renditions, outputs).enumerated() {
+        for (index, output) in zip(wanted, outputs) {
+            let rendition = plan.renditions[index]
             do {
                 sizes.append(try render(rendition, from: beginning.starts[index], beginning.metadata, to: output))
             } catch let error as VipsError {

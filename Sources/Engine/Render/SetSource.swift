@@ -32,12 +32,12 @@ struct SetSource {
 }
 
 extension Renderer {
-    /// Renders every rendition of a set.
-    func render(_ source: SetSource, to outputs: [OpenFile]) throws -> RenderResult {
+    /// Renders renditions of a set, by their places in the plan, each into its descriptor.
+    func render(_ source: SetSource, _ wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
         let (lists, metadata, warnings) = try gather(source)
         let beginning = Beginning(starts: try starts(from: lists), metadata: metadata, warnings: warnings)
         // The members were decoded before anything was encoded, so that no error is theirs.
-        return try render(beginning, to: outputs) {}
+        return try render(beginning, wanted, to: outputs) {}
     }
 
     /// The members in full size as a rendition joins them, or all do.

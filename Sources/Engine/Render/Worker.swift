@@ -112,8 +112,9 @@ private struct WorkerState {
             plan = try prepared.planner.plan(try probed().facts, pixelsPerPoint: pixelsPerPoint, measurements: message.measurements.byPath)
         case .set(let members): plan = try prepared.planner.plan(set: members, measurements: message.measurements.byPath)
         }
-        guard files.count == plan.renditions.count else {
-            throw Failure(.internal, stage: "save", "the worker was given \(files.count) outputs for \(plan.renditions.count) renditions")
+        let wanted = plan.renditions.indices.filter { !message.omitted.contains($0) }
+        guard files.count == wanted.count else {
+            throw Failure(.internal, stage: "save", "the worker was given \(files.count) outputs for \(wanted.count) renditions")
         }
         let renderer = Renderer(
             plan: plan, pipeline: prepared.planner.pipeline, assets: prepared.assets, colours: colours(prepared), thumbnail: message.thumbnail)
@@ -122,8 +123,8 @@ private struct WorkerState {
         case .picture:
             let source = try probed()
             self.source = nil
-            result = try renderer.render(source, to: files)
-        case .set(let members): result = try renderer.render(SetSource(members: members, open: member), to: files)
+            result = try renderer.render(source, wanted, to: files)
+        case .set(let members): result = try renderer.render(SetSource(members: members, open: member), wanted, to: files)
         }
         result.keptMemory = Int(clinux_resident_memory())
         return result

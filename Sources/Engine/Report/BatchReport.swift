@@ -10,16 +10,27 @@ package struct BatchSummary: Sendable, Encodable, Equatable {
     package var sources = 0
     package var done = 0
     package var failed = 0
+    /// Left as they are, or planned only.
     package var skipped = 0
     package var renditions = 0
     package var milliseconds = 0
     /// The run was stopped before the last source.
     package var interrupted = false
+    /// Those of a dry run that would be done. Not in the document, where they count as skipped.
+    package var planned = 0
+
+    private enum CodingKeys: String, CodingKey { case sources, done, failed, skipped, renditions, milliseconds, interrupted }
+
+    /// Sources that are as they were when they were done.
+    package var unchanged: Int { skipped - planned }
 
     package mutating func add(_ report: SourceReport) {
         switch report.status {
         case .done: done += 1
-        case .planned: skipped += 1
+        case .skipped: skipped += 1
+        case .planned:
+            skipped += 1
+            planned += 1
         case .failed: failed += 1
         }
         if report.status == .done { renditions += report.renditions.count }
@@ -33,6 +44,8 @@ package final class BatchReport: Sendable {
     private struct State: ~Copyable {
         let writers: [Writer]
         var isFirst = true
+
+        var separator: String { isFirst ? "\n" : ",\n" }
     }
 
     /// - Parameters:
@@ -46,11 +59,26 @@ package final class BatchReport: Sendable {
         state = Mutex(State(writers: writers))
     }
 
-    package func add(_ report: SourceReport) {
-        let text = json(report)
+    /// Adds one source's document, as JSON.
+    func add(_ document: String) {
         state.withLock { state in
-            for writer in state.writers { writer.write((state.isFirst ? "\n" : ",\n") + text) }
+            for writer in state.writers { writer.write(state.separator + document) }
             state.isFirst = false
+        }
+    }
+
+    /// Adds documents that were recorded earlier.
+    func add(_ documents: [[UInt8]]) {
+        guard !documents.isEmpty else { return }
+        state.withLock { state in
+            var text: [UInt8] = []
+            text.reserveCapacity(documents.reduce(0) { $0 + $1.count + 2 })
+            for document in documents {
+                text += state.separator.utf8
+                text += document
+                state.isFirst = false
+            }
+            for writer in state.writers { writer.write(text) }
         }
     }
 
@@ -100,9 +128,11 @@ private final class Writer {
 
     private static func growing(_ path: BytePath) -> BytePath { BytePath(path.bytes + Array(".part".utf8)) }
 
-    func write(_ text: String) {
+    func write(_ text: String) { write(Array(text.utf8)) }
+
+    func write(_ text: [UInt8]) {
         guard failure == nil else { return }
-        var bytes = Array(text.utf8)[...]
+        var bytes = text[...]
         while !bytes.isEmpty {
             let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0 && errno == EINTR { continue }

@@ -45,7 +45,7 @@ package enum ReportSchema {
 
     private static let body = object(
         [
-            "schema": ["const": "imagemill.report/1"], "status": ["enum": ["done", "failed", "planned"]], "pipeline": text, "source": source,
+            "schema": ["const": "imagemill.report/1"], "status": words(SourceReport.Status.self), "pipeline": text, "source": source,
             "renditions": ["type": "array", "items": rendition],
             "warnings": ["type": "array", "items": object(["code": words(WarningCode.self), "message": text])],
             "error": ["anyOf": [["type": "null"], failure]], "attempt": side,

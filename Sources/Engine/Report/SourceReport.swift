@@ -8,7 +8,11 @@ package let imagemillVersion = "0.1.0"
 
 /// One source's report, as JSON.
 package struct SourceReport: Sendable, Encodable {
-    package enum Status: String, Sendable, Encodable { case done, failed, planned }
+    package enum Status: String, Sendable, Encodable, CaseIterable {
+        case done, failed, planned
+        /// Nothing has changed since it was done; its document is that of then.
+        case skipped
+    }
 
     package struct Source: Sendable, Encodable {
         package var path: BytePath
@@ -44,6 +48,8 @@ package struct SourceReport: Sendable, Encodable {
         /// nil where nothing was written.
         package var bytes: Int?
         package var sha256: String?
+        /// It was copied from the cache.
+        package var cached = false
     }
 
     package struct Times: Sendable, Encodable {
@@ -163,7 +169,7 @@ extension SourceReport.RenditionEntry {
         try container.encode(size.height, forKey: .height)
         try container.encodeIfPresent(bytes, forKey: .bytes)
         try container.encodeIfPresent(sha256, forKey: .sha256)
-        try container.encode(false, forKey: .cached)
+        try container.encode(cached, forKey: .cached)
     }
 }
 

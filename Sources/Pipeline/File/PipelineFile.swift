@@ -27,6 +27,10 @@ package struct PipelineFile: Sendable {
     package let tolerance: Tolerance
     /// Every asset that the stages name, in the order of the text.
     package let assets: [AssetReference]
+    /// All that is written, as one text that is the same however it is laid out.
+    package let canonical: String
+    /// The same of all that counts for every rendition.
+    package let sharedCanonical: String
 
     /// Reads a pipeline.
     /// - Parameters:
@@ -48,6 +52,8 @@ package struct PipelineFile: Sendable {
         profile = group.profile
         tolerance = group.tolerance
         assets = log.assets
+        canonical = root?.canonical ?? ""
+        sharedCanonical = root?.canonical(without: ["renditions"]) ?? ""
     }
 
     /// Some rendition is a thumbnail for file managers.
@@ -105,7 +111,8 @@ struct PipelineGroup: ParameterGroup {
         return renditions.renditions.map {
             Rendition(
                 name: $0.name, scales: $0.scales, stages: $0.stages, save: $0.save,
-                file: $0.file ?? (single ? .forOne : .forSeveral), layout: $0.layout, position: $0.position, isWhole: $0.isWhole)
+                file: $0.file ?? (single ? .forOne : .forSeveral), layout: $0.layout, position: $0.position, isWhole: $0.isWhole,
+                canonical: $0.canonical)
         }
     }
 

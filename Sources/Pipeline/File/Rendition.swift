@@ -12,6 +12,8 @@ package struct Rendition: Sendable {
     package let position: Position
     /// Everything in it was understood.
     let isWhole: Bool
+    /// What decides its pixels and its bytes, as one text: all that is written but the name, `file` and `scale`.
+    package let canonical: String
 }
 
 /// How a rendition's file is named and marked.
@@ -115,7 +117,8 @@ struct RenditionMap: ParameterValue {
             log.problem(entry.keyPosition, "\(words); found '\(name)'")
         }
         return Rendition(
-            name: name, scales: group.scales.scales, stages: group.stages.uses, save: group.save, file: group.file,
-            layout: group.layout, position: entry.keyPosition, isWhole: log.problems.count == problemsBefore)
+            name: name, scales: group.scales.scales, stages: group.stages.uses, save: group.save, file: group.file, layout: group.layout,
+            position: entry.keyPosition, isWhole: log.problems.count == problemsBefore,
+            canonical: entry.value.canonical(without: ["file", "scale"]))
     }
 }

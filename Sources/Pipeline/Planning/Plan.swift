@@ -94,6 +94,20 @@ package struct Plan: Sendable {
     /// The shared result feeds several renditions that do not scale at once, so it is computed once and held.
     package var holdsShared: Bool { renditions.count > 1 && !scalesAtOnce }
 
+    /// The same plan with what is known of the results: where a size was a bound, it is the size now.
+    package func with(sizes: [PixelSize]) -> Plan {
+        let known = zip(renditions, sizes).map { rendition, size in
+            var output = rendition.output
+            output.size = size
+            return RenditionPlan(
+                rendition: rendition.rendition, index: rendition.index, scale: rendition.scale, steps: rendition.steps, drawn: rendition.drawn,
+                output: output)
+        }
+        return Plan(
+            source: source, load: load, decoded: decoded, members: members, shared: shared, scalesAtOnce: scalesAtOnce, renditions: known,
+            memory: memory, deadline: deadline, warnings: warnings)
+    }
+
     /// The names of all renditions, in their order.
     /// - Parameter version: 1, or more where other sources own the names.
     /// - Throws: `PlanFailure` where a name cannot be used, or two renditions would have one.

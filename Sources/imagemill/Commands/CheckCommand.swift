@@ -13,9 +13,9 @@ struct CheckCommand: RenderingCommand {
     @Argument(help: "Pipeline files or mill files.")
     var files: [String]
 
-    var workerCount: Int { 1 }
+    func workerCount(for preparation: Void) -> Int { 1 }
 
-    func run(_ workers: WorkerStarter) async throws {
+    func run(_ preparation: Void, _ workers: WorkerStarter) async throws {
         var failure: ExitCode?
         for file in files {
             do {

@@ -22,9 +22,9 @@ struct PlanCommand: RenderingCommand {
     @OptionGroup(title: "Limits")
     var limitOptions: LimitOptions
 
-    var workerCount: Int { 1 }
+    func workerCount(for preparation: Void) -> Int { 1 }
 
-    func run(_ workers: WorkerStarter) async throws {
+    func run(_ preparation: Void, _ workers: WorkerStarter) async throws {
         do {
             let loaded = try LoadedPipeline(path: pipeline)
             let settings = try LaneSettings.looking(loaded, limits: limitOptions.limits, workers: workers)

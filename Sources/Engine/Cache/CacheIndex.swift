@@ -1,0 +1,236 @@
+// DIR/index.sqlite: which renditions are in the cache, how large they are, and in which order they were used.
+import FoundationEssentials
+import GRDB
+import Pipeline
+
+/// One rendition in the cache.
+struct CacheEntry: Sendable, Equatable {
+    /// Never used twice, so that a file that is to be removed is never a newer one of the same key.
+    let id: Int64
+    let key: CacheKey
+    let bytes: Int
+    /// SHA-256 of the rendition.
+    let digest: String
+    /// What else is known of it, as JSON.
+    let about: String
+
+    /// Where it stands below the cache's folder.
+    var path: BytePath { BytePath("objects/\(key.text.prefix(2))/\(key.text).\(id)") }
+}
+
+/// The index. Several processes may use it at once; every method is one transaction.
+struct CacheIndex: Sendable {
+    private let database: DatabaseQueue
+
+    /// Where an entry is in its life. A file may only exist where a row says so, so that what a killed process leaves behind is known.
+    private enum State: Int, DatabaseValueConvertible {
+        /// Its bytes count, its file is not complete.
+        case writing = 0
+        case ready = 1
+        /// Its bytes do not count any more; its file may still be there.
+        case deleting = 2
+    }
+
+    static let fileName = BytePath("index.sqlite")
+
+    init(folder: BytePath) throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(30)
+        configuration.prepareDatabase { database in
+            // What the power takes with it is noticed by its digest, or by `verify`.
+            try database.execute(sql: "PRAGMA synchronous = NORMAL")
+        }
+        // SQLite's paths are text here, and the folder's need not be; its descriptor's is.
+        let folder = try OpenFile.reading(folder)
+        let path = "/proc/self/fd/\(folder.descriptor)/\(Self.fileName.text)"
+        database = try withExtendedLifetime(folder) { try DatabaseQueue(path: path, configuration: configuration) }
+        try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1", migrate: Self.makeTables)
+        try migrator.migrate(database)
+    }
+
+    private static func makeTables(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE entries (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, state INTEGER NOT NULL, bytes INTEGER NOT NULL,
+                    used INTEGER NOT NULL, digest TEXT NOT NULL, about TEXT NOT NULL);
+                CREATE UNIQUE INDEX entries_key ON entries (key) WHERE state < 2;
+                CREATE INDEX entries_used ON entries (used) WHERE state = 1;
+                CREATE INDEX entries_unfinished ON entries (state) WHERE state <> 1;
+                CREATE TABLE total (bytes INTEGER NOT NULL);
+                INSERT INTO total VALUES (0);
+                CREATE TRIGGER entry_added AFTER INSERT ON entries WHEN NEW.state < 2
+                    BEGIN UPDATE total SET bytes = bytes + NEW.bytes; END;
+                CREATE TRIGGER entry_left AFTER UPDATE OF state ON entries WHEN OLD.state < 2 AND NEW.state = 2
+                    BEGIN UPDATE total SET bytes = bytes - OLD.bytes; END;
+                CREATE TRIGGER entry_removed AFTER DELETE ON entries WHEN OLD.state < 2
+                    BEGIN UPDATE total SET bytes = bytes - OLD.bytes; END;
+                CREATE TABLE assets (digest TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
+                """)
+    }
+
+    // MARK: - Looking
+
+    func entry(_ key: CacheKey) throws -> CacheEntry? {
+        try database.read { database in
+            let statement = try database.cachedStatement(sql: "SELECT * FROM entries WHERE key = ? AND state = 1")
+            return try Row.fetchOne(statement, arguments: [key.text]).map(CacheEntry.init)
+        }
+    }
+
+    func entries() throws -> [CacheEntry] {
+        try database.read { try Row.fetchAll($0, sql: "SELECT * FROM entries WHERE state = 1 ORDER BY used").map(CacheEntry.init) }
+    }
+
+    /// Every file that may exist, whatever state its entry is in.
+    func allPaths() throws -> Set<BytePath> {
+        try database.read { try Set(Row.fetchAll($0, sql: "SELECT * FROM entries").map { CacheEntry($0).path }) }
+    }
+
+    func isReady(_ entry: CacheEntry) throws -> Bool {
+        try database.read { try Bool.fetchOne($0, sql: "SELECT 1 FROM entries WHERE id = ? AND state = 1", arguments: [entry.id]) } ?? false
+    }
+
+    /// Bytes of all renditions that are there or being written.
+    func totalBytes() throws -> Int { try database.read { try Int.fetchOne($0, sql: "SELECT bytes FROM total") } ?? 0 }
+
+    /// What is wrong with the index itself; nil where nothing is.
+    func damage() throws -> String? {
+        try database.read { database in
+            let check = try String.fetchOne(database, sql: "PRAGMA quick_check") ?? "no answer"
+            let sum = try Int.fetchOne(database, sql: "SELECT COALESCE(SUM(bytes), 0) FROM entries WHERE state < 2") ?? 0
+            let total = try Int.fetchOne(database, sql: "SELECT bytes FROM total") ?? 0
+            if check != "ok" { return "the index is damaged: \(check)" }
+            return sum == total ? nil : "the index counts \(total) bytes; its entries have \(sum)"
+        }
+    }
+
+    // MARK: - Changing
+
+    /// What a new entry takes the place of.
+    struct Reservation {
+        let entry: CacheEntry
+        /// Files to remove before the new one is written: those that must make room, and what others have not removed yet.
+        let victims: [CacheEntry]
+    }
+
+    /// Makes room for a rendition, the least recently used first.
+    /// - Parameter used: entries that were used meanwhile, the last one last.
+    /// - Returns: nil where it is there already, or there is no room.
+    func reserve(_ key: CacheKey, bytes: Int, digest: String, about: String, bound: Int, used: [Int64]) throws -> Reservation? {
+        try database.write { database in
+            try note(used: used, database)
+            let known = try database.cachedStatement(sql: "SELECT 1 FROM entries WHERE key = ? AND state < 2")
+            guard try Row.fetchOne(known, arguments: [key.text]) == nil, try evict(to: bound - bytes, database) else { return nil }
+            let insert = try database.cachedStatement(
+                sql: "INSERT INTO entries (key, state, bytes, used, digest, about) VALUES (?, 0, ?, 0, ?, ?)")
+            try insert.execute(arguments: [key.text, bytes, digest, about])
+            let entry = CacheEntry(id: database.lastInsertedRowID, key: key, bytes: bytes, digest: digest, about: about)
+            return Reservation(entry: entry, victims: try leaving(database))
+        }
+    }
+
+    /// The reserved file is complete, and the victims' are gone.
+    func commit(_ reservation: Reservation) throws {
+        try database.write { database in
+            try forget(reservation.victims, database)
+            let ready = try database.cachedStatement(
+                sql: "UPDATE entries SET state = 1, used = (SELECT COALESCE(MAX(used), 0) + 1 FROM entries WHERE state = 1) WHERE id = ?")
+            try ready.execute(arguments: [reservation.entry.id])
+        }
+    }
+
+    /// Gives up entries, so that their bytes do not count and nobody finds them; their files are to be removed next.
+    func leave(_ entries: [CacheEntry]) throws {
+        try database.write { database in
+            let leave = try database.cachedStatement(sql: "UPDATE entries SET state = 2 WHERE id = ?")
+            for entry in entries { try leave.execute(arguments: [entry.id]) }
+        }
+    }
+
+    /// Evicts the least recently used until no more than so many bytes are left.
+    /// - Returns: all entries whose files are to be removed next.
+    func evict(to bytes: Int) throws -> [CacheEntry] {
+        try database.write { database in
+            _ = try evict(to: bytes, database)
+            return try leaving(database)
+        }
+    }
+
+    /// Removes entries whose files are gone.
+    func forget(_ entries: [CacheEntry]) throws { try database.write { try forget(entries, $0) } }
+
+    func note(used: [Int64]) throws {
+        guard !used.isEmpty else { return }
+        try database.write { try note(used: used, $0) }
+    }
+
+    /// What processes left unfinished that are gone. Only where no other process uses the cache.
+    func unfinished() throws -> [CacheEntry] {
+        try database.read { try Row.fetchAll($0, sql: "SELECT * FROM entries WHERE state <> 1").map(CacheEntry.init) }
+    }
+
+    func recount() throws {
+        try database.write { try $0.execute(sql: "UPDATE total SET bytes = (SELECT COALESCE(SUM(bytes), 0) FROM entries WHERE state < 2)") }
+    }
+
+    func close() { try? database.close() }
+
+    // MARK: - Assets
+
+    /// What a worker found out about an asset, as JSON.
+    func assetFacts(_ digest: String) throws -> String? {
+        try database.read { try String.fetchOne($0, sql: "SELECT facts FROM assets WHERE digest = ?", arguments: [digest]) }
+    }
+
+    func add(assetFacts facts: String, _ digest: String) throws {
+        try database.write { try $0.execute(sql: "INSERT OR REPLACE INTO assets VALUES (?, ?)", arguments: [digest, facts]) }
+    }
+
+    // MARK: - Inside of a transaction
+
+    private func note(used: [Int64], _ database: Database) throws {
+        let touch = try database.cachedStatement(
+            sql: "UPDATE entries SET used = (SELECT MAX(used) + 1 FROM entries WHERE state = 1) WHERE id = ? AND state = 1")
+        for id in used { try touch.execute(arguments: [id]) }
+    }
+
+    /// - Returns: false where even without all that can go there would be more.
+    private func evict(to bytes: Int, _ database: Database) throws -> Bool {
+        guard bytes >= 0 else { return false }
+        var total = try Int.fetchOne(database, sql: "SELECT bytes FROM total") ?? 0
+        guard total > bytes else { return true }
+        var going: [Int64] = []
+        let oldest = try Row.fetchCursor(database, sql: "SELECT id, bytes FROM entries WHERE state = 1 ORDER BY used")
+        while total > bytes, let row = try oldest.next() {
+            going.append(row[0])
+            total -= row[1] as Int
+        }
+        guard total <= bytes else { return false }
+        let leave = try database.cachedStatement(sql: "UPDATE entries SET state = 2 WHERE id = ?")
+        for id in going { try leave.execute(arguments: [id]) }
+        return true
+    }
+
+    private func leaving(_ database: Database) throws -> [CacheEntry] {
+        let statement = try database.cachedStatement(sql: "SELECT * FROM entries WHERE state = 2")
+        return try Row.fetchAll(statement).map(CacheEntry.init)
+    }
+
+    private func forget(_ entries: [CacheEntry], _ database: Database) throws {
+        let forget = try database.cachedStatement(sql: "DELETE FROM entries WHERE id = ?")
+        for entry in entries { try forget.execute(arguments: [entry.id]) }
+    }
+}
+
+extension CacheEntry {
+    fileprivate init(_ row: Row) {
+        id = row["id"]
+        key = CacheKey(text: row["key"])
+        bytes = row["bytes"]
+        digest = row["digest"]
+        about = row["about"]
+    }
+}

@@ -1,0 +1,184 @@
+// The cache from outside: hits that nobody decodes, damage that nobody sees, and the commands that look after it.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct CacheTests {
+    private let runner: CommandRunner
+
+    init() async throws {
+        runner = try CommandRunner()
+        try runner.pipeline(format: "png")
+        for name in ["a.jpg", "b.png"] { try await runner.picture("in/" + name) }
+    }
+
+    private func run(_ out: String, _ options: String...) async throws -> CommandResult {
+        try await runner.run(["run", "p.yaml", "in", "-o", out, "--cache", "cache"] + options)
+    }
+
+    private func cached(_ out: String) throws -> [String: [Bool]] {
+        let report = try runner.report(out + "/.imagemill/report.json")
+        return Dictionary(uniqueKeysWithValues: report.sources.map { ($0.source.path, $0.renditions.map(\.cached)) })
+    }
+
+    @Test("What one run has made, another takes from the cache, byte for byte, and says so")
+    func hit() async throws {
+        #expect(try await run("one").exit == 0)
+        #expect(try cached("one") == ["a.jpg": [false], "b.png": [false]])
+        #expect(try await run("two").exit == 0)
+        #expect(try cached("two") == ["a.jpg": [true], "b.png": [true]])
+        let reports = try ["one", "two"].map { try runner.report($0 + "/.imagemill/report.json") }
+        for name in ["a.jpg", "b.png"] {
+            let (one, two) = (try #require(reports[0][name]), try #require(reports[1][name]))
+            #expect(one.source.sha256 == two.source.sha256 && one.source.sha256?.count == 64)
+            #expect(one.renditions.map(\.sha256) == two.renditions.map(\.sha256) && one.renditions[0].sha256?.count == 64)
+            #expect(one.warnings == two.warnings && one.source == two.source)
+            #expect(try runner.bytes("one/" + one.renditions[0].path) == runner.bytes("two/" + two.renditions[0].path))
+        }
+        #expect(try await runner.run("cache", "stats", "cache").output.hasPrefix("2 renditions, "))
+        #expect(try await runner.run("cache", "verify", "cache").output == "2 renditions: all is well\n")
+        // A hit is recorded like anything else.
+        #expect(try await run("two").errors.hasPrefix("2 sources unchanged"))
+    }
+
+    @Test("Another name of the source and of the rendition is no other picture; another quality is")
+    func content() async throws {
+        #expect(try await run("one").exit == 0)
+        try FileManager.default.moveItem(atPath: runner.folder.path("in/a.jpg"), toPath: runner.folder.path("in/c.jpg"))
+        try runner.pipeline(format: "png", file: "{stem}-{width}.{ext}")
+        #expect(try await run("two").exit == 0)
+        #expect(try cached("two") == ["c.jpg": [true], "b.png": [true]])
+        #expect(runner.files(in: "two") == ["b-32.png", "c-32.png"])
+        try runner.pipeline(size: "31x31", format: "png")
+        #expect(try await run("three").exit == 0)
+        #expect(try cached("three") == ["c.jpg": [false], "b.png": [false]])
+    }
+
+    @Test("Where some renditions are there, the others alone are made")
+    func partial() async throws {
+        #expect(try await run("one").exit == 0)
+        let more = "  large:\n    stages:\n      - resize: { size: \"48x48\" }\n    save: { format: png }\n"
+        let small = "  small:\n    stages:\n      - resize: { size: \"32x32\" }\n    save: { format: png }\n"
+        try runner.folder.write("renditions:\n" + more + small, to: "p.yaml")
+        #expect(try await run("two").exit == 0)
+        #expect(try cached("two") == ["a.jpg": [false, true], "b.png": [false, true]])
+        #expect(try await runner.size(of: "two/a-large.png") == [48, 36])
+        #expect(try runner.bytes("two/a-small.png") == runner.bytes("one/a.png"))
+        #expect(try await run("three").exit == 0)
+        #expect(try cached("three") == ["a.jpg": [true, true], "b.png": [true, true]])
+    }
+
+    @Test("Sizes that depend on the pixels are known from the cache, in names too")
+    func measured() async throws {
+        try await runner.save("in/a.png", as: "pngsave_target") {
+            try TestPicture.make(width: 60, height: 40) { x, y in (10..<30).contains(x) && (5..<20).contains(y) ? [9, 9, 9] : [255, 255, 255] }
+        }
+        let text = "renditions:\n  a:\n    stages:\n      - trim\n    save: { format: png }\n    file: \"{stem}-{width}x{height}.{ext}\"\n"
+        try runner.folder.write(text, to: "p.yaml")
+        for out in ["one", "two"] {
+            #expect(try await runner.run("run", "p.yaml", "in/a.png", "-o", out, "--cache", "cache").exit == 0)
+            #expect(runner.files(in: out) == ["a-20x15.png"])
+            #expect(try cached(out) == ["a.png": [out == "two"]])
+        }
+    }
+
+    @Test("A pipeline with an asset is planned from the cache too, and another content of the asset is another picture")
+    func asset() async throws {
+        try await runner.picture("badge.png")
+        let text = "renditions:\n  a:\n    stages:\n      - overlay: { image: badge.png, width: 8 }\n    save: { format: png }\n"
+        try runner.folder.write(text, to: "p.yaml")
+        for out in ["one", "two"] {
+            #expect(try await run(out).exit == 0)
+            #expect(try cached(out) == ["a.jpg": [out == "two"], "b.png": [out == "two"]])
+        }
+        try runner.folder.write(try await SamplePicture.png.encode(TestPicture.solid([1, 2, 3], width: 10, height: 10)), to: "badge.png")
+        #expect(try await run("three").exit == 0)
+        #expect(try cached("three") == ["a.jpg": [false], "b.png": [false]])
+    }
+
+    @Test("A damaged entry is noticed and made anew, and the result is right")
+    func damaged() async throws {
+        #expect(try await run("one").exit == 0)
+        let objects = (FileManager.default.subpaths(atPath: runner.folder.path("cache/objects")) ?? []).filter { $0.contains("/") }
+        #expect(objects.count == 2)
+        for object in objects {
+            let bytes = try runner.bytes("cache/objects/" + object)
+            try runner.folder.write(bytes.map { $0 ^ 0x55 }, to: "cache/objects/" + object)
+        }
+        #expect(try await runner.run("cache", "verify", "cache").exit == 1)
+        #expect(try await run("two").exit == 0)
+        #expect(try cached("two") == ["a.jpg": [false], "b.png": [false]])
+        for name in ["a.png", "b.png"] where runner.exists("one/" + name) {
+            #expect(try runner.bytes("one/" + name) == runner.bytes("two/" + name))
+        }
+        #expect(try await runner.run("cache", "verify", "cache").output == "2 renditions: all is well\n")
+        #expect(try await run("three").exit == 0)
+        #expect(try cached("three") == ["a.jpg": [true], "b.png": [true]])
+    }
+
+    @Test("A cache that cannot be used fails no source, and that is said once")
+    func unusable() async throws {
+        try runner.folder.write("a file", to: "cache")
+        let result = try await run("one")
+        #expect(result.exit == 0)
+        #expect(
+            result.errorLines.first
+                == "note: the cache 'cache' cannot be used: cannot make the folder 'cache': Not a directory; the run goes on without it")
+        #expect(result.errorLines.count == 2)
+        #expect(runner.files(in: "one").count == 2)
+    }
+
+    @Test("A cache whose disk is full goes on without, and that is said once")
+    func fullDisk() async throws {
+        guard TestMachine.isRoot else { return }
+        let line = """
+            mkdir cache && mount -t tmpfs -o size=64k none cache || exit 99
+            "$IMAGEMILL" run p.yaml in -o out --cache cache; echo "exit $?"; umount cache
+            """
+        try runner.folder.write("renditions:\n  a: { save: { format: tiff, compression: none } }\n", to: "p.yaml")
+        try runner.folder.write(try await SamplePicture.noise(width: 400, height: 300), to: "in/c.jpg")
+        let result = try await runner.shell("cd '\(runner.folder.path)' && unshare -m sh -c '\(line)'")
+        guard result.exit != 99, result.output.contains("exit") else { return }
+        #expect(result.output == "exit 0\n", "\(result.errors)")
+        #expect(result.errors.components(separatedBy: "the run goes on without it").count == 2, "\(result.errors)")
+        #expect(runner.files().count == 3)
+    }
+
+    @Test("Sources are never looked for in the cache")
+    func cacheInSources() async throws {
+        let options = ["run", "p.yaml", "in", "--cache", "in/cache"]
+        for out in ["one", "two"] {
+            #expect(try await runner.run(options + ["-o", out]).exit == 0)
+            #expect(runner.files(in: out).count == 2)
+        }
+    }
+
+    @Test("A dry run neither fills nor makes a cache")
+    func dryRun() async throws {
+        #expect(try await run("one", "--dry-run").exit == 0)
+        #expect(!runner.exists("cache"))
+    }
+
+    @Test("A cache is kept below its size, and --cache-size alone is wrong usage")
+    func size() async throws {
+        #expect(try await run("one", "--cache-size", "100").exit == 0)
+        #expect(try await runner.run("cache", "stats", "cache").output == "0 renditions, 0 bytes\n")
+        let wrong = try await runner.run("run", "p.yaml", "in", "-o", "out", "--cache-size", "1G")
+        #expect(wrong.exit == 64 && wrong.errors.contains("--cache-size needs --cache DIR"))
+    }
+
+    @Test("prune and clear say how much they removed, and other folders are not touched")
+    func upkeep() async throws {
+        #expect(try await run("one").exit == 0)
+        #expect(try await runner.run("cache", "prune", "cache", "--size", "1").output == "2 renditions removed\n")
+        #expect(try await run("two").exit == 0)
+        #expect(try await runner.run("cache", "clear", "cache").output == "2 renditions removed\n")
+        for command in [["stats"], ["verify"], ["clear"], ["prune", "--size", "1K"]] {
+            let wrong = try await runner.run(["cache", command[0], "in"] + command.dropFirst())
+            #expect(wrong.exit == 64)
+            let words = "imagemill: 'in' is no cache: expected a folder that 'imagemill run --cache' has filled, found no index.sqlite in it\n"
+            #expect(wrong.errors == words)
+        }
+        #expect(runner.files(in: "in") == ["a.jpg", "b.png"])
+    }
+}

@@ -80,6 +80,15 @@ int clinux_link_unnamed(int descriptor, const char *path)
     return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
 
+int clinux_rename_new(const char *old_path, const char *new_path)
+{
+    int result = renameat2(AT_FDCWD, old_path, AT_FDCWD, new_path, RENAME_NOREPLACE);
+    if (result == 0 || (errno != EINVAL && errno != ENOSYS)) return result;
+    // Some network file systems cannot; there a link says the same.
+    if (link(old_path, new_path) != 0) return -1;
+    return unlink(old_path);
+}
+
 int clinux_close_on_exec(int descriptor)
 {
     return fcntl(descriptor, F_SETFD, FD_CLOEXEC);

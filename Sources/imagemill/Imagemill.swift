@@ -49,5 +49,8 @@ struct RootCommand: AsyncParsableCommand {
             78 a mistake in a pipeline file, 130 and 143 stopped by Ctrl-C or SIGTERM.
             """,
         version: imagemillVersion,
-        subcommands: [RunCommand.self, PlanCommand.self, CheckCommand.self, StagesCommand.self, SchemaCommand.self, DocsCommand.self])
+        subcommands: [
+            RunCommand.self, PlanCommand.self, CheckCommand.self, StagesCommand.self, SchemaCommand.self, StatusCommand.self,
+            RetryCommand.self, ReloadCommand.self, DocsCommand.self,
+        ])
 }

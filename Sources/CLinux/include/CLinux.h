@@ -26,6 +26,9 @@ int clinux_open_unnamed(const char *directory, mode_t mode);
 // Gives an unnamed file a name.
 int clinux_link_unnamed(int descriptor, const char *path);
 
+// rename that never replaces: EEXIST where something stands at the new path.
+int clinux_rename_new(const char *old_path, const char *new_path);
+
 // Closes the descriptor in programs that this process starts.
 int clinux_close_on_exec(int descriptor);
 

@@ -11,13 +11,15 @@ struct SchemaCommand: ParsableCommand {
         discussion: "Example: imagemill schema > pipeline.schema.json")
 
     enum Document: String, CaseIterable, ExpressibleByArgument {
-        case pipeline, report, batch
+        case pipeline, report, batch, status, failure
 
         var schema: JSONValue {
             switch self {
             case .pipeline: PipelineFile.schema(catalogue: .all)
             case .report: ReportSchema.report
             case .batch: ReportSchema.batch
+            case .status: StatusSchema.status
+            case .failure: ReportSchema.failureNote
             }
         }
     }

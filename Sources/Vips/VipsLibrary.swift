@@ -15,7 +15,19 @@ package enum VipsLibrary {
         g_log_set_default_handler({ domain, level, text, _ in GLibLog.shared.add(domain: domain, level: level, text: text) }, nil)
         vips_cache_set_max(0)
         vips_concurrency_set(CInt(threads))
+        // Some of libvips' loops are made into machine code as they run, by ORC, which ends the process where the system forbids that, as
+        // systemd's MemoryDenyWriteExecute does. The loops in C do the same.
+        if !maySystemMapCode { vips_vector_set_enabled(0) }
         if leakCheck { vips_leak_set(1) }
+    }
+
+    /// Whether this process may write machine code and run it.
+    private static var maySystemMapCode: Bool {
+        let size = 4096
+        let memory = mmap(nil, size, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let memory, memory != MAP_FAILED else { return false }
+        munmap(memory, size)
+        return true
     }
 
     /// Refuses the loaders and savers that libvips marks as untrusted (SVG, PDF, ImageMagick and their like).

@@ -101,7 +101,7 @@ import Testing
         for name in runner.files(in: "docs") {
             #expect(try runner.bytes("docs/" + name) == Array(Checkout.text("docs/" + name).utf8), "run `make docs`")
         }
-        #expect(runner.files(in: "docs").count == 6)
+        #expect(runner.files(in: "docs").count == 8)
     }
 
     @Test("The help of every command has an example", arguments: ["run", "plan", "check", "stages", "schema"])

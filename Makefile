@@ -3,10 +3,21 @@ SWIFT ?= swift
 DEBIAN_PACKAGES = libvips-dev libvips-tools libsqlite3-dev pkg-config python3-jsonschema python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test chaos sanitize bench lint format docs
+.PHONY: help deps build install uninstall demo test chaos sanitize bench lint format docs
+
+# Where `make install` puts things; DESTDIR goes before all of it, for packagers.
+PREFIX ?= /usr/local
+SYSCONFDIR ?= /etc
+BINDIR ?= $(PREFIX)/bin
+DATADIR ?= $(PREFIX)/share/imagemill
+DOCDIR ?= $(PREFIX)/share/doc/imagemill
+MANDIR ?= $(PREFIX)/share/man/man1
+SYSTEMDDIR ?= $(PREFIX)/lib
+BINARY ?= .build/release/imagemill
+STRIP ?= strip
 
 help: ## Lists the tasks.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Installs what is missing, as root or with sudo; elsewhere says what to install.
 	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.1 or newer is missing; see https://www.swift.org/install"; exit 1; }
@@ -22,6 +33,34 @@ deps: ## Installs what is missing, as root or with sudo; elsewhere says what to 
 build: deps ## Builds the program for release: .build/release/imagemill
 	@# With Swift's libraries inside: it starts faster, and runs where no Swift is installed.
 	$(SWIFT) build -c release --static-swift-stdlib --product imagemill
+
+install: ## Installs program, units, pipelines and documentation: DESTDIR, PREFIX, SYSCONFDIR. After `make build`.
+	@test -x "$(BINARY)" || { echo "$(BINARY) is missing; run \`make build\` first"; exit 1; }
+	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(SYSTEMDDIR)/systemd/system" "$(DESTDIR)$(SYSTEMDDIR)/sysusers.d" \
+		"$(DESTDIR)$(SYSTEMDDIR)/tmpfiles.d" "$(DESTDIR)$(DATADIR)/pipelines" "$(DESTDIR)$(DOCDIR)" "$(DESTDIR)$(SYSCONFDIR)/imagemill"
+	install -m 755 -s --strip-program="$(STRIP)" "$(BINARY)" "$(DESTDIR)$(BINDIR)/imagemill"
+	for unit in imagemill.service imagemill@.service; do \
+		sed -e 's|/usr/bin/imagemill|$(BINDIR)/imagemill|' -e 's|/etc/imagemill|$(SYSCONFDIR)/imagemill|' "deploy/systemd/$$unit" \
+			> "$(DESTDIR)$(SYSTEMDDIR)/systemd/system/$$unit" && \
+		chmod 644 "$(DESTDIR)$(SYSTEMDDIR)/systemd/system/$$unit" || exit 1; done
+	install -m 644 deploy/sysusers.d/imagemill.conf "$(DESTDIR)$(SYSTEMDDIR)/sysusers.d/imagemill.conf"
+	install -m 644 deploy/tmpfiles.d/imagemill.conf "$(DESTDIR)$(SYSTEMDDIR)/tmpfiles.d/imagemill.conf"
+	cp -R pipelines/. "$(DESTDIR)$(DATADIR)/pipelines/"
+	chmod -R u=rwX,go=rX "$(DESTDIR)$(DATADIR)"
+	for page in README.md CHANGELOG.md LICENSE docs/operations.md; do \
+		if [ -f "$$page" ]; then install -m 644 "$$page" "$(DESTDIR)$(DOCDIR)/" || exit 1; fi; done
+	for page in docs/man/*.1; do \
+		if [ -f "$$page" ]; then install -D -m 644 -t "$(DESTDIR)$(MANDIR)" "$$page" || exit 1; fi; done
+	@# The configuration is the administrator's: the example stands beside it, and nothing is written over.
+	if [ -f deploy/mill.yaml ]; then install -m 644 deploy/mill.yaml "$(DESTDIR)$(SYSCONFDIR)/imagemill/mill.yaml.example"; fi
+
+uninstall: ## Removes what `make install` has put there; configurations and state stay.
+	rm -f "$(DESTDIR)$(BINDIR)/imagemill" "$(DESTDIR)$(SYSTEMDDIR)/systemd/system/imagemill.service" \
+		"$(DESTDIR)$(SYSTEMDDIR)/systemd/system/imagemill@.service" "$(DESTDIR)$(SYSTEMDDIR)/sysusers.d/imagemill.conf" \
+		"$(DESTDIR)$(SYSTEMDDIR)/tmpfiles.d/imagemill.conf" "$(DESTDIR)$(SYSCONFDIR)/imagemill/mill.yaml.example"
+	for page in docs/man/*.1; do rm -f "$(DESTDIR)$(MANDIR)/$${page##*/}"; done
+	rm -rf "$(DESTDIR)$(DATADIR)" "$(DESTDIR)$(DOCDIR)"
+	-rmdir "$(DESTDIR)$(SYSCONFDIR)/imagemill" 2>/dev/null
 
 demo: build ## Makes sample pictures, runs a shipped pipeline over them, and says where the results are.
 	@docs/demo/run.sh .build/release/imagemill demo

@@ -4,6 +4,7 @@
 #define CVIPS_SHIMS_H
 
 #include <vips/vips.h>
+#include <vips/vector.h>
 
 // What kind of value an operation's argument takes, read from its GParamSpec.
 typedef enum {

@@ -11,11 +11,25 @@ package enum VipsLibrary {
     /// - Parameter threads: how many threads one evaluation uses; many pictures by one thread beat one picture by many.
     /// - Throws: `VipsError` where the library cannot start.
     package static func start(threads: Int = 1, leakCheck: Bool = false) throws(VipsError) {
+        // Some of libvips' loops are made into machine code as they run, by ORC, which ends the process where the system forbids that, as
+        // systemd's MemoryDenyWriteExecute does. Most of them are there in C too; the smart crop's are not, and are emulated then.
+        let mayMakeCode = maySystemMapCode
+        if !mayMakeCode { setenv("ORC_CODE", "emulate", 1) }
         guard vips_init("imagemill") == 0 else { throw VipsError.failed(operation: "init") }
         g_log_set_default_handler({ domain, level, text, _ in GLibLog.shared.add(domain: domain, level: level, text: text) }, nil)
         vips_cache_set_max(0)
         vips_concurrency_set(CInt(threads))
+        if !mayMakeCode { vips_vector_set_enabled(0) }
         if leakCheck { vips_leak_set(1) }
+    }
+
+    /// Whether this process may write machine code and run it.
+    private static var maySystemMapCode: Bool {
+        let size = 4096
+        let memory = mmap(nil, size, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let memory, memory != MAP_FAILED else { return false }
+        munmap(memory, size)
+        return true
     }
 
     /// Refuses the loaders and savers that libvips marks as untrusted (SVG, PDF, ImageMagick and their like).

@@ -14,4 +14,17 @@ import Testing
         let installed = sysconf(CInt(_SC_PHYS_PAGES)) * sysconf(CInt(_SC_PAGESIZE))
         #expect((1 << 20...installed).contains(Machine.memory))
     }
+
+    @Test("The memory of a service is that of its own control group and of all above")
+    func controlGroups() {
+        let root = "/sys/fs/cgroup/memory.max"
+        #expect(
+            Machine.limitFiles(ofControlGroup: "0::/system.slice/imagemill.service\n") == [
+                root, "/sys/fs/cgroup/system.slice/memory.max", "/sys/fs/cgroup/system.slice/imagemill.service/memory.max",
+            ])
+        #expect(Machine.limitFiles(ofControlGroup: "0::/\n") == [root])
+        #expect(Machine.limitFiles(ofControlGroup: "0::/../other\n") == [root])
+        #expect(Machine.limitFiles(ofControlGroup: "12:memory:/x\n") == [root])
+        #expect(Machine.limitFiles(ofControlGroup: "") == [root])
+    }
 }

@@ -9,7 +9,7 @@ import Testing
         let runner = try CommandRunner()
         let result = try await runner.run("docs", "docs")
         #expect(result.exit == 0)
-        let schemas = ["pipeline", "mill", "report", "batch"].map { "schema/\($0).schema.json" }
+        let schemas = ["pipeline", "mill", "report", "batch", "status", "failure"].map { "schema/\($0).schema.json" }
         for page in ["reference/stages.md", "reference/saving.md", "reference/codes.md", "reference/mill.md"] + schemas {
             let made = try String(contentsOfFile: runner.folder.path("docs/" + page), encoding: .utf8)
             #expect(try Checkout.text("docs/" + page) == made, "docs/\(page) is stale; run `make docs`")

@@ -4,33 +4,6 @@ import TestSupport
 import Testing
 
 @Suite struct SchemaTests {
-    /// Validates a JSON or YAML document; prints what is wrong with it.
-    private static let validator = """
-        import json, sys
-        try:
-            import jsonschema, yaml
-        except ImportError as error:
-            sys.exit("%s: run `make deps`" % error)
-        schema = json.load(open(sys.argv[1]))
-        jsonschema.Draft202012Validator.check_schema(schema)
-        wrong = 0
-        for name in sys.argv[2:]:
-            text = open(name).read()
-            document = json.loads(text) if name.endswith("json") else yaml.safe_load(text)
-            for error in jsonschema.Draft202012Validator(schema).iter_errors(document):
-                print("%s: %s: %s" % (name, "/".join(map(str, error.path)), error.message))
-                wrong = 1
-        sys.exit(wrong)
-        """
-
-    private func validate(_ runner: CommandRunner, _ document: String, _ files: [String]) async throws -> CommandResult {
-        try runner.folder.write(Self.validator, to: "validate.py")
-        let schema = try await runner.run("schema", document)
-        try runner.folder.write(schema.output, to: document + ".schema.json")
-        let names = files.map { "'\($0)'" }.joined(separator: " ")
-        return try await runner.shell("/usr/bin/python3 validate.py \(document).schema.json \(names)")
-    }
-
     /// A run with everything that a report can show: success, failure, warnings, a name that is no text.
     private func richReport(_ runner: CommandRunner) async throws {
         try runner.folder.write(
@@ -49,7 +22,7 @@ import Testing
         let runner = try CommandRunner()
         try await richReport(runner)
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 1)
-        let batch = try await validate(runner, "batch", ["out/.imagemill/report.json"])
+        let batch = try await runner.validate("batch", ["out/.imagemill/report.json"])
         #expect(batch.exit == 0, "\(batch.output)\(batch.errors)")
 
         let data = Data(try runner.bytes("out/.imagemill/report.json"))
@@ -59,7 +32,7 @@ import Testing
         for (index, source) in sources.enumerated() {
             try runner.folder.write([UInt8](try JSONSerialization.data(withJSONObject: source)), to: "one/\(index).json")
         }
-        let single = try await validate(runner, "report", sources.indices.map { "one/\($0).json" })
+        let single = try await runner.validate("report", sources.indices.map { "one/\($0).json" })
         #expect(single.exit == 0, "\(single.output)\(single.errors)")
     }
 
@@ -72,7 +45,7 @@ import Testing
         try runner.folder.write("x", to: "nothing/.hidden")
         let empty = try await runner.run("run", "p.yaml", "nothing", "-o", "out", "--json")
         try runner.folder.write(empty.output, to: "empty.json")
-        let result = try await validate(runner, "batch", ["dry.json", "empty.json"])
+        let result = try await runner.validate("batch", ["dry.json", "empty.json"])
         #expect(result.exit == 0, "\(result.output)\(result.errors)")
     }
 
@@ -81,7 +54,7 @@ import Testing
         let runner = try CommandRunner()
         let files = Checkout.files(below: "pipelines", extension: "yaml")
         #expect(files.count >= 5)
-        let result = try await validate(runner, "pipeline", files.map { Checkout.path + "/" + $0 })
+        let result = try await runner.validate("pipeline", files.map { Checkout.path + "/" + $0 })
         #expect(result.exit == 0, "\(result.output)\(result.errors)")
     }
 
@@ -123,7 +96,7 @@ import Testing
         let runner = try CommandRunner()
         try runner.folder.write(text + "\n", to: "bad.yaml")
         #expect(try await runner.run("check", "bad.yaml").exit == 78)
-        let result = try await validate(runner, "pipeline", ["bad.yaml"])
+        let result = try await runner.validate("pipeline", ["bad.yaml"])
         #expect(result.exit == 1 && result.errors.isEmpty, "\(result.output)\(result.errors)")
         #expect(result.output.hasPrefix("bad.yaml: "))
     }

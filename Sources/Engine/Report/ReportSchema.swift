@@ -7,6 +7,7 @@ package enum ReportSchema {
     private static let count: JSONValue = ["type": "integer", "minimum": 0]
     private static let side: JSONValue = ["type": "integer", "minimum": 1]
     private static let digest: JSONValue = ["type": "string", "pattern": "^[0-9a-f]{64}$"]
+    private static let time: JSONValue = ["type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}Z$"]
     private static let pathBytes: JSONValue = [
         "type": "string", "description": "The path's bytes, percent-encoded; only where the path is not UTF-8.",
     ]
@@ -49,7 +50,7 @@ package enum ReportSchema {
             "renditions": ["type": "array", "items": rendition],
             "warnings": ["type": "array", "items": object(["code": words(WarningCode.self), "message": text])],
             "error": ["anyOf": [["type": "null"], failure]], "attempt": side,
-            "started": ["type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}Z$"],
+            "started": time,
             "milliseconds": object(["wait": count, "render": count, "publish": count]),
             "engine": object(["imagemill": text, "libvips": text]),
         ],
@@ -57,6 +58,18 @@ package enum ReportSchema {
 
     /// One source's document.
     package static var report: JSONValue { body.merging(dialect).merging(["title": "Imagemill report of one source"]) }
+
+    /// What stands beside a source that has failed.
+    package static var failureNote: JSONValue {
+        let place = object(["path": text], optional: ["path-bytes": pathBytes])
+        let note = object(
+            [
+                "schema": ["const": "imagemill.failure/1"], "source": place, "inbox": place, "code": words(FailureCode.self), "stage": text,
+                "message": text, "retryable": ["type": "boolean"], "attempts": count, "time": time, "replay": text,
+            ],
+            optional: ["detail": text])
+        return note.merging(dialect).merging(["title": "Imagemill: why a source stands in failed/"])
+    }
 
     /// A run's document.
     package static var batch: JSONValue {

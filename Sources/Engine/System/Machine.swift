@@ -22,7 +22,26 @@ package enum Machine {
     }
 
     private static var controlGroupLimit: Int? {
-        guard let bytes = try? OpenFile.contents(BytePath("/sys/fs/cgroup/memory.max"), limit: 64) else { return nil }
+        let own = (try? OpenFile.contents(BytePath("/proc/self/cgroup"), limit: 65_536)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        return limitFiles(ofControlGroup: own).compactMap(limit).min()
+    }
+
+    private static func limit(_ file: String) -> Int? {
+        guard let bytes = try? OpenFile.contents(BytePath(file), limit: 64) else { return nil }
+        // `max` is no number.
         return Int(String(decoding: bytes, as: UTF8.self).filter(\.isNumber))
+    }
+
+    /// Where limits of memory stand: in the process' own group, as a service has one, and in every group above; in a container the process
+    /// sees its own group as the root.
+    /// - Parameter text: `/proc/self/cgroup`.
+    static func limitFiles(ofControlGroup text: String) -> [String] {
+        let line = text.split(separator: "\n").first { $0.hasPrefix("0::/") }
+        var names = (line?.dropFirst(4) ?? "").split(separator: "/")
+        // A path that leads out of what this process sees says nothing.
+        if names.contains("..") { names = [] }
+        return (0...names.count).map { count in
+            (["/sys/fs/cgroup"] + names.prefix(count).map(String.init) + ["memory.max"]).joined(separator: "/")
+        }
     }
 }

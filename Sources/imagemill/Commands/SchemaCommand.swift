@@ -11,7 +11,7 @@ struct SchemaCommand: ParsableCommand {
         discussion: "Example: imagemill schema > pipeline.schema.json")
 
     enum Document: String, CaseIterable, ExpressibleByArgument {
-        case pipeline, mill, report, batch
+        case pipeline, mill, report, batch, status, failure
 
         var schema: JSONValue {
             switch self {
@@ -19,6 +19,8 @@ struct SchemaCommand: ParsableCommand {
             case .mill: MillFile.schema
             case .report: ReportSchema.report
             case .batch: ReportSchema.batch
+            case .status: StatusSchema.status
+            case .failure: ReportSchema.failureNote
             }
         }
     }

@@ -1,0 +1,51 @@
+// Sources in `failed/` go back to their inbox: what `imagemill retry` does.
+import CLinux
+import Glibc
+package import Pipeline
+
+/// The folder with an inbox' failed sources.
+package struct FailedFolder: Sendable {
+    private let folder: BytePath
+    private let inbox: BytePath
+
+    package init(folder: BytePath, inbox: BytePath) { (self.folder, self.inbox) = (folder, inbox) }
+
+    /// The failed sources, as paths from the folder, sorted.
+    package func sources() throws(SystemError) -> [BytePath] {
+        var found: [BytePath] = []
+        try collect(BytePath([]), into: &found)
+        let all = Set(found)
+        let notes = Set(found.map { FailureNote.path(beside: $0) }).intersection(all)
+        return found.filter { !notes.contains($0) }.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+    }
+
+    private func collect(_ place: BytePath, into found: inout [BytePath]) throws(SystemError) {
+        for name in try FileSystem.names(in: folder.appending(place)) {
+            let path = place.appending(BytePath(name))
+            switch try FileSystem.status(folder.appending(path), followLinks: false)?.kind {
+            case .directory: try collect(path, into: &found)
+            case .regular: found.append(path)
+            case .link, .other, nil: break
+            }
+        }
+    }
+
+    /// Moves a source back to where it came from in the inbox, and removes its note.
+    /// - Parameter source: its path from the folder.
+    /// - Returns: its path from the inbox.
+    /// - Throws: `SystemError`; with `EEXIST` where another file stands there by now.
+    @discardableResult
+    package func giveBack(_ source: BytePath) throws(SystemError) -> BytePath {
+        guard source.staysBelow else { throw SystemError("retry '\(source.printable)'", code: EINVAL) }
+        let old = folder.appending(source)
+        guard try FileSystem.status(old, followLinks: false)?.kind == .regular else { throw SystemError("retry '\(source.printable)'", code: ENOENT) }
+        // A second failure of one name stands in `failed/` under another.
+        let path = FailureNote.source(ofNoteBeside: old) ?? source
+        let new = inbox.appending(path)
+        try DurableFile.makeFolders(new.directory)
+        let result = withPath(old) { old in withPath(new) { new in clinux_rename_new(old, new) } }
+        guard result == 0 else { throw SystemError("move '\(source.printable)' back to '\(new.printable)'") }
+        FileSystem.remove(FailureNote.path(beside: old))
+        return path
+    }
+}

@@ -1,0 +1,33 @@
+// Is it the picture, or is it the world? Looks whether anything at all can be written into an outbox.
+import Glibc
+package import Pipeline
+
+package enum OutboxProbe {
+    /// Enough that a full disk shows.
+    private static let probedBytes = 256 << 10
+
+    /// Writes a file that nobody sees, to the disk.
+    /// - Returns: why the outbox cannot take anything now; nil where it can. It is not made where it is missing: a share that is not mounted
+    ///   must not be filled beneath its mount.
+    package static func trouble(_ outbox: BytePath) -> PauseReason? {
+        do throws(SystemError) {
+            guard try FileSystem.status(outbox)?.kind == .directory else { return .missingOutbox }
+            let token = "probe-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+            let staged = try StagedFile(for: outbox.appending(BytePath("probe")), token: token)
+            try staged.file.append([UInt8](repeating: 0, count: probedBytes), for: outbox)
+            return fsync(staged.file.descriptor) == 0 ? nil : reason(errno)
+        } catch {
+            return reason(error.code)
+        }
+    }
+
+    private static func reason(_ code: CInt) -> PauseReason {
+        switch code {
+        case ENOSPC, EDQUOT: .noSpace
+        case EROFS: .readOnly
+        case EACCES, EPERM: .permission
+        case ENOENT, ENOTDIR: .missingOutbox
+        default: .ioError
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// Where a source's report stands, and how it gets there: last, complete, and on the disk.
+package import Pipeline
+
+/// Where reports stand.
+package enum ReportPlace: String, CaseIterable, Sendable {
+    /// In `reports/` in the outbox, as the sources stand in the inbox.
+    case folder
+    /// In the outbox itself, as the sources stand in the inbox.
+    case beside
+}
+
+/// Writes reports into an outbox.
+package struct ReportFiles: Sendable {
+    private let outbox: BytePath
+    private let place: ReportPlace
+
+    package init(outbox: BytePath, place: ReportPlace = .folder) { (self.outbox, self.place) = (outbox, place) }
+
+    /// `reports/a/b.jpg.json` for `a/b.jpg`, from the outbox.
+    package func path(for source: BytePath) -> BytePath {
+        let path = source.withSuffix(".json")
+        return place == .folder ? BytePath("reports").appending(path) : path
+    }
+
+    /// Writes a source's report; that says "done" to everybody who waits for it, so the renditions must be in place.
+    package func write(_ report: SourceReport) throws(SystemError) {
+        try DurableFile.write(Array((json(report, pretty: true) + "\n").utf8), to: outbox.appending(path(for: report.source.path)))
+    }
+}
+
+extension BytePath {
+    /// The path with something behind its last component, which is shortened where the whole would be longer than a file name can be.
+    package func withSuffix(_ suffix: String) -> BytePath {
+        let name = lastComponent.bytes
+        let room = longestFileName - suffix.utf8.count
+        guard name.count > room else { return BytePath(bytes + Array(suffix.utf8)) }
+        let digest = Array("~\(String(fnv1a(name), radix: 16))".utf8)
+        return directory.appending(BytePath(Array(name.prefix(room - digest.count)) + digest + Array(suffix.utf8)))
+    }
+}
+
+/// The longest file name that Linux' file systems take, in bytes.
+private let longestFileName = 255
+
+/// Enough to tell names apart that share their first two hundred bytes.
+private func fnv1a(_ bytes: [UInt8]) -> UInt64 {
+    bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+}

@@ -1,0 +1,54 @@
+// Small files and folders that stand complete after a power cut: written aside, synced, renamed, and the folder synced.
+import Glibc
+package import Pipeline
+
+package enum DurableFile {
+    /// Writes a file with the folders above it; a reader sees the old content or the new, never a part.
+    package static func write(_ bytes: [UInt8], to path: BytePath) throws(SystemError) {
+        try makeFolders(folder(of: path))
+        let staged = try StagedFile(for: path, token: "\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))")
+        try staged.file.append(bytes, for: path)
+        guard fsync(staged.file.descriptor) == 0 else { throw SystemError("write '\(path.printable)' to the disk") }
+        try FaultPoint.pass(.afterReportWrite)
+        try staged.publish()
+        try FaultPoint.pass(.afterReportRename)
+        try syncFolder(folder(of: path))
+    }
+
+    /// Makes what was created, renamed or removed in a folder last.
+    package static func syncFolder(_ path: BytePath) throws(SystemError) {
+        let folder = try OpenFile.reading(path)
+        // Some network file systems refuse this for folders, and have nothing to sync.
+        guard fsync(folder.descriptor) == 0 || errno == EINVAL else { throw SystemError("write the folder '\(path.printable)' to the disk") }
+        try FaultPoint.pass(.afterFolderSync)
+    }
+
+    /// Makes a folder and those above it; each new one is synced into the one above.
+    package static func makeFolders(_ path: BytePath) throws(SystemError) {
+        if try FileSystem.status(path)?.kind == .directory { return }
+        let parent = folder(of: path)
+        if parent != path { try makeFolders(parent) }
+        try FileSystem.makeDirectories(path)
+        try syncFolder(parent)
+    }
+
+    /// The folder that something stands in; `.` for a bare name.
+    package static func folder(of path: BytePath) -> BytePath {
+        let folder = path.withoutTrailingSlashes.directory
+        return folder.bytes.isEmpty ? BytePath(".") : folder
+    }
+}
+
+extension OpenFile {
+    /// Writes all bytes at the file's position.
+    /// - Parameter path: for the message.
+    func append(_ bytes: [UInt8], for path: BytePath) throws(SystemError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0 && errno == EINTR { continue }
+            guard written >= 0 else { throw SystemError("write '\(path.printable)'") }
+            rest = rest.dropFirst(written)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// Where the daemon's state and its socket are when nobody says so.
+import Engine
+import Pipeline
+
+/// Places that follow from the environment alone.
+struct StatePlaces {
+    private let variables: [String: String]
+
+    init(_ variables: [String: String]) { self.variables = variables }
+
+    /// The state folder where the configuration names none: systemd's, else the user's own.
+    var defaultState: BytePath {
+        // systemd separates several by colons; the first is ours.
+        if let folder = first("STATE_DIRECTORY") { return BytePath(folder) }
+        if let folder = variables["XDG_STATE_HOME"], folder.hasPrefix("/") { return BytePath(folder).appending(BytePath("imagemill")) }
+        return BytePath(variables["HOME"] ?? "/").appending(BytePath(".local/state/imagemill"))
+    }
+
+    /// The folder of the socket of a daemon with this state folder.
+    func socketFolder(state: BytePath) -> BytePath { first("RUNTIME_DIRECTORY").map { BytePath($0) } ?? state }
+
+    /// Where to look for a daemon: with its state folder known, or not.
+    func sockets(state: BytePath?, service: String?) -> [BytePath] {
+        let folders = [service.map { BytePath("/run/imagemill").appending(BytePath($0)) }, state]
+        let known = folders.compactMap { $0 }
+        let all = known.isEmpty ? [socketFolder(state: defaultState), BytePath("/run/imagemill")] : known
+        return all.map { $0.appending(BytePath(StatusServer.socketName)) }
+    }
+
+    private func first(_ name: String) -> String? {
+        variables[name]?.split(separator: ":").first.map(String.init)
+    }
+}

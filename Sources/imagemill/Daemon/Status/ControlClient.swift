@@ -1,0 +1,65 @@
+// Asks a running daemon over its socket.
+import Engine
+import FoundationEssentials
+import Glibc
+import Pipeline
+
+/// No daemon answers; the sentence says where it was looked for.
+struct NoDaemon: Error, Equatable, CustomStringConvertible {
+    let description: String
+}
+
+enum ControlClient {
+    /// The largest document that is taken, in bytes.
+    private static let longestAnswer = 64 << 20
+
+    /// Sends a request, and waits for the answer.
+    /// - Parameter seconds: how long, at most.
+    static func ask<Answer: Decodable>(_ request: ControlRequest, at path: BytePath, as type: Answer.Type, withinSeconds seconds: Int) throws
+        -> Answer
+    {
+        let socket = try connect(path)
+        var patience = timeval(tv_sec: seconds, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(socket.descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
+        }
+        let line = request.line
+        let sent = line.withUnsafeBytes { send(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
+        guard sent == line.count else { throw SystemError("ask the daemon at '\(path.printable)'") }
+        let answer = try receive(socket, path)
+        if let answer = try? JSONDecoder().decode(type, from: Data(answer)) { return answer }
+        // A refusal stands in the place of any document.
+        if let refusal = try? JSONDecoder().decode(ControlReply.self, from: Data(answer)) { throw NoDaemon(description: refusal.message) }
+        throw NoDaemon(description: "the daemon at '\(path.printable)' answers what this version does not understand")
+    }
+
+    private static func connect(_ path: BytePath) throws -> OpenFile {
+        let nobody = NoDaemon(description: "no daemon is running at '\(path.printable)'; start one with 'imagemill watch mill.yaml'")
+        let socket = try unixSocket(SOCK_STREAM, nonblocking: false)
+        guard let folder = try? OpenFile.reading(DurableFile.folder(of: path)) else { throw nobody }
+        let address = UnixAddress(in: folder, name: path.lastComponent.text)
+        let result = withExtendedLifetime(folder) { address.withPointer { Glibc.connect(socket.descriptor, $0, $1) } }
+        guard result != 0 else { return socket }
+        if [ENOENT, ECONNREFUSED, ENOTDIR, ENOTSOCK].contains(errno) { throw nobody }
+        throw SystemError("ask the daemon at '\(path.printable)'")
+    }
+
+    private static func receive(_ socket: OpenFile, _ path: BytePath) throws -> [UInt8] {
+        var answer: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let got = recv(socket.descriptor, &chunk, chunk.count, 0)
+            if got < 0 && errno == EINTR { continue }
+            guard got >= 0 else {
+                if errno == EAGAIN { throw NoDaemon(description: "the daemon at '\(path.printable)' does not answer") }
+                throw SystemError("hear from the daemon at '\(path.printable)'")
+            }
+            if got == 0 {
+                guard !answer.isEmpty else { throw NoDaemon(description: "the daemon at '\(path.printable)' ended before it answered") }
+                return answer
+            }
+            answer += chunk[..<got]
+            guard answer.count <= longestAnswer else { throw NoDaemon(description: "the daemon at '\(path.printable)' answers without end") }
+        }
+    }
+}

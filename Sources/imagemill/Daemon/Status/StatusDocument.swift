@@ -1,0 +1,120 @@
+// What the daemon says of itself: the document behind `imagemill status --json`. Its schema is in docs/schema/.
+import Engine
+import Pipeline
+
+/// A path as documents show it: text, and the bytes where the text does not say it all.
+struct ShownPath: Codable, Equatable, Sendable {
+    var text: String
+    var bytes: String?
+
+    init(_ path: BytePath) { (text, bytes) = (path.text, path.percentEncodedIfNotText) }
+
+    /// For a terminal.
+    var printable: String { oneLine(text) }
+}
+
+/// The daemon at one moment. Times are UTC, as in reports.
+struct StatusDocument: Codable, Equatable, Sendable {
+    enum State: String, Codable, CaseIterable, Sendable {
+        case starting, running
+        /// SIGTERM came: what runs is finished, and nothing is begun.
+        case draining
+    }
+
+    var schema = "imagemill.status/1"
+    var version = imagemillVersion
+    var process: Int
+    var state: State
+    var started: String
+    var uptimeSeconds: Int
+    var inboxes: [Inbox] = []
+    var queue = Queue()
+    var inProgress: [Running] = []
+    var recentFailures: [RecentFailure] = []
+    var workers = Workers()
+    var memory = Memory()
+    var reload = Reload()
+
+    struct Inbox: Codable, Equatable, Sendable {
+        enum Watching: String, Codable, CaseIterable, Sendable { case events, poll }
+
+        enum State: String, Codable, CaseIterable, Sendable {
+            case running, paused
+            /// Taken out of the configuration; what it has begun is finished.
+            case leaving
+        }
+
+        var path: ShownPath
+        var outbox: ShownPath
+        var pipeline: String
+        var watching: Watching
+        var state = State.running
+        var paused: Pause?
+        /// Eligible files that stand in the inbox.
+        var seen = 0
+        var settling = 0
+        var ready = 0
+        var inProgress = 0
+        /// Put off after a failure.
+        var waiting = 0
+        /// Left alone: leftovers of other programs, links, pipes.
+        var ignored = 0
+        var done = 0
+        var failed = 0
+        /// How long the oldest has been in the works.
+        var oldestSeconds: Int?
+    }
+
+    struct Pause: Codable, Equatable, Sendable {
+        var reason: PauseReason
+        var message: String
+        var since: String
+    }
+
+    struct Queue: Codable, Equatable, Sendable {
+        var depth = 0
+        var oldestSeconds: Int?
+    }
+
+    struct Running: Codable, Equatable, Sendable {
+        var job: String
+        var inbox: ShownPath
+        var path: ShownPath
+        var stage: String
+        var attempt: Int
+        var seconds: Int
+    }
+
+    struct RecentFailure: Codable, Equatable, Sendable {
+        var inbox: ShownPath
+        var path: ShownPath
+        var code: FailureCode
+        var message: String
+        var attempts: Int
+        var time: String
+    }
+
+    struct Workers: Codable, Equatable, Sendable {
+        var total = 0
+        var busy = 0
+        /// Died, hung, or had grown too large.
+        var replaced = 0
+    }
+
+    struct Memory: Codable, Equatable, Sendable {
+        /// Of the supervisor.
+        var residentBytes = 0
+        /// What all workers together may be given.
+        var budgetBytes = 0
+        var reservedBytes = 0
+    }
+
+    struct Reload: Codable, Equatable, Sendable {
+        enum State: String, Codable, CaseIterable, Sendable { case never, done, refused }
+
+        var state = State.never
+        var time: String?
+        /// The mistakes of a configuration that was refused.
+        var diagnostics: [String] = []
+    }
+}

@@ -1,0 +1,40 @@
+// The keys of the status document where they are not the properties' names.
+
+extension ShownPath {
+    enum CodingKeys: String, CodingKey {
+        case text = "path"
+        case bytes = "path-bytes"
+    }
+}
+
+extension StatusDocument {
+    enum CodingKeys: String, CodingKey {
+        case schema, version, process, state, started, inboxes, queue, workers, memory, reload
+        case uptimeSeconds = "uptime-seconds"
+        case inProgress = "in-progress"
+        case recentFailures = "recent-failures"
+    }
+}
+
+extension StatusDocument.Inbox {
+    enum CodingKeys: String, CodingKey {
+        case path, outbox, pipeline, watching, state, paused, seen, settling, ready, waiting, ignored, done, failed
+        case inProgress = "in-progress"
+        case oldestSeconds = "oldest-seconds"
+    }
+}
+
+extension StatusDocument.Queue {
+    enum CodingKeys: String, CodingKey {
+        case depth
+        case oldestSeconds = "oldest-seconds"
+    }
+}
+
+extension StatusDocument.Memory {
+    enum CodingKeys: String, CodingKey {
+        case residentBytes = "resident-bytes"
+        case budgetBytes = "budget-bytes"
+        case reservedBytes = "reserved-bytes"
+    }
+}

@@ -1,0 +1,55 @@
+// The JSON Schema of the status document. Beside the code that writes it, so that one is not changed without the other.
+import Engine
+import Pipeline
+
+enum StatusSchema {
+    private static let text: JSONValue = ["type": "string"]
+    private static let count: JSONValue = ["type": "integer", "minimum": 0]
+    private static let time: JSONValue = ["type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}Z$"]
+
+    private static func object(_ required: [String: JSONValue], optional: [String: JSONValue] = [:]) -> JSONValue {
+        [
+            "type": "object", "additionalProperties": false, "properties": .object(required.merging(optional) { first, _ in first }),
+            "required": .array(required.keys.sorted().map { .string($0) }),
+        ]
+    }
+
+    private static func words<Word: CaseIterable & RawRepresentable<String>>(_ type: Word.Type) -> JSONValue {
+        ["enum": .array(type.allCases.map { .string($0.rawValue) })]
+    }
+
+    private static func list(_ items: JSONValue) -> JSONValue { ["type": "array", "items": items] }
+
+    private static let path = object(
+        ["path": text], optional: ["path-bytes": ["type": "string", "description": "The bytes, percent-encoded; only where the path is not UTF-8."]])
+
+    private static let inbox = object(
+        [
+            "path": path, "outbox": path, "pipeline": text, "watching": words(StatusDocument.Inbox.Watching.self),
+            "state": words(StatusDocument.Inbox.State.self), "seen": count, "settling": count, "ready": count, "in-progress": count,
+            "waiting": count, "ignored": count, "done": count, "failed": count,
+        ],
+        optional: [
+            "oldest-seconds": count, "paused": object(["reason": words(PauseReason.self), "message": text, "since": time]),
+        ])
+
+    private static let running = object(["job": text, "inbox": path, "path": path, "stage": text, "attempt": count, "seconds": count])
+
+    private static let failure = object([
+        "inbox": path, "path": path, "code": words(FailureCode.self), "message": text, "attempts": count, "time": time,
+    ])
+
+    static var status: JSONValue {
+        let document = object([
+            "schema": ["const": "imagemill.status/1"], "version": text, "process": count, "state": words(StatusDocument.State.self),
+            "started": time, "uptime-seconds": count, "inboxes": list(inbox),
+            "queue": object(["depth": count], optional: ["oldest-seconds": count]), "in-progress": list(running),
+            "recent-failures": list(failure), "workers": object(["total": count, "busy": count, "replaced": count]),
+            "memory": object(["resident-bytes": count, "budget-bytes": count, "reserved-bytes": count]),
+            "reload": object(["state": words(StatusDocument.Reload.State.self), "diagnostics": list(text)], optional: ["time": time]),
+        ])
+        return document.merging([
+            "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Imagemill: what the drop folder is doing",
+        ])
+    }
+}

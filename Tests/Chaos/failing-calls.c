@@ -1,0 +1,255 @@
+// For experiments only: preloaded into a program, lets the n-th call that touches a file below a folder fail. See README.md beside it.
+//
+//   FAILING_ROOT=/path     only calls on paths below it count
+//   FAILING_CALL=n         which one fails, from 1; 0 or nothing: count only
+//   FAILING_ERROR=EIO      or ENOSPC, EINTR, EMFILE, EDQUOT, EROFS, SHORT (a write that writes half)
+//   FAILING_LOG=file       a line for each call: number, call, path, and `failed` where it was made to
+//   FAILING_ONLY=word      only calls whose path has this in it
+//
+// Counts in the process that has loaded it, not in copies of it: so the numbers are those of one process, whatever its workers do.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static char root[4096], only[256];
+static long chosen;
+static int error_number = EIO, is_short, log_file = -1;
+static pid_t owner;
+static atomic_long count;
+static __thread int inside;
+
+static const struct { const char *name; int number; } errors[] = {
+    {"EIO", EIO}, {"ENOSPC", ENOSPC}, {"EINTR", EINTR}, {"EMFILE", EMFILE}, {"EDQUOT", EDQUOT}, {"EROFS", EROFS},
+};
+
+static void refuse(const char *what)
+{
+    dprintf(2, "failing-calls: %s\n", what);
+    _exit(64);
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    const char *text = getenv("FAILING_ROOT");
+    if (!text || text[0] != '/' || strlen(text) >= sizeof root) refuse("FAILING_ROOT must be an absolute path");
+    strcpy(root, text);
+    if ((text = getenv("FAILING_ONLY"))) snprintf(only, sizeof only, "%s", text);
+    if ((text = getenv("FAILING_CALL"))) chosen = atol(text);
+    if ((text = getenv("FAILING_ERROR"))) {
+        is_short = strcmp(text, "SHORT") == 0;
+        int known = is_short;
+        for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+            if (strcmp(text, errors[i].name) == 0) error_number = errors[i].number, known = 1;
+        if (!known) refuse("FAILING_ERROR is not one that is known");
+    }
+    if ((text = getenv("FAILING_LOG"))) {
+        log_file = (int) syscall(SYS_openat, AT_FDCWD, text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+        // High up, where no program expects a descriptor of its own.
+        int high = fcntl(log_file, F_DUPFD_CLOEXEC, 900);
+        if (high >= 0) syscall(SYS_close, log_file), log_file = high;
+    }
+    owner = getpid();
+}
+
+// Whether this call is the one. `write` says whether a short result makes sense for it.
+static int strikes(const char *call, const char *path, int write)
+{
+    if (inside || getpid() != owner) return 0;
+    size_t length = strlen(root);
+    if (strncmp(path, root, length) != 0 || (path[length] != '/' && path[length] != 0)) return 0;
+    if (only[0] && !strstr(path, only)) return 0;
+    inside = 1;
+    long number = atomic_fetch_add(&count, 1) + 1;
+    int strikes = number == chosen && (!is_short || write);
+    if (log_file >= 0) {
+        char line[4500];
+        int size = snprintf(line, sizeof line, "%ld %s %s%s\n", number, call, path, strikes ? " failed" : "");
+        if (size > 0) syscall(SYS_write, log_file, line, size < (int) sizeof line ? size : (int) sizeof line);
+    }
+    inside = 0;
+    if (strikes && !is_short) errno = error_number;
+    return strikes;
+}
+
+static int strikes_at(const char *call, int folder, const char *path)
+{
+    char full[8192];
+    if (path[0] == '/' && strncmp(path, "/proc/self/fd/", 14) != 0) return strikes(call, path, 0);
+    char link[64];
+    const char *rest = path;
+    if (path[0] == '/') {
+        folder = atoi(path + 14);
+        rest = strchr(path + 14, '/');
+        rest = rest ? rest + 1 : "";
+    }
+    if (folder == AT_FDCWD) {
+        if (!getcwd(full, 4096)) return 0;
+    } else {
+        snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+        ssize_t size = readlink(link, full, 4095);
+        if (size < 0) return 0;
+        full[size] = 0;
+    }
+    if (rest[0]) snprintf(full + strlen(full), sizeof full - strlen(full), "/%s", rest);
+    return strikes(call, full, 0);
+}
+
+static int strikes_file(const char *call, int file, int write)
+{
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t size = readlink(link, path, sizeof path - 1);
+    if (size < 0) return 0;
+    path[size] = 0;
+    return strikes(call, path, write);
+}
+
+#define REAL(type, name, ...) \
+    static type (*real)(__VA_ARGS__); \
+    if (!real) real = (type (*)(__VA_ARGS__)) dlsym(RTLD_NEXT, name)
+
+#define OPEN(function) \
+    int function(const char *path, int flags, ...) \
+    { \
+        va_list more; \
+        va_start(more, flags); \
+        mode_t mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(more, mode_t) : 0; \
+        va_end(more); \
+        if (strikes_at("open", AT_FDCWD, path)) return -1; \
+        return (int) syscall(SYS_openat, AT_FDCWD, path, flags, mode); \
+    }
+OPEN(open)
+OPEN(open64)
+
+#define OPENAT(function) \
+    int function(int folder, const char *path, int flags, ...) \
+    { \
+        va_list more; \
+        va_start(more, flags); \
+        mode_t mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(more, mode_t) : 0; \
+        va_end(more); \
+        if (strikes_at("openat", folder, path)) return -1; \
+        return (int) syscall(SYS_openat, folder, path, flags, mode); \
+    }
+OPENAT(openat)
+OPENAT(openat64)
+
+ssize_t write(int file, const void *bytes, size_t size)
+{
+    REAL(ssize_t, "write", int, const void *, size_t);
+    if (!strikes_file("write", file, 1)) return real(file, bytes, size);
+    return is_short && size > 1 ? real(file, bytes, size / 2) : is_short ? real(file, bytes, size) : -1;
+}
+
+#define PWRITE(function, type) \
+    ssize_t function(int file, const void *bytes, size_t size, type offset) \
+    { \
+        REAL(ssize_t, #function, int, const void *, size_t, type); \
+        if (!strikes_file("pwrite", file, 1)) return real(file, bytes, size, offset); \
+        return is_short && size > 1 ? real(file, bytes, size / 2, offset) : is_short ? real(file, bytes, size, offset) : -1; \
+    }
+PWRITE(pwrite, off_t)
+PWRITE(pwrite64, off64_t)
+
+#define ONE_FILE(function) \
+    int function(int file) \
+    { \
+        REAL(int, #function, int); \
+        return strikes_file(#function, file, 0) ? -1 : real(file); \
+    }
+ONE_FILE(fsync)
+ONE_FILE(fdatasync)
+
+int close(int file)
+{
+    REAL(int, "close", int);
+    int struck = strikes_file("close", file, 0), saved = errno;
+    // The descriptor is gone in either case, as on Linux.
+    int result = real(file);
+    if (!struck) return result;
+    errno = saved;
+    return -1;
+}
+
+int ftruncate(int file, off_t size)
+{
+    REAL(int, "ftruncate", int, off_t);
+    return strikes_file("ftruncate", file, 0) ? -1 : real(file, size);
+}
+
+int ftruncate64(int file, off64_t size)
+{
+    REAL(int, "ftruncate64", int, off64_t);
+    return strikes_file("ftruncate", file, 0) ? -1 : real(file, size);
+}
+
+ssize_t copy_file_range(int from, off64_t *from_offset, int to, off64_t *to_offset, size_t size, unsigned flags)
+{
+    REAL(ssize_t, "copy_file_range", int, off64_t *, int, off64_t *, size_t, unsigned);
+    if (!strikes_file("copy_file_range", to, 1)) return real(from, from_offset, to, to_offset, size, flags);
+    return is_short ? real(from, from_offset, to, to_offset, size > 1 ? size / 2 : size, flags) : -1;
+}
+
+int rename(const char *old, const char *new)
+{
+    REAL(int, "rename", const char *, const char *);
+    return strikes_at("rename", AT_FDCWD, new) ? -1 : real(old, new);
+}
+
+int renameat(int old_folder, const char *old, int new_folder, const char *new)
+{
+    REAL(int, "renameat", int, const char *, int, const char *);
+    return strikes_at("renameat", new_folder, new) ? -1 : real(old_folder, old, new_folder, new);
+}
+
+int renameat2(int old_folder, const char *old, int new_folder, const char *new, unsigned flags)
+{
+    REAL(int, "renameat2", int, const char *, int, const char *, unsigned);
+    return strikes_at("renameat2", new_folder, new) ? -1 : real(old_folder, old, new_folder, new, flags);
+}
+
+int link(const char *old, const char *new)
+{
+    REAL(int, "link", const char *, const char *);
+    return strikes_at("link", AT_FDCWD, new) ? -1 : real(old, new);
+}
+
+int linkat(int old_folder, const char *old, int new_folder, const char *new, int flags)
+{
+    REAL(int, "linkat", int, const char *, int, const char *, int);
+    return strikes_at("linkat", new_folder, new) ? -1 : real(old_folder, old, new_folder, new, flags);
+}
+
+int unlink(const char *path)
+{
+    REAL(int, "unlink", const char *);
+    return strikes_at("unlink", AT_FDCWD, path) ? -1 : real(path);
+}
+
+int unlinkat(int folder, const char *path, int flags)
+{
+    REAL(int, "unlinkat", int, const char *, int);
+    return strikes_at("unlinkat", folder, path) ? -1 : real(folder, path, flags);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    REAL(int, "mkdir", const char *, mode_t);
+    return strikes_at("mkdir", AT_FDCWD, path) ? -1 : real(path, mode);
+}
+
+int mkdirat(int folder, const char *path, mode_t mode)
+{
+    REAL(int, "mkdirat", int, const char *, mode_t);
+    return strikes_at("mkdirat", folder, path) ? -1 : real(folder, path, mode);
+}

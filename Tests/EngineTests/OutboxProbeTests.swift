@@ -1,0 +1,45 @@
+// The probe tells a broken world from a sound one.
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Engine
+@testable import Pipeline
+
+@Suite struct OutboxProbeTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("A sound outbox is left as it was")
+    func sound() throws {
+        try folder.write("x", to: "out/a")
+        #expect(OutboxProbe.trouble(BytePath(folder.path("out"))) == nil)
+        #expect(try folder.entries() == ["out", "out/a"])
+    }
+
+    @Test("One that is missing is not made; a file in its place is none")
+    func missing() throws {
+        try folder.write("x", to: "file")
+        #expect(OutboxProbe.trouble(BytePath(folder.path("out"))) == .missingOutbox)
+        #expect(OutboxProbe.trouble(BytePath(folder.path("file"))) == .missingOutbox)
+        #expect(try folder.entries() == ["file"])
+    }
+
+    @Test("One where nobody may write says so")
+    func readOnly() throws {
+        // Nobody, root included, writes in here.
+        #expect([.permission, .readOnly, .missingOutbox].contains(try #require(OutboxProbe.trouble(BytePath("/proc/self")))))
+    }
+
+    @Test("A full disk shows", .enabled(if: geteuid() == 0))
+    func full() async throws {
+        let runner = try CommandRunner()
+        let mounted = try await runner.shell("mkdir small && mount -t tmpfs -o size=128k tmpfs small")
+        // A container may forbid it.
+        guard mounted.exit == 0 else { return }
+        let trouble = OutboxProbe.trouble(BytePath(runner.folder.path("small")))
+        _ = try await runner.shell("umount small")
+        #expect(trouble == .noSpace)
+    }
+}

@@ -1,0 +1,114 @@
+// Reports and the notes beside failed sources: where they stand, what they say, and that they are whole.
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Engine
+@testable import Pipeline
+
+@Suite struct ReportFilesTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private var outbox: BytePath { BytePath(folder.path("out")) }
+
+    @Test("A report stands under reports/, or beside, as its source stands in the inbox")
+    func places() {
+        let source = BytePath("a/b.jpg")
+        #expect(ReportFiles(outbox: outbox).path(for: source) == BytePath("reports/a/b.jpg.json"))
+        #expect(ReportFiles(outbox: outbox, place: .beside).path(for: source) == BytePath("a/b.jpg.json"))
+    }
+
+    @Test("Names that are long still fit, and stay distinct")
+    func long() {
+        let names = ["a", "b"].map { BytePath("d/" + String(repeating: "x", count: 249) + $0 + ".jpg") }
+        let paths = names.map { ReportFiles(outbox: outbox).path(for: $0) }
+        for path in paths { #expect(path.lastComponent.bytes.count <= 255 && path.text.hasSuffix(".json") && path.text.hasPrefix("reports/d/xxx")) }
+        #expect(paths[0] != paths[1])
+        #expect(FailureNote.path(beside: names[0]).lastComponent.bytes.count <= 255)
+    }
+
+    @Test("A report is written with the folders above it, replaces an older one, and leaves nothing beside it")
+    func write() throws {
+        let files = ReportFiles(outbox: outbox)
+        var report = SourceReport(status: .done, pipeline: "p", source: BytePath("a/b.jpg"))
+        try files.write(report)
+        report.attempt = 2
+        try files.write(report)
+        #expect(try folder.entries() == ["out", "out/reports", "out/reports/a", "out/reports/a/b.jpg.json"])
+        let text = try folder.text("out/reports/a/b.jpg.json")
+        #expect(try JSONDecoder().decode(BatchDocument.Entry.self, from: Data(text.utf8)).attempt == 2)
+        #expect(text.hasSuffix("}\n"))
+    }
+
+    @Test("A report that cannot be written says so, and leaves the old one")
+    func impossible() throws {
+        try folder.write("in the way", to: "out/reports")
+        let error = #expect(throws: SystemError.self) {
+            try ReportFiles(outbox: outbox).write(SourceReport(status: .done, pipeline: "p", source: BytePath("b.jpg")))
+        }
+        #expect(error?.asOutputFailure.code == .outputNotWritable)
+        #expect(error?.description == "cannot make the folder '\(folder.path("out/reports"))': Not a directory")
+    }
+
+    private func note(_ name: [UInt8]) throws -> (note: FailureNote, source: BytePath) {
+        let source = BytePath(Array(folder.path("failed/").utf8) + name)
+        let note = FailureNote(
+            source: BytePath(name), inbox: BytePath("/in"), quarantined: source, pipeline: BytePath("/etc/p q.yaml"),
+            failure: Failure(.truncated, stage: "decode", "it ends early", detail: "premature end"), attempts: 2)
+        try note.write(beside: source)
+        return (note, source)
+    }
+
+    @Test("The note says what, where, how often, and how to see it again")
+    func note() throws {
+        let (_, source) = try note(Array("it's.jpg".utf8))
+        let text = try folder.text("failed/it's.jpg.error.json")
+        let document = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        #expect(document["schema"] as? String == "imagemill.failure/1")
+        #expect(document["code"] as? String == "truncated")
+        #expect(document["stage"] as? String == "decode")
+        #expect(document["message"] as? String == "it ends early")
+        #expect(document["detail"] as? String == "premature end")
+        #expect(document["retryable"] as? Bool == false)
+        #expect(document["attempts"] as? Int == 2)
+        #expect(document["replay"] as? String == #"imagemill run '/etc/p q.yaml' '\#(folder.path)/failed/it'\''s.jpg' -o replay"#)
+        #expect(FailureNote.source(ofNoteBeside: source) == BytePath("it's.jpg"))
+    }
+
+    @Test("A shell reads every odd name in the command as the name that it is")
+    func shell() async throws {
+        let names: [[UInt8]] =
+            [
+                "a b", "it's", "$(touch x)", "`touch x`", "a\nb", "-rf", "tab\there", "q\"uote", "back\\slash", "é", "*", "~", "#x", "a;b",
+                "\u{1B}[31m",
+                "x\r", "\n",
+            ].map { Array($0.utf8) } + [[0xFF, 0xFE, UInt8(ascii: "7")]]
+        for name in names {
+            let word = shellQuoted(BytePath(name))
+            #expect(!word.contains("\n") && !word.contains("\u{1B}"))
+            let runner = try CommandRunner()
+            let result = try await runner.shell("bash -c " + shellQuoted(BytePath("printf %s \(word) | od -An -v -tu1")))
+            let bytes = result.output.split(whereSeparator: \.isWhitespace).compactMap { UInt8($0) }
+            #expect(bytes == name, "\(word)")
+        }
+        #expect(shellQuoted(BytePath("plain/name-1.jpg")) == "plain/name-1.jpg")
+        #expect(shellQuoted(BytePath("")) == "''")
+    }
+
+    @Test("A path that is no text comes back from the note byte for byte")
+    func bytes() throws {
+        let name: [UInt8] = [0xFF, UInt8(ascii: "%"), UInt8(ascii: "\n"), UInt8(ascii: "a")]
+        let (_, source) = try note(name)
+        #expect(FailureNote.source(ofNoteBeside: source) == BytePath(name))
+        #expect(BytePath(percentEncoded: BytePath(name).percentEncoded) == BytePath(name))
+        for text in ["%", "%4", "%zz"] { #expect(BytePath(percentEncoded: text) == nil) }
+    }
+
+    @Test("A note that leads out of the inbox is not believed", arguments: ["../x", "/etc/passwd", "a/../../b", "", ".", "a//b"])
+    func escape(path: String) throws {
+        try folder.write("{\"source\":{\"path\":\"\(path)\"}}", to: "failed/a.jpg.error.json")
+        #expect(FailureNote.source(ofNoteBeside: BytePath(folder.path("failed/a.jpg"))) == nil)
+    }
+}

@@ -1,0 +1,61 @@
+// A daemon that answers from a script, for tests of the socket and of the commands that use it.
+import Engine
+import Pipeline
+import Synchronization
+
+@testable import imagemill
+
+final class FakeDaemon: DaemonControl {
+    let document: StatusDocument
+    private let reply: ControlReply
+    private let asked = Mutex<[ControlRequest]>([])
+    /// Held while `reload` is at work.
+    let gate = Mutex(false)
+
+    init(_ document: StatusDocument = FakeDaemon.busy, reply: ControlReply = ControlReply(ok: true, "done")) {
+        (self.document, self.reply) = (document, reply)
+    }
+
+    var requests: [ControlRequest] { asked.withLock { $0 } }
+
+    func status() -> StatusDocument { document }
+
+    func reload() -> ControlReply {
+        gate.withLock { _ in }
+        asked.withLock { $0.append(.reload) }
+        return reply
+    }
+
+    func retry(_ request: RetryRequest) -> ControlReply {
+        asked.withLock { $0.append(.retry(request)) }
+        return reply
+    }
+
+    static let time = "2026-11-20T23:30:00.123Z"
+
+    /// A document with everything that it can hold.
+    static var busy: StatusDocument {
+        var document = StatusDocument(process: 42, state: .running, started: time, uptimeSeconds: 93_784)
+        var products = StatusDocument.Inbox(
+            path: ShownPath(BytePath("/srv/in\n")), outbox: ShownPath(BytePath("/srv/out")), pipeline: "p.yaml", watching: .events)
+        (products.seen, products.settling, products.waiting, products.done, products.failed, products.oldestSeconds) = (3, 2, 1, 10, 4, 75)
+        var share = StatusDocument.Inbox(
+            path: ShownPath(BytePath([0x2F, 0xFF])), outbox: ShownPath(BytePath("/o")), pipeline: "q", watching: .poll)
+        share.state = .paused
+        share.paused = StatusDocument.Pause(reason: .noSpace, message: "the disk of '/o' is full", since: time)
+        document.inboxes = [products, share]
+        document.queue = StatusDocument.Queue(depth: 6, oldestSeconds: 75)
+        document.inProgress = [
+            StatusDocument.Running(
+                job: "0123456789abcdef", inbox: products.path, path: ShownPath(BytePath("a.jpg")), stage: "render", attempt: 2, seconds: 3)
+        ]
+        document.recentFailures = [
+            StatusDocument.RecentFailure(
+                inbox: products.path, path: ShownPath(BytePath("b\u{1B}.jpg")), code: .truncated, message: "it ends early", attempts: 1, time: time)
+        ]
+        document.workers = StatusDocument.Workers(total: 4, busy: 1, replaced: 2)
+        document.memory = StatusDocument.Memory(residentBytes: 50 << 20, budgetBytes: 4 << 30, reservedBytes: 1 << 20)
+        document.reload = StatusDocument.Reload(state: .refused, time: time, diagnostics: ["mill.yaml:3:1: error: unknown key 'inbx'"])
+        return document
+    }
+}

@@ -1,0 +1,34 @@
+// Where state and socket are when nobody says so.
+import Pipeline
+import Testing
+
+@testable import imagemill
+
+@Suite struct StatePlacesTests {
+    @Test("The state folder is systemd's, else the user's own")
+    func state() {
+        let cases: [([String: String], String)] = [
+            (["STATE_DIRECTORY": "/var/lib/imagemill:/var/lib/x", "HOME": "/h"], "/var/lib/imagemill"),
+            (["XDG_STATE_HOME": "/s", "HOME": "/h"], "/s/imagemill"), (["XDG_STATE_HOME": "relative", "HOME": "/h"], "/h/.local/state/imagemill"),
+            (["HOME": "/h"], "/h/.local/state/imagemill"),
+        ]
+        for (variables, path) in cases { #expect(StatePlaces(variables).defaultState == BytePath(path)) }
+    }
+
+    @Test("The socket is in systemd's runtime folder, else in the state folder")
+    func socket() {
+        #expect(StatePlaces(["RUNTIME_DIRECTORY": "/run/imagemill"]).socketFolder(state: BytePath("/s")) == BytePath("/run/imagemill"))
+        #expect(StatePlaces([:]).socketFolder(state: BytePath("/s")) == BytePath("/s"))
+    }
+
+    @Test("A daemon is looked for where it was said, else where it may be")
+    func looking() {
+        let places = StatePlaces(["HOME": "/h"])
+        func paths(_ state: String?, _ service: String?) -> [String] {
+            places.sockets(state: state.map { BytePath($0) }, service: service).map(\.text)
+        }
+        #expect(paths("/s", nil) == ["/s/status.sock"])
+        #expect(paths(nil, "products") == ["/run/imagemill/products/status.sock"])
+        #expect(paths(nil, nil) == ["/h/.local/state/imagemill/status.sock", "/run/imagemill/status.sock"])
+    }
+}

@@ -1,0 +1,121 @@
+// `imagemill status`, `reload` and `retry`, against a daemon that answers from a script.
+import Foundation
+import Pipeline
+import TestSupport
+import Testing
+
+@testable import Engine
+@testable import imagemill
+
+@Suite struct StatusCommandTests {
+    private func serve(_ runner: CommandRunner, _ daemon: FakeDaemon = FakeDaemon()) throws -> StatusServer {
+        try StatusServer(folder: BytePath(runner.folder.path("state")), control: daemon)
+    }
+
+    @Test("The table says in words what each inbox does; a hostile name stays on its line")
+    func table() async throws {
+        let runner = try CommandRunner()
+        let server = try serve(runner)
+        defer { server.stop() }
+        let result = try await runner.run("status", "--state", "state")
+        #expect(result.exit == 1, "an inbox is paused")
+        #expect(
+            result.output == #"""
+                imagemill \#(imagemillVersion), process 42: running for 1 d 2 h; 1 of 4 workers busy, 6 queued, the oldest for 1 min 15 s, 50 MiB
+
+                /srv/in\n → /srv/out (p.yaml)
+                  watching by events; 10 done, 4 failed; 3 seen, 2 settling, 1 waiting to retry, the oldest for 1 min 15 s
+                /� → /o (q)
+                  paused; 0 done, 0 failed; idle
+                  paused since 2026-11-20T23:30:00.123Z: no-space: the disk of '/o' is full
+
+                in progress:
+                  a.jpg: render, 3 s, attempt 2
+
+                recent failures:
+                  2026-11-20T23:30:00.123Z b\u{1B}.jpg: truncated: it ends early
+
+                the configuration was refused at 2026-11-20T23:30:00.123Z; the one before is still at work:
+                  mill.yaml:3:1: error: unknown key 'inbx'
+
+                """#)
+    }
+
+    @Test("The document is as its schema says, full and empty")
+    func schema() async throws {
+        let runner = try CommandRunner()
+        let empty = StatusDocument(process: 1, state: .draining, started: FakeDaemon.time, uptimeSeconds: 0)
+        for document in [FakeDaemon.busy, empty] {
+            let server = try serve(runner, FakeDaemon(document))
+            let result = try await runner.run("status", "--json", "--socket", "state/status.sock")
+            server.stop()
+            #expect(result.exit == (document == empty ? 0 : 1))
+            #expect(try JSONDecoder().decode(StatusDocument.self, from: Data(result.output.utf8)) == document)
+            try runner.folder.write(result.output, to: "status.json")
+            let check = try await runner.validate("status", ["status.json"])
+            #expect(check.exit == 0, "\(check.output)\(check.errors)")
+        }
+    }
+
+    @Test("A note beside a failed source is as its schema says")
+    func noteSchema() async throws {
+        let runner = try CommandRunner()
+        for (name, detail) in [(BytePath("a.jpg"), "libvips' words"), (BytePath([0xFF]), nil)] {
+            try FailureNote(
+                source: name, inbox: BytePath("/in"), quarantined: BytePath("/f/a"), pipeline: BytePath("/p"),
+                failure: Failure(.corrupt, stage: "decode", "x", detail: detail), attempts: 1
+            ).write(beside: BytePath(runner.folder.path("a")))
+            let check = try await runner.validate("failure", ["a.error.json"])
+            #expect(check.exit == 0, "\(check.output)\(check.errors)")
+        }
+    }
+
+    @Test("Without a daemon every command says so, and to try again later", arguments: [["status"], ["reload"], ["retry", "a.jpg"]])
+    func nobody(command: [String]) async throws {
+        let runner = try CommandRunner()
+        let result = try await runner.run(command + ["--state", "state"])
+        #expect(result.exit == 75)
+        #expect(result.errors == "imagemill: no daemon is running at 'state/status.sock'; start one with 'imagemill watch mill.yaml'\n")
+        #expect(result.output.isEmpty)
+    }
+
+    @Test("reload tells what was wrong with the configuration, and ends with the code for that")
+    func reload() async throws {
+        let runner = try CommandRunner()
+        let bad = ControlReply(ok: false, "the configuration was refused", details: ["mill.yaml:1:1: error: x\n  line\n  ^"])
+        var server = try serve(runner, FakeDaemon(reply: bad))
+        let refused = try await runner.run("reload", "--state", "state")
+        server.stop()
+        #expect(refused.exit == 78 && refused.output.isEmpty)
+        #expect(refused.errors == "the configuration was refused\nmill.yaml:1:1: error: x\n  line\n  ^\n")
+        server = try serve(runner, FakeDaemon(reply: ControlReply(ok: true, "the new configuration is at work")))
+        let done = try await runner.run("reload", "--state", "state")
+        server.stop()
+        #expect(done.exit == 0 && done.output == "the new configuration is at work\n" && done.errors.isEmpty)
+    }
+
+    @Test("retry names files by their absolute path where they are there, else as they were said")
+    func retry() async throws {
+        let runner = try CommandRunner()
+        let daemon = FakeDaemon()
+        let server = try serve(runner, daemon)
+        defer { server.stop() }
+        try runner.folder.write("x", to: "failed/a.jpg")
+        let odd: [UInt8] = [0xFF, 0x0A]
+        let words = ["retry", "--state", "state", "failed/a.jpg", "b/c.jpg"].map { Array($0.utf8) } + [odd]
+        #expect(try await runner.run(bytes: words).exit == 0)
+        #expect(try await runner.run("retry", "--all", "--state", "state").exit == 0)
+        let real = try #require(FileSystem.absolute(BytePath(runner.folder.path("failed/a.jpg"))))
+        #expect(
+            daemon.requests == [
+                .retry(RetryRequest(names: [real, BytePath("b/c.jpg"), BytePath(odd)], all: false)), .retry(RetryRequest(names: [], all: true)),
+            ])
+    }
+
+    @Test("retry wants names or --all", arguments: [["retry"], ["retry", "--all", "a.jpg"]])
+    func usage(command: [String]) async throws {
+        let result = try await CommandRunner().run(command)
+        #expect(result.exit == 64)
+        #expect(result.errors.contains("name the files, or say --all"))
+    }
+}

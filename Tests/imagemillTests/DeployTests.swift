@@ -1,0 +1,117 @@
+// What is shipped for systemd, and what `make install` puts where. Nothing is built for it.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct DeployTests {
+    private static let hasAnalyzer = FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze")
+
+    /// Installs a shell script in the program's place, stripped by nobody.
+    private func install(_ runner: CommandRunner, _ more: String = "") async throws {
+        try runner.folder.write("#!/bin/sh\nexit 0\n", to: "program")
+        let line = "chmod +x program; make -C '\(Checkout.path)' install BINARY=\"$PWD/program\" STRIP=true \(more)"
+        let result = try await runner.shell(line)
+        try #require(result.exit == 0, "\(result.output)\(result.errors)")
+    }
+
+    @Test(
+        "The units are right in systemd's own eyes, and shut in as far as promised", .enabled(if: hasAnalyzer),
+        arguments: ["imagemill", "imagemill@"])
+    func units(name: String) async throws {
+        let runner = try CommandRunner()
+        try await install(runner, "PREFIX=\"$PWD/usr\" SYSCONFDIR=\"$PWD/etc\"")
+        let unit = "usr/lib/systemd/system/\(name).service"
+        let instance = name.hasSuffix("@") ? "usr/lib/systemd/system/\(name)products.service" : unit
+        if instance != unit { try FileManager.default.copyItem(atPath: runner.folder.path(unit), toPath: runner.folder.path(instance)) }
+        let verified = try await runner.shell("systemd-analyze verify --man=no '\(instance)'")
+        #expect(verified.exit == 0 && verified.output.isEmpty && verified.errors.isEmpty, "\(verified.output)\(verified.errors)")
+        let rated = try await runner.shell("systemd-analyze security --offline=true --threshold=15 '\(unit)'")
+        #expect(rated.exit == 0, "\(rated.output)\(rated.errors)")
+        // The threshold is at work: nothing is as safe as zero.
+        #expect(try await runner.shell("systemd-analyze security --offline=true --threshold=1 '\(unit)'").exit != 0)
+    }
+
+    @Test("The two units differ in the names of the instance alone")
+    func twins() throws {
+        let single = try settings("imagemill.service")
+        let several = try settings("imagemill@.service").map {
+            $0.replacingOccurrences(of: "imagemill/%i", with: "imagemill").replacingOccurrences(
+                of: "/etc/imagemill.yaml", with: "/etc/imagemill/mill.yaml"
+            )
+            .replacingOccurrences(of: " %i", with: "")
+        }
+        #expect(single == several)
+        #expect(single.count > 50)
+    }
+
+    private func settings(_ name: String) throws -> [String] {
+        try Checkout.text("deploy/systemd/\(name)").split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
+    }
+
+    @Test("install puts everything below DESTDIR, with the paths of the target in the units; uninstall takes it away and leaves configurations")
+    func install() async throws {
+        let runner = try CommandRunner()
+        try await install(runner, "DESTDIR=\"$PWD/root\" PREFIX=/opt/mill SYSCONFDIR=/opt/etc")
+        let lib = "opt/mill/lib"
+        let expected = [
+            "opt/mill/bin/imagemill", "\(lib)/systemd/system/imagemill.service", "\(lib)/systemd/system/imagemill@.service",
+            "\(lib)/sysusers.d/imagemill.conf", "\(lib)/tmpfiles.d/imagemill.conf", "opt/mill/share/doc/imagemill/README.md",
+        ]
+        let pipelines = Checkout.files(below: "pipelines", extension: "yaml").map { "opt/mill/share/imagemill/" + $0 }
+        let files = runner.files(in: "root")
+        for file in expected + pipelines { #expect(files.contains(file), "\(file)") }
+        let unit = try String(contentsOfFile: runner.folder.path("root/\(lib)/systemd/system/imagemill@.service"), encoding: .utf8)
+        #expect(unit.contains("ExecStart=/opt/mill/bin/imagemill watch /opt/etc/imagemill/%i.yaml\n"))
+        #expect(!unit.contains("/usr/bin/imagemill") && !unit.contains(runner.folder.path))
+        #expect(try await runner.shell("root/opt/mill/bin/imagemill").exit == 0)
+
+        try runner.folder.write("mine", to: "root/opt/etc/imagemill/mill.yaml")
+        let removed = try await runner.shell("make -C '\(Checkout.path)' uninstall DESTDIR=\"$PWD/root\" PREFIX=/opt/mill SYSCONFDIR=/opt/etc")
+        #expect(removed.exit == 0, "\(removed.errors)")
+        #expect(runner.files(in: "root") == ["opt/etc/imagemill/mill.yaml"])
+    }
+
+    @Test("install without a program says what to do, and installs nothing")
+    func missing() async throws {
+        let runner = try CommandRunner()
+        let result = try await runner.shell("make -C '\(Checkout.path)' install BINARY=\"$PWD/none\" DESTDIR=\"$PWD/root\"")
+        #expect(result.exit != 0)
+        #expect(result.output.contains("none is missing; run `make build` first"))
+        #expect(!runner.exists("root"))
+    }
+
+    @Test("The unit allows by name the calls by which workers shut themselves in, and forbids what nobody needs")
+    func calls() throws {
+        let filters = try settings("imagemill.service").filter { $0.hasPrefix("SystemCallFilter=") }
+        #expect(filters.first == "SystemCallFilter=@system-service")
+        for call in ["landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp"] {
+            #expect(filters.last?.split(whereSeparator: { " =".contains($0) }).contains(Substring(call)) == true, "\(call)")
+        }
+    }
+
+    /// Where the trial can be made: it needs root, and hides /root and /home.
+    private static var canConfine: Bool {
+        let isHidden = ["/root/", "/home/"].contains { Checkout.path.hasPrefix($0) }
+        return geteuid() == 0 && hasAnalyzer && !isHidden
+    }
+
+    @Test(
+        "The program works under the unit's restrictions: no file elsewhere, no new machine code, no call that is not listed",
+        .enabled(if: canConfine))
+    func confined() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/photo.jpg")
+        try await runner.picture("in/logo.png")
+        let tool =
+            "/usr/bin/python3 '\(Checkout.path)/Tests/Chaos/confined' '\(Checkout.path)/deploy/systemd/imagemill.service' --writable \"$PWD\" --"
+        guard try await runner.shell("chmod -R 777 .; \(tool) true").exit == 0 else { return }
+        #expect(try await runner.shell("\(tool) touch /tmp/imagemill-outside").errors.contains("Read-only file system"))
+        #expect(try await runner.shell("\(tool) unshare --mount true").exit != 0)
+        // Every shipped pipeline: the smart crop of one of them is what the first trial stumbled over.
+        for pipeline in Checkout.files(below: "pipelines", extension: "yaml") {
+            let result = try await runner.shell(
+                "\(tool) '\(CommandRunner.executable)' run '\(Checkout.path)/\(pipeline)' in -o out-\(pipeline.split(separator: "/")[1]) --jobs 1")
+            #expect(result.exit == 0, "\(pipeline): \(result.errors)")
+        }
+    }
+}

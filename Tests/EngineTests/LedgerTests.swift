@@ -8,6 +8,7 @@ import Testing
 
 @Suite struct LedgerTests {
     private let folder: TemporaryFolder
+    private let names = JobNames()
 
     init() throws { folder = try TemporaryFolder() }
 
@@ -20,7 +21,9 @@ import Testing
     }
 
     private func new(_ path: String = "a.jpg", stays: Bool = false) -> NewJob {
-        NewJob(inbox: inbox, path: BytePath(path), observed: ObservedFile(device: .max, inode: 7, bytes: 12, modified: 99), staysInInbox: stays)
+        NewJob(
+            id: names.next(), inbox: inbox, path: BytePath(path), observed: ObservedFile(device: .max, inode: 7, bytes: 12, modified: 99),
+            staysInInbox: stays)
     }
 
     /// A job that was brought to its end.
@@ -37,7 +40,7 @@ import Testing
     func kept() throws {
         let ledger = try open()
         let path = BytePath([0xFF, 0x0A, UInt8(ascii: "/"), 0x27, UInt8(ascii: "a")])
-        let job = NewJob(inbox: inbox, path: path, observed: ObservedFile(device: .max, inode: 1 << 63, bytes: 12, modified: -5))
+        let job = NewJob(id: names.next(), inbox: inbox, path: path, observed: ObservedFile(device: .max, inode: 1 << 63, bytes: 12, modified: -5))
         try ledger.add([job])
         let found = try #require(try ledger.job(job.id))
         #expect(found.path == path && found.observed == job.observed && found.inbox == inbox && !found.staysInInbox)
@@ -150,11 +153,11 @@ import Testing
         let job = new()
         try ledger.add([job])
         let early = #expect(throws: LedgerError.self) { try ledger.publish(job.id) }
-        #expect(early?.kind == .outOfStep && early?.description == "the job \(job.id) cannot take this step: it is claimed")
+        #expect(early?.kind == .outOfStep && early?.description == "the job \(job.id.text) cannot take this step: it is claimed")
         #expect(throws: LedgerError.self) { try ledger.finish([FinishedJob(job.id)]) }
-        let unknown = JobID.new()
+        let unknown = names.next()
         let nobody = #expect(throws: LedgerError.self) { try ledger.begin([unknown]) }
-        #expect(nobody?.description == "the job \(unknown) cannot take this step: there is no such job")
+        #expect(nobody?.description == "the job \(unknown.text) cannot take this step: there is no such job")
         #expect(nobody?.asFailure.code == .internal)
         #expect(try ledger.job(job.id)?.state == .claimed)
     }
@@ -178,7 +181,7 @@ import Testing
     }
 
     @Test("A name stays with the source that had it first, over restarts and under each policy")
-    func names() throws {
+    func ownedNames() throws {
         var ledger = try open()
         #expect(try claim(ledger, "a.jpg") == "a.webp")
         #expect(try claim(ledger, "a.png") == "a-2.webp")

@@ -5,9 +5,11 @@ import Testing
 @testable import Pipeline
 
 @Suite struct RecoveryTests {
+    private let names = JobNames()
+
     private func job(_ state: JobState, attempts: Int = 1, stays: Bool = false) -> Job {
         Job(
-            id: .new(), inbox: BytePath("/in"), path: BytePath("a"), observed: ObservedFile(device: 1, inode: 1, bytes: 1, modified: 1),
+            id: names.next(), inbox: BytePath("/in"), path: BytePath("a"), observed: ObservedFile(device: 1, inode: 1, bytes: 1, modified: 1),
             staysInInbox: stays, state: state, attempts: attempts, notBefore: 0, failure: nil, names: [], claimed: 0, changed: 0)
     }
 
@@ -60,8 +62,8 @@ import Testing
     }
 
     @Test("Folders that the ledger does not know: one with a source is taken up, an empty one goes")
-    func unknown() throws {
-        let (first, second) = (try #require(JobID("000000000000000a")), try #require(JobID("000000000000000b")))
+    func unknown() {
+        let (first, second) = (names.next(), names.next())
         #expect(steps([], [second: false, first: true]) == [.adopt(first), .clear(second)])
     }
 }

@@ -17,7 +17,7 @@ import Testing
     func places() {
         let source = BytePath("a/b.jpg")
         #expect(ReportFiles(outbox: outbox).path(for: source) == BytePath("reports/a/b.jpg.json"))
-        #expect(ReportFiles(outbox: outbox, place: .beside).path(for: source) == BytePath("a/b.jpg.json"))
+        #expect(ReportFiles(outbox: outbox, besideRenditions: true).path(for: source) == BytePath("a/b.jpg.json"))
     }
 
     @Test("Names that are long still fit, and stay distinct")

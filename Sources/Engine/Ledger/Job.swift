@@ -2,32 +2,6 @@
 import Glibc
 package import Pipeline
 
-/// A job's name: sixteen letters and digits, so that its folder in `work/` has a harmless name whatever the source is called.
-package struct JobID: Hashable, Comparable, Sendable, CustomStringConvertible {
-    package let text: String
-    private static let length = 16
-
-    /// A name that nobody else has.
-    package static func new() -> JobID {
-        let alphabet = Array("0123456789abcdefghijklmnopqrstuvwxyz")
-        return JobID(unchecked: String((0..<length).map { _ in alphabet.randomElement()! }))
-    }
-
-    /// - Returns: nil where the text is not such a name.
-    package init?(_ text: String) {
-        let isAllowed = text.utf8.allSatisfy {
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
-        }
-        guard text.utf8.count == Self.length, isAllowed else { return nil }
-        self.text = text
-    }
-
-    private init(unchecked text: String) { self.text = text }
-
-    package var description: String { text }
-    package static func < (left: JobID, right: JobID) -> Bool { left.text < right.text }
-}
-
 /// What tells one state of a file from another.
 package struct ObservedFile: Hashable, Sendable {
     package let device: UInt64
@@ -82,7 +56,7 @@ package struct NewJob: Sendable {
     /// The source stays in the inbox (`originals: keep`), so there is nothing of it in `work/`.
     package let staysInInbox: Bool
 
-    package init(id: JobID = .new(), inbox: BytePath, path: BytePath, observed: ObservedFile, staysInInbox: Bool = false) {
+    package init(id: JobID, inbox: BytePath, path: BytePath, observed: ObservedFile, staysInInbox: Bool = false) {
         (self.id, self.inbox, self.path, self.observed, self.staysInInbox) = (id, inbox, path, observed, staysInInbox)
     }
 }

@@ -117,7 +117,7 @@ extension SQLiteLedger {
     }
 
     private func outOfStep(_ job: JobID, _ found: String) -> LedgerError {
-        LedgerError(.outOfStep, "the job \(job) cannot take this step: \(found)")
+        LedgerError(.outOfStep, "the job \(job.text) cannot take this step: \(found)")
     }
 }
 

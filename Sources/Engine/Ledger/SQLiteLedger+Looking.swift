@@ -70,7 +70,7 @@ extension Job {
 
     /// - Returns: nil for a row that this program did not write.
     private init?(_ row: Row) {
-        guard let id = JobID(row["id"]), let state = JobState(rawValue: row["state"]) else { return nil }
+        guard let id = JobID(Array((row["id"] as String).utf8)), let state = JobState(rawValue: row["state"]) else { return nil }
         self.init(
             id: id, inbox: BytePath([UInt8](row["inbox"] as Data)), path: BytePath([UInt8](row["path"] as Data)), observed: ObservedFile(row),
             staysInInbox: row["stays"], state: state, attempts: row["attempts"], notBefore: row["not_before"], failure: Failure(row),

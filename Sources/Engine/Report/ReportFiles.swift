@@ -1,25 +1,18 @@
 // Where a source's report stands, and how it gets there: last, complete, and on the disk.
 package import Pipeline
 
-/// Where reports stand.
-package enum ReportPlace: String, CaseIterable, Sendable {
-    /// In `reports/` in the outbox, as the sources stand in the inbox.
-    case folder
-    /// In the outbox itself, as the sources stand in the inbox.
-    case beside
-}
-
 /// Writes reports into an outbox.
 package struct ReportFiles: Sendable {
     private let outbox: BytePath
-    private let place: ReportPlace
+    private let besideRenditions: Bool
 
-    package init(outbox: BytePath, place: ReportPlace = .folder) { (self.outbox, self.place) = (outbox, place) }
+    /// - Parameter besideRenditions: in the outbox itself instead of in its folder `reports/`; in both, as the sources stand in the inbox.
+    package init(outbox: BytePath, besideRenditions: Bool = false) { (self.outbox, self.besideRenditions) = (outbox, besideRenditions) }
 
     /// `reports/a/b.jpg.json` for `a/b.jpg`, from the outbox.
     package func path(for source: BytePath) -> BytePath {
         let path = source.withSuffix(".json")
-        return place == .folder ? BytePath("reports").appending(path) : path
+        return besideRenditions ? path : BytePath("reports").appending(path)
     }
 
     /// Writes a source's report; that says "done" to everybody who waits for it, so the renditions must be in place.

@@ -60,7 +60,7 @@ import Testing
 
     @Test("The shipped mill file is as the schema says")
     func mill() async throws {
-        let result = try await validate(CommandRunner(), "mill", [Checkout.path + "/deploy/mill.yaml"])
+        let result = try await CommandRunner().validate("mill", [Checkout.path + "/deploy/mill.yaml"])
         #expect(result.exit == 0, "\(result.output)\(result.errors)")
     }
 
@@ -77,7 +77,7 @@ import Testing
         let runner = try CommandRunner()
         try runner.folder.write(text + "\n", to: "bad.yaml")
         #expect(try await runner.run("check", "bad.yaml").exit == 78)
-        let result = try await validate(runner, "mill", ["bad.yaml"])
+        let result = try await runner.validate("mill", ["bad.yaml"])
         #expect(result.exit == 1 && result.errors.isEmpty, "\(result.output)\(result.errors)")
     }
 

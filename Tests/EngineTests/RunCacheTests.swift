@@ -1,0 +1,62 @@
+// A hit asks no worker anything: it works where there is none.
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Engine
+@testable import Pipeline
+
+@Suite struct RunCacheTests {
+    private final class Collector: BatchObserver {
+        private let reports = Mutex<[SourceReport]>([])
+        var all: [String: SourceReport] {
+            reports.withLock { Dictionary($0.map { ($0.source.path.text, $0) }) { first, _ in first } }
+        }
+        func begin(sources: Int) {}
+        func end() {}
+        func finished(_ report: SourceReport, _ summary: BatchSummary) { reports.withLock { $0.append(report) } }
+    }
+
+    /// Runs `p.yaml` over `in` with a cache.
+    private func run(_ runner: CommandRunner, to out: String, worker: WorkerCommand) async throws -> [String: SourceReport] {
+        let outbox = BytePath(runner.folder.path(out))
+        let found = SourceWalk.find([BytePath(runner.folder.path("in"))], outbox: outbox)
+        let pipeline = try LoadedPipeline(path: runner.folder.path("p.yaml"))
+        var settings = LaneSettings(
+            pipeline: pipeline, limits: Limits(), outbox: outbox, keepsTree: false, isDryRun: false, workers: WorkerStarter(worker),
+            names: try NameDesk(outbox: outbox, policy: .version, sources: found.sources, isDryRun: false),
+            memory: MemoryBudget(bytes: 1 << 30), cancellation: Cancellation())
+        settings.cache = RunCache(try CacheStore(folder: BytePath(runner.folder.path("cache")), bound: 1 << 30), pipeline) { Issue.record("\($0)") }
+        let collector = Collector()
+        let report = try BatchReport(file: BytePath(runner.folder.path("report.json")), stream: nil)
+        _ = try await Batch(settings: settings, lanes: 2, report: report, observer: collector).run(WorkList(toDo: found.sources))
+        return collector.all
+    }
+
+    @Test("A source whose renditions are all in the cache is done without any worker, with and without assets", arguments: [false, true])
+    func noWorker(hasAsset: Bool) async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("badge.png")
+        let stage = hasAsset ? "overlay: { image: badge.png, width: 8 }" : "resize: { size: 32x32 }"
+        try runner.folder.write(
+            "renditions:\n  a: { scale: [1, 2], stages: [ \(hasAsset ? "{ inset: { all: 1 } }, " : ""){ \(stage) } ], save: { format: webp } }\n",
+            to: "p.yaml")
+        for name in ["a.jpg", "b.gif"] { try await runner.picture("in/" + name) }
+        let made = try await run(runner, to: "one", worker: WorkerCommand(executable: CommandRunner.executable))
+        #expect(made.values.allSatisfy { $0.status == .done && $0.renditions.allSatisfy { !$0.cached } })
+        let hits = try await run(runner, to: "two", worker: WorkerCommand(executable: "/bin/false", arguments: []))
+        #expect(hits.count == 2)
+        for (name, hit) in hits {
+            #expect(hit.status == .done && hit.renditions.count == 2 && hit.renditions.allSatisfy(\.cached), "\(hit.error?.message ?? "")")
+            #expect(hit.source.facts == made[name]?.source.facts && hit.warnings == made[name]?.warnings)
+        }
+        #expect(runner.files(in: "one") == runner.files(in: "two"))
+        for name in runner.files(in: "one") { #expect(try runner.bytes("one/" + name) == runner.bytes("two/" + name)) }
+
+        // The check can fail: what is not in the cache does need a worker.
+        try await runner.picture("in/c.png")
+        let rest = try await run(runner, to: "three", worker: WorkerCommand(executable: "/bin/false", arguments: []))
+        #expect(rest["c.png"]?.error?.code == .workerCrashed && rest["a.jpg"]?.status == .done)
+    }
+}

@@ -23,6 +23,11 @@ func onePipeline(_ stages: [String], shared: [String] = [], save: String = "{ fo
     """
 }
 
+extension PlannedStage {
+    /// What stands at the top of a pipeline that uses the stage.
+    static var head: String { self is any JoiningStage.Type ? "source: set" : "" }
+}
+
 private func list(_ stages: [String], indent: String) -> String {
     stages.map { "\n\(indent)- \($0)" }.joined()
 }

@@ -32,7 +32,8 @@ struct StagesCommand: ParsableCommand {
 struct StagePage {
     let name: String
     let summary: String
-    let example: String
+    /// Stands at the top of a pipeline; the renditions follow it.
+    let example: [String]
     let parameters: [ParameterDescription]
     /// The parameters of what the parameters hold.
     let parts: [(name: String, parameters: [ParameterDescription])]
@@ -40,7 +41,7 @@ struct StagePage {
     init(_ stage: any PlannedStage.Type) {
         name = stage.name
         summary = stage.summary
-        example = stage.example
+        example = (stage is any JoiningStage.Type ? ["source: set"] : []) + ["stages:"] + stage.example.split(separator: "\n").map { "  \($0)" }
         parameters = Parameters.describe(stage, catalogue: .all)
         parts = stage.parts.map { ($0.name, Parameters.describe($0.type, catalogue: .all)) }
     }
@@ -50,13 +51,13 @@ struct StagePage {
         var lines = ["\(name): \(summary)", ""]
         if !parameters.isEmpty { lines += ["parameters"] + parameters.flatMap(listed) }
         for part in parts { lines += ["", "parameters of a \(part.name)"] + part.parameters.flatMap(listed) }
-        lines += ["", "example", "  stages:"] + example.split(separator: "\n").map { "    \($0)" }
+        lines += ["", "example"] + example.map { "  \($0)" }
         return lines.joined(separator: "\n") + "\n"
     }
 
     /// For the generated reference.
     var markdown: String {
-        var lines = ["## `\(name)`", "", summary, "", "```yaml", "stages:"] + example.split(separator: "\n").map { "  \($0)" } + ["```", ""]
+        var lines = ["## `\(name)`", "", summary, "", "```yaml"] + example + ["```", ""]
         if !parameters.isEmpty { lines += table(parameters, title: "parameter") }
         for part in parts { lines += [""] + table(part.parameters, title: "of a \(part.name)") }
         return lines.joined(separator: "\n") + "\n"

@@ -50,7 +50,7 @@ struct PipelineFileTests {
     @Test(arguments: StageCatalogue.all.stages.map { $0.name })
     func `the example of every stage is a stage of a pipeline`(name: String) throws {
         let type = try #require(StageCatalogue.all.stage(named: name))
-        let file = try pipeline(onePipeline([String(type.example.dropFirst(2))]))
+        let file = try pipeline(onePipeline([String(type.example.dropFirst(2))], save: "{ format: webp }", head: type.head))
         #expect(file.renditions.first?.stages.map(\.name) == [name])
     }
 

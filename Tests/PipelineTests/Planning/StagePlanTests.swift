@@ -246,7 +246,7 @@ struct StagePlanTests {
     func `frames, depth and certainty flow through every stage`() throws {
         var picture = Geometry(size: PixelSize(400, 300), frames: 7, depth: .sixteen)
         picture.certainty = .atMost
-        for type in StageCatalogue.all.stages {
+        for type in StageCatalogue.all.stages where !(type is any JoiningStage.Type) {
             let stage = try stage(String(type.example.dropFirst(2)))
             let assets = ["assets/badge.png": AssetFacts(size: PixelSize(8, 8), pixelsPerPoint: 1, isGrey: true)]
             let output = try plan(stage, picture, PlanContext(scale: 1, assets: assets)).output
@@ -254,7 +254,25 @@ struct StagePlanTests {
         }
     }
 
+    @Test
+    func `stages that join a set keep depth and certainty of its members`() throws {
+        var picture = Geometry(size: PixelSize(400, 300), depth: .sixteen)
+        picture.certainty = .atMost
+        let members = (1...12).map { SetMember(name: BytePath("\($0).png"), geometry: picture) }
+        for type in StageCatalogue.all.stages where type is any JoiningStage.Type {
+            let text = onePipeline([String(type.example.dropFirst(2))], save: "{ format: webp }", head: type.head)
+            let stage = try #require(try pipeline(text).renditions.first?.stages.first?.stage as? any JoiningStage)
+            let output = try joined(stage, members)
+            // The cells of a contact sheet have a size of their own.
+            #expect(output.depth == .sixteen && output.certainty == (type.name == "contact-sheet" ? .exact : .atMost), "\(type.name)")
+        }
+    }
+
     // MARK: -
+
+    private func joined<Stage: JoiningStage>(_ stage: Stage, _ members: [SetMember]) throws -> Geometry {
+        try stage.plan(members, in: PlanContext(scale: 1)).output
+    }
 
     private func stage(_ text: String) throws -> any PlannedStage {
         try #require(try pipeline(onePipeline([text])).renditions.first?.stages.first).stage

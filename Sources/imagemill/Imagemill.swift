@@ -63,7 +63,7 @@ struct RootCommand: AsyncParsableCommand {
             """,
         version: imagemillVersion,
         subcommands: [
-            RunCommand.self, PlanCommand.self, CheckCommand.self, StagesCommand.self, SchemaCommand.self, StatusCommand.self,
+            RunCommand.self, WatchCommand.self, PlanCommand.self, CheckCommand.self, StagesCommand.self, SchemaCommand.self, StatusCommand.self,
             RetryCommand.self, ReloadCommand.self, CacheCommand.self, DocsCommand.self,
         ])
 }

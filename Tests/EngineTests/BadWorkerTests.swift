@@ -71,12 +71,12 @@ import Testing
         let stub = try runner.folder.write(Self.stub, to: "stub.py")
         let outbox = BytePath(runner.folder.path("out"))
         let found = SourceWalk.find([BytePath(runner.folder.path("in"))], outbox: outbox)
-        let settings = LaneSettings(
+        let render = RenderSettings(
             pipeline: try LoadedPipeline(path: runner.folder.path("p.yaml")), limits: Limits(), outbox: outbox, keepsTree: false,
-            isDryRun: false,
-            workers: WorkerStarter(WorkerCommand(executable: "/usr/bin/python3", arguments: [stub, CommandRunner.executable])),
-            names: try NameDesk(outbox: outbox, policy: .version, sources: found.sources, isDryRun: false),
             memory: MemoryBudget(bytes: 1 << 30), cancellation: Cancellation())
+        let settings = LaneSettings(
+            render, workers: WorkerStarter(WorkerCommand(executable: "/usr/bin/python3", arguments: [stub, CommandRunner.executable])),
+            names: try NameDesk(outbox: outbox, policy: .version, sources: found.sources, isDryRun: false))
         let collector = Collector()
         let report = try BatchReport(file: BytePath(runner.folder.path("report.json")), stream: nil)
         _ = try await Batch(settings: settings, lanes: 2, report: report, observer: collector).run(WorkList(toDo: found.sources))

@@ -12,7 +12,7 @@ import Testing
     /// A mill without any pictures: claims what is ready, and puts it away.
     private final class Mill: Sendable {
         let folder: TemporaryFolder
-        let queue = ReadyQueue()
+        let queue = WorkQueue()
         let names = JobNames()
         let watchers: [String: InboxWatcher]
         private let answers = Mutex<[ClaimAnswer]>([])
@@ -35,7 +35,7 @@ import Testing
             for watcher in watchers.values { watcher.start() }
             for _ in 0..<claimers {
                 runOnNewThread { [self] in
-                    while let source = queue.take() { work(source) }
+                    while let work = queue.take() { if case .ready(let source) = work { self.work(source) } }
                     running.change { $0 -= 1 }
                 }
             }

@@ -157,7 +157,7 @@ private final class WatchedFolder: Sendable {
         try FileManager.default.removeItem(atPath: folder.path("in"))
         let paused = try await inbox.wait { $0.notes.contains { if case .paused = $0 { true } else { false } } }
         #expect(paused.notes.last?.sentence.contains("open the folder") == true)
-        #expect(inbox.watcher.status.pause?.code == .missingRoot)
+        #expect(inbox.watcher.status.pause?.reason == .missingInbox)
         try folder.write(png, to: "in/a.png")
         #expect(try await inbox.names(1) == ["a.png"])
         #expect(inbox.watcher.status.pause == nil)

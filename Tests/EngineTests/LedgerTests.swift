@@ -30,7 +30,7 @@ import Testing
     private func ended(_ ledger: SQLiteLedger, _ new: NewJob, failing: Bool = false) throws {
         try ledger.add([new])
         _ = try ledger.begin([new.id])
-        if failing { try ledger.reject(new.id, because: failure) } else { try ledger.publish(new.id) }
+        if failing { try ledger.reject(new.id, because: failure) } else { try ledger.publish([new.id]) }
         try ledger.finish([FinishedJob(new.id, recipe: "r1", sha256: "ff")])
     }
 
@@ -71,7 +71,7 @@ import Testing
         let jobs = [new("a"), new("b"), new("c")]
         try killed.add(jobs)
         _ = try killed.begin([jobs[1].id, jobs[2].id])
-        try killed.publish(jobs[2].id)
+        try killed.publish([jobs[2].id])
         let successor = try open()
         #expect(try successor.openJobs(inbox: inbox).map(\.state) == [.claimed, .rendering, .published])
         withExtendedLifetime(killed) {}
@@ -152,7 +152,7 @@ import Testing
         let ledger = try open()
         let job = new()
         try ledger.add([job])
-        let early = #expect(throws: LedgerError.self) { try ledger.publish(job.id) }
+        let early = #expect(throws: LedgerError.self) { try ledger.publish([job.id]) }
         #expect(early?.kind == .outOfStep && early?.description == "the job \(job.id.text) cannot take this step: it is claimed")
         #expect(throws: LedgerError.self) { try ledger.finish([FinishedJob(job.id)]) }
         let unknown = names.next()

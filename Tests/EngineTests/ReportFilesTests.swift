@@ -31,6 +31,7 @@ import Testing
 
     @Test("A report is written with the folders above it, replaces an older one, and leaves nothing beside it")
     func write() throws {
+        try FileSystem.makeDirectories(outbox)
         let files = ReportFiles(outbox: outbox)
         var report = SourceReport(status: .done, pipeline: "p", source: BytePath("a/b.jpg"))
         try files.write(report)
@@ -57,6 +58,7 @@ import Testing
         let note = FailureNote(
             source: BytePath(name), inbox: BytePath("/in"), quarantined: source, pipeline: BytePath("/etc/p q.yaml"),
             failure: Failure(.truncated, stage: "decode", "it ends early", detail: "premature end"), attempts: 2)
+        try FileSystem.makeDirectories(source.directory)
         try note.write(beside: source)
         return (note, source)
     }

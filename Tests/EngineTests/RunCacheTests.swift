@@ -23,11 +23,13 @@ import Testing
         let outbox = BytePath(runner.folder.path(out))
         let found = SourceWalk.find([BytePath(runner.folder.path("in"))], outbox: outbox)
         let pipeline = try LoadedPipeline(path: runner.folder.path("p.yaml"))
-        var settings = LaneSettings(
-            pipeline: pipeline, limits: Limits(), outbox: outbox, keepsTree: false, isDryRun: false, workers: WorkerStarter(worker),
-            names: try NameDesk(outbox: outbox, policy: .version, sources: found.sources, isDryRun: false),
-            memory: MemoryBudget(bytes: 1 << 30), cancellation: Cancellation())
-        settings.cache = RunCache(try CacheStore(folder: BytePath(runner.folder.path("cache")), bound: 1 << 30), pipeline) { Issue.record("\($0)") }
+        var render = RenderSettings(
+            pipeline: pipeline, limits: Limits(), outbox: outbox, keepsTree: false, memory: MemoryBudget(bytes: 1 << 30),
+            cancellation: Cancellation())
+        render.cache = RunCache(try CacheStore(folder: BytePath(runner.folder.path("cache")), bound: 1 << 30), pipeline) { Issue.record("\($0)") }
+        let settings = LaneSettings(
+            render, workers: WorkerStarter(worker),
+            names: try NameDesk(outbox: outbox, policy: .version, sources: found.sources, isDryRun: false))
         let collector = Collector()
         let report = try BatchReport(file: BytePath(runner.folder.path("report.json")), stream: nil)
         _ = try await Batch(settings: settings, lanes: 2, report: report, observer: collector).run(WorkList(toDo: found.sources))

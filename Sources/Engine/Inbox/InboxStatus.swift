@@ -16,36 +16,42 @@ package enum WatchingHow: Equatable, Sendable {
     }
 }
 
-/// Why nothing is taken from an inbox for now. It ends by itself when the reason does.
-package struct InboxPause: Equatable, Sendable {
-    /// The list is closed: scripts rely on the words.
-    package enum Code: String, Sendable, CaseIterable {
-        case missingRoot = "missing-root"
-        case permission
-        case readOnly = "read-only"
-        case noSpace = "no-space"
-        case ioError = "io-error"
-    }
+/// Why an inbox takes nothing for now. The list is closed: scripts rely on the words.
+package enum PauseReason: String, CaseIterable, Sendable, Codable {
+    case noSpace = "no-space"
+    case ioError = "io-error"
+    case readOnly = "read-only"
+    case permission
+    case missingInbox = "missing-inbox"
+    case missingOutbox = "missing-outbox"
 
-    package let code: Code
-    package let message: String
-
-    package init(_ code: Code, _ message: String) {
-        self.code = code
-        self.message = message
-    }
-
-    /// The pause that trouble with a folder brings.
-    package init(_ error: SystemError) {
-        let code: Code =
+    /// The reason that trouble with a folder brings.
+    /// - Parameter missing: where it is not there.
+    init(_ error: SystemError, missing: PauseReason) {
+        self =
             switch error.code {
-            case ENOENT, ENOTDIR, ELOOP, ESTALE: .missingRoot
+            case ENOENT, ENOTDIR, ELOOP, ESTALE: missing
             case EACCES, EPERM: .permission
             case EROFS: .readOnly
             case ENOSPC, EDQUOT: .noSpace
             default: .ioError
             }
-        self.init(code, error.description)
+    }
+}
+
+/// Why nothing is taken from an inbox for now. It ends by itself when the reason does.
+package struct InboxPause: Equatable, Sendable {
+    package let reason: PauseReason
+    package let message: String
+
+    package init(_ reason: PauseReason, _ message: String) {
+        self.reason = reason
+        self.message = message
+    }
+
+    /// The pause that trouble with a folder brings.
+    package init(_ error: SystemError, missing: PauseReason) {
+        self.init(PauseReason(error, missing: missing), error.description)
     }
 }
 

@@ -107,7 +107,7 @@ final class WatchLoop {
             if identity != root { arrive(at: directory, identity) }
             return directory
         } catch {
-            pause(InboxPause(error))
+            pause(InboxPause(error, missing: .missingInbox))
             return nil
         }
     }

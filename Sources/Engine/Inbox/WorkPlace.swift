@@ -32,6 +32,11 @@ package struct WorkPlace: Sendable {
         self.name = BytePath(name)
     }
 
+    init(base: BytePath, name: BytePath) {
+        self.base = base
+        self.name = name
+    }
+
     package func path(_ shelf: Shelf) -> BytePath { base.appending(BytePath(shelf.rawValue)).appending(name) }
     package var work: BytePath { base.appending(BytePath("work")).appending(name) }
     package func folder(of job: JobID) -> BytePath { work.appending(job.path) }

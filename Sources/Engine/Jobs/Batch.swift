@@ -33,8 +33,8 @@ package struct Batch: Sendable {
         let queue = SourceQueue(work, report: report, results: results, names: settings.names, observer: observer)
         observer.begin(sources: work.toDo.count)
         let trouble: (any Error)? = await withTaskGroup(of: (any Error)?.self) { group in
-            for index in 0..<min(lanes, work.toDo.count) {
-                group.addTask { await self.trouble(ofLane: index, queue) }
+            for _ in 0..<min(lanes, work.toDo.count) {
+                group.addTask { await self.trouble(ofLaneThrough: queue) }
             }
             return await group.reduce(nil) { first, next in first ?? next }
         }
@@ -45,15 +45,15 @@ package struct Batch: Sendable {
         if let trouble, !queue.isEmpty { throw trouble }
         var summary = queue.summary
         summary.milliseconds = milliseconds(in: .now - start)
-        summary.interrupted = settings.cancellation.isRaised
+        summary.interrupted = settings.render.cancellation.isRaised
         try report.finish(summary)
         return summary
     }
 
     /// Why a lane could not start; nil where it worked.
-    private func trouble(ofLane index: Int, _ queue: SourceQueue) async -> (any Error)? {
+    private func trouble(ofLaneThrough queue: SourceQueue) async -> (any Error)? {
         do {
-            try await onNewThread { try Lane(settings, index: index).work(through: queue) }
+            try await onNewThread { try Lane(settings).work(through: queue) }
             return nil
         } catch WorkerLoss.cancelled {
             // Nothing was begun; the report says so.

@@ -2,7 +2,7 @@
 
 /// The memory that all workers may use together.
 package final class MemoryBudget: Sendable {
-    private let total: Int
+    let total: Int
     private let state: Monitor<State>
 
     private struct State {
@@ -16,6 +16,8 @@ package final class MemoryBudget: Sendable {
         total = bytes
         state = Monitor(State(free: bytes))
     }
+
+    var reserved: Int { state.change { total - $0.free } }
 
     /// Waits until so many bytes are free, and takes them. More than the whole budget runs alone.
     func acquire(_ bytes: Int) {

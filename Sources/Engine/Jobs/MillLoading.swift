@@ -149,7 +149,7 @@ extension LoadedMill.Inbox {
             }
             return nil
         } catch {
-            return InboxPause(error)
+            return InboxPause(error, missing: .missingOutbox)
         }
     }
 }

@@ -8,6 +8,15 @@ package struct LoadedPipeline: Sendable {
     package let file: PipelineFile
     let assets: [OpenedAsset]
     private let path: String
+    private let token = Token()
+
+    /// Where the file is, for whoever reads it later from elsewhere.
+    var absolutePath: BytePath { FileSystem.absolute(BytePath(path)) ?? BytePath(path) }
+
+    /// Tells pipelines apart that were loaded at different times.
+    var identity: ObjectIdentifier { ObjectIdentifier(token) }
+
+    private final class Token: Sendable {}
 
     struct OpenedAsset: Sendable {
         let reference: AssetReference

@@ -20,16 +20,6 @@ package struct BackOff: Equatable, Sendable {
     package func effective(_ notBefore: Int, now: Int) -> Int { min(notBefore, now + longest) }
 }
 
-/// Why an inbox takes nothing for now. The words stand in `status` and in the log.
-package enum PauseReason: String, CaseIterable, Sendable, Codable {
-    case noSpace = "no-space"
-    case ioError = "io-error"
-    case readOnly = "read-only"
-    case permission
-    case missingInbox = "missing-inbox"
-    case missingOutbox = "missing-outbox"
-}
-
 /// What to do with a job after an attempt that failed.
 package enum AfterFailure: Equatable, Sendable {
     /// Again, this many milliseconds from now.

@@ -21,8 +21,8 @@ package protocol JobLedger: Sendable {
     /// Finds names that no other source owns in an outbox, and records them as the source's and the job's.
     /// - Throws: `Failure` (`name-taken`), `PlanFailure`, or `LedgerError`.
     func claimNames(_ request: NameRequest) throws -> [RenditionName]
-    /// All renditions and the report are in place.
-    func publish(_ job: JobID) throws(LedgerError)
+    /// All renditions and the reports are in place.
+    func publish(_ jobs: [JobID]) throws(LedgerError)
     /// It has failed for good.
     func reject(_ job: JobID, because failure: Failure) throws(LedgerError)
     /// Sources have left `work/`; jobs that were published are done, and rejected ones have failed. For originals that stay, also remembers

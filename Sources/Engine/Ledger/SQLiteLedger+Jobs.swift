@@ -56,9 +56,11 @@ extension SQLiteLedger {
         }
     }
 
-    package func publish(_ job: JobID) throws(LedgerError) {
+    package func publish(_ jobs: [JobID]) throws(LedgerError) {
         try change { database in
-            try step(job, from: [.rendering], to: .published, "code = NULL, stage = NULL, message = NULL, detail = NULL", [], database)
+            for job in jobs {
+                try step(job, from: [.rendering], to: .published, "code = NULL, stage = NULL, message = NULL, detail = NULL", [], database)
+            }
         }
     }
 

@@ -23,11 +23,17 @@ package struct FailedFolder: Sendable {
         for name in try FileSystem.names(in: folder.appending(place)) {
             let path = place.appending(BytePath(name))
             switch try FileSystem.status(folder.appending(path), followLinks: false)?.kind {
+            // A set is a folder with a note of its own.
+            case .directory where try hasNote(path): found.append(path)
             case .directory: try collect(path, into: &found)
             case .regular: found.append(path)
             case .link, .other, nil: break
             }
         }
+    }
+
+    private func hasNote(_ path: BytePath) throws(SystemError) -> Bool {
+        try FileSystem.status(FailureNote.path(beside: folder.appending(path)), followLinks: false)?.kind == .regular
     }
 
     /// Moves a source back to where it came from in the inbox, and removes its note.
@@ -38,7 +44,9 @@ package struct FailedFolder: Sendable {
     package func giveBack(_ source: BytePath) throws(SystemError) -> BytePath {
         guard source.staysBelow else { throw SystemError("retry '\(source.printable)'", code: EINVAL) }
         let old = folder.appending(source)
-        guard try FileSystem.status(old, followLinks: false)?.kind == .regular else { throw SystemError("retry '\(source.printable)'", code: ENOENT) }
+        let kind = try FileSystem.status(old, followLinks: false)?.kind
+        let isSet = kind == .directory ? try hasNote(source) : false
+        guard kind == .regular || isSet else { throw SystemError("retry '\(source.printable)'", code: ENOENT) }
         // A second failure of one name stands in `failed/` under another.
         let path = FailureNote.source(ofNoteBeside: old) ?? source
         let new = inbox.appending(path)

@@ -1,6 +1,15 @@
 // Which names a source gets, whatever keeps the record: the rule of versions, and nothing of databases.
 import Pipeline
 
+/// What stands at a name that no source owns.
+enum Occupant {
+    case nothing
+    /// A file that Imagemill did not write.
+    case file
+    /// A source of this run.
+    case source
+}
+
 /// Looks for names that are free or the source's own.
 struct NameOwnership {
     /// The source that owns a name.
@@ -32,7 +41,7 @@ struct NameOwnership {
         for name in names {
             if let owner = try owner(name.path) {
                 if owner != source { return "the name '\(name.path.printable)' belongs to '\(owner.printable)'" }
-            } else if occupant(name.path) != .nothing {
+            } else if !name.isThumbnail && occupant(name.path) != .nothing {
                 return "a file that Imagemill did not write stands at '\(name.path.printable)'"
             }
         }

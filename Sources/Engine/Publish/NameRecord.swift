@@ -3,15 +3,6 @@ import FoundationEssentials
 import GRDB
 import Pipeline
 
-/// What stands at a name that no source owns.
-enum Occupant {
-    case nothing
-    /// A file that Imagemill did not write.
-    case file
-    /// A source of this run.
-    case source
-}
-
 /// Names that a source may write.
 struct ClaimedNames {
     let names: [RenditionName]
@@ -32,50 +23,20 @@ final class NameRecord {
     ///   - occupant: what stands at a name.
     func claim(
         for source: BytePath, policy: CollisionPolicy, candidates: (_ version: Int) throws(PlanFailure) -> [RenditionName],
-        occupant: (BytePath) -> Occupant
+        occupant: @escaping (BytePath) -> Occupant
     ) throws -> ClaimedNames {
         try database.write { database in
-            for version in 1... {
-                let names = try candidates(version)
-                guard let obstacle = try obstacle(to: names, source, database, occupant) else {
-                    try record(names, source, database)
-                    return ClaimedNames(names: names)
-                }
-                switch policy {
-                case .version: continue
-                // A source is never written over: it would be lost.
-                case .overwrite where names.contains { occupant($0.path) == .source }: continue
-                case .overwrite:
-                    let losers = try owners(of: names, database).filter { $0 != source }
-                    try record(names, source, database)
-                    return ClaimedNames(names: names, losers: losers)
-                case .fail: throw Failure(.nameTaken, stage: "publish", obstacle)
-                }
-            }
-            preconditionFailure("there is no largest version")
+            let owner = { name in try self.owner(of: name, database) }
+            let names = try NameOwnership(owner: owner, occupant: occupant).names(for: source, policy: policy, candidates: candidates)
+            let losers = policy == .overwrite ? try names.compactMap { try owner($0.path) }.filter { $0 != source } : []
+            try record(names, source, database)
+            return ClaimedNames(names: names, losers: losers)
         }
     }
 
-    /// Why the names cannot all be this source's: the first reason, as a sentence.
-    private func obstacle(to names: [RenditionName], _ source: BytePath, _ database: Database, _ occupant: (BytePath) -> Occupant) throws -> String? {
+    private func owner(of name: BytePath, _ database: Database) throws -> BytePath? {
         let owner = try database.cachedStatement(sql: "SELECT source FROM names WHERE name = ?")
-        for name in names {
-            let owner = try Row.fetchOne(owner, arguments: [Data(name.path.bytes)])
-            if let owner {
-                let bytes = [UInt8](owner["source"] as Data)
-                if bytes != source.bytes { return "the name '\(name.path.printable)' belongs to '\(BytePath(bytes).printable)'" }
-            } else if !name.isThumbnail && occupant(name.path) != .nothing {
-                return "a file that Imagemill did not write stands at '\(name.path.printable)'"
-            }
-        }
-        return nil
-    }
-
-    private func owners(of names: [RenditionName], _ database: Database) throws -> [BytePath] {
-        let owner = try database.cachedStatement(sql: "SELECT source FROM names WHERE name = ?")
-        return try names.compactMap { name in
-            try Data.fetchOne(owner, arguments: [Data(name.path.bytes)]).map { BytePath([UInt8]($0)) }
-        }
+        return try Data.fetchOne(owner, arguments: [Data(name.bytes)]).map { BytePath([UInt8]($0)) }
     }
 
     private func record(_ names: [RenditionName], _ source: BytePath, _ database: Database) throws {

@@ -12,22 +12,11 @@ package enum OutboxProbe {
     package static func trouble(_ outbox: BytePath) -> PauseReason? {
         do throws(SystemError) {
             guard try FileSystem.status(outbox)?.kind == .directory else { return .missingOutbox }
-            let token = "probe-\(String(UInt64.random(in: .min ... .max), radix: 36))"
-            let staged = try StagedFile(for: outbox.appending(BytePath("probe")), token: token)
+            let staged = try StagedFile(for: outbox.appending(BytePath("probe")), token: DurableFile.newToken, makesFolders: false)
             try staged.file.append([UInt8](repeating: 0, count: probedBytes), for: outbox)
-            return fsync(staged.file.descriptor) == 0 ? nil : reason(errno)
+            return fsync(staged.file.descriptor) == 0 ? nil : PauseReason(SystemError("write"), missing: .missingOutbox)
         } catch {
-            return reason(error.code)
-        }
-    }
-
-    private static func reason(_ code: CInt) -> PauseReason {
-        switch code {
-        case ENOSPC, EDQUOT: .noSpace
-        case EROFS: .readOnly
-        case EACCES, EPERM: .permission
-        case ENOENT, ENOTDIR: .missingOutbox
-        default: .ioError
+            return PauseReason(error, missing: .missingOutbox)
         }
     }
 }

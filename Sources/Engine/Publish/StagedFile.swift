@@ -16,10 +16,11 @@ final class StagedFile {
     /// - Parameters:
     ///   - token: distinct for every file that is staged at one time.
     ///   - mode: permissions, of which the process' mask takes away its own.
-    init(for destination: BytePath, token: String, mode: mode_t = 0o666, allowsUnnamed: Bool = true) throws(SystemError) {
+    ///   - makesFolders: makes the folder where it is missing, and those above it.
+    init(for destination: BytePath, token: String, mode: mode_t = 0o666, makesFolders: Bool = true, allowsUnnamed: Bool = true) throws(SystemError) {
         self.destination = destination
         let folder = destination.directory.bytes.isEmpty ? BytePath(".") : destination.directory
-        try FileSystem.makeDirectories(folder)
+        if makesFolders { try FileSystem.makeDirectories(folder) }
         temporaryName = folder.appending(BytePath(".imagemill-\(token).part"))
         if allowsUnnamed {
             let descriptor = withPath(folder) { clinux_open_unnamed($0, mode) }
@@ -28,7 +29,9 @@ final class StagedFile {
                 return
             }
             // These say that the file system has no unnamed files; anything else is about this folder.
-            guard [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno) else { throw SystemError("write into '\(folder.printable)'") }
+            guard [EOPNOTSUPP, EISDIR, EINVAL].contains(errno) || errno == ENOENT && makesFolders else {
+                throw SystemError("write into '\(folder.printable)'")
+            }
         }
         let descriptor = withPath(temporaryName) { clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode) }
         guard descriptor >= 0 else { throw SystemError("write into '\(folder.printable)'") }
@@ -46,6 +49,11 @@ final class StagedFile {
         let result = withPath(temporaryName) { clinux_link_unnamed(file.descriptor, $0) }
         guard result == 0 else { throw SystemError("put '\(destination.printable)' in place") }
         temporary = temporaryName
+    }
+
+    /// Has the content written to the disk.
+    func sync() throws(SystemError) {
+        guard fsync(file.descriptor) == 0 else { throw SystemError("write '\(destination.printable)' to the disk") }
     }
 
     /// Puts the file in place, over one that stands there.

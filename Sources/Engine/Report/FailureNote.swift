@@ -25,8 +25,8 @@ package struct FailureNote: Equatable, Sendable {
 
     package static let suffix = ".error.json"
 
-    package func write(beside quarantined: BytePath) throws(SystemError) {
-        try DurableFile.write(Array((json(self, pretty: true) + "\n").utf8), to: Self.path(beside: quarantined))
+    package func write(beside quarantined: BytePath, token: String = DurableFile.newToken) throws(SystemError) {
+        try DurableFile.write(Array((json(self, pretty: true) + "\n").utf8), to: Self.path(beside: quarantined), token: token)
         try FaultPoint.pass(.afterFailureNote)
     }
 

@@ -10,14 +10,27 @@ package struct ReportFiles: Sendable {
     package init(outbox: BytePath, besideRenditions: Bool = false) { (self.outbox, self.besideRenditions) = (outbox, besideRenditions) }
 
     /// `reports/a/b.jpg.json` for `a/b.jpg`, from the outbox.
-    package func path(for source: BytePath) -> BytePath {
-        let path = source.withSuffix(".json")
+    /// - Parameter version: that of the renditions' names; 2 makes `b.jpg-2.json`.
+    package func path(for source: BytePath, version: Int = 1) -> BytePath {
+        let path = source.withSuffix(version == 1 ? ".json" : "-\(version).json")
         return besideRenditions ? path : BytePath("reports").appending(path)
     }
 
     /// Writes a source's report; that says "done" to everybody who waits for it, so the renditions must be in place.
-    package func write(_ report: SourceReport) throws(SystemError) {
-        try DurableFile.write(Array((json(report, pretty: true) + "\n").utf8), to: outbox.appending(path(for: report.source.path)))
+    /// - Parameters:
+    ///   - path: from the outbox; nil for the usual one.
+    ///   - token: as of a staged file.
+    ///   - syncsFolder: as in `DurableFile.write`.
+    /// - Returns: the folder that it stands in.
+    @discardableResult
+    package func write(
+        _ report: SourceReport, to path: BytePath? = nil, token: String = DurableFile.newToken, syncsFolder: Bool = true
+    ) throws(SystemError) -> BytePath {
+        let path = path ?? self.path(for: report.source.path)
+        try DurableFile.makeFolders(path.directory, below: outbox)
+        let text = json(report, pretty: true) + "\n"
+        try DurableFile.write(Array(text.utf8), to: outbox.appending(path), token: token, syncsFolder: syncsFolder)
+        return outbox.appending(path.directory)
     }
 }
 

@@ -81,8 +81,13 @@ package struct SourceReport: Sendable, Encodable {
 package func timestamp() -> String {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
-    let date = exifDate(seconds: now.tv_sec).split(separator: " ")
-    let fraction = String(now.tv_nsec / 1_000_000 + 1000).dropFirst()
+    return timestamp(milliseconds: now.tv_sec * 1000 + now.tv_nsec / 1_000_000)
+}
+
+/// A time in milliseconds since 1970, as ISO 8601.
+package func timestamp(milliseconds: Int) -> String {
+    let date = exifDate(seconds: milliseconds / 1000).split(separator: " ")
+    let fraction = String(milliseconds % 1000 + 1000).dropFirst()
     return date[0].split(separator: ":").joined(separator: "-") + "T" + date[1] + "." + fraction + "Z"
 }
 

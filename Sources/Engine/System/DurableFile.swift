@@ -3,17 +3,25 @@ import Glibc
 package import Pipeline
 
 package enum DurableFile {
-    /// Writes a file with the folders above it; a reader sees the old content or the new, never a part.
-    package static func write(_ bytes: [UInt8], to path: BytePath) throws(SystemError) {
-        try makeFolders(folder(of: path))
-        let staged = try StagedFile(for: path, token: "\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))")
+    /// Writes a file into a folder that is there; a reader sees the old content or the new, never a part.
+    /// - Parameters:
+    ///   - token: distinct for every file that is written at one time.
+    ///   - syncsFolder: whether the name is on the disk too when this returns. Who writes many can sync the folder afterwards.
+    package static func write(
+        _ bytes: [UInt8], to path: BytePath, token: String = DurableFile.newToken, syncsFolder: Bool = true
+    ) throws(SystemError) {
+        let staged = try StagedFile(for: path, token: token, makesFolders: false)
         try staged.file.append(bytes, for: path)
-        guard fsync(staged.file.descriptor) == 0 else { throw SystemError("write '\(path.printable)' to the disk") }
+        try staged.sync()
         try FaultPoint.pass(.afterReportWrite)
         try staged.publish()
         try FaultPoint.pass(.afterReportRename)
-        try syncFolder(folder(of: path))
+        if syncsFolder { try syncFolder(folder(of: path)) }
     }
+
+    /// For the name of a file that has none yet. The process' number alone would not do: in a container it is always the same, and a killed
+    /// process may have left a file.
+    package static var newToken: String { "\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))" }
 
     /// Makes what was created, renamed or removed in a folder last.
     package static func syncFolder(_ path: BytePath) throws(SystemError) {
@@ -30,6 +38,24 @@ package enum DurableFile {
         if parent != path { try makeFolders(parent) }
         try FileSystem.makeDirectories(path)
         try syncFolder(parent)
+    }
+
+    /// Makes folders below one that must be there: where it has vanished, it may be a mount, and is not made anew.
+    package static func makeFolders(_ path: BytePath, below root: BytePath) throws(SystemError) {
+        guard try FileSystem.status(root)?.kind == .directory else { throw SystemError("use the folder '\(root.printable)'", code: ENOENT) }
+        var folder = root
+        for name in path.components {
+            let next = folder.appending(BytePath(name))
+            if try FileSystem.status(next)?.kind != .directory {
+                let isNew = withPath(next) { mkdir($0, 0o777) } == 0
+                guard isNew || errno == EEXIST else { throw SystemError("make the folder '\(next.printable)'") }
+                guard try FileSystem.status(next)?.kind == .directory else {
+                    throw SystemError("make the folder '\(next.printable)'", code: ENOTDIR)
+                }
+                if isNew { try syncFolder(folder) }
+            }
+            folder = next
+        }
     }
 
     /// The folder that something stands in; `.` for a bare name.

@@ -15,6 +15,9 @@ package enum Machine {
         return columns > 0 ? columns : nil
     }
 
+    /// Bytes that this process has in memory now.
+    package static var residentMemory: Int { Int(clinux_resident_memory()) }
+
     /// Bytes of memory: the machine's, or what the control group leaves of it.
     package static var memory: Int {
         let installed = sysconf(CInt(_SC_PHYS_PAGES)) * sysconf(CInt(_SC_PAGESIZE))

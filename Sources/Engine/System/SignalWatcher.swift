@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM become a cancellation.
+// Ctrl-C, SIGTERM and SIGHUP, away from the places where a signal may interrupt.
 import CLinux
 import Glibc
 
@@ -7,6 +7,14 @@ package enum SignalWatcher {
     ///
     /// A signal that is ignored already stays so, as for a program in the background of a script.
     package static func watch(_ cancellation: Cancellation) throws(SystemError) {
+        try watch { number in
+            if cancellation.isRaised { _exit(128 + number) }
+            cancellation.raise(signal: number)
+        }
+    }
+
+    /// Calls the handler for every SIGINT, SIGTERM and SIGHUP, on a thread of its own, one after the other.
+    package static func watch(_ handler: @escaping @Sendable (CInt) -> Void) throws(SystemError) {
         var ends: [CInt] = [0, 0]
         guard pipe(&ends) == 0, ends.allSatisfy({ clinux_close_on_exec($0) == 0 }) else { throw SystemError("make a pipe for signals") }
         // Both ends stay open as long as the process, since a signal can come at any time.
@@ -16,8 +24,7 @@ package enum SignalWatcher {
             while true {
                 var number: UInt8 = 0
                 guard read(reading, &number, 1) == 1 else { continue }
-                if cancellation.isRaised { _exit(128 + CInt(number)) }
-                cancellation.raise(signal: CInt(number))
+                handler(CInt(number))
             }
         }
     }

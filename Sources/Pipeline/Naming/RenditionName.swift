@@ -30,6 +30,12 @@ package struct RenditionName: Hashable, Sendable {
     package let isShortened: Bool
     /// The name is that of a thumbnail of one certain file, so that whatever stands there is an older one.
     package var isThumbnail = false
+
+    package init(path: BytePath, isShortened: Bool = false, isThumbnail: Bool = false) {
+        self.path = path
+        self.isShortened = isShortened
+        self.isThumbnail = isThumbnail
+    }
 }
 
 extension Rendition {

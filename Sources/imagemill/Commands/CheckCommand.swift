@@ -51,7 +51,7 @@ struct CheckCommand: RenderingCommand {
 
     /// The worker decodes the assets.
     private func checkAssets(_ pipeline: LoadedPipeline, _ limits: Limits, _ workers: WorkerStarter) async throws {
-        let settings = try LaneSettings.looking(pipeline, limits: limits, workers: workers)
-        _ = try await onNewThread { try Lane(settings, index: 0).prepare() }
+        let settings = RenderSettings.looking(pipeline, limits: limits)
+        try await onNewThread { try RenditionMaker(workers, cancellation: settings.cancellation).prepare(settings) }
     }
 }

@@ -27,10 +27,10 @@ struct PlanCommand: RenderingCommand {
     func run(_ preparation: Void, _ workers: WorkerStarter) async throws {
         do {
             let loaded = try LoadedPipeline(path: pipeline)
-            let settings = try LaneSettings.looking(loaded, limits: limitOptions.limits, workers: workers)
+            let settings = RenderSettings.looking(loaded, limits: limitOptions.limits)
             let path = RawArguments.paths([sample])[0]
             let source = try self.source(path, loaded)
-            let (plan, names) = try await onNewThread { try Lane(settings, index: 0).plan(source) }
+            let (plan, names) = try await onNewThread { try RenditionMaker(workers, cancellation: settings.cancellation).plan(source, settings) }
             let table = PlanTable(plan: plan, names: names, title: path.printable)
             printOutput(json ? Engine.json(table.json, pretty: true) + "\n" : table.text)
         } catch let failure as Failure {
@@ -52,13 +52,13 @@ extension PlanCommand {
     }
 }
 
-extension LaneSettings {
+extension RenderSettings {
     /// For commands that look and write nothing, outside of any run.
-    static func looking(_ pipeline: LoadedPipeline, limits: Limits, workers: WorkerStarter) throws -> LaneSettings {
-        let outbox = BytePath(".")
-        return LaneSettings(
-            pipeline: pipeline, limits: limits, outbox: outbox, keepsTree: false, isDryRun: true, workers: workers,
-            names: try NameDesk(outbox: outbox, policy: .version, sources: [], isDryRun: true),
-            memory: MemoryBudget(bytes: limits.maximumMemory), cancellation: Cancellation())
+    static func looking(_ pipeline: LoadedPipeline, limits: Limits) -> RenderSettings {
+        var settings = RenderSettings(
+            pipeline: pipeline, limits: limits, outbox: BytePath("."), keepsTree: false, memory: MemoryBudget(bytes: limits.maximumMemory),
+            cancellation: Cancellation())
+        settings.isDryRun = true
+        return settings
     }
 }

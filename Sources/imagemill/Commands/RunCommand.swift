@@ -142,14 +142,15 @@ struct RunCommand: RenderingCommand {
         let limits = limitOptions.limits
         let outbox = preparation.outbox
         let desk = try NameDesk(outbox: outbox, policy: collision, sources: preparation.found.sources, isDryRun: dryRun)
-        var settings = LaneSettings(
-            pipeline: preparation.pipeline, limits: limits, outbox: outbox, keepsTree: keepTree, isDryRun: dryRun, workers: workers, names: desk,
-            memory: MemoryBudget(bytes: limits.maximumMemory), cancellation: cancellation)
+        var settings = RenderSettings(
+            pipeline: preparation.pipeline, limits: limits, outbox: outbox, keepsTree: keepTree, memory: MemoryBudget(bytes: limits.maximumMemory),
+            cancellation: cancellation)
+        settings.isDryRun = dryRun
         settings.cache = dryRun ? nil : openedCache(preparation)
         let document = try BatchReport(file: reportPath(outbox), stream: json ? 1 : nil)
         let observer: any BatchObserver = dryRun && !json ? DryRunListing(progress: progress) : progress
         return Batch(
-            settings: settings, lanes: jobs ?? Machine.cores, report: document, observer: observer,
+            settings: LaneSettings(settings, workers: workers, names: desk), lanes: jobs ?? Machine.cores, report: document, observer: observer,
             results: dryRun ? nil : desk.results(of: preparation.setup))
     }
 

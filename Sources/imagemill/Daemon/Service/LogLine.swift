@@ -6,6 +6,9 @@ import Pipeline
 enum DaemonEvent: String, CaseIterable, Sendable {
     case started, claimed, done, failed, paused, resumed, overflow, reloaded, stopped
     case reloadRefused = "reload-refused"
+    case postponed, lost
+    case putBack = "put-back"
+    case takenUp = "taken-up"
 
     /// Made once, at random, and never changed.
     var messageID: String {
@@ -20,6 +23,10 @@ enum DaemonEvent: String, CaseIterable, Sendable {
         case .reloaded: "7f4a2c9e6d1b4835b0c8e6a4f2d01b08"
         case .reloadRefused: "a85d0f3c7e2941b6bd4f6a8c0e2d4f09"
         case .stopped: "18c3e5a7b9d04f62a4c6e8f0b2d4f60a"
+        case .postponed: "4b2f9d61c80e4a7795d3e1f6a7c8b20b"
+        case .lost: "d9e07a3c5f1b4c28b6a4f2e8c1d3950c"
+        case .putBack: "61a8c3f4e2d74b09a5f7d0c9b8e6a10d"
+        case .takenUp: "f27b50d8a3c94e61b8e5a9c7d4f1e30e"
         }
     }
 }

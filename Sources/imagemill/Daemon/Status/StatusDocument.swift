@@ -54,6 +54,8 @@ struct StatusDocument: Codable, Equatable, Sendable {
         var seen = 0
         var settling = 0
         var ready = 0
+        /// The system does not let them be read or taken.
+        var blocked = 0
         var inProgress = 0
         /// Put off after a failure.
         var waiting = 0

@@ -26,7 +26,7 @@ enum StatusSchema {
     private static let inbox = object(
         [
             "path": path, "outbox": path, "pipeline": text, "watching": words(StatusDocument.Inbox.Watching.self),
-            "state": words(StatusDocument.Inbox.State.self), "seen": count, "settling": count, "ready": count, "in-progress": count,
+            "state": words(StatusDocument.Inbox.State.self), "seen": count, "settling": count, "ready": count, "blocked": count, "in-progress": count,
             "waiting": count, "ignored": count, "done": count, "failed": count,
         ],
         optional: [

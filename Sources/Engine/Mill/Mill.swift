@@ -1,0 +1,286 @@
+// The drop folder: inboxes, lanes and a keeper, from the start to the last job.
+import Glibc
+package import Pipeline
+import Synchronization
+
+/// A drop folder at work. For any thread; calls that say so wait.
+package final class Mill: Sendable {
+    private let core: MillCore
+    private let lock: StateLock
+    private let loaded: Mutex<LoadedMill>
+    /// Lanes that have not ended.
+    private let lanes = Monitor(0)
+    private let keeper = Monitor(KeeperState())
+
+    private struct KeeperState {
+        var isStopping = false
+        var hasEnded = false
+        var lastTurn = Moment.now
+    }
+
+    /// Takes hold of the state folder and opens what is in it.
+    /// - Throws: `StateInUse`, `LedgerError`, `SystemError`.
+    package init(_ loaded: LoadedMill, workers: WorkerStarter, observer: any MillObserver) throws {
+        lock = try StateLock(state: loaded.state)
+        core = try MillCore(loaded, SQLiteLedger(state: loaded.state), workers: workers, observer: observer)
+        self.loaded = Mutex(loaded)
+    }
+
+    package var state: BytePath { loaded.withLock { $0.state } }
+
+    // MARK: - Start
+
+    /// Takes up what an earlier start had begun, warms the workers, and begins to watch. Waits.
+    /// - Throws: `Diagnostics` where an asset cannot be decoded, `SystemError` where no worker can be started, `LedgerError`.
+    package func start() throws {
+        let routes = loaded.withLock { loaded in loaded.inboxes.map { route($0, loaded) } }
+        try startLanes(routes)
+        core.state.withLock { $0.failures = recentFailures() }
+        for route in routes { try add(route) }
+        runOnNewThread { [self] in keep() }
+    }
+
+    private func route(_ inbox: LoadedMill.Inbox, _ loaded: LoadedMill) -> MillRoute {
+        MillRoute(inbox, limits: loaded.limits, memory: core.memory, cancellation: core.cancellation)
+    }
+
+    /// Starts the lanes, and waits until a worker knows every pipeline.
+    private func startLanes(_ routes: [MillRoute]) throws {
+        let prepared = Monitor<[Result<Void, any Error>]>([])
+        lanes.change { $0 = core.laneCount }
+        for index in 0..<core.laneCount {
+            runOnNewThread { [core, lanes] in
+                let lane = MillLane(core, index: index)
+                let result = Result { try lane.prepare(routes) }
+                prepared.change { $0.append(result) }
+                lane.run()
+                lanes.change { $0 -= 1 }
+            }
+        }
+        // One is enough to begin with; the others try again when they have something to do.
+        let result = prepared.wait { results in
+            results.first { if case .success = $0 { true } else { false } } ?? (results.count == core.laneCount ? results[0] : nil)
+        }
+        do {
+            try result.get()
+        } catch {
+            core.queue.close()
+            throw error
+        }
+    }
+
+    private func add(_ route: MillRoute) throws {
+        let post = InboxPost(route)
+        let totals = try core.ledger.totals(inbox: post.path)
+        post.state.withLock { ($0.done, $0.failed) = (totals.done, totals.failed) }
+        core.state.withLock { $0.posts[post.key] = post }
+        core.queue.setInbox(post.key, priority: route.inbox.settings.priority)
+        do {
+            try route.inbox.makeOutbox()
+        } catch {
+            core.rest(post, InboxPause(error, missing: .missingOutbox))
+        }
+        settle(post)
+        watch(post)
+    }
+
+    private func recentFailures() -> [MillStatus.RecentFailure] {
+        let jobs = (try? core.ledger.recentFailures(limit: 20)) ?? []
+        return jobs.compactMap { job in
+            job.failure.map {
+                MillStatus.RecentFailure(
+                    inbox: job.inbox, path: job.path, failure: $0, attempts: job.attempts, time: timestamp(milliseconds: job.changed))
+            }
+        }
+    }
+
+    /// Makes an inbox' folders where it is there, and takes up what stands in them.
+    private func settle(_ post: InboxPost) {
+        let inbox = post.route.inbox
+        guard (try? FileSystem.status(post.path))??.kind == .directory else { return }
+        do {
+            let place = try inbox.base.make(for: inbox.settings.name)
+            // A folder that is held open keeps its file system from being unmounted.
+            let lock = place.base == inbox.base.candidates[0] || place.base.isAtOrBelow(post.path) ? nil : try place.lock()
+            try MillRecovery(core, post, place).run()
+            post.state.withLock { ($0.place, $0.lock) = (place, lock) }
+        } catch {
+            core.rest(post, pause(for: error))
+        }
+    }
+
+    private func pause(for error: any Error) -> InboxPause {
+        switch error {
+        case let error as SystemError: InboxPause(error, missing: .missingInbox)
+        case let error as LedgerError: InboxPause(error.pauseReason, error.description)
+        default: InboxPause(.ioError, "\(error)")
+        }
+    }
+
+    private func watch(_ post: InboxPost) {
+        let route = post.route
+        var settings = route.watchSettings
+        settings.name = post.key
+        let watcher = InboxWatcher(
+            settings, isDone: isDone(post, route), onReady: { [core] in core.queue.add($0) },
+            onNote: { [core] in core.tell(.note($0), post) })
+        post.state.withLock { $0.watcher = watcher }
+        watcher.start()
+    }
+
+    /// Whether a file that stays in its inbox needs nothing more.
+    private func isDone(_ post: InboxPost, _ route: MillRoute) -> @Sendable (BytePath, Sighting) -> Bool {
+        guard route.inbox.settings.originals == .keep else { return { _, _ in false } }
+        return { [core] path, sighting in
+            // Where the ledger cannot be read now, nothing is offered: it might be done twice.
+            do throws(LedgerError) {
+                return try core.ledger.kept(inbox: post.path, path: path)?.covers(ObservedFile(sighting), recipe: route.recipe) ?? false
+            } catch {
+                return true
+            }
+        }
+    }
+
+    // MARK: - The keeper
+
+    private static let turn = Duration.milliseconds(250)
+    private static let probes = Duration.seconds(2)
+    private static let prunes = Duration.seconds(600)
+    /// Rows of ended jobs that are kept.
+    private static let keptRows = 100_000
+
+    /// Brings back what waits, looks whether paused inboxes can go on, and tidies up.
+    private func keep() {
+        var (nextProbe, nextPrune) = (Moment.now, Moment.now + Self.prunes)
+        while !keeper.change({ $0.isStopping }) {
+            let now = Moment.now
+            for post in core.posts { for job in post.takeDue(at: now) { core.queue.add(job, to: post.key) } }
+            if now >= nextProbe {
+                core.posts.forEach(look)
+                nextProbe = .now + Self.probes
+            }
+            if now >= nextPrune {
+                _ = try? core.ledger.prune(keeping: Self.keptRows)
+                nextPrune = .now + Self.prunes
+            }
+            keeper.change { $0.lastTurn = .now }
+            usleep(useconds_t(Self.turn.inNanoseconds / 1000))
+        }
+        keeper.change { $0.hasEnded = true }
+    }
+
+    private func look(at post: InboxPost) {
+        let (place, pause, watching) = post.state.withLock { ($0.place, $0.pause, $0.watcher?.status) }
+        if let pause {
+            if trouble(post, place) == nil {
+                core.resume(post)
+            } else if pause.reason == .missingOutbox {
+                return
+            }
+        } else if place == nil && watching?.pause == nil {
+            settle(post)
+        }
+        removeIfOver(post)
+    }
+
+    /// Why an inbox still cannot go on.
+    private func trouble(_ post: InboxPost, _ place: WorkPlace?) -> PauseReason? {
+        if let reason = OutboxProbe.trouble(post.route.inbox.outbox) ?? OutboxProbe.trouble(state) { return reason }
+        // What is in the way of its folders shows when they are made, which is tried when it goes on.
+        guard let place else { return nil }
+        return OutboxProbe.trouble(place.work)
+    }
+
+    private func removeIfOver(_ post: InboxPost) {
+        let isOver = post.state.withLock { $0.isLeaving && $0.open.isEmpty }
+        guard isOver else { return }
+        core.state.withLock { $0.posts[post.key] = nil }
+        core.queue.removeInbox(post.key)
+    }
+
+    /// The flow is alive: the keeper goes round, and no lane is at one source for longer than any deadline allows.
+    package func isAlive(now: Moment = .now) -> Bool {
+        let turn = keeper.change { $0.lastTurn }
+        return now < turn + .seconds(30) && core.state.withLock { $0.lanes.values.allSatisfy { now < $0.since + .seconds(3600) } }
+    }
+
+    // MARK: - Reload and retry
+
+    /// Puts another configuration to work; what runs goes on with the one that it began with. Waits.
+    /// - Returns: sentences about what takes effect at the next start only.
+    /// - Throws: `MillProblems` or `Diagnostics` where it is refused, and everything stays as it is.
+    package func reload(_ new: LoadedMill) throws -> [String] {
+        let old = loaded.withLock { $0 }
+        guard new.state == old.state else {
+            throw MillProblems(
+                mistakes: [], refusals: ["'state' cannot change while the program runs; restart it to move to '\(new.state.printable)'"])
+        }
+        let routes = new.inboxes.map { route($0, new) }
+        let maker = RenditionMaker(core.workers, cancellation: core.cancellation)
+        for route in routes { try maker.prepare(route.render) }
+        loaded.withLock { $0 = new }
+        for post in core.posts where !routes.contains(where: { $0.inbox.path == post.path }) { leave(post) }
+        for route in routes {
+            if let post = core.post(route.inbox.path.percentEncoded) { change(post, to: route) } else { try add(route) }
+        }
+        var notes: [String] = []
+        if new.file.workers != old.file.workers { notes.append("'workers' takes effect at the next start") }
+        if new.limits.maximumMemory != old.limits.maximumMemory { notes.append("'max-memory' takes effect at the next start") }
+        return notes
+    }
+
+    private func leave(_ post: InboxPost) {
+        post.state.withLock { state in
+            state.isLeaving = true
+            state.watcher?.stop()
+        }
+    }
+
+    private func change(_ post: InboxPost, to route: MillRoute) {
+        let watcher = post.state.withLock { state in
+            // Its folders have the inbox' name.
+            if state.route.inbox.settings.name != route.inbox.settings.name { state.place = nil }
+            state.route = route
+            state.isLeaving = false
+            return state.watcher
+        }
+        core.queue.setInbox(post.key, priority: route.inbox.settings.priority)
+        watcher?.stop()
+        watch(post)
+    }
+
+    /// Moves failed sources back to their inboxes. Waits.
+    /// - Parameter names: absolute, or from the folder `failed/` of any inbox; nil for all that there are.
+    /// - Returns: what was moved, and a sentence for each that was not.
+    package func retry(_ names: [BytePath]?) -> (moved: [BytePath], problems: [String]) {
+        MillRetry(posts: core.posts, ledger: core.ledger).run(names)
+    }
+
+    // MARK: - Status and end
+
+    package var status: MillStatus {
+        let posts = core.posts
+        return core.state.withLock { state in
+            MillStatus(
+                inboxes: posts.map { $0.status(offered: core.queue.oldest(of: $0.key)) },
+                running: state.lanes.sorted { $0.key < $1.key }.map(\.value), failures: state.failures,
+                isDraining: state.isDraining, workers: core.laneCount, lostWorkers: state.lostWorkers, budget: core.memory.total,
+                reserved: core.memory.reserved)
+        }
+    }
+
+    /// Begins nothing more, and waits until what runs has ended, or was stopped after this time.
+    package func drain(within time: Duration) {
+        core.state.withLock { $0.isDraining = true }
+        core.queue.close()
+        let watchers = core.posts.compactMap { post in post.state.withLock { $0.watcher } }
+        for watcher in watchers { watcher.stop() }
+        runOnNewThread { [core] in
+            usleep(useconds_t(clamping: time.inNanoseconds / 1000))
+            core.cancellation.raise()
+        }
+        lanes.wait { $0 == 0 ? () : nil }
+        keeper.change { $0.isStopping = true }
+        keeper.wait { $0.hasEnded ? () : nil }
+    }
+}

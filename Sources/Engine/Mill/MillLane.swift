@@ -1,0 +1,173 @@
+// One thread of the drop folder, with its worker: claims what is ready, renders it, and has it published.
+import Glibc
+import Pipeline
+
+/// A job that a lane has in its hands.
+struct ActiveJob {
+    var job: MillJob
+    /// As it was when the attempt began.
+    let route: MillRoute
+    /// Its number, from 1.
+    let attempt: Int
+    var work: SourceWork
+    var outputs: [StagedFile] = []
+    /// Where the report goes, from the outbox.
+    var report: BytePath
+    var failure: Failure?
+
+    init(_ job: MillJob) {
+        self.job = job
+        route = job.post.route
+        let source = SourceFile(path: job.place.source(of: job.id), identity: job.post.path.appending(job.relative), relative: job.relative)
+        work = SourceWork(source, pipeline: route.render.pipeline.file)
+        report = route.reports.path(for: job.relative)
+        attempt = job.attempts
+        work.report.attempt = job.attempts
+    }
+
+    /// Goes on with what the worker is to read.
+    mutating func take(_ source: SourceFile) {
+        work = SourceWork(source, pipeline: route.render.pipeline.file)
+        work.report.attempt = attempt
+    }
+}
+
+/// Serves the drop folder until its queue is closed. Everything in here waits, so a lane has a thread of its own.
+final class MillLane {
+    private let mill: MillCore
+    private let maker: RenditionMaker
+    private let index: Int
+
+    /// How many light sources share their syncs.
+    private static let groupSize = 16
+
+    init(_ mill: MillCore, index: Int) {
+        self.mill = mill
+        self.index = index
+        maker = RenditionMaker(mill.workers, cancellation: mill.cancellation, token: mill.newToken())
+    }
+
+    /// Has the worker read every pipeline.
+    /// - Throws: `Diagnostics` where an asset cannot be decoded, `SystemError` where no worker can be started.
+    func prepare(_ routes: [MillRoute]) throws {
+        for route in routes { try maker.prepare(route.render) }
+    }
+
+    func run() {
+        while case let works = mill.queue.take(atMost: Self.groupSize, leaving: mill.laneCount), !works.isEmpty {
+            process(works)
+            mill.note(lane: index, nil)
+        }
+    }
+
+    private func process(_ works: [InboxWork]) {
+        var ready: [ReadySource] = []
+        var standing: [MillJob] = []
+        for work in works {
+            switch work {
+            case .ready(let source): ready.append(source)
+            case .standing(let job): standing.append(job)
+            }
+        }
+        let jobs = standing + Claiming(mill).claim(ready)
+        var toAttempt: [MillJob] = []
+        for job in jobs {
+            switch job.task {
+            case .attempt: toAttempt.append(job)
+            case .reject(let failure): mill.endings.reject(job, failure)
+            case .quarantine(let failure): mill.endings.quarantine(job, failure)
+            case .commit: mill.endings.commit([job])
+            }
+        }
+        attempt(toAttempt)
+    }
+
+    private func attempt(_ jobs: [MillJob]) {
+        guard let numbers = mill.begin(jobs) else { return }
+        var rendered: [ActiveJob] = []
+        for job in jobs {
+            var job = job
+            job.attempts = numbers[job.id] ?? 1
+            var active = ActiveJob(job)
+            if render(&active) { rendered.append(active) }
+        }
+        guard !rendered.isEmpty else { return }
+        mill.note(lane: index, rendered.first, stage: "publish")
+        Publication(mill).publish(rendered)
+    }
+
+    /// - Returns: whether there is something to publish. What failed is taken care of.
+    private func render(_ active: inout ActiveJob) -> Bool {
+        guard !mill.isDraining else {
+            mill.giveBack(active.job)
+            return false
+        }
+        mill.note(lane: index, active, stage: "render")
+        do {
+            let source = try MillSource(active.job, ignored: active.route.watchSettings.ignored).file()
+            try FaultPoint.passOutput(.afterSnapshot)
+            active.take(source)
+            let opened = try active.work.open(active.route.render.limits)
+            let names = LedgerNames(mill.ledger, active)
+            defer { active.report = names.report }
+            active.outputs = try maker.make(&active.work, opened, active.route.render, names)
+            return true
+        } catch is StillWritten {
+            mill.endings.putBack(active.job)
+        } catch is Cancelled {
+            mill.giveBack(active.job)
+        } catch let loss as WorkerLoss {
+            maker.seat.letGo()
+            mill.noteLoss()
+            fail(active, loss)
+        } catch let error as Failure {
+            mill.endings.fail(active, active.work.failure(from: error))
+        } catch {
+            // No worker can be started, or an asset was changed: that is no source's fault.
+            mill.endings.rest(active.job, InboxPause(.ioError, "\(error)"))
+        }
+        return false
+    }
+
+    private func fail(_ active: ActiveJob, _ loss: WorkerLoss) {
+        do throws(Cancelled) {
+            mill.endings.fail(active, try loss.failure(attempt: active.attempt))
+        } catch {
+            mill.giveBack(active.job)
+        }
+    }
+}
+
+/// Names out of the ledger. The report is one of them, so that two sources never write one report.
+private final class LedgerNames: NameGiver {
+    private let ledger: any JobLedger
+    private let job: MillJob
+    private let route: MillRoute
+    /// Where the report goes, from the outbox.
+    private(set) var report: BytePath
+
+    init(_ ledger: any JobLedger, _ active: ActiveJob) {
+        self.ledger = ledger
+        (job, route, report) = (active.job, active.route, active.report)
+    }
+
+    func names(for source: SourceFile, _ candidates: @escaping (_ version: Int) throws(PlanFailure) -> [RenditionName]) throws -> [RenditionName] {
+        let (outbox, reports, relative) = (route.inbox.outbox, route.reports, job.relative)
+        let request = NameRequest(
+            job: job.id, outbox: outbox, source: source.identity, policy: route.inbox.settings.collision,
+            candidates: { version throws(PlanFailure) in
+                try candidates(version) + [RenditionName(path: reports.path(for: relative, version: version))]
+            },
+            isTaken: { name in (try? FileSystem.status(outbox.appending(name), followLinks: false)).flatMap { $0 } != nil })
+        do {
+            let names = try ledger.claimNames(request)
+            try FaultPoint.passOutput(.afterNamesRecord)
+            report = names.last?.path ?? report
+            return names.dropLast()
+        } catch let error as LedgerError {
+            throw error.asFailure
+        } catch let error as PlanFailure {
+            throw error.failure
+        }
+    }
+}

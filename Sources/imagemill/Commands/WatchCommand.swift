@@ -1,0 +1,60 @@
+import ArgumentParser
+import Engine
+import FoundationEssentials
+import Glibc
+import Logging
+import Pipeline
+
+/// `imagemill watch`: the drop folder.
+struct WatchCommand: RenderingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Watches drop folders, and turns what arrives into finished renditions.",
+        discussion: """
+            Example: imagemill watch /etc/imagemill/mill.yaml
+
+            Runs until SIGTERM or Ctrl-C, which let running jobs finish; a second one ends it at once. SIGHUP, or `imagemill reload`, reads the \
+            file again. `imagemill check mill.yaml` says where sources will stand; `imagemill status` what it is doing.
+
+            Exit codes: 0 stopped as told, 75 try again later (another one works with the state folder, disk full), 78 a mistake in the file.
+            """)
+
+    @Argument(help: "The mill file.")
+    var mill: String
+
+    func prepare() throws -> LoadedMill {
+        do {
+            return try Self.load(mill)
+        } catch {
+            throw ExitStatus.explaining(error, pipeline: mill)
+        }
+    }
+
+    static func load(_ path: String) throws -> LoadedMill {
+        try LoadedMill(path: path, text: try LoadedPipeline.text(of: path)) { name in getenv(name).map { String(cString: $0) } }
+    }
+
+    func workerCount(for loaded: LoadedMill) -> Int {
+        switch loaded.file.workers {
+        case .auto: Machine.cores
+        case .count(let count): count
+        }
+    }
+
+    func run(_ loaded: LoadedMill, _ workers: WorkerStarter) async throws {
+        let variables = ProcessInfo.processInfo.environment
+        let path = mill
+        do {
+            try await onNewThread {
+                let log = DaemonLog(ServiceLog.logger(LogSink(variables)))
+                let mill = try Mill(loaded, workers: workers, observer: log)
+                try Daemon(mill, file: path, variables, log).run(drain: loaded.file.drain)
+            }
+        } catch let error as StateInUse {
+            printError("imagemill: \(error)")
+            throw ExitStatus.tryAgain
+        } catch {
+            throw ExitStatus.explaining(error, pipeline: path)
+        }
+    }
+}

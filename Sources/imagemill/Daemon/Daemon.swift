@@ -1,0 +1,137 @@
+// The drop folder as a process: signals, the service manager, the socket, and the end.
+import Engine
+import Glibc
+import Logging
+import Pipeline
+import Synchronization
+
+/// Runs a mill until it is told to stop.
+final class Daemon: DaemonControl {
+    private let mill: Mill
+    private let file: String
+    private let log: DaemonLog
+    private let manager: ServiceManager?
+    private let sockets: BytePath
+    private let started = (text: timestamp(), moment: Moment.now)
+    private let stopping = Cancellation()
+
+    private struct State {
+        var isReady = false
+        var reload = StatusDocument.Reload()
+        var drain: Duration
+    }
+
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - file: the mill file, for reloads.
+    ///   - variables: the environment.
+    init(_ mill: Mill, file: String, _ variables: [String: String], _ log: DaemonLog) {
+        self.mill = mill
+        self.file = file
+        self.log = log
+        manager = ServiceManager(variables)
+        sockets = StatePlaces(variables).socketFolder(state: mill.state)
+        state = Mutex(State(drain: .seconds(30)))
+    }
+
+    /// Serves until SIGTERM or SIGINT. Blocks the thread.
+    /// - Parameter drain: how long running jobs may take at the end.
+    /// - Throws: what `Mill.start` throws.
+    func run(drain: Duration) throws {
+        state.withLock { $0.drain = drain }
+        try SignalWatcher.watch { [self] in take(signal: $0) }
+        let server = try StatusServer(folder: sockets, control: self)
+        defer { server.stop() }
+        // What an earlier run has begun may be much.
+        manager?.tell(.extendTimeout(600_000), .status("starting"))
+        try mill.start()
+        state.withLock { $0.isReady = true }
+        log.logger.notice("started", metadata: .event(.started))
+        manager?.tell(.ready, .status(sentence))
+        serve()
+        stop()
+    }
+
+    private func take(signal: CInt) {
+        if signal == SIGHUP {
+            runOnNewThread { [self] in _ = reload() }
+        } else if stopping.isRaised {
+            _exit(128 + signal)
+        } else {
+            stopping.raise(signal: signal)
+        }
+    }
+
+    /// Tells the service manager that the flow is alive, and how it goes, until it is time to stop.
+    private func serve() {
+        let interval = min(manager?.watchdogInterval ?? .seconds(5), .seconds(5))
+        var told = ""
+        while !stopping.isRaised {
+            var waiting = [pollfd(fd: stopping.descriptor, events: Int16(POLLIN), revents: 0)]
+            _ = poll(&waiting, 1, CInt(clamping: Int(interval / .milliseconds(1))))
+            if mill.isAlive() { manager?.tell(.alive) }
+            let now = sentence
+            if now != told { manager?.tell(.status(now)) }
+            told = now
+        }
+    }
+
+    private func stop() {
+        let drain = state.withLock { $0.drain }
+        let milliseconds = Int(drain / .milliseconds(1))
+        manager?.tell(.stopping, .status("finishing what runs"), .extendTimeout(milliseconds + 15_000))
+        log.logger.notice("stopping: what runs is finished, and nothing is begun")
+        mill.drain(within: drain)
+        log.logger.notice("stopped", metadata: .event(.stopped))
+    }
+
+    private var sentence: String {
+        let status = mill.status
+        let ready = status.inboxes.reduce(0) { $0 + $1.watching.counts.ready }
+        let waiting = status.inboxes.reduce(0) { $0 + $1.waiting }
+        let paused = status.inboxes.count { $0.pause != nil }
+        let words = ["\(status.running.count) running", "\(ready) ready"] + (waiting > 0 ? ["\(waiting) waiting"] : [])
+        return (words + (paused > 0 ? ["\(paused) of \(status.inboxes.count) inboxes paused"] : [])).joined(separator: ", ")
+    }
+
+    // MARK: - What others ask for
+
+    func status() -> StatusDocument {
+        let (isReady, reload) = state.withLock { ($0.isReady, $0.reload) }
+        let status = mill.status
+        let phase: StatusDocument.State = status.isDraining || stopping.isRaised ? .draining : isReady ? .running : .starting
+        var document = StatusDocument(
+            process: Int(getpid()), state: phase, started: started.text, uptimeSeconds: started.moment.milliseconds(until: .now) / 1000)
+        document.fill(from: status)
+        document.reload = reload
+        return document
+    }
+
+    func reload() -> ControlReply {
+        guard state.withLock({ $0.isReady }), !stopping.isRaised else { return ControlReply(ok: false, "the daemon is starting or stopping") }
+        manager?.tell(.reloading)
+        defer { manager?.tell(.ready, .status(sentence)) }
+        do {
+            let new = try WatchCommand.load(file)
+            let notes = try mill.reload(new)
+            state.withLock { state in
+                state.drain = new.file.drain
+                state.reload = StatusDocument.Reload(state: .done, time: timestamp())
+            }
+            log.logger.notice("read '\(file)' again", metadata: .event(.reloaded))
+            return ControlReply(ok: true, "read '\(file)' again", details: notes)
+        } catch {
+            let lines = "\(error)".split(separator: "\n").map(String.init)
+            state.withLock { $0.reload = StatusDocument.Reload(state: .refused, time: timestamp(), diagnostics: lines) }
+            for line in lines { log.logger.error("\(line)", metadata: .event(.reloadRefused)) }
+            return ControlReply(ok: false, "'\(file)' was refused; the old configuration is still at work", details: lines)
+        }
+    }
+
+    func retry(_ request: RetryRequest) -> ControlReply {
+        let (moved, problems) = mill.retry(request.all ? nil : request.names)
+        let count = "\(moved.count) source\(moved.count == 1 ? "" : "s") moved back"
+        return ControlReply(ok: problems.isEmpty, problems.isEmpty ? count : "\(count), \(problems.count) not", details: problems)
+    }
+}

@@ -1,0 +1,68 @@
+// What happens in the drop folder, as lines of the log.
+import Engine
+import Logging
+import Pipeline
+
+/// Writes one line for each event.
+struct DaemonLog: MillObserver {
+    let logger: Logger
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    func happened(_ event: MillEvent, inbox: String) {
+        switch event {
+        case .note(let note): tell(note, inbox)
+        case .done(let job, let report):
+            let count = report.renditions.count
+            let milliseconds = report.milliseconds.wait + report.milliseconds.render + report.milliseconds.publish
+            let fields = fields(inbox, job, report.source.path, [.milliseconds: "\(milliseconds)"])
+            logger.info("done: \(count) rendition\(count == 1 ? "" : "s")", metadata: .event(.done, fields))
+        case .failed(let job, let path, let failure, let attempts):
+            let fields = fields(inbox, job, path, details(failure, attempts))
+            logger.error("failed: \(failure.message)", metadata: .event(.failed, fields))
+        case .postponed(let job, let path, let failure, let attempt, let after):
+            let fields = fields(inbox, job, path, details(failure, attempt))
+            logger.warning("tried again in \(after / 1000) s: \(failure.message)", metadata: .event(.postponed, fields))
+        case .putBack(let path):
+            logger.info("went back to the inbox: somebody still writes to it", metadata: .event(.putBack, fields(inbox, nil, path)))
+        case .paused(let pause): tell(.paused(pause), inbox)
+        case .resumed: tell(.resumed, inbox)
+        case .takenUp(let count):
+            let sentence = "\(count) source\(count == 1 ? "" : "s") that an earlier run had begun \(count == 1 ? "is" : "are") taken up again"
+            logger.notice("\(sentence)", metadata: .event(.takenUp, [.inbox: inbox]))
+        case .lost(let job, let path):
+            logger.warning("somebody has removed it from work/ while it was claimed", metadata: .event(.lost, fields(inbox, job, path)))
+        case .trouble(let sentence): logger.warning("\(sentence)", metadata: [LogField.inbox.rawValue: .string(inbox)])
+        }
+    }
+
+    private func tell(_ note: WatchNote, _ inbox: String) {
+        var fields: [LogField: String] = [.inbox: inbox]
+        if case .paused(let pause) = note { fields[.reason] = pause.reason.rawValue }
+        let level: Logger.Level = note.isWarning ? .warning : .notice
+        logger.log(level: level, "\(note.sentence)", metadata: note.event.map { .event($0, fields) } ?? [LogField.inbox.rawValue: .string(inbox)])
+    }
+
+    private func fields(_ inbox: String, _ job: JobID?, _ path: BytePath, _ more: [LogField: String] = [:]) -> [LogField: String] {
+        var fields = more
+        fields[.inbox] = inbox
+        fields[.source] = path.printable
+        fields[.job] = job?.text
+        return fields
+    }
+
+    private func details(_ failure: Failure, _ attempt: Int) -> [LogField: String] {
+        [.code: failure.code.rawValue, .stage: failure.stage, .attempt: "\(attempt)"]
+    }
+}
+
+extension WatchNote {
+    fileprivate var event: DaemonEvent? {
+        switch self {
+        case .paused: .paused
+        case .resumed: .resumed
+        case .overflow: .overflow
+        case .watching, .irregular, .unreadable: nil
+        }
+    }
+}

@@ -86,11 +86,13 @@ package enum WatchNote: Equatable, Sendable {
     case overflow
     case irregular(BytePath, Sighting.Kind)
     case unreadable(BytePath, SystemError)
+    /// A file beside the folders of an inbox that takes sets.
+    case loose(BytePath)
 
     package var isWarning: Bool {
         switch self {
         case .watching, .resumed: false
-        case .paused, .overflow, .irregular, .unreadable: true
+        case .paused, .overflow, .irregular, .unreadable, .loose: true
         }
     }
 
@@ -102,6 +104,7 @@ package enum WatchNote: Equatable, Sendable {
         case .overflow: "the kernel dropped events; looking through the whole inbox"
         case .irregular(let path, .link): "left alone '\(path.printable)': it is a link, and links are not followed"
         case .irregular(let path, _): "left alone '\(path.printable)': it is a pipe, a socket or a device"
+        case .loose(let path): "left alone '\(path.printable)': the pipeline takes sets; put it into a folder with the others of its set"
         case .unreadable(let path, let error): "cannot look into '\(path.printable)': \(error.reason)"
         }
     }

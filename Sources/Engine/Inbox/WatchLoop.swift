@@ -199,7 +199,12 @@ final class WatchLoop {
     private func file(_ event: SourceTracker.Event, _ path: BytePath) {
         let name = path.lastComponent.bytes
         guard let (set, member) = setAndMember(path) else {
-            if !settings.ignored.contains(name) { tracker.note(event, path, at: .now) }
+            guard !settings.ignored.contains(name) else { return }
+            if settings.takesSets {
+                if event != .vanished { mention(path, .loose(path)) }
+            } else {
+                tracker.note(event, path, at: .now)
+            }
             return
         }
         if name == SourceLook.doneMark && member.directory.bytes.isEmpty {
@@ -269,6 +274,7 @@ final class WatchLoop {
         switch found {
         case .folder(let path, let directory): watch(path, directory)
         case .set(let path): tracker.scanned(path, isSet: true, nil, at: .now)
+        case .file(let path, _) where settings.takesSets: mention(path, .loose(path))
         case .file(let path, let sighting):
             if !isDone(path, sighting) { tracker.scanned(path, sighting, at: .now) }
         case .irregular(let path, let kind): mention(path, .irregular(path, kind))
@@ -290,7 +296,10 @@ final class WatchLoop {
     private func mention(_ path: BytePath, _ text: WatchNote) {
         if mentioned.count >= 10_000 { mentioned = [] }
         guard mentioned.insert(path).inserted else { return }
-        if case .irregular = text { status.irregular += 1 }
+        switch text {
+        case .irregular, .loose: status.irregular += 1
+        case .watching, .paused, .resumed, .overflow, .unreadable: break
+        }
         note(text)
     }
 

@@ -1,0 +1,123 @@
+// `imagemill watch` when the world breaks, when it is told to stop, and when its configuration changes.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct WatchTroubleTests {
+    @Test("An outbox that vanishes pauses the inbox with the reason, and nothing is lost; when it is back, the work goes on")
+    func outbox() async throws {
+        let drop = try DropFolder()
+        let watch = try await drop.start()
+        try await drop.drop("a.jpg")
+        try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
+        try FileManager.default.removeItem(atPath: drop.runner.folder.path("out"))
+        for number in 1...3 { try await drop.drop("b\(number).jpg") }
+        try await drop.until("it is paused") { try await drop.pause() == "missing-outbox" }
+        #expect(try await drop.runner.run("status", "--state", "state").exit == 1)
+        #expect(!drop.runner.exists("out") && drop.files("state/failed").isEmpty)
+        try drop.makeFolder("out")
+        for number in 1...3 { try await drop.until("out/b\(number).jpg.json", "state/done/in/b\(number).jpg") }
+        try await drop.until("it goes on") { try await drop.pause() == nil }
+        #expect(try await drop.stop(watch).exit == 0)
+        #expect(watch.errorsSoFar.contains("PAUSE_REASON=missing-outbox") && watch.errorsSoFar.contains("notice: resumed"))
+        #expect(drop.files("in").isEmpty && drop.files("state/work").isEmpty)
+    }
+
+    @Test("An inbox that vanishes pauses, and goes on when it is there again")
+    func inbox() async throws {
+        let drop = try DropFolder()
+        let watch = try await drop.start()
+        try FileManager.default.removeItem(atPath: drop.runner.folder.path("in"))
+        try await drop.until("it is paused") { try await drop.pause() == "missing-inbox" }
+        try drop.makeFolder("in")
+        try await drop.drop("a.jpg")
+        try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+
+    @Test("An inbox that is missing at the start is waited for")
+    func late() async throws {
+        let drop = try DropFolder()
+        try FileManager.default.removeItem(atPath: drop.runner.folder.path("in"))
+        let watch = try await drop.start()
+        try await drop.until("it is paused") { try await drop.pause() == "missing-inbox" }
+        try drop.makeFolder("in")
+        try await drop.drop("a.jpg")
+        try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+
+    @Test("SIGTERM under load ends with 0, with what runs finished; the next start does the rest")
+    func terminate() async throws {
+        let drop = try DropFolder()
+        try drop.runner.pipeline(size: "400x400", format: "avif")
+        let noise = try await SamplePicture.noise(width: 600, height: 400)
+        for number in 1...8 { try drop.drop("\(number).jpg", noise) }
+        var watch = try await drop.start()
+        try await drop.until("one is done") { drop.files("out").contains { $0.hasSuffix(".json") } }
+        #expect(try await drop.stop(watch).exit == 0)
+        let reports = drop.files("out").filter { $0.hasSuffix(".json") }
+        #expect(reports.count == drop.files("state/done").count && reports.count < 8)
+        #expect(reports.count + drop.files("in").count + drop.files("state/work").count == 8)
+        watch = try await drop.start()
+        try await drop.until("all are done") { try await drop.inbox()["done"] as? Int == 8 }
+        #expect(try await drop.stop(watch).exit == 0)
+        #expect(drop.files("in").isEmpty && drop.files("state/work").isEmpty && drop.files("state/done").count == 8)
+    }
+
+    @Test("After kill -9 the next start finishes what was begun, once")
+    func killed() async throws {
+        let drop = try DropFolder()
+        try drop.runner.pipeline(size: "300x300", format: "avif")
+        let noise = try await SamplePicture.noise(width: 500, height: 300)
+        for number in 1...6 { try drop.drop("\(number).jpg", noise) }
+        for _ in 1...3 {
+            let watch = try await drop.start()
+            let before = drop.files("state/done").count
+            try await drop.until("another one is done") { drop.files("state/done").count > before || drop.files("state/done").count == 6 }
+            watch.signal(SIGKILL)
+            _ = try await watch.finish()
+        }
+        let watch = try await drop.start()
+        try await drop.until("all are done") { drop.files("state/done").count == 6 }
+        #expect(try await drop.stop(watch).exit == 0)
+        #expect(drop.files("out") == (1...6).flatMap { ["\($0).avif", "\($0).jpg.json"] }.sorted())
+        #expect(drop.files("in").isEmpty && drop.files("state/work").isEmpty && drop.files("state/failed").isEmpty)
+    }
+
+    @Test("A good configuration is put to work by reload, a bad one is refused with its mistakes, and retry brings back what has failed")
+    func reload() async throws {
+        let mill = "state: state\nmax-pixels: 100\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, settle: 200ms }\n"
+        let drop = try DropFolder(mill: mill)
+        let watch = try await drop.start()
+        try await drop.drop("a.jpg")
+        try await drop.until("state/failed/in/a.jpg", "state/failed/in/a.jpg.error.json")
+
+        try drop.runner.folder.write("state: state\ninboxes:\n  - { path: in, outbox: out, pipelin: p.yaml }\n", to: "mill.yaml")
+        let refused = try await drop.runner.run("reload", "--state", "state")
+        #expect(refused.exit == 78 && refused.errors.contains("mill.yaml:3:"), "\(refused.errors)")
+        let said = try await drop.status()["reload"] as? [String: Any]
+        #expect(said?["state"] as? String == "refused" && (said?["diagnostics"] as? [String])?.isEmpty == false)
+        #expect(watch.errorsSoFar.contains("pipelin"))
+
+        let second = "  - { path: in2, outbox: out2, pipeline: p.yaml, settle: 200ms }\n"
+        try drop.makeFolder("in2")
+        try drop.runner.folder.write(mill.replacingOccurrences(of: "max-pixels: 100\n", with: "") + second, to: "mill.yaml")
+        let accepted = try await drop.runner.run("reload", "--state", "state")
+        #expect(accepted.exit == 0, "\(accepted.errors)")
+        let retried = try await drop.runner.run("retry", "--state", "state", "a.jpg")
+        #expect(retried.exit == 0 && retried.output == "1 source moved back\n", "\(retried.errors)")
+        try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
+        #expect(!drop.runner.exists("state/failed/in/a.jpg.error.json"))
+        try await drop.drop("b.jpg", into: "in2")
+        try await drop.until("out2/b.jpg.json")
+
+        // SIGHUP does the same; the inbox that is gone from the file is let go.
+        try drop.runner.folder.write(mill.replacingOccurrences(of: "max-pixels: 100\n", with: ""), to: "mill.yaml")
+        watch.signal(SIGHUP)
+        try await drop.until("one inbox is left") { (try await drop.status()["inboxes"] as? [[String: Any]])?.count == 1 }
+        let missing = try await drop.runner.run("retry", "--state", "state", "nothing.jpg")
+        #expect(missing.exit == 1 && missing.errors.contains("there is no 'nothing.jpg'"))
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+}

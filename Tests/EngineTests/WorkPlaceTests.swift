@@ -305,6 +305,11 @@ import Testing
             #expect(try far.make(for: "shop").base.text == folder.path(".imagemill"))
             #expect(try FileSystem.status(far.candidates[0]) == nil)
         }
+        // What a crash left of an earlier trial.
+        try folder.write("", to: "in/.imagemill-trial")
+        try folder.write("", to: "state/work/shop/.imagemill-trial")
+        _ = try near.make(for: "shop")
+        #expect(try Directory(near.make(for: "shop").work).names() == [])
         #expect(try Directory(inbox).names() == [])
         #expect(WorkBase(inbox: BytePath(folder.path("gone")), state: BytePath(folder.path("state"))).predicted == nil)
     }

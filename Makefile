@@ -52,7 +52,8 @@ install: ## Installs program, units, pipelines and documentation: DESTDIR, PREFI
 	for page in docs/man/*.1; do \
 		if [ -f "$$page" ]; then install -D -m 644 -t "$(DESTDIR)$(MANDIR)" "$$page" || exit 1; fi; done
 	@# The configuration is the administrator's: the example stands beside it, and nothing is written over.
-	if [ -f deploy/mill.yaml ]; then install -m 644 deploy/mill.yaml "$(DESTDIR)$(SYSCONFDIR)/imagemill/mill.yaml.example"; fi
+	sed 's|\.\./pipelines/|$(DATADIR)/pipelines/|' deploy/mill.yaml > "$(DESTDIR)$(SYSCONFDIR)/imagemill/mill.yaml.example"
+	chmod 644 "$(DESTDIR)$(SYSCONFDIR)/imagemill/mill.yaml.example"
 
 uninstall: ## Removes what `make install` has put there; configurations and state stay.
 	rm -f "$(DESTDIR)$(BINDIR)/imagemill" "$(DESTDIR)$(SYSTEMDDIR)/systemd/system/imagemill.service" \

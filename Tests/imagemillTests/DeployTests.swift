@@ -64,11 +64,21 @@ import Testing
         #expect(unit.contains("ExecStart=/opt/mill/bin/imagemill watch /opt/etc/imagemill/%i.yaml\n"))
         #expect(!unit.contains("/usr/bin/imagemill") && !unit.contains(runner.folder.path))
         #expect(try await runner.shell("root/opt/mill/bin/imagemill").exit == 0)
+        let example = try String(contentsOfFile: runner.folder.path("root/opt/etc/imagemill/mill.yaml.example"), encoding: .utf8)
+        #expect(example.contains("pipeline: /opt/mill/share/imagemill/pipelines/web-photos.yaml "))
 
         try runner.folder.write("mine", to: "root/opt/etc/imagemill/mill.yaml")
         let removed = try await runner.shell("make -C '\(Checkout.path)' uninstall DESTDIR=\"$PWD/root\" PREFIX=/opt/mill SYSCONFDIR=/opt/etc")
         #expect(removed.exit == 0, "\(removed.errors)")
         #expect(runner.files(in: "root") == ["opt/etc/imagemill/mill.yaml"])
+    }
+
+    @Test("The example of a mill file is right, and its folders are those that systemd makes")
+    func example() async throws {
+        let check = try await CommandRunner().run("check", Checkout.path + "/deploy/mill.yaml")
+        #expect(check.exit == 0 && check.output.contains("/srv/imagemill/inbox → /srv/imagemill/outbox"), "\(check.errors)")
+        let made = try Checkout.text("deploy/tmpfiles.d/imagemill.conf")
+        #expect(made.contains("d /srv/imagemill/inbox ") && made.contains("d /srv/imagemill/outbox "))
     }
 
     @Test("install without a program says what to do, and installs nothing")

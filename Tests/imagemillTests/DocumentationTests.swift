@@ -37,6 +37,40 @@ import Testing
         }
     }
 
+    @Test("The five minutes of setting up a drop folder work as they stand")
+    func operations() async throws {
+        let text = try Checkout.text("docs/operations.md")
+        let drop = try DropFolder()
+        for block in blocks("yaml", in: text) {
+            let name = try #require(block.split(separator: "\n").first { $0.hasPrefix("# ") && $0.hasSuffix(".yaml") }).dropFirst(2)
+            try drop.runner.folder.write(block, to: String(name))
+        }
+        let commands = blocks("sh", in: text).flatMap { $0.split(separator: "\n").map(String.init) }.filter { !$0.contains("sudo") }
+        #expect(commands.prefix(3) == ["mkdir drop", "imagemill check mill.yaml", "imagemill watch mill.yaml"])
+        #expect(try await drop.runner.shell("mkdir drop && \(CommandRunner.executable) check mill.yaml").exit == 0)
+        let watch = try await drop.start()
+        try await drop.drop("photo.jpg", into: "drop")
+        try await drop.until("out/photo-page.jpg", "out/photo-thumb.webp", "out/photo.jpg.json", "state/done/drop/photo.jpg")
+        for command in commands.dropFirst(3) {
+            let result = try await drop.runner.shell(command.replacingOccurrences(of: "imagemill ", with: "\(CommandRunner.executable) "))
+            #expect(result.exit == 0, "\(command): \(result.errors)")
+        }
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+
+    @Test("Every promise names proofs that are there")
+    func promises() throws {
+        let rows = try Checkout.text("README.md").split(separator: "\n").filter { $0.hasPrefix("| P") }
+        #expect(rows.count == 9)
+        let swift = Checkout.files(below: "Tests", extension: "swift").map { String($0.split(separator: "/").last!.dropLast(6)) }
+        let proofs = Set(rows.flatMap { $0.split(separator: "|").last!.split(separator: "`").map(String.init) }.filter { !$0.contains(" ") && !$0.contains(",") })
+        #expect(proofs.count > 10)
+        for proof in proofs {
+            let isThere = proof.hasPrefix("Chaos/") ? FileManager.default.isExecutableFile(atPath: Checkout.path + "/Tests/" + proof) : swift.contains(proof)
+            #expect(isThere, "\(proof)")
+        }
+    }
+
     @Test("The demo makes its pictures and renders them")
     func demo() async throws {
         let runner = try CommandRunner()

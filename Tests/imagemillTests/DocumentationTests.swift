@@ -63,10 +63,12 @@ import Testing
         let rows = try Checkout.text("README.md").split(separator: "\n").filter { $0.hasPrefix("| P") }
         #expect(rows.count == 9)
         let swift = Checkout.files(below: "Tests", extension: "swift").map { String($0.split(separator: "/").last!.dropLast(6)) }
-        let proofs = Set(rows.flatMap { $0.split(separator: "|").last!.split(separator: "`").map(String.init) }.filter { !$0.contains(" ") && !$0.contains(",") })
+        let words = rows.flatMap { $0.split(separator: "|").last!.split(separator: "`").map(String.init) }
+        let proofs = Set(words.filter { !$0.contains(" ") && !$0.contains(",") })
         #expect(proofs.count > 10)
         for proof in proofs {
-            let isThere = proof.hasPrefix("Chaos/") ? FileManager.default.isExecutableFile(atPath: Checkout.path + "/Tests/" + proof) : swift.contains(proof)
+            let script = Checkout.path + "/Tests/" + proof
+            let isThere = proof.hasPrefix("Chaos/") ? FileManager.default.isExecutableFile(atPath: script) : swift.contains(proof)
             #expect(isThere, "\(proof)")
         }
     }

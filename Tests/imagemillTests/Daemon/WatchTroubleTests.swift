@@ -67,7 +67,8 @@ import Testing
 
     @Test("After kill -9 the next start finishes what was begun, once")
     func killed() async throws {
-        let drop = try DropFolder()
+        // A kill costs what is under way an attempt.
+        let drop = try DropFolder(inbox: "attempts: 20")
         try drop.runner.pipeline(size: "300x300", format: "avif")
         let noise = try await SamplePicture.noise(width: 500, height: 300)
         for number in 1...6 { try drop.drop("\(number).jpg", noise) }
@@ -79,7 +80,7 @@ import Testing
             _ = try await watch.finish()
         }
         let watch = try await drop.start()
-        try await drop.until("all are done") { drop.files("state/done").count == 6 }
+        try await drop.until("all are done: \(drop.files("state")) \(watch.errorsSoFar)") { drop.files("state/done").count == 6 }
         #expect(try await drop.stop(watch).exit == 0)
         #expect(drop.files("out") == (1...6).flatMap { ["\($0).avif", "\($0).jpg.json"] }.sorted())
         #expect(drop.files("in").isEmpty && drop.files("state/work").isEmpty && drop.files("state/failed").isEmpty)

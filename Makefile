@@ -70,8 +70,9 @@ test: deps ## Builds and runs all tests.
 	@# One after the other: libvips has one error buffer and one log for the whole process.
 	$(SWIFT) test --no-parallel
 
-chaos: deps ## Kills runs at a hundred random moments, and checks the cache after each.
+chaos: build ## Breaks runs and drop folders in every way there is, about two hours. See Tests/Chaos/README.md
 	IMAGEMILL_KILLS=100 $(SWIFT) test --no-parallel --filter ChaosTests
+	Tests/Chaos/run --imagemill .build/debug/imagemill --release .build/release/imagemill
 
 sanitize: deps ## Runs the tests of the engine under the thread sanitizer.
 	@# Without those that start workers: these live under a limit of address space, and the sanitizer needs more than any.

@@ -27,7 +27,7 @@ enum ExitStatus {
             return configuration
         case let error as SystemError:
             printError("imagemill: \(error)")
-            return error.code == ENOSPC || error.code == EDQUOT ? tryAgain : configuration
+            return error.mayPass ? tryAgain : configuration
         case let failure as Failure:
             printError("imagemill: \(failure.message)\(failure.detail.map { " (\($0))" } ?? "")")
             return someFailed

@@ -5,12 +5,14 @@
 //   FAILING_ERROR=EIO      or ENOSPC, EINTR, EMFILE, EDQUOT, EROFS, SHORT (a write that writes half)
 //   FAILING_LOG=file       a line for each call: number, call, path, and `failed` where it was made to
 //   FAILING_ONLY=word      only calls whose path has this in it
+//   FAILING_RECORD=folder  writes down, in calls.txt there, every change of names and every sync, and copies what was synced: see power-loss
 //
 // Counts in the process that has loaded it, not in copies of it: so the numbers are those of one process, whatever its workers do.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,9 +23,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-static char root[4096], only[256];
+static char root[4096], only[256], record_folder[4096];
 static long chosen;
-static int error_number = EIO, is_short, log_file = -1;
+static int error_number = EIO, is_short, log_file = -1, record_file = -1;
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static pid_t owner;
 static atomic_long count;
 static __thread int inside;
@@ -36,6 +39,16 @@ static void refuse(const char *what)
 {
     dprintf(2, "failing-calls: %s\n", what);
     _exit(64);
+}
+
+static int open_log(const char *path)
+{
+    int file = (int) syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    // High up, where no program expects a descriptor of its own.
+    int high = fcntl(file, F_DUPFD_CLOEXEC, 900);
+    if (high < 0) return file;
+    syscall(SYS_close, file);
+    return high;
 }
 
 __attribute__((constructor)) static void start(void)
@@ -52,21 +65,26 @@ __attribute__((constructor)) static void start(void)
             if (strcmp(text, errors[i].name) == 0) error_number = errors[i].number, known = 1;
         if (!known) refuse("FAILING_ERROR is not one that is known");
     }
-    if ((text = getenv("FAILING_LOG"))) {
-        log_file = (int) syscall(SYS_openat, AT_FDCWD, text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-        // High up, where no program expects a descriptor of its own.
-        int high = fcntl(log_file, F_DUPFD_CLOEXEC, 900);
-        if (high >= 0) syscall(SYS_close, log_file), log_file = high;
+    if ((text = getenv("FAILING_LOG"))) log_file = open_log(text);
+    if ((text = getenv("FAILING_RECORD"))) {
+        char path[4200];
+        snprintf(record_folder, sizeof record_folder, "%s", text);
+        snprintf(path, sizeof path, "%s/calls.txt", text);
+        record_file = open_log(path);
     }
     owner = getpid();
+}
+
+static int is_below_root(const char *path)
+{
+    size_t length = strlen(root);
+    return strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == 0);
 }
 
 // Whether this call is the one. `write` says whether a short result makes sense for it.
 static int strikes(const char *call, const char *path, int write)
 {
-    if (inside || getpid() != owner) return 0;
-    size_t length = strlen(root);
-    if (strncmp(path, root, length) != 0 || (path[length] != '/' && path[length] != 0)) return 0;
+    if (inside || getpid() != owner || !is_below_root(path)) return 0;
     if (only[0] && !strstr(path, only)) return 0;
     inside = 1;
     long number = atomic_fetch_add(&count, 1) + 1;
@@ -81,13 +99,12 @@ static int strikes(const char *call, const char *path, int write)
     return strikes;
 }
 
-static int strikes_at(const char *call, int folder, const char *path)
+// The whole path that a call means. Returns 0 where it cannot be told.
+static int resolve(char full[8192], int folder, const char *path)
 {
-    char full[8192];
-    if (path[0] == '/' && strncmp(path, "/proc/self/fd/", 14) != 0) return strikes(call, path, 0);
-    char link[64];
     const char *rest = path;
     if (path[0] == '/') {
+        if (strncmp(path, "/proc/self/fd/", 14) != 0) return snprintf(full, 8192, "%s", path) > 0;
         folder = atoi(path + 14);
         rest = strchr(path + 14, '/');
         rest = rest ? rest + 1 : "";
@@ -95,13 +112,96 @@ static int strikes_at(const char *call, int folder, const char *path)
     if (folder == AT_FDCWD) {
         if (!getcwd(full, 4096)) return 0;
     } else {
+        char link[64];
         snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
         ssize_t size = readlink(link, full, 4095);
         if (size < 0) return 0;
         full[size] = 0;
     }
-    if (rest[0]) snprintf(full + strlen(full), sizeof full - strlen(full), "/%s", rest);
-    return strikes(call, full, 0);
+    if (rest[0]) snprintf(full + strlen(full), 8192 - strlen(full), "/%s", rest);
+    return 1;
+}
+
+static int strikes_at(const char *call, int folder, const char *path)
+{
+    char full[8192];
+    return resolve(full, folder, path) && strikes(call, full, 0);
+}
+
+// What was changed and what was synced, for power-loss. Each call and its line belong together, so that the lines have the order of the calls.
+
+static int is_recorded(void) { return record_file >= 0 && !inside && getpid() == owner; }
+
+static void record(const char *call, const char *first, const char *second, unsigned long inode)
+{
+    char line[17000];
+    if (!is_below_root(second)) return;
+    int size = snprintf(line, sizeof line, "%s\t%lu\t%s\t%s\n", call, inode, first, second);
+    syscall(SYS_write, record_file, line, size);
+}
+
+static unsigned long inode_at(const char *path)
+{
+    struct stat status;
+    return syscall(SYS_newfstatat, AT_FDCWD, path, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status.st_ino : 0;
+}
+
+static unsigned long inode_of(int file)
+{
+    struct stat status;
+    return syscall(SYS_newfstatat, file, "", &status, AT_EMPTY_PATH) == 0 ? status.st_ino : 0;
+}
+
+static void record_sync(int file)
+{
+    static int number;
+    struct stat status;
+    char path[8192], copy[4300];
+    if (!resolve(path, file, "") || !is_below_root(path) || syscall(SYS_newfstatat, file, "", &status, AT_EMPTY_PATH) != 0) return;
+    if (S_ISDIR(status.st_mode)) return record("sync-folder", "", path, status.st_ino);
+    snprintf(copy, sizeof copy, "%s/%d", record_folder, ++number);
+    int to = (int) syscall(SYS_openat, AT_FDCWD, copy, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    // A descriptor that can only be written to is opened anew.
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    int from = (int) syscall(SYS_openat, AT_FDCWD, link, O_RDONLY | O_CLOEXEC, 0);
+    char block[65536];
+    for (off_t place = 0; place < status.st_size;) {
+        ssize_t got = syscall(SYS_pread64, from, block, sizeof block, place);
+        if (got <= 0) break;
+        syscall(SYS_write, to, block, got);
+        place += got;
+    }
+    syscall(SYS_close, from);
+    syscall(SYS_close, to);
+    snprintf(copy, sizeof copy, "%d", number);
+    record("sync-file", copy, path, status.st_ino);
+}
+
+// Does a call, and writes it down where it went well.
+#define RECORDED(type, call, writing_down) \
+    if (!is_recorded()) return call; \
+    pthread_mutex_lock(&turn); \
+    inside = 1; \
+    type result = call; \
+    int saved = errno; \
+    if (result >= 0) writing_down; \
+    errno = saved; \
+    inside = 0; \
+    pthread_mutex_unlock(&turn); \
+    return result
+
+#define RECORDED_AT(call, name, folder, path) \
+    char full[8192]; \
+    RECORDED(int, call, if (resolve(full, folder, path)) record(name, "", full, inode_at(full)))
+
+static int opened(int folder, const char *path, int flags, mode_t mode)
+{
+    int unnamed = (flags & O_TMPFILE) == O_TMPFILE;
+    if (!(flags & O_CREAT) && !unnamed) return (int) syscall(SYS_openat, folder, path, flags, mode);
+    char full[8192];
+    RECORDED(int, (int) syscall(SYS_openat, folder, path, flags, mode),
+        if (resolve(full, folder, path)) record(unnamed ? "unnamed" : "create", "", full, inode_of(result)));
 }
 
 static int strikes_file(const char *call, int file, int write)
@@ -126,7 +226,7 @@ static int strikes_file(const char *call, int file, int write)
         mode_t mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(more, mode_t) : 0; \
         va_end(more); \
         if (strikes_at("open", AT_FDCWD, path)) return -1; \
-        return (int) syscall(SYS_openat, AT_FDCWD, path, flags, mode); \
+        return opened(AT_FDCWD, path, flags, mode); \
     }
 OPEN(open)
 OPEN(open64)
@@ -139,7 +239,7 @@ OPEN(open64)
         mode_t mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(more, mode_t) : 0; \
         va_end(more); \
         if (strikes_at("openat", folder, path)) return -1; \
-        return (int) syscall(SYS_openat, folder, path, flags, mode); \
+        return opened(folder, path, flags, mode); \
     }
 OPENAT(openat)
 OPENAT(openat64)
@@ -165,7 +265,8 @@ PWRITE(pwrite64, off64_t)
     int function(int file) \
     { \
         REAL(int, #function, int); \
-        return strikes_file(#function, file, 0) ? -1 : real(file); \
+        if (strikes_file(#function, file, 0)) return -1; \
+        RECORDED(int, real(file), record_sync(file)); \
     }
 ONE_FILE(fsync)
 ONE_FILE(fdatasync)
@@ -200,56 +301,78 @@ ssize_t copy_file_range(int from, off64_t *from_offset, int to, off64_t *to_offs
     return is_short ? real(from, from_offset, to, to_offset, size > 1 ? size / 2 : size, flags) : -1;
 }
 
+#define RENAMED(call, old_folder, old, new_folder, new) \
+    char from[8192], to[8192]; \
+    int known = resolve(from, old_folder, old) && resolve(to, new_folder, new); \
+    RECORDED(int, call, if (known) record("rename", from, to, inode_at(to)))
+
 int rename(const char *old, const char *new)
 {
     REAL(int, "rename", const char *, const char *);
-    return strikes_at("rename", AT_FDCWD, new) ? -1 : real(old, new);
+    if (strikes_at("rename", AT_FDCWD, new)) return -1;
+    RENAMED(real(old, new), AT_FDCWD, old, AT_FDCWD, new);
 }
 
 int renameat(int old_folder, const char *old, int new_folder, const char *new)
 {
     REAL(int, "renameat", int, const char *, int, const char *);
-    return strikes_at("renameat", new_folder, new) ? -1 : real(old_folder, old, new_folder, new);
+    if (strikes_at("renameat", new_folder, new)) return -1;
+    RENAMED(real(old_folder, old, new_folder, new), old_folder, old, new_folder, new);
 }
 
 int renameat2(int old_folder, const char *old, int new_folder, const char *new, unsigned flags)
 {
     REAL(int, "renameat2", int, const char *, int, const char *, unsigned);
-    return strikes_at("renameat2", new_folder, new) ? -1 : real(old_folder, old, new_folder, new, flags);
+    if (strikes_at("renameat2", new_folder, new)) return -1;
+    RENAMED(real(old_folder, old, new_folder, new, flags), old_folder, old, new_folder, new);
 }
 
 int link(const char *old, const char *new)
 {
     REAL(int, "link", const char *, const char *);
-    return strikes_at("link", AT_FDCWD, new) ? -1 : real(old, new);
+    if (strikes_at("link", AT_FDCWD, new)) return -1;
+    RECORDED_AT(real(old, new), "link", AT_FDCWD, new);
 }
 
 int linkat(int old_folder, const char *old, int new_folder, const char *new, int flags)
 {
     REAL(int, "linkat", int, const char *, int, const char *, int);
-    return strikes_at("linkat", new_folder, new) ? -1 : real(old_folder, old, new_folder, new, flags);
+    if (strikes_at("linkat", new_folder, new)) return -1;
+    RECORDED_AT(real(old_folder, old, new_folder, new, flags), "link", new_folder, new);
+}
+
+int symlinkat(const char *target, int folder, const char *path)
+{
+    REAL(int, "symlinkat", const char *, int, const char *);
+    if (strikes_at("symlinkat", folder, path)) return -1;
+    char full[8192];
+    RECORDED(int, real(target, folder, path), if (resolve(full, folder, path)) record("symlink", target, full, inode_at(full)));
 }
 
 int unlink(const char *path)
 {
     REAL(int, "unlink", const char *);
-    return strikes_at("unlink", AT_FDCWD, path) ? -1 : real(path);
+    if (strikes_at("unlink", AT_FDCWD, path)) return -1;
+    RECORDED_AT(real(path), "unlink", AT_FDCWD, path);
 }
 
 int unlinkat(int folder, const char *path, int flags)
 {
     REAL(int, "unlinkat", int, const char *, int);
-    return strikes_at("unlinkat", folder, path) ? -1 : real(folder, path, flags);
+    if (strikes_at("unlinkat", folder, path)) return -1;
+    RECORDED_AT(real(folder, path, flags), "unlink", folder, path);
 }
 
 int mkdir(const char *path, mode_t mode)
 {
     REAL(int, "mkdir", const char *, mode_t);
-    return strikes_at("mkdir", AT_FDCWD, path) ? -1 : real(path, mode);
+    if (strikes_at("mkdir", AT_FDCWD, path)) return -1;
+    RECORDED_AT(real(path, mode), "mkdir", AT_FDCWD, path);
 }
 
 int mkdirat(int folder, const char *path, mode_t mode)
 {
     REAL(int, "mkdirat", int, const char *, mode_t);
-    return strikes_at("mkdirat", folder, path) ? -1 : real(folder, path, mode);
+    if (strikes_at("mkdirat", folder, path)) return -1;
+    RECORDED_AT(real(folder, path, mode), "mkdir", folder, path);
 }

@@ -3,8 +3,7 @@
 
     invariants.py --dropped dropped.txt --inbox in --work work --done done --failed failed --outbox out [--settled]
 
-`dropped.txt` has a line for each drop, in its own time: the SHA-256 of what was dropped, two spaces, the path in the inbox (as sha256sum
-writes it). Prints one line for each violation, and ends with 1 where there is any, with 0 and a sentence where there is none.
+`dropped.txt` has a line for each drop, in its own time: the SHA-256 of what was dropped, two spaces, the path in the inbox. Prints one line for each violation, and ends with 1 where there is any, with 0 and a sentence where there is none.
 """
 import argparse
 import collections
@@ -17,7 +16,9 @@ import subprocess
 import sys
 import urllib.parse
 
-OWN = (b"reports", b".imagemill")
+import pictures
+
+OWN = b".imagemill"
 
 
 def codes():
@@ -46,8 +47,29 @@ def said(entry):
     return urllib.parse.unquote_to_bytes(entry["path-bytes"]) if "path-bytes" in entry else entry["path"].encode()
 
 
+def note_of(name):
+    """The file name of the note beside a failed source; where it would be too long, it is shortened and has a digest (FNV-1a) of the name."""
+    suffix = b".error.json"
+    if len(name) + len(suffix) <= 255:
+        return name + suffix
+    sum = 0xCBF29CE484222325
+    for byte in name:
+        sum = (sum ^ byte) * 0x100000001B3 % (1 << 64)
+    ending = b"~%x" % sum + suffix
+    return name[:255 - len(ending)] + ending
+
+
+def note_path(path):
+    return os.path.join(os.path.dirname(path), note_of(os.path.basename(path)))
+
+
 def size_of(path):
     """Width and height of a picture, decoded to its last pixel; raises where that fails."""
+    with open(path, "rb") as file:
+        data = file.read()
+    if data.startswith(pictures.SIGNATURE):
+        # Without a process for each: there may be a hundred thousand.
+        return pictures.read_png(data)[:2]
     header = subprocess.run([b"vipsheader", b"-f", b"width", path], capture_output=True, text=True)
     if header.returncode:
         raise ValueError(header.stderr.strip())
@@ -72,9 +94,9 @@ class Checker:
 
     def failed_sources(self):
         found = set(files(self.options.failed))
-        notes = {path + b".error.json" for path in found} & found
+        notes = {note_path(path) for path in found} & found
         # One that was dropped under such a name has a note of its own.
-        orphans = {path for path in found - notes if path.endswith(b".error.json") and path + b".error.json" not in notes}
+        orphans = {path for path in found - notes if path.endswith(b".error.json") and note_path(path) not in notes}
         return found - notes - orphans, orphans
 
     def nothing_lost(self):
@@ -94,12 +116,13 @@ class Checker:
     @staticmethod
     def is_own(place, path):
         # Where the inbox is a mount of its own, work/ and the others stand in it.
-        return place == "inbox" and path.split(b"/")[0] == b".imagemill"
+        return place == "inbox" and path.split(b"/")[0] == OWN
 
     def reports(self):
+        """All of them, in reports/ or beside the renditions, of which none is JSON."""
         found = {}
         for path in files(self.options.outbox):
-            if path.split(b"/")[0] != b"reports" or not path.endswith(b".json"):
+            if path.split(b"/")[0] == OWN or not path.endswith(b".json"):
                 continue
             try:
                 with open(self.at("outbox", path)) as file:
@@ -122,7 +145,7 @@ class Checker:
                 owners[name] = path
                 self.rendition(name, rendition, path)
         for path in files(self.options.outbox):
-            if path.split(b"/")[0] not in OWN and path not in owners:
+            if path.split(b"/")[0] != OWN and not path.endswith(b".json") and path not in owners:
                 self.violated("the rendition %r stands in no report" % path)
         for path in files(self.options.done):
             # A second one of the same name stands there with ~2 behind its stem.
@@ -166,7 +189,7 @@ class Checker:
             self.violated("the note %r has no source beside it" % note)
         for path in sources:
             try:
-                with open(self.at("failed", path + b".error.json")) as file:
+                with open(self.at("failed", note_path(path))) as file:
                     note = json.load(file)
             except FileNotFoundError:
                 self.violated("%r has failed without a reason" % path)

@@ -305,7 +305,22 @@ import Testing
             #expect(try far.make(for: "shop").base.text == folder.path(".imagemill"))
             #expect(try FileSystem.status(far.candidates[0]) == nil)
         }
+        // What a crash left of an earlier trial.
+        try folder.write("", to: "in/.imagemill-trial")
+        try folder.write("", to: "state/work/shop/.imagemill-trial")
+        _ = try near.make(for: "shop")
+        #expect(try Directory(near.make(for: "shop").work).names() == [])
         #expect(try Directory(inbox).names() == [])
         #expect(WorkBase(inbox: BytePath(folder.path("gone")), state: BytePath(folder.path("state"))).predicted == nil)
+    }
+
+    @Test("A job whose folder is gone has nothing to put away, also where all of work/ was made anew")
+    func vanished() throws {
+        try folder.write("x", to: "in/a.jpg")
+        let source = try claimed("a.jpg")
+        try FileManager.default.removeItem(atPath: folder.path("base/work"))
+        #expect(throws: SystemError.self) { try place.putAway(source.job, source.relative, on: .done) }
+        try place.make()
+        #expect(try place.putAway(source.job, source.relative, on: .done) == nil)
     }
 }

@@ -27,6 +27,11 @@ import Testing
         #expect(try loss(shell("kill -SEGV $$")) == .died(how: "ended by signal 11 (Segmentation fault)", words: ""))
     }
 
+    @Test("A worker that crashes is not held up by Swift's helper for backtraces")
+    func noBacktrace() throws {
+        #expect(try loss(shell("echo $SWIFT_BACKTRACE >&2; exit 3")) == .died(how: "ended with code 3", words: "enable=no\n"))
+    }
+
     @Test("A worker that hangs is killed at its deadline")
     func hangs() throws {
         let start = ContinuousClock.now

@@ -89,7 +89,7 @@ import Testing
 
     private func shim(_ runner: CommandRunner) async throws {
         let line =
-            "cc -shared -fPIC -O2 -Wall -Wextra -Werror -o shim.so '\(Checkout.path)/Tests/Chaos/failing-calls.c' -ldl && mkdir root && echo 0123456789 > from"
+            "cc -shared -fPIC -O2 -Wall -Wextra -Werror -o shim.so '\(Checkout.path)/Tests/Chaos/failing-calls.c' -ldl -pthread && mkdir root && echo 0123456789 > from"
         let result = try await runner.shell(line)
         try #require(result.exit == 0, "\(result.errors)")
     }

@@ -54,7 +54,9 @@ package struct WorkBase: Sendable {
 
     private func tryRename(to place: WorkPlace) throws(SystemError) {
         let (from, to) = (try Directory(inbox), try Directory(place.work))
-        let name = BytePath(".imagemill-trial-\(getpid())")
+        let name = BytePath(".imagemill-trial")
+        // A crash between the lines below leaves it in one of the two.
+        for folder in [from, to] { try? folder.remove(name) }
         _ = try from.making(name)
         do throws(SystemError) {
             try from.move(name, to: to, as: name)

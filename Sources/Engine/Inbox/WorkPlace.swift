@@ -106,7 +106,9 @@ package struct WorkPlace: Sendable {
     }
 
     private func move(_ job: JobID, _ relative: BytePath, below root: BytePath, syncs: Bool) throws(SystemError) -> BytePath? {
-        let from = try Directory(folder(of: job))
+        let jobs = try Directory(work)
+        guard try jobs.sighting(job.path) != nil else { return nil }
+        let from = try jobs.folder(job.path)
         guard try from.sighting(Self.source) != nil else {
             try discard(job)
             return nil

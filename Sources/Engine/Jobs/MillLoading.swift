@@ -39,7 +39,7 @@ package struct LoadedMill: Sendable {
     package init(path: String, text: String, environment: (String) -> String?) throws {
         let file = try MillFile(text: text, file: path)
         var loader = MillPipelines(path: path)
-        let pipelines = file.inboxes.map { loader.load($0.pipeline) }
+        let pipelines = try file.inboxes.map { try loader.load($0.pipeline) }
         var mistakes = loader.mistakes
         if !loader.problems.isEmpty { mistakes.insert(Diagnostics(file: path, text: text, items: loader.problems), at: 0) }
         guard let state = Self.state(file, path, environment) else {
@@ -108,7 +108,8 @@ private struct MillPipelines {
 
     init(path: String) { self.path = path }
 
-    mutating func load(_ written: WrittenPath) -> Found? {
+    /// - Throws: trouble that is nobody's mistake.
+    mutating func load(_ written: WrittenPath) throws -> Found? {
         let file = written.resolved(beside: BytePath(path))
         if let known = found[file] { return known }
         do {
@@ -117,6 +118,8 @@ private struct MillPipelines {
             found[file] = Found(loaded: loaded, files: [("the pipeline", file)] + assets)
         } catch let error as Diagnostics {
             if !mistakes.contains(error) { mistakes.append(error) }
+        } catch let error as SystemError where error.mayPass {
+            throw error
         } catch {
             problems.append(Diagnostic(written.position, "the pipeline '\(written.text)' cannot be used: \(error)"))
         }

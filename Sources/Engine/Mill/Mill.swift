@@ -172,6 +172,8 @@ package final class Mill: Sendable {
     private func look(at post: InboxPost) {
         let (place, pause, watching) = post.state.withLock { ($0.place, $0.pause, $0.watcher?.status) }
         if let pause {
+            // Its folders may have gone with a share that another one has replaced, or with somebody who tidied up.
+            if let place, watching?.pause == nil { try? place.make() }
             if trouble(post, place) == nil {
                 core.resume(post)
             } else if pause.reason == .missingOutbox {

@@ -151,6 +151,7 @@ final class WorkerProcess {
     private static var environment: [String] {
         let kept = ["PATH", "LD_LIBRARY_PATH", "VIPSHOME", "LSAN_OPTIONS", "TSAN_OPTIONS", "ASAN_OPTIONS"]
         let passed = kept.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
-        return passed + ["LC_ALL=C.UTF-8"]
+        // A crash is to be over at once: Swift's helper for backtraces would hold the socket open for as long as it works.
+        return passed + ["LC_ALL=C.UTF-8", "SWIFT_BACKTRACE=enable=no"]
     }
 }

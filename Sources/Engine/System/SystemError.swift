@@ -24,6 +24,11 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
 
     package var description: String { "cannot \(attempt): \(reason)" }
 
+    /// It has nothing to do with what the user wrote, and another time it may be gone.
+    package var mayPass: Bool {
+        [ENOSPC, EDQUOT, EIO, EINTR, EAGAIN, EBUSY, EMFILE, ENFILE, ENOMEM, ESTALE, ETIMEDOUT].contains(code)
+    }
+
     /// The failure of a source that could not be read.
     package var asSourceFailure: Failure {
         let failure: FailureCode =

@@ -253,9 +253,9 @@ extension CanvasPlan {
     func render(source: Image, like model: Image, in context: RenderContext) throws -> Image {
         var canvas = try model.filled(with: background, size: size, hasAlpha: hasAlpha, in: context)
         for layer in layers {
-            let drawn = try layer.picture(source, model, context).addingAlpha().multiplyingAlpha(by: layer.alpha)
+            let drawn = try layer.picture(source, model, context).addingAlpha()
             // What is drawn several times is computed once.
-            canvas = try canvas.drawing(drawn.inMemory(), at: layer.box.offset, by: layer.blend, keepsAlpha: hasAlpha)
+            canvas = try canvas.drawing(drawn.inMemory(), alpha: layer.alpha, at: layer.box.offset, by: layer.blend, keepsAlpha: hasAlpha)
         }
         return canvas
     }

@@ -51,14 +51,14 @@ package struct Overlay: Stage {
 
     package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
         let base = try image.inColour(plan.output.colour)
-        var drawn = try picture(plan, context).addingAlpha().multiplyingAlpha(by: alpha)
+        var drawn = try picture(plan, context).addingAlpha()
         var box = plan.box
         if isTiled {
             let phase = PixelOffset(positive(-box.offset.x, modulo: box.size.width), positive(-box.offset.y, modulo: box.size.height))
             box = PixelBox(PixelOffset(0, 0), PixelSize(base.width, base.height))
             drawn = try drawn.repeated(from: phase, over: box.size)
         }
-        return try base.drawing(drawn, at: box.offset, by: blend, keepsAlpha: plan.output.hasAlpha)
+        return try base.drawing(drawn, alpha: alpha, at: box.offset, by: blend, keepsAlpha: plan.output.hasAlpha)
     }
 
     private func picture(_ plan: Plan, _ context: RenderContext) throws -> Image {

@@ -103,6 +103,11 @@ extension Image {
         try Operation("add", ["left": .image(self), "right": .image(other)]).image()
     }
 
+    /// 0 where the other is 0.
+    package func divide(_ other: Image) throws(VipsError) -> Image {
+        try Operation("divide", ["left": .image(self), "right": .image(other)]).image()
+    }
+
     package func extractBands(from first: Int, count: Int) throws(VipsError) -> Image {
         try call("extract_band", [("band", .int(first)), ("n", .int(count))])
     }

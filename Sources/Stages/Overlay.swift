@@ -45,7 +45,8 @@ package struct Overlay: Stage {
         var output = input
         output.hasAlpha = input.hasAlpha || blend.canClear
         output.colour = try input.colour(drawing: drawn.colour == .grey ? [] : [.anyColour], stage: Self.name)
-        let box = try place.box(of: drawn, on: input.size, scale: context.scale, stage: Self.name)
+        let size = place.size(of: drawn, on: input.size, scale: context.scale)
+        let box = try place.box(of: size, on: input.size, scale: context.scale, stage: Self.name)
         return Plan(output: output, asset: asset.size, steps: steps, box: box)
     }
 

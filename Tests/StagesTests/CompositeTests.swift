@@ -57,6 +57,18 @@ struct CompositeTests {
         #expect(abs(result[7, 7][0] - 128) <= 1 && result[18, 2] == [0, 0, 255])
     }
 
+    @Test func `a layer is pushed off what it must not cover, by the overlap and the spacing`() throws {
+        let picture = try TestPicture.solid([0, 0, 255], width: 40, height: 40)
+        let bar = "color: red, width: 40, height: 10, anchor: bottom, avoid: { x: 0, y: 34, width: 40, height: 6 }"
+        let result = try render(layers("{ source: true }, { \(bar), spacing: 4 }", canvas: "background: black,"), picture).pixels
+        #expect(result.boundingBox { $0 == [255, 0, 0] } == [0, 20, 40, 10])
+        let error = #expect(throws: PlanFailure.self) {
+            try render(layers("{ source: true }, { \(bar), spacing: 31 }", canvas: "background: black,"), picture)
+        }
+        #expect(error?.failure.code == .overlayDoesNotFit && error?.failure.stage == "composite")
+        #expect(error?.failure.message.hasPrefix("the layer of 40×10 at (0, 30) covers 40×6 at (0, 34)") == true)
+    }
+
     @Test func `a nested canvas of its own size sits at its place and has its own background`() throws {
         let picture = try TestPicture.solid([0, 0, 0], width: 20, height: 20)
         let nested =

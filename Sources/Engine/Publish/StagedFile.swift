@@ -19,7 +19,8 @@ final class StagedFile {
     init(for destination: BytePath, token: String, mode: mode_t = 0o666, allowsUnnamed: Bool = true) throws(SystemError) {
         self.destination = destination
         let folder = destination.directory.bytes.isEmpty ? BytePath(".") : destination.directory
-        try FileSystem.makeDirectories(folder)
+        // Folders for what is its owner's alone are too.
+        try FileSystem.makeDirectories(folder, mode: mode & 0o077 == 0 ? 0o700 : 0o777)
         temporaryName = folder.appending(BytePath(".imagemill-\(token).part"))
         if allowsUnnamed {
             let descriptor = withPath(folder) { clinux_open_unnamed($0, mode) }

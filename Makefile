@@ -3,7 +3,7 @@ SWIFT ?= swift
 DEBIAN_PACKAGES = libvips-dev libvips-tools libsqlite3-dev pkg-config python3-jsonschema python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build install uninstall demo test chaos sanitize bench lint format docs
+.PHONY: help deps build install uninstall demo test chaos sanitize bench lint format docs guide-pictures
 
 # Where `make install` puts things; DESTDIR goes before all of it, for packagers.
 PREFIX ?= /usr/local
@@ -17,7 +17,7 @@ BINARY ?= .build/release/imagemill
 STRIP ?= strip
 
 help: ## Lists the tasks.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Installs what is missing, as root or with sudo; elsewhere says what to install.
 	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.1 or newer is missing; see https://www.swift.org/install"; exit 1; }
@@ -92,3 +92,7 @@ format: ## Formats the sources.
 docs: ## Writes the generated reference and schemas below docs/.
 	$(SWIFT) build --product imagemill
 	.build/debug/imagemill docs docs
+
+guide-pictures: ## Makes the pictures of docs/guide anew, by the commands of its pages.
+	$(SWIFT) build --product imagemill
+	docs/guide/pictures.sh .build/debug/imagemill docs/images

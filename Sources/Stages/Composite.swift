@@ -87,10 +87,7 @@ struct LayerDeclaration: ParameterGroup {
 
     let content: Content
     let stages: NestedStages
-    let anchor: Anchor
-    let offset: Offset
-    let width: Extent?
-    let height: Extent?
+    let place: OverlayPlace
     let alpha: Double
     let blend: BlendMode
 
@@ -101,10 +98,7 @@ struct LayerDeclaration: ParameterGroup {
         let layers: LayerList? = p.optional("layers", "Layers of its own are drawn on a canvas as large as this one, or as `width` and `height` say.")
         background = p.optional("background", .transparent, "What a canvas of its own begins with.")
         stages = NestedStages(&p)
-        anchor = p.optional("anchor", .center, "Where it sits on the canvas.")
-        offset = p.optional("offset", .zero, "How far it is moved from the anchored edges inwards; from the center right and down.")
-        width = p.optional("width", "Its width; for a picture the height follows, or both make a box that it fits.")
-        height = p.optional("height", "Its height; for a picture the width follows, or both make a box that it fits.")
+        place = OverlayPlace(&p)
         alpha = p.optional("alpha", 1.0, in: 0...1, "Multiplies its alpha.")
         blend = p.optional("blend", .over, "How it mixes with what is below.")
         p.notePoints()
@@ -117,7 +111,7 @@ struct LayerDeclaration: ParameterGroup {
             } else if let color {
                 .color(color)
             } else if let layers {
-                .canvas(CanvasDeclaration(width: width, height: height, background: background, layers: layers.layers))
+                .canvas(CanvasDeclaration(width: place.width, height: place.height, background: background, layers: layers.layers))
             } else {
                 .source
             }
@@ -193,13 +187,9 @@ extension LayerDeclaration {
         let (content, start) = try begin(on: canvas, source, context)
         let steps = try stages.plan(start, in: context)
         let drawn = steps.last?.output ?? start
-        let size = size(of: drawn, on: canvas, scale: context.scale)
-        var place = anchor.offset(of: size, in: canvas)
-        place.x += anchor.inwardX * offset.x.pixels(of: canvas.width, scale: context.scale)
-        place.y += anchor.inwardY * offset.y.pixels(of: canvas.height, scale: context.scale)
-        return LayerPlan(
-            content: content, stages: stages, steps: steps, box: PixelBox(place, size), alpha: alpha, blend: blend,
-            isGrey: drawn.colour == .grey)
+        let size = isMadeInItsSize ? drawn.size : place.size(of: drawn, on: canvas, scale: context.scale)
+        let box = try place.box(of: size, on: canvas, scale: context.scale, stage: Composite.name)
+        return LayerPlan(content: content, stages: stages, steps: steps, box: box, alpha: alpha, blend: blend, isGrey: drawn.colour == .grey)
     }
 
     /// What is drawn, before its stages.
@@ -216,7 +206,8 @@ extension LayerDeclaration {
             return (.asset(path, geometry.size), geometry)
         case .color(let color):
             let size = PixelSize(
-                width?.pixels(of: canvas.width, scale: scale) ?? canvas.width, height?.pixels(of: canvas.height, scale: scale) ?? canvas.height)
+                place.width?.pixels(of: canvas.width, scale: scale) ?? canvas.width,
+                place.height?.pixels(of: canvas.height, scale: scale) ?? canvas.height)
             let colour: ColourModel = color.isGrey ? .grey : .rgb
             return (.color(color, size), Geometry(size: size, hasAlpha: true, colour: colour, pixelsPerPoint: scale))
         case .canvas(let declaration):
@@ -232,15 +223,12 @@ extension LayerDeclaration {
         }
     }
 
-    private func size(of drawn: Geometry, on canvas: PixelSize, scale: Int) -> PixelSize {
-        let boxWidth = width?.pixels(of: canvas.width, scale: scale)
-        let boxHeight = height?.pixels(of: canvas.height, scale: scale)
+    /// A colour and a canvas of its own have their size from the beginning.
+    private var isMadeInItsSize: Bool {
         switch content {
-        // They were made in this size.
-        case .color, .canvas: return drawn.size
-        case .source, .asset: break
+        case .color, .canvas: true
+        case .source, .asset: false
         }
-        return drawn.drawnSize(width: boxWidth, height: boxHeight, scale: scale)
     }
 }
 
@@ -253,9 +241,9 @@ extension CanvasPlan {
     func render(source: Image, like model: Image, in context: RenderContext) throws -> Image {
         var canvas = try model.filled(with: background, size: size, hasAlpha: hasAlpha, in: context)
         for layer in layers {
-            let drawn = try layer.picture(source, model, context).addingAlpha().multiplyingAlpha(by: layer.alpha)
+            let drawn = try layer.picture(source, model, context).addingAlpha()
             // What is drawn several times is computed once.
-            canvas = try canvas.drawing(drawn.inMemory(), at: layer.box.offset, by: layer.blend, keepsAlpha: hasAlpha)
+            canvas = try canvas.drawing(drawn.inMemory(), alpha: layer.alpha, at: layer.box.offset, by: layer.blend, keepsAlpha: hasAlpha)
         }
         return canvas
     }

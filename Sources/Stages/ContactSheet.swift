@@ -90,8 +90,8 @@ package struct ContactSheet: SetStage {
         guard plan.labelHeight > 0,
             let text = try label.draw(place.label, width: plan.cell.width, height: plan.labelHeight, on: box, background, context)
         else { return try box.inMemory() }
-        let left = (plan.cell.width - text.width) / 2
-        return try box.insert(text, x: left, y: plan.cell.height + (plan.labelHeight - text.height) / 2).inMemory()
+        let left = (plan.cell.width - text.image.width) / 2
+        return try box.insert(text.image, x: left, y: plan.cell.height + text.top).inMemory()
     }
 }
 

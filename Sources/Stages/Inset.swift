@@ -9,16 +9,11 @@ package struct Inset: Stage {
         - inset: { all: 2%, background: white }
         """
 
-    let top, leading, bottom, trailing: Length
+    let margins: EdgeInsets
     let background: Color
 
     package init(_ p: inout Parameters) {
-        let all: Length? = p.optional("all", "The margin on each side; a percentage is of the width at the sides, of the height above and below.")
-        let rest = all ?? .points(0)
-        top = p.optional("top", "The margin above; default `all`.") ?? rest
-        leading = p.optional("leading", "The margin on the left; default `all`.") ?? rest
-        bottom = p.optional("bottom", "The margin below; default `all`.") ?? rest
-        trailing = p.optional("trailing", "The margin on the right; default `all`.") ?? rest
+        margins = EdgeInsets(signed: &p)
         background = p.optional("background", .transparent, "The colour of the margin.")
         if !["all", "top", "leading", "bottom", "trailing"].contains(where: p.has) {
             p.problem("stage 'inset' needs 'all', 'top', 'leading', 'bottom' or 'trailing'")
@@ -37,23 +32,20 @@ package struct Inset: Stage {
 
     package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
         let picture = input.size
-        let left = leading.pixels(of: picture.width, scale: context.scale)
-        let right = trailing.pixels(of: picture.width, scale: context.scale)
-        let above = top.pixels(of: picture.height, scale: context.scale)
-        let below = bottom.pixels(of: picture.height, scale: context.scale)
-        let keptWidth = picture.width + min(0, left) + min(0, right)
-        let keptHeight = picture.height + min(0, above) + min(0, below)
+        let margin = margins.pixels(of: picture, scale: context.scale)
+        let keptWidth = picture.width + min(0, margin.left) + min(0, margin.right)
+        let keptHeight = picture.height + min(0, margin.top) + min(0, margin.bottom)
         guard keptWidth > 0, keptHeight > 0 else {
             throw PlanFailure(.emptyResult, stage: Self.name, "the margins cut all of the picture of \(picture); nothing would be left")
         }
-        let kept = PixelBox(PixelOffset(max(0, -left), max(0, -above)), PixelSize(keptWidth, keptHeight))
-        let size = PixelSize(keptWidth + max(0, left) + max(0, right), keptHeight + max(0, above) + max(0, below))
+        let kept = PixelBox(PixelOffset(max(0, -margin.left), max(0, -margin.top)), PixelSize(keptWidth, keptHeight))
+        let size = PixelSize(keptWidth + max(0, margin.left) + max(0, margin.right), keptHeight + max(0, margin.top) + max(0, margin.bottom))
         var output = input.resized(to: size)
         if size != kept.size {
             output.hasAlpha = input.hasAlpha || !background.isOpaque
             output.colour = try input.colour(drawing: [background], stage: Self.name)
         }
-        return Plan(output: output, kept: kept, offset: PixelOffset(max(0, left), max(0, above)))
+        return Plan(output: output, kept: kept, offset: PixelOffset(max(0, margin.left), max(0, margin.top)))
     }
 
     package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {

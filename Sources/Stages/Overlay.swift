@@ -45,20 +45,21 @@ package struct Overlay: Stage {
         var output = input
         output.hasAlpha = input.hasAlpha || blend.canClear
         output.colour = try input.colour(drawing: drawn.colour == .grey ? [] : [.anyColour], stage: Self.name)
-        let box = try place.box(of: drawn, on: input.size, scale: context.scale, stage: Self.name)
+        let size = place.size(of: drawn, on: input.size, scale: context.scale)
+        let box = try place.box(of: size, on: input.size, scale: context.scale, stage: Self.name)
         return Plan(output: output, asset: asset.size, steps: steps, box: box)
     }
 
     package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
         let base = try image.inColour(plan.output.colour)
-        var drawn = try picture(plan, context).addingAlpha().multiplyingAlpha(by: alpha)
+        var drawn = try picture(plan, context).addingAlpha()
         var box = plan.box
         if isTiled {
             let phase = PixelOffset(positive(-box.offset.x, modulo: box.size.width), positive(-box.offset.y, modulo: box.size.height))
             box = PixelBox(PixelOffset(0, 0), PixelSize(base.width, base.height))
             drawn = try drawn.repeated(from: phase, over: box.size)
         }
-        return try base.drawing(drawn, at: box.offset, by: blend, keepsAlpha: plan.output.hasAlpha)
+        return try base.drawing(drawn, alpha: alpha, at: box.offset, by: blend, keepsAlpha: plan.output.hasAlpha)
     }
 
     private func picture(_ plan: Plan, _ context: RenderContext) throws -> Image {

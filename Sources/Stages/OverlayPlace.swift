@@ -26,8 +26,7 @@ struct OverlayPlace: Sendable {
 
     /// The box that is drawn into.
     /// - Throws: `PlanFailure` where it cannot be moved off the rectangle and stay inside the picture.
-    func box(of drawn: Geometry, on picture: PixelSize, scale: Int, stage: String) throws(PlanFailure) -> PixelBox {
-        let size = size(of: drawn, on: picture, scale: scale)
+    func box(of size: PixelSize, on picture: PixelSize, scale: Int, stage: String) throws(PlanFailure) -> PixelBox {
         var place = anchor.offset(of: size, in: picture)
         place.x += anchor.inwardX * offset.x.pixels(of: picture.width, scale: scale)
         place.y += anchor.inwardY * offset.y.pixels(of: picture.height, scale: scale)
@@ -36,13 +35,15 @@ struct OverlayPlace: Sendable {
         let protected = avoid.pixels(of: picture, scale: scale)
         let gap = spacing.pixels(of: min(picture.width, picture.height), scale: scale)
         guard let free = box.pushed(off: protected, spacing: gap, inside: picture) else {
-            let message = "the overlay of \(box) covers \(protected) and can be moved off it by \(gap) pixels in no direction inside \(picture)"
+            let thing = stage == Composite.name ? "layer" : stage
+            let message = "the \(thing) of \(box) covers \(protected) and can be moved off it by \(gap) pixels in no direction inside \(picture)"
             throw PlanFailure(.overlayDoesNotFit, stage: stage, message)
         }
         return free
     }
 
-    private func size(of drawn: Geometry, on picture: PixelSize, scale: Int) -> PixelSize {
+    /// How large it is drawn.
+    func size(of drawn: Geometry, on picture: PixelSize, scale: Int) -> PixelSize {
         let boxWidth = width?.pixels(of: picture.width, scale: scale)
         let boxHeight = height?.pixels(of: picture.height, scale: scale)
         return drawn.drawnSize(width: boxWidth, height: boxHeight, scale: scale)

@@ -65,12 +65,21 @@ package struct Resize: Stage {
         let old = input.size
         let target = limited(target(for: old, scale: context.scale), from: old)
         var output = input.resized(to: target)
+        output.certainty = certainty(after: input)
         // A size in points is drawn at the scale; a percentage keeps the picture's own points.
         if target != old, isInPoints { output.pixelsPerPoint = context.scale }
         let needsSourcePixels = linear || kernel == .nearest
         return Plan(
             output: output, footing: needsSourcePixels ? .sourcePixels : .scales(to: target, by: kernel),
             isEnlarging: target.width > old.width || target.height > old.height)
+    }
+
+    /// A picture of which only a bound is known may have any shape, so that the side which follows the other can be longer than the bound's.
+    private func certainty(after input: Geometry) -> Geometry.Certainty {
+        guard input.certainty != .exact else { return .exact }
+        if let width, let height, width.isPoints, height.isPoints, mode == .scaleToFill, limit == .none { return .exact }
+        let isPercentage = (width.map { !$0.isPoints } ?? true) && (height.map { !$0.isPoints } ?? true)
+        return isPercentage ? input.certainty : .about
     }
 
     private var isInPoints: Bool {

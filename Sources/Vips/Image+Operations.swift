@@ -63,7 +63,7 @@ extension Image {
         return try Operation("join", ["in1": .image(self), "in2": .image(other), "direction": direction]).image()
     }
 
-    /// A line of text as one band, 255 where there is ink; as large as its ink.
+    /// A line of text as one band, 255 where there is ink; as large as its ink. Its `yoffset` is how far that is below the line's top.
     /// - Parameter size: of the type, in pixels.
     package static func text(_ text: String, size: Int) throws(VipsError) -> Image {
         let escaped = text.reduce(into: "") { result, character in
@@ -101,6 +101,11 @@ extension Image {
 
     package func add(_ other: Image) throws(VipsError) -> Image {
         try Operation("add", ["left": .image(self), "right": .image(other)]).image()
+    }
+
+    /// 0 where the other is 0.
+    package func divide(_ other: Image) throws(VipsError) -> Image {
+        try Operation("divide", ["left": .image(self), "right": .image(other)]).image()
     }
 
     package func extractBands(from first: Int, count: Int) throws(VipsError) -> Image {

@@ -42,7 +42,7 @@ struct PlanTable {
     private func memberRow(_ step: Step) -> String { row(step) + (step.plan.note.isEmpty ? "  " : ", ") + "(each member)" }
 
     private func row(_ step: Step) -> String {
-        let change = step.input.size == step.output.size ? sizes(step.output) : "\(step.input.size) → \(sizes(step.output))"
+        let change = step.input.size == step.output.size ? sizes(step.output) : "\(step.input.description) → \(sizes(step.output))"
         let row = "  \(padded(step.name, width))  \(padded(change, 26))  \(step.plan.note)"
         return String(row.reversed().drop { $0 == " " }.reversed())
     }

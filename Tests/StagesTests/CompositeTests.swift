@@ -57,6 +57,37 @@ struct CompositeTests {
         #expect(abs(result[7, 7][0] - 128) <= 1 && result[18, 2] == [0, 0, 255])
     }
 
+    @Test func `a layer is pushed off what it must not cover, by the overlap and the spacing`() throws {
+        let picture = try TestPicture.solid([0, 0, 255], width: 40, height: 40)
+        let bar = "color: red, width: 40, height: 10, anchor: bottom, avoid: { x: 0, y: 34, width: 40, height: 6 }"
+        let result = try render(layers("{ source: true }, { \(bar), spacing: 4 }", canvas: "background: black,"), picture).pixels
+        #expect(result.boundingBox { $0 == [255, 0, 0] } == [0, 20, 40, 10])
+        let error = #expect(throws: PlanFailure.self) {
+            try render(layers("{ source: true }, { \(bar), spacing: 31 }", canvas: "background: black,"), picture)
+        }
+        #expect(error?.failure.code == .overlayDoesNotFit && error?.failure.stage == "composite")
+        #expect(error?.failure.message.hasPrefix("the layer of 40×10 at (0, 30) covers 40×6 at (0, 34)") == true)
+    }
+
+    @Test(
+        arguments: ContentMode.allCases, ["", ", background: '#336699'", ", alpha: 0.4", ", background: '#33669980', alpha: 0.4", ", opaque: true"])
+    func `a frame in a layer or an overlay shows what a frame alone shows`(mode: ContentMode, how: String) throws {
+        for kind in [PictureKind(), PictureKind(hasAlpha: true), PictureKind(hasAlpha: true, isDeep: true)] {
+            let picture = try TestPicture.coded(width: 26, height: 18, kind: kind)
+            let frame = "frame: { width: 31, height: 13, mode: \(mode.rawValue)\(how) }"
+            let alone = try PixelGrid(render(frame, picture).image.addingAlpha())
+            let layered = try render("composite: { width: 31, height: 13, layers: [ { source: true, stages: [ { \(frame) } ] } ] }", picture).pixels
+            #expect(BlendReference.difference(layered, alone) == 0, "\(kind)")
+            guard !kind.isDeep else { continue }
+            // Assets have alpha from the beginning.
+            let asset = try TestPicture.coded(width: 26, height: 18, kind: kind).addingAlpha()
+            let expected = try PixelGrid(render(frame, asset).image.addingAlpha())
+            let canvas = try TestPicture.solid([0, 0, 0, 0], width: 31, height: 13)
+            let overlaid = try render("overlay: { image: a, stages: [ { \(frame) } ] }", canvas, assets: TestAssets(images: ["a": asset])).pixels
+            #expect(BlendReference.difference(overlaid, expected) == 0, "\(kind) overlaid")
+        }
+    }
+
     @Test func `a nested canvas of its own size sits at its place and has its own background`() throws {
         let picture = try TestPicture.solid([0, 0, 0], width: 20, height: 20)
         let nested =

@@ -52,6 +52,19 @@ import Vips
         #expect(ink(2).isEmpty)
     }
 
+    @Test("All labels stand on one line, whatever letters they have", arguments: [1, 3])
+    func baseline(scale: Int) throws {
+        let pictures = try (0..<4).map { _ in try TestPicture.solid([200, 200, 200], width: 60, height: 20) }
+        let stage = "contact-sheet: { columns: 4, cell: { width: 60, height: 20 }, spacing: 0 }"
+        let pixels = try join(stage, pictures, scale: scale, names: ["nnn", "hhh", "ggg", "nhn"]).pixels
+        let rows = (0..<4).map { cell in
+            (20 * scale..<pixels.height).filter { y in (cell * 60 * scale..<(cell + 1) * 60 * scale).contains { pixels[$0, y][0] < 128 } }
+        }
+        #expect(rows[0].last == rows[1].last && rows[0].last == rows[3].last)
+        #expect(rows[0].first == rows[2].first && rows[1].first == rows[3].first)
+        #expect(try #require(rows[1].first) < (try #require(rows[0].first)) && (try #require(rows[2].last)) > (try #require(rows[0].last)))
+    }
+
     @Test("Transparent and 16 bit pictures are drawn on the background")
     func kinds() throws {
         let clear = try TestPicture.solid([255, 0, 0, 0], width: 20, height: 10)

@@ -69,6 +69,17 @@ struct OverlayPlaceTests {
         }
     }
 
+    @Test func `a template image is drawn in its tint`() throws {
+        let shape = try TestPicture.make(width: 8, height: 8, bands: 4) { x, _ in [9, 200, 31, x < 4 ? 255 : 0] }
+        let picture = try TestPicture.solid([0, 0, 0], width: 20, height: 20)
+        let result = try render(
+            "overlay: { image: icon, anchor: top-leading, stages: [ { tint: { color: '#0a84ff' } } ] }", picture,
+            assets: TestAssets(images: ["icon": shape])
+        ).pixels
+        #expect(result.boundingBox { $0 == [10, 132, 255] } == [0, 0, 4, 8])
+        #expect(result.boundingBox { $0 != [0, 0, 0] } == [0, 0, 4, 8])
+    }
+
     @Test(arguments: [1, 2, 3])
     func `an overlay's own stages draw it in points`(scale: Int) throws {
         // A white circle of 20 points in the corner, straddling the edge of a picture inset by 10.
@@ -87,6 +98,11 @@ struct OverlayPlaceTests {
         #expect(result[left + 10 * scale - 3 * scale, 10 * scale] == [255, 0, 0, 255])
         #expect(result[left + 10 * scale - 3 * scale - 1, 10 * scale] == [255, 255, 255, 255])
         #expect(result[result.width - 1, 0] == [0, 0, 0, 0])
+        // To the pixel: 20 points of badge in the corner, of which the half stands out of a picture that begins at 10 points.
+        let badgeBox = [result.width - 20 * scale, 0, 20 * scale, 20 * scale]
+        #expect(result.boundingBox { $0[3] > 0 && $0[0] > 0 } == badgeBox)
+        #expect(result.boundingBox { $0 == [255, 0, 0, 255] } == [left + 7 * scale, 7 * scale, 6 * scale, 6 * scale])
+        #expect(result.boundingBox { $0 == [0, 0, 255, 255] } == [10 * scale, 10 * scale, 100, 80])
         // Over the picture's corner, the circle; beside it, the picture.
         #expect(result[left + 3 * scale, 20 * scale - 1][2] == 255)
         #expect(result[10 * scale + 1, 10 * scale + 1] == [0, 0, 255, 255])

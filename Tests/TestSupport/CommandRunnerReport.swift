@@ -50,6 +50,13 @@ package struct BatchDocument: Decodable, Sendable {
         package let warnings: [Warning]
         package let error: Failure?
         package let attempt: Int
+        /// Bytes that the worker had at most.
+        package let peakMemory: Int?
+
+        private enum CodingKeys: String, CodingKey {
+            case schema, status, pipeline, source, renditions, warnings, error, attempt
+            case peakMemory = "peak-memory-bytes"
+        }
     }
 
     package let schema: String

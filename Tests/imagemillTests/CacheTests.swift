@@ -68,6 +68,23 @@ import Testing
         #expect(try cached("three") == ["a.jpg": [true, true], "b.png": [true, true]])
     }
 
+    @Test("A rendition of another shape than could be foreseen is taken from the cache too")
+    func otherShape() async throws {
+        // 60×40, of which 10×30 are left: as wide as 20, it is higher than 60×40 would be.
+        try await runner.save("in/a.png", as: "pngsave_target") {
+            try TestPicture.make(width: 60, height: 40) { x, y in (10..<20).contains(x) && (5..<35).contains(y) ? [9, 9, 9] : [255, 255, 255] }
+        }
+        try runner.folder.write(
+            "renditions:\n  a:\n    stages: [ trim, { resize: { width: 20 } } ]\n    save: { format: png }\n", to: "p.yaml")
+        for out in ["one", "two"] {
+            #expect(try await runner.run("run", "p.yaml", "in/a.png", "-o", out, "--cache", "cache").exit == 0)
+            #expect(try await runner.size(of: out + "/a.png") == [20, 60])
+            #expect(try cached(out) == ["a.png": [out == "two"]])
+        }
+        let plan = try await runner.run("plan", "in/a.png", "p.yaml")
+        #expect(plan.output.contains(/trim +≤ 60×40/) && plan.output.contains(/resize +≤ 60×40 → ≈ 20×13/), "\(plan.output)")
+    }
+
     @Test("Sizes that depend on the pixels are known from the cache, in names too")
     func measured() async throws {
         try await runner.save("in/a.png", as: "pngsave_target") {

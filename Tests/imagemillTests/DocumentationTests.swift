@@ -20,19 +20,22 @@ import Testing
     func commands(page: String) async throws {
         let text = try Checkout.text(page)
         let commands = blocks("sh", in: text).flatMap { $0.split(separator: "\n").map(String.init) }
-            .filter { $0.hasPrefix("imagemill ") && !$0.contains("PIPELINE") }
+            .filter { ($0.hasPrefix("imagemill ") || $0.hasPrefix("jq ")) && !$0.contains("PIPELINE") }
         guard !commands.isEmpty else { return }
         let runner = try CommandRunner()
-        try await runner.picture("photos/lake.jpg")
+        let samples = try await Self.samples.value
+        #expect(try await runner.shell("cp -r '\(samples.path("."))/.' .").exit == 0)
         for block in blocks("yaml", in: text) {
             guard let name = block.split(separator: "\n").first, name.hasPrefix("# "), name.hasSuffix(".yaml") else { continue }
             try runner.folder.write(block, to: String(name.dropFirst(2)))
         }
         try FileManager.default.createSymbolicLink(atPath: runner.folder.path("pipelines"), withDestinationPath: Checkout.path + "/pipelines")
-        for command in commands {
-            // What follows a pipe belongs to other programs.
-            let line = command.split(separator: "|")[0].replacingOccurrences(of: "imagemill ", with: "\(CommandRunner.executable) ")
-            let result = try await runner.shell(line)
+        let hasJQ = try await runner.shell("command -v jq").exit == 0
+        for command in commands where hasJQ || !command.hasPrefix("jq ") {
+            // Without it, what follows a pipe is left out.
+            let line = hasJQ ? command : String(command.split(separator: "|")[0])
+            let start = "set -o pipefail; export HOME=$PWD; imagemill() { '\(CommandRunner.executable)' \"$@\"; }; "
+            let result = try await runner.shell("bash -c '\((start + line).replacingOccurrences(of: "'", with: "'\\''"))'")
             #expect(result.exit == 0, "\(command): \(result.errors)")
         }
     }
@@ -63,14 +66,58 @@ import Testing
         let rows = try Checkout.text("README.md").split(separator: "\n").filter { $0.hasPrefix("| P") }
         #expect(rows.count == 9)
         let swift = Checkout.files(below: "Tests", extension: "swift").map { String($0.split(separator: "/").last!.dropLast(6)) }
-        let proofs = Set(
-            rows.flatMap { $0.split(separator: "|").last!.split(separator: "`").map(String.init) }.filter { !$0.contains(" ") && !$0.contains(",") })
+        let words = rows.flatMap { $0.split(separator: "|").last!.split(separator: "`").map(String.init) }
+        let proofs = Set(words.filter { !$0.contains(" ") && !$0.contains(",") })
         #expect(proofs.count > 10)
         for proof in proofs {
-            let isThere =
-                proof.hasPrefix("Chaos/") ? FileManager.default.isExecutableFile(atPath: Checkout.path + "/Tests/" + proof) : swift.contains(proof)
+            let script = Checkout.path + "/Tests/" + proof
+            let isThere = proof.hasPrefix("Chaos/") ? FileManager.default.isExecutableFile(atPath: script) : swift.contains(proof)
             #expect(isThere, "\(proof)")
         }
+    }
+
+    /// The guide's sample pictures, made once for all pages.
+    private static let samples = Task {
+        let runner = try CommandRunner()
+        let result = try await runner.shell("'\(Checkout.path)/docs/guide/samples.sh' .")
+        try #require(result.exit == 0, "\(result.errors)")
+        return runner.folder
+    }
+
+    @Test("The guide's pictures are those that `make guide-pictures` makes: each is shown, there, and small")
+    func pictures() async throws {
+        let pages = try Checkout.files(below: "docs/guide", extension: "md").map { try Checkout.text($0) }
+        let shown = pages.flatMap { $0.matches(of: /\]\(\.\.\/images\/([a-z-]+\.[a-z]+)\)/).map { String($0.output.1) } }
+        let runner = try CommandRunner()
+        let result = try await runner.shell("'\(Checkout.path)/docs/guide/pictures.sh' '\(CommandRunner.executable)' made", seconds: 240)
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(runner.files(in: "made") == shown.sorted() && shown.count >= 15)
+        var bytes = 0
+        for name in shown {
+            let size = try Data(contentsOf: URL(fileURLWithPath: Checkout.path + "/docs/images/" + name)).count
+            #expect(size < 60_000, "\(name)")
+            bytes += size
+        }
+        #expect(bytes < 1_000_000)
+    }
+
+    @Test("Every page and picture that a page links to is there", arguments: ["README.md"] + Checkout.files(below: "docs", extension: "md"))
+    func links(page: String) throws {
+        let folder = URL(fileURLWithPath: Checkout.path + "/" + page).deletingLastPathComponent().path
+        let text = try Checkout.text(page)
+        for link in text.matches(of: /\]\(([^)#:\s]+)(?:#([^)]*))?\)/) {
+            let target = folder + "/" + link.output.1
+            #expect(FileManager.default.fileExists(atPath: target), "\(page): \(link.output.1)")
+            guard let anchor = link.output.2, let there = try? String(contentsOfFile: target, encoding: .utf8) else { continue }
+            let headings = there.split(separator: "\n").filter { $0.hasPrefix("#") }.map(Self.anchor)
+            #expect(headings.contains(String(anchor)), "\(page): \(link.output.1)#\(anchor)")
+        }
+    }
+
+    /// The anchor that a heading gets where pages are shown.
+    private static func anchor(_ heading: Substring) -> String {
+        let words = heading.drop { $0 == "#" || $0 == " " }.lowercased()
+        return String(words.filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == " " || $0 == "_" }.map { $0 == " " ? "-" : $0 })
     }
 
     @Test("The demo makes its pictures and renders them")

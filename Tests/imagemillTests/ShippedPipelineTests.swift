@@ -42,7 +42,7 @@ import Testing
         let runner = try CommandRunner()
         for page in pages {
             guard let text = try? Checkout.text(page) else { continue }
-            for (index, block) in yamlBlocks(in: text).enumerated() where block.contains("renditions:") {
+            for (index, block) in yamlBlocks(in: text).enumerated() where !block.contains("inboxes:") {
                 for asset in assets(in: block) { try runner.folder.write(try await SamplePicture.png.bytes, to: asset) }
                 try runner.folder.write(block, to: "block.yaml")
                 let result = try await runner.run("check", "block.yaml")

@@ -221,15 +221,16 @@ package final class CacheStore: Sendable {
     private func orphans(repairs: Bool) throws -> [String] {
         let objects = folder.appending(BytePath("objects"))
         guard try FileSystem.status(objects) != nil else { return [] }
-        let found = try FileSystem.names(in: objects).flatMap { group in
-            let group = BytePath(group)
-            let names = (try? FileSystem.names(in: objects.appending(group))) ?? []
-            return names.map { BytePath("objects").appending(group).appending(BytePath($0)) }
+        let found = try FileSystem.names(in: objects).flatMap { name in
+            let path = BytePath("objects").appending(BytePath(name))
+            guard try FileSystem.status(folder.appending(path), followLinks: false)?.kind == .directory else { return [path] }
+            let names = (try? FileSystem.names(in: folder.appending(path))) ?? []
+            return names.map { path.appending(BytePath($0)) }
         }
         // Asked after the listing, so that what another process writes meanwhile is known.
         let known = try index.allPaths()
         // What another process has removed meanwhile is no longer there.
-        let orphans = try found.filter { try !known.contains($0) && FileSystem.status(folder.appending($0)) != nil }
+        let orphans = try found.filter { try !known.contains($0) && FileSystem.status(folder.appending($0), followLinks: false) != nil }
         if repairs { orphans.forEach { FileSystem.remove(folder.appending($0)) } }
         return orphans.map { "\($0.printable): the index does not know it" }
     }

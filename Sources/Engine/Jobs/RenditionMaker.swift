@@ -222,9 +222,11 @@ package final class RenditionMaker {
             var files: [StagedFile] = []
             for name in names {
                 staged += 1
-                if settings.isDurable { try DurableFile.makeFolders(name.path.directory, below: settings.outbox) }
                 // What file managers show is for their user's eyes only, as the specification has it.
                 let mode: mode_t = name.isThumbnail ? 0o600 : 0o666
+                if settings.isDurable {
+                    try DurableFile.makeFolders(name.path.directory, below: settings.outbox, mode: StagedFile.folderMode(mode))
+                }
                 let path = settings.outbox.appending(name.path)
                 files.append(try StagedFile(for: path, token: "\(token)-\(staged)", mode: mode, makesFolders: !settings.isDurable))
             }

@@ -40,6 +40,8 @@ final class MillLane {
 
     /// How many light sources share their syncs.
     private static let groupSize = 16
+    /// How long the first of them waits for the others.
+    private static let patience = Duration.milliseconds(50)
 
     init(_ mill: MillCore, index: Int) {
         self.mill = mill
@@ -85,15 +87,24 @@ final class MillLane {
     private func attempt(_ jobs: [MillJob]) {
         guard let numbers = mill.begin(jobs) else { return }
         var rendered: [ActiveJob] = []
+        var end = Moment.now + Self.patience
         for job in jobs {
             var job = job
             job.attempts = numbers[job.id] ?? 1
             var active = ActiveJob(job)
             if render(&active) { rendered.append(active) }
+            guard .now >= end else { continue }
+            publish(&rendered)
+            end = .now + Self.patience
         }
-        guard !rendered.isEmpty else { return }
-        mill.note(lane: index, rendered.first, stage: "publish")
+        publish(&rendered)
+    }
+
+    private func publish(_ rendered: inout [ActiveJob]) {
+        guard let first = rendered.first else { return }
+        mill.note(lane: index, first, stage: "publish")
         Publication(mill).publish(rendered)
+        rendered = []
     }
 
     /// - Returns: whether there is something to publish. What failed is taken care of.

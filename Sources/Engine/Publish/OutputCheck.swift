@@ -13,7 +13,12 @@ enum OutputCheck {
             throw rejected(plan, "expected a \(plan.format.rawValue) file, found other bytes")
         }
         let planned = plan.output.size
-        let isRight = plan.output.certainty == .exact ? said.size == planned : said.size.width <= planned.width && said.size.height <= planned.height
+        let isRight =
+            switch plan.output.certainty {
+            case .exact: said.size == planned
+            case .atMost: said.size.width <= planned.width && said.size.height <= planned.height
+            case .about: true
+            }
         guard isRight, let size = headerSize(of: expected, in: bytes), size == (said.size.width, said.size.height) else {
             throw rejected(plan, "expected \(planned) pixels, found \(said.size)")
         }

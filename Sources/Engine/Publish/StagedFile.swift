@@ -20,7 +20,8 @@ final class StagedFile {
     init(for destination: BytePath, token: String, mode: mode_t = 0o666, makesFolders: Bool = true, allowsUnnamed: Bool = true) throws(SystemError) {
         self.destination = destination
         let folder = destination.directory.bytes.isEmpty ? BytePath(".") : destination.directory
-        if makesFolders { try FileSystem.makeDirectories(folder) }
+        // Folders for what is its owner's alone are too.
+        if makesFolders { try FileSystem.makeDirectories(folder, mode: Self.folderMode(mode)) }
         temporaryName = folder.appending(BytePath(".imagemill-\(token).part"))
         if allowsUnnamed {
             let descriptor = withPath(folder) { clinux_open_unnamed($0, mode) }
@@ -40,6 +41,9 @@ final class StagedFile {
     }
 
     private let temporaryName: BytePath
+
+    /// The permissions of a folder that is made for a file with these.
+    static func folderMode(_ mode: mode_t) -> mode_t { mode & 0o077 == 0 ? 0o700 : 0o777 }
 
     deinit { if let temporary { FileSystem.remove(temporary) } }
 

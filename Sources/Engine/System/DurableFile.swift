@@ -41,13 +41,13 @@ package enum DurableFile {
     }
 
     /// Makes folders below one that must be there: where it has vanished, it may be a mount, and is not made anew.
-    package static func makeFolders(_ path: BytePath, below root: BytePath) throws(SystemError) {
+    static func makeFolders(_ path: BytePath, below root: BytePath, mode: mode_t = 0o777) throws(SystemError) {
         guard try FileSystem.status(root)?.kind == .directory else { throw SystemError("use the folder '\(root.printable)'", code: ENOENT) }
         var folder = root
         for name in path.components {
             let next = folder.appending(BytePath(name))
             if try FileSystem.status(next)?.kind != .directory {
-                let isNew = withPath(next) { mkdir($0, 0o777) } == 0
+                let isNew = withPath(next) { mkdir($0, mode) } == 0
                 guard isNew || errno == EEXIST else { throw SystemError("make the folder '\(next.printable)'") }
                 guard try FileSystem.status(next)?.kind == .directory else {
                     throw SystemError("make the folder '\(next.printable)'", code: ENOTDIR)

@@ -14,17 +14,18 @@ package enum FileSystem {
         throw SystemError("examine '\(path.printable)'")
     }
 
-    /// Makes a directory and those above it. One that exists is fine.
-    package static func makeDirectories(_ path: BytePath) throws(SystemError) {
-        if withPath(path, { mkdir($0, 0o777) }) == 0 || errno == EEXIST {
+    /// Makes a directory and those above it. One that exists is fine, and stays as it is.
+    /// - Parameter mode: permissions of those that are made, of which the process' mask takes away its own.
+    package static func makeDirectories(_ path: BytePath, mode: UInt32 = 0o777) throws(SystemError) {
+        if withPath(path, { mkdir($0, mode) }) == 0 || errno == EEXIST {
             guard try status(path)?.kind == .directory else { throw SystemError("make the folder '\(path.printable)'", code: ENOTDIR) }
             return
         }
         guard errno == ENOENT, path.bytes.contains(UInt8(ascii: "/")), path.directory != path else {
             throw SystemError("make the folder '\(path.printable)'")
         }
-        try makeDirectories(path.directory)
-        guard withPath(path, { mkdir($0, 0o777) }) == 0 || errno == EEXIST else { throw SystemError("make the folder '\(path.printable)'") }
+        try makeDirectories(path.directory, mode: mode)
+        guard withPath(path, { mkdir($0, mode) }) == 0 || errno == EEXIST else { throw SystemError("make the folder '\(path.printable)'") }
     }
 
     package static func rename(_ old: BytePath, to new: BytePath) throws(SystemError) {

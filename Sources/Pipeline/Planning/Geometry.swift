@@ -2,8 +2,22 @@
 
 /// What is known of a picture between two stages.
 package struct Geometry: Hashable, Sendable {
-    /// Whether the size is known, or only that it is no larger.
-    package enum Certainty: Hashable, Sendable { case exact, atMost }
+    /// How well a size is known that depends on what is in the picture.
+    package enum Certainty: Hashable, Sendable {
+        case exact
+        /// It is no larger.
+        case atMost
+        /// It was worked out from a bound, and a picture of another shape may be larger in one direction.
+        case about
+
+        var sign: String {
+            switch self {
+            case .exact: ""
+            case .atMost: "≤ "
+            case .about: "≈ "
+            }
+        }
+    }
 
     /// Pixels of one frame.
     package var size: PixelSize
@@ -68,7 +82,7 @@ package struct Geometry: Hashable, Sendable {
         }
     }
 
-    package var description: String { (certainty == .atMost ? "≤ " : "") + size.description }
+    package var description: String { certainty.sign + size.description }
 }
 
 /// Why a source cannot be planned.

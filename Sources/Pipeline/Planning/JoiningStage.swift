@@ -41,7 +41,7 @@ extension [SetMember] {
         common.hasAlpha = contains { $0.geometry.hasAlpha }
         common.colour = contains { $0.geometry.colour == .rgb } ? .rgb : common.colour
         common.depth = contains { $0.geometry.depth == .sixteen } ? .sixteen : .eight
-        common.certainty = contains { $0.geometry.certainty == .atMost } ? .atMost : .exact
+        common.certainty = contains { $0.geometry.certainty == .about } ? .about : contains { $0.geometry.certainty == .atMost } ? .atMost : .exact
         return common
     }
 

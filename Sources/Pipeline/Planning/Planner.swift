@@ -215,7 +215,8 @@ package struct Planner: Sendable {
     }
 
     func enlargements(_ steps: [Step], _ place: String) -> [Warning] {
-        steps.filter(\.plan.isEnlarging).map { step in
+        // What is not measured yet may be enlarged or not.
+        steps.filter { $0.plan.isEnlarging && $0.input.certainty == .exact }.map { step in
             // A frame's output is the frame; the picture in it is what was enlarged.
             let drawn = if case .scales(let size, _) = step.plan.footing { size } else { step.output.size }
             return Warning(.upscaled, "\(place): '\(step.name)' enlarges \(step.input.size) to \(drawn)")

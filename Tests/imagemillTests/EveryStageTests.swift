@@ -1,0 +1,96 @@
+// Every stage there is, through the whole program, on animations and on pictures of 16 bits.
+import FoundationEssentials
+import TestSupport
+import Testing
+import Vips
+
+/// A stage and the example that the reference shows for it.
+struct StageExample: Sendable, CustomStringConvertible {
+    let name: String
+    let yaml: String
+
+    var isForSets: Bool { yaml.hasPrefix("source: set") }
+    var description: String { name }
+
+    /// Those of the reference, which is generated from the catalogue.
+    static let all: [StageExample] = {
+        let pages = ((try? Checkout.text("docs/reference/stages.md")) ?? "").components(separatedBy: "\n## `").dropFirst()
+        return pages.map { page in
+            let yaml = page.components(separatedBy: "```yaml\n").dropFirst().first ?? ""
+            return StageExample(name: page.components(separatedBy: "`")[0], yaml: yaml.components(separatedBy: "```")[0])
+        }
+    }()
+}
+
+@Suite struct EveryStageTests {
+    @Test("The reference has an example of every stage that the program lists")
+    func catalogue() async throws {
+        let listed = try await CommandRunner().run("stages").output.split(separator: "\n").map { String($0.prefix { $0 != " " }) }
+        #expect(StageExample.all.map(\.name) == listed && listed.count >= 22)
+    }
+
+    @Test("An animation keeps its frames and times; a stage for sets says that it takes the first frame of each", arguments: StageExample.all)
+    func animation(of stage: StageExample) async throws {
+        let runner = try CommandRunner()
+        for name in sources(stage) {
+            try await runner.save("in/\(name).webp", as: "webpsave_target", [("lossless", true)]) { try animation() }
+        }
+        try await run(stage, save: "{ format: webp, lossless: true }", runner)
+        let source = try #require(try runner.report().sources.first)
+        guard !stage.isForSets else {
+            #expect(source.warnings.first?.code == "animation-dropped")
+            #expect(source.warnings.first?.message.hasPrefix("of '1.webp', '2.webp'") == true, "\(source.warnings)")
+            return
+        }
+        #expect(!source.warnings.contains { $0.code == "animation-dropped" })
+        let path = "out/" + (try #require(source.renditions.first).path)
+        let facts = try await runner.inspect(path, by: "webpload_source", [("n", -1)]) {
+            ($0.height, $0.pages, $0.ints("delay"), $0.int("loop"))
+        }
+        #expect(facts.1 == 3 && facts.2 == [100, 200, 300] && facts.3 == 4)
+        #expect(facts.0 == source.renditions[0].height * 3)
+    }
+
+    @Test("A picture of 16 bits comes out with 16 bits, and with steps that 8 have not", arguments: StageExample.all)
+    func depth(of stage: StageExample) async throws {
+        let runner = try CommandRunner()
+        for (index, name) in sources(stage).enumerated() {
+            try await runner.save("in/\(name).png", as: "pngsave_target") { try deep(seed: index) }
+        }
+        try await run(stage, save: "{ format: png }", runner)
+        let path = "out/" + (try #require(try runner.report().sources.first?.renditions.first).path)
+        let grid = try await runner.inspect(path, by: "pngload_source") { try PixelGrid($0) }
+        #expect(grid.maximum == 65_535)
+        #expect(Set(grid.values.filter { $0 % 257 != 0 }).count > 20)
+    }
+
+    /// As many pictures as the examples speak of.
+    private func sources(_ stage: StageExample) -> [String] { stage.isForSets ? (1...12).map { "set/\($0)" } : ["a"] }
+
+    private func run(_ stage: StageExample, save: String, _ runner: CommandRunner) async throws {
+        for asset in stage.yaml.split(whereSeparator: { " ,{}\n".contains($0) }).map(String.init) where asset.hasSuffix(".png") {
+            try runner.folder.write(try await SamplePicture.png.bytes, to: asset)
+        }
+        try runner.folder.write(stage.yaml + "renditions:\n  a:\n    save: \(save)\n", to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+    }
+
+    /// A bar that moves over a transparent ground.
+    private func animation() throws -> Image {
+        let frames = try (0..<3).map { index in
+            try TestPicture.make(width: 60, height: 48, bands: 4) { x, y in x / 20 == index ? [220, UInt8(x), UInt8(y), 255] : [9, 99, 199, 80] }
+        }
+        return try Image.arrayjoin(frames).editingMetadata { editor in
+            editor.set("page-height", int: 48)
+            editor.set("delay", ints: [100, 200, 300])
+            editor.set("loop", int: 4)
+        }
+    }
+
+    private func deep(seed: Int) throws -> Image {
+        try TestPicture.make(width: 60, height: 48, kind: PictureKind(hasAlpha: true, isDeep: true)) { x, y in
+            [x * 1001 + seed, y * 1303 + x * 7, 60_000 - x * 701 - seed, 65_535 - x * y * 11]
+        }
+    }
+}

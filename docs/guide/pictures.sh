@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Makes the guide's pictures: runs the commands of its pages, and puts the results onto sheets. Usage: docs/guide/pictures.sh IMAGEMILL FOLDER
+set -euo pipefail
+program=$(realpath "$1")
+images=$(realpath -m "$2")
+guide=$(realpath "$(dirname "$0")")
+# In this the addresses of pictures need no escapes.
+work=$(realpath "$(mktemp -d)")
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$images"
+cd "$work"
+"$guide/samples.sh" .
+ln -s "$guide/../../pipelines" pipelines
+
+imagemill() { HOME=$work "$program" "$@" --quiet --no-progress; }
+
+# Writes a page's pipelines to files, and runs its commands.
+follow() {
+    awk '/^```yaml$/ { inside = 1; next } /^```/ { inside = 0 } inside && /^# [a-z-]+\.yaml$/ { file = $2 } inside && file { print > file } !inside { file = "" }' "$guide/$1.md"
+    local command
+    while read -r command; do eval "HOME=$work; $command"; done < <(grep '^imagemill run' "$guide/$1.md")
+}
+
+# A sheet with the names of pictures below them: show RESULT COLUMNS WIDTH HEIGHT SAVE PICTURES...
+show() {
+    local result=$1 columns=$2 width=$3 height=$4 save=$5
+    shift 5
+    mkdir -p "show/$result"
+    cp "$@" "show/$result/"
+    cat > show.yaml <<YAML
+source: set
+renditions:
+  sheet:
+    stages:
+      - contact-sheet: { columns: $columns, cell: { width: $width, height: $height }, spacing: 14, label: file, background: "#eef1f5", label-color: "#3a4250" }
+    save: { $save }
+    file: "{stem}.{ext}"
+YAML
+    imagemill run show.yaml "show/$result" -o shown
+    mv "shown/$result".* "$images/"
+}
+
+flat="format: png, palette: true"
+photo="format: jpeg, quality: 82"
+
+follow scales && show scales 3 180 180 "$flat" icons/*.png
+follow content-modes && show content-modes 4 160 120 "$flat" modes/*.png
+follow transparency && show transparency 4 140 180 "$flat" views/*.png
+follow cap-insets && show cap-insets 2 320 90 "$flat" ui/button@2x.png buttons/*.png
+follow tiling && show tiling 2 200 120 "$flat" wallpaper/*.png
+cp marked/lake.jpg "$images/tiled-mark.jpg"
+follow badges && show badges 3 360 360 "$flat" badged/*.png
+follow template-images && show template-images 3 100 60 "$flat" tints/*.png
+follow out-of-the-way && show out-of-the-way 2 240 180 "$flat" pushed/*.png
+follow scrolling && show scrolling 4 200 260 "$flat" scrolled/*.png
+follow full-page-captures && show full-page-captures 6 140 480 "$flat" captures/article/*.png pages-made/article-preview.png
+follow animations && cp animated/clock-web.webp "$images/animations.webp"
+follow contact-sheets && cp sheets/photos.jpg "$images/contact-sheets.jpg"
+follow masks && show masks 3 140 140 "$flat" shapes/*.png
+follow responsive-images && show responsive-images 3 320 240 "$photo" web/lake-*.webp
+follow cropping && show cropping 4 140 200 "$photo" squares/*.jpg && show trim 2 300 200 "$flat" scans/print.png trimmed/*.png
+
+follow desktop-thumbnails
+for folder in normal large; do
+    # The names are digests of addresses.
+    cp ".cache/thumbnails/$folder/$(printf 'file://%s/photos/lake.jpg' "$work" | md5sum | cut -d ' ' -f 1).png" "$folder.png"
+done
+show desktop-thumbnails 2 256 171 "$photo" normal.png large.png
+
+follow layers && show layers 3 320 240 "$flat" cards/*.png
+for mode in over atop in out clear source dest dest-over dest-in dest-out dest-atop xor add saturate multiply screen overlay darken lighten \
+    colour-dodge colour-burn hard-light soft-light difference exclusion; do
+    sed "s/multiply/$mode/" blend.yaml > "blend-$mode.yaml"
+    imagemill run "blend-$mode.yaml" photos/lake.jpg -o blended
+done
+show blend-modes 5 120 90 "$flat" blended/*.png

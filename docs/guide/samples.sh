@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Makes the pictures that the guide's commands work on. Usage: docs/guide/samples.sh FOLDER
+set -euo pipefail
+drawings=$(realpath "$(dirname "$0")/samples")
+mkdir -p "$1"
+cd "$1"
+mkdir -p photos products ui assets scans pages captures/article frames/clock
+for name in lake dunes night; do vips copy "$drawings/$name.svg" "photos/$name.jpg[Q=88]"; done
+vips copy "$drawings/vase.svg" products/vase.png
+for name in star disc bar; do vips copy "$drawings/$name.svg" "assets/$name.png"; done
+vips copy "$drawings/button.svg" "ui/button@2x.png"
+vips copy "$drawings/pattern.svg" ui/pattern.png
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# A print on the scanner's glass: a white border all around.
+vips thumbnail photos/lake.jpg "$work/print.v" 420
+vips embed "$work/print.v" scans/print.png 70 50 600 400 --extend white
+
+# A clock hand in twelve pictures.
+for hour in $(seq 1 12); do
+    sed "s/ANGLE/$((hour * 30))/" "$drawings/frame.svg" > "$work/frame.svg"
+    vips copy "$work/frame.svg" "frames/clock/$hour.png"
+done
+
+# A page of many entries, and five captures of it, each below the same header and with a part of the one before.
+entry() {
+    local top=$((20 + $1 * 110)) colours=(c8553d 588b8b ffd5c2 f28f3b 2d3047 93b7be)
+    printf '<rect x="20" y="%d" width="90" height="90" rx="8" fill="#%s"/>' "$top" "${colours[$(($1 % 6))]}"
+    printf '<text x="130" y="%d" font-size="20" font-weight="bold" fill="#222">Entry %d</text>' $((top + 24)) "$(($1 + 1))"
+    for line in 0 1 2; do
+        printf '<rect x="130" y="%d" width="%d" height="8" fill="#b8bcc4"/>' $((top + 40 + line * 18)) $((120 + ($1 * 53 + line * 37) % 130))
+    done
+}
+{
+    printf '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="1780" font-family="sans-serif"><rect width="400" height="1780" fill="#fff"/>'
+    for index in $(seq 0 15); do entry "$index"; done
+    printf '</svg>'
+} > "$work/page.svg"
+printf '%s' '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="60" font-family="sans-serif"><rect width="400" height="60" fill="#2d3047"/><text x="20" y="38" font-size="22" fill="#fff">The Daily List</text></svg>' > "$work/header.svg"
+vips flatten "$work/page.svg" pages/list.png --background 255
+vips flatten "$work/header.svg" "$work/header.v"
+capture=1
+for top in 0 300 560 900 1240; do
+    vips crop pages/list.png "$work/part.v" 0 "$top" 400 540
+    vips join "$work/header.v" "$work/part.v" "captures/article/$capture.png" vertical
+    capture=$((capture + 1))
+done

@@ -61,4 +61,3 @@ def all_is_well(mill, seconds=60):
     mill.stop()
     mill.check()
     expect(not mill.failed(), "sources went to failed/: %s" % mill.failed())
-    mill.remove()

@@ -33,7 +33,8 @@ import Testing
     func failing() async throws {
         let runner = try CommandRunner()
         let script = "/usr/bin/python3 '\(Checkout.path)/Tests/Chaos/run'"
-        let failed = try await runner.shell("\(script) --short --imagemill /bin/false outbox-removed")
+        // What a failed experiment leaves for a look goes with the runner's folder.
+        let failed = try await runner.shell("TMPDIR=\"$PWD\" \(script) --short --imagemill /bin/false outbox-removed")
         #expect(
             failed.exit == 1 && failed.output.contains("outbox-removed: FAILED: the daemon does not say that it runs: the daemon has ended with 1"))
         #expect(failed.errors.contains("failed: outbox-removed"))

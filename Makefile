@@ -70,7 +70,7 @@ test: deps ## Builds and runs all tests.
 	@# One after the other: libvips has one error buffer and one log for the whole process.
 	$(SWIFT) test --no-parallel
 
-chaos: build ## Breaks runs and drop folders in every way there is, about two hours. See Tests/Chaos/README.md
+chaos: build ## Breaks runs and drop folders in every way there is, about an hour. See Tests/Chaos/README.md
 	IMAGEMILL_KILLS=100 $(SWIFT) test --no-parallel --filter ChaosTests
 	Tests/Chaos/run --imagemill .build/debug/imagemill --release .build/release/imagemill
 

@@ -6,7 +6,9 @@ import Testing
 @Suite(.serialized) struct ExperimentTests {
     @Test(
         "An experiment holds in its short version",
-        arguments: ["kill-points", "kill-loop", "disk-full", "slow-writers", "odd-names"])
+        arguments: [
+            "kill-points", "failing-calls", "power-loss", "kill-loop", "disk-full", "slow-writers", "overflow", "odd-names", "reload", "terminate",
+        ])
     func short(name: String) async throws {
         let runner = try CommandRunner()
         let result = try await runner.shell(

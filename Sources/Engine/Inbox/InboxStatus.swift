@@ -105,7 +105,8 @@ package enum WatchNote: Equatable, Sendable {
         case .irregular(let path, .link): "left alone '\(path.printable)': it is a link, and links are not followed"
         case .irregular(let path, _): "left alone '\(path.printable)': it is a pipe, a socket or a device"
         case .loose(let path): "left alone '\(path.printable)': the pipeline takes sets; put it into a folder with the others of its set"
-        case .unreadable(let path, let error): "cannot look into '\(path.printable)': \(error.reason)"
+        case .unreadable(let path, let error):
+            "cannot look into \(path.bytes.isEmpty ? "the inbox" : "'\(path.printable)'"): \(error.reason)"
         }
     }
 }

@@ -48,10 +48,14 @@ final class WatchLoop {
     private var nextRootCheck = Moment.now
     private var scanBegan = Moment.now
     private var ignoredSoFar = 0
+    /// The scan could not read something, for a reason that may be gone soon.
+    private var hasMissedSome = false
     /// What the log has heard of already; forgotten when it grows too long.
     private var mentioned: Set<BytePath> = []
     private(set) var status = InboxStatus()
 
+    /// When to look again at what could not be read.
+    private static let secondLook = Duration.seconds(5)
     /// Names in one step of a scan, and looks in one turn: a few milliseconds' worth.
     private static let stepSize = 512
 
@@ -252,6 +256,7 @@ final class WatchLoop {
         scan.startWhole()
         scanBegan = now
         ignoredSoFar = 0
+        hasMissedSome = false
         nextScan = .never
     }
 
@@ -266,7 +271,7 @@ final class WatchLoop {
         let pause = Duration.nanoseconds(10 * (now.nanoseconds - scanBegan.nanoseconds))
         switch status.how {
         case .polling(let time, _)?: nextScan = now + max(time, pause)
-        case .events?, nil: nextScan = now + max(settings.rescan, pause)
+        case .events?, nil: nextScan = now + max(hasMissedSome ? min(settings.rescan, Self.secondLook) : settings.rescan, pause)
         }
     }
 
@@ -279,7 +284,9 @@ final class WatchLoop {
             if !isDone(path, sighting) { tracker.scanned(path, sighting, at: .now) }
         case .irregular(let path, let kind): mention(path, .irregular(path, kind))
         case .ignored: ignoredSoFar += 1
-        case .unreadable(let path, let error): mention(path, .unreadable(path, error))
+        case .unreadable(let path, let error):
+            if error.mayPass { hasMissedSome = true }
+            mention(path, .unreadable(path, error))
         }
     }
 

@@ -27,7 +27,7 @@ package struct WorkBase: Sendable {
     }
 
     /// Makes the folders at the first candidate to which a file can be renamed from the inbox.
-    /// - Throws: what kept the last candidate from being used.
+    /// - Throws: what kept the last candidate from being used, or trouble that may pass: the folders must not stand elsewhere for a moment's sake.
     package func make(for name: String) throws(SystemError) -> WorkPlace {
         var last = SystemError("use '\(inbox.printable)'", code: EXDEV)
         for candidate in candidates {
@@ -43,6 +43,7 @@ package struct WorkBase: Sendable {
                 try tryRename(to: place)
                 return place
             } catch {
+                if error.mayPass { throw error }
                 last = error
             }
         }

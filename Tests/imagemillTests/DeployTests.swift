@@ -73,14 +73,6 @@ import Testing
         #expect(runner.files(in: "root") == ["opt/etc/imagemill/mill.yaml"])
     }
 
-    @Test("The example of a mill file is right, and its folders are those that systemd makes")
-    func example() async throws {
-        let check = try await CommandRunner().run("check", Checkout.path + "/deploy/mill.yaml")
-        #expect(check.exit == 0 && check.output.contains("/srv/imagemill/inbox → /srv/imagemill/outbox"), "\(check.errors)")
-        let made = try Checkout.text("deploy/tmpfiles.d/imagemill.conf")
-        #expect(made.contains("d /srv/imagemill/inbox ") && made.contains("d /srv/imagemill/outbox "))
-    }
-
     @Test("install without a program says what to do, and installs nothing")
     func missing() async throws {
         let runner = try CommandRunner()

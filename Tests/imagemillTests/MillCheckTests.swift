@@ -88,10 +88,12 @@ import Testing
         #expect(result.output.contains("will stand in \(runner.folder.path)/here\n"), "\(result.output)\(result.errors)")
     }
 
-    @Test("The shipped mill file is good but for folders that are not here")
+    @Test("The shipped mill file is good, and its folders are those that systemd makes")
     func shipped() async throws {
         let result = try await CommandRunner().run("check", Checkout.path + "/deploy/mill.yaml")
         #expect(result.exit == 0, "\(result.errors)")
-        #expect(result.output.contains("good; 2 inboxes"))
+        #expect(result.output.contains("/srv/imagemill/inbox → /srv/imagemill/outbox"))
+        let made = try Checkout.text("deploy/tmpfiles.d/imagemill.conf")
+        #expect(made.contains("d /srv/imagemill/inbox ") && made.contains("d /srv/imagemill/outbox "))
     }
 }

@@ -44,7 +44,8 @@ package enum FileSystem {
         let descriptor = withPath(path) { clinux_openat(AT_FDCWD, $0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }
         guard descriptor >= 0 else { throw SystemError("write '\(path.printable)'") }
         let file = OpenFile(owning: descriptor)
-        guard Glibc.write(file.descriptor, text, text.utf8.count) == text.utf8.count else { throw SystemError("write '\(path.printable)'") }
+        defer { withExtendedLifetime(file) {} }
+        try file.append(Array(text.utf8), for: path)
     }
 
     /// The path without links, `.` and `..`; nil where it does not exist.

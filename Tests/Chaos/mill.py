@@ -88,7 +88,8 @@ class Mill:
 
     def start(self, ready=True, seconds=60, before=(), **environment):
         """Starts the daemon, and waits until it says that it runs. `before` are the words before the program's name."""
-        kept = {key: value for key, value in os.environ.items() if key not in ("STATE_DIRECTORY", "RUNTIME_DIRECTORY", "NOTIFY_SOCKET", "JOURNAL_STREAM")}
+        ours = ("STATE_DIRECTORY", "RUNTIME_DIRECTORY", "NOTIFY_SOCKET", "JOURNAL_STREAM")
+        kept = {key: value for key, value in os.environ.items() if key not in ours}
         self.log = open(self.path("log.txt"), "a")
         self.process = subprocess.Popen(
             [*before, self.imagemill, "watch", self.path("mill.yaml")], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,

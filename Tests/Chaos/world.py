@@ -48,7 +48,7 @@ def pictures(mill, count, prefix):
 
 def trouble(mill, reasons, repair, what):
     """With the world broken and something dropped: waits for the pause, repairs, and returns the seconds until the inbox takes files again."""
-    mill.until(lambda: mill.pause() in reasons, 20, "%s: no pause with the reason %s (it is %s)" % (what, " or ".join(reasons), mill.pause()), alive=True)
+    mill.until(lambda: mill.pause() in reasons, 20, "%s: no pause with the reason %s" % (what, " or ".join(reasons)), alive=True)
     paused = next(inbox["paused"] for inbox in mill.status_command()["inboxes"] if inbox["state"] == "paused")
     expect(paused["message"], "%s: the pause has no sentence" % what)
     expect(not mill.failed(), "%s: sources went to failed/: %s" % (what, mill.failed()))

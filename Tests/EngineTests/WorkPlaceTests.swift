@@ -174,6 +174,18 @@ import Testing
         #expect(VersionedName.version(2, of: BytePath(".hidden")).text == ".hidden~2")
     }
 
+    @Test("The note of a failed source never replaces a source of that name")
+    func noteOfAnother() throws {
+        for name in ["a.jpg.error.json", "a.jpg"] { try folder.write(name, to: "in/" + name) }
+        let first = try claimed("a.jpg.error.json")
+        #expect(try place.putAway(first.job, first.relative, on: .failed) == BytePath("a.jpg.error.json"))
+        let second = try claimed("a.jpg")
+        #expect(try place.putAway(second.job, second.relative, on: .failed) == BytePath("a~2.jpg"))
+        try folder.write("a.jpg", to: "in/a.jpg")
+        let third = try claimed("a.jpg")
+        #expect(try place.putAway(third.job, third.relative, on: .done) == BytePath("a.jpg"))
+    }
+
     @Test("Where a file stands in the way of a folder in done/, a version of the folder is made")
     func fileInTheWay() throws {
         try folder.write("1", to: "in/a")

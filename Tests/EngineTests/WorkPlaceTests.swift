@@ -290,6 +290,24 @@ import Testing
         #expect(try place.standingJobs() == [])
     }
 
+    @Test("What is kept and too large to be rendered is not copied: it would fill the disk for nothing")
+    func keptAndTooLarge() throws {
+        try folder.write("abc", to: "in/large.jpg")
+        try folder.write("abc", to: "in/trip/large.png")
+        for (name, isSet) in [("large.jpg", false), ("trip", true)] {
+            let job = names.next()
+            guard case .claimed = try place.claim(ready(name, isSet: isSet), from: inbox, as: job, keepsOriginal: true, largest: 2, record: {}) else {
+                Issue.record("not claimed")
+                continue
+            }
+            let copy = isSet ? place.source(of: job).appending(BytePath("large.png")) : place.source(of: job)
+            let original = inbox.appending(isSet ? BytePath("trip/large.png") : BytePath(name))
+            #expect(try FileSystem.status(copy)?.inode == FileSystem.status(original)?.inode)
+            try place.delete(job)
+        }
+        #expect(try folder.text("in/large.jpg") == "abc" && folder.text("in/trip/large.png") == "abc")
+    }
+
     @Test("Names of jobs are in order and unique, also when the clock goes back; others' names are none")
     func jobNames() {
         let names = JobNames()

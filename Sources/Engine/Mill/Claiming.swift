@@ -67,7 +67,10 @@ struct Claiming {
     private func claim(_ candidate: Candidate) -> MillJob? {
         do {
             try FaultPoint.pass(.afterClaimRecord)
-            let outcome = try candidate.place.claim(candidate.source, from: candidate.post.path, as: candidate.id, keepsOriginal: candidate.keeps) {}
+            let limits = candidate.post.route.render.limits
+            let outcome = try candidate.place.claim(
+                candidate.source, from: candidate.post.path, as: candidate.id, keepsOriginal: candidate.keeps, largest: limits.maximumSourceBytes
+            ) {}
             guard case .claimed = outcome else {
                 refuse(candidate, outcome)
                 return nil

@@ -11,7 +11,9 @@ struct MillEndings {
     /// An attempt has failed: again later, never again, or not the source's fault.
     func fail(_ active: ActiveJob, _ failure: Failure) {
         let (job, route) = (active.job, active.route)
-        let decision = decide(after: failure, attempt: job.attempts, limit: route.inbox.settings.attempts) { OutboxProbe.trouble(route.inbox.outbox) }
+        let decision = decide(after: failure, attempt: job.attempts, limit: route.inbox.settings.attempts) {
+            OutboxProbe.trouble(route.inbox.outbox) ?? OutboxProbe.trouble(job.place.work)
+        }
         switch decision {
         case .pause(let reason): rest(job, InboxPause(reason, failure.message), failure)
         case .reject: reject(job, failure)

@@ -91,6 +91,7 @@ final class MillLane {
         for job in jobs {
             var job = job
             job.attempts = numbers[job.id] ?? 1
+            job.recipe = job.post.route.recipe
             var active = ActiveJob(job)
             if render(&active) { rendered.append(active) }
             guard .now >= end else { continue }

@@ -144,7 +144,7 @@ struct MillEndings {
             guard let path = try job.place.putAway(job.id, job.relative, on: .done, syncs: false) else { return [] }
             let folders = path.directory.components.reduce(into: [job.place.path(.done)]) { $0.append($0[$0.count - 1].appending(BytePath($1))) }
             return folders + [job.place.work]
-        case .keep, .delete:
+        case .delete:
             try job.place.delete(job.id)
             return []
         }

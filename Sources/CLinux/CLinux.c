@@ -96,15 +96,6 @@ ssize_t clinux_copy_range(int to, int from, int64_t offset, size_t size)
 int clinux_lock_exclusive(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
 int clinux_lock_shared(int descriptor) { return flock(descriptor, LOCK_SH); }
 
-int clinux_rename_new(const char *old_path, const char *new_path)
-{
-    int result = renameat2(AT_FDCWD, old_path, AT_FDCWD, new_path, RENAME_NOREPLACE);
-    if (result == 0 || (errno != EINVAL && errno != ENOSYS)) return result;
-    // Some network file systems cannot; there a link says the same.
-    if (link(old_path, new_path) != 0) return -1;
-    return unlink(old_path);
-}
-
 int clinux_close_on_exec(int descriptor)
 {
     return fcntl(descriptor, F_SETFD, FD_CLOEXEC);

@@ -51,6 +51,20 @@ import Testing
         #expect(try folder.entries().contains("failed/other.jpg.error.json"))
     }
 
+    @Test("Nothing goes through a link in the inbox, and an inbox that is missing is not made")
+    func elsewhere() throws {
+        try folder.write("x", to: "elsewhere/x")
+        #expect(symlink(folder.path("elsewhere"), folder.path("in/sub")) == 0)
+        try fail("sub/b.jpg", as: "sub/b.jpg")
+        #expect(throws: SystemError.self) { try failed.giveBack(BytePath("sub/b.jpg")) }
+        #expect(try !folder.entries().contains("elsewhere/b.jpg") && folder.text("failed/sub/b.jpg") == "sub/b.jpg")
+
+        try fail("c.jpg", as: "c.jpg")
+        let missing = FailedFolder(folder: BytePath(folder.path("failed")), inbox: BytePath(folder.path("mount/in")))
+        #expect(throws: SystemError.self) { try missing.giveBack(BytePath("c.jpg")) }
+        #expect(try !folder.entries().contains("mount") && folder.text("failed/c.jpg") == "c.jpg")
+    }
+
     @Test("Only files in the folder are moved", arguments: ["../in/other.jpg", "/etc/passwd", "missing.jpg", "link", "folder", ""])
     func refused(name: String) throws {
         try folder.write("x", to: "failed/folder/x")

@@ -12,6 +12,26 @@ import Testing
         return (try OpenedSource(source, limits: Limits()), path)
     }
 
+    @Test(
+        "A file may have any time at all: it is told from other times, and stops nobody", arguments: [Int.max, .min, 10_413_792_000, -99_999_999_999])
+    func anyTime(seconds: Int) {
+        var status = stat()
+        status.st_mode = S_IFREG
+        (status.st_mtim, status.st_ctim) = (timespec(tv_sec: seconds, tv_nsec: 999_999_999), timespec(tv_sec: seconds, tv_nsec: 999_999_999))
+        let (sighting, file) = (Sighting(status), FileStatus(status))
+        status.st_mtim.tv_nsec -= 1
+        #expect(sighting != Sighting(status) && file != FileStatus(status))
+    }
+
+    @Test("A picture from the year 2300 can be read, and has a fingerprint")
+    func future() throws {
+        let folder = try TemporaryFolder()
+        let path = try opened(folder).path
+        #expect(utimensat(AT_FDCWD, path, [timespec(tv_sec: 10_413_792_000, tv_nsec: 0), timespec(tv_sec: 10_413_792_000, tv_nsec: 0)], 0) == 0)
+        let source = try OpenedSource(SourceFile(path: BytePath(path), identity: BytePath(path), relative: BytePath("a.jpg")), limits: Limits())
+        #expect(source.isUnchanged && source.fingerprint != nil && source.modificationDate.count == 19)
+    }
+
     @Test("A file that is linked, renamed or given another mode while it is read has not changed")
     func untouched() throws {
         let folder = try TemporaryFolder()

@@ -32,6 +32,17 @@ import Testing
         return offered
     }
 
+    @Test("What could not be taken while it was settling again is offered again, though it is as it was")
+    func answeredWhileSettling() {
+        var tracker = SourceTracker(times: SettleTimes())
+        tracker.note(.finished, BytePath("a"), at: at(0))
+        #expect(offers(&tracker, at: at(0), ["a": file()]) == ["a"])
+        // Somebody opens it for writing and closes it; before it is looked at, the offer is turned down.
+        tracker.note(.finished, BytePath("a"), at: at(1))
+        tracker.answered(BytePath("a"), file(), .later(.seconds(1)), at: at(1))
+        #expect(offers(&tracker, at: at(1), ["a": file()]) == ["a"])
+    }
+
     @Test("A file that was there at the start is offered after the settle time, once")
     func scanned() {
         var tracker = SourceTracker(times: SettleTimes())

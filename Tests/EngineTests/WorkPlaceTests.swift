@@ -174,6 +174,18 @@ import Testing
         #expect(VersionedName.version(2, of: BytePath(".hidden")).text == ".hidden~2")
     }
 
+    @Test("The note of a failed source never replaces a source of that name")
+    func noteOfAnother() throws {
+        for name in ["a.jpg.error.json", "a.jpg"] { try folder.write(name, to: "in/" + name) }
+        let first = try claimed("a.jpg.error.json")
+        #expect(try place.putAway(first.job, first.relative, on: .failed) == BytePath("a.jpg.error.json"))
+        let second = try claimed("a.jpg")
+        #expect(try place.putAway(second.job, second.relative, on: .failed) == BytePath("a~2.jpg"))
+        try folder.write("a.jpg", to: "in/a.jpg")
+        let third = try claimed("a.jpg")
+        #expect(try place.putAway(third.job, third.relative, on: .done) == BytePath("a.jpg"))
+    }
+
     @Test("Where a file stands in the way of a folder in done/, a version of the folder is made")
     func fileInTheWay() throws {
         try folder.write("1", to: "in/a")
@@ -276,6 +288,24 @@ import Testing
         }
         #expect(try folder.text("in/a.jpg") == "abc" && folder.text("in/trip/more/1.png") == "1")
         #expect(try place.standingJobs() == [])
+    }
+
+    @Test("What is kept and too large to be rendered is not copied: it would fill the disk for nothing")
+    func keptAndTooLarge() throws {
+        try folder.write("abc", to: "in/large.jpg")
+        try folder.write("abc", to: "in/trip/large.png")
+        for (name, isSet) in [("large.jpg", false), ("trip", true)] {
+            let job = names.next()
+            guard case .claimed = try place.claim(ready(name, isSet: isSet), from: inbox, as: job, keepsOriginal: true, largest: 2, record: {}) else {
+                Issue.record("not claimed")
+                continue
+            }
+            let copy = isSet ? place.source(of: job).appending(BytePath("large.png")) : place.source(of: job)
+            let original = inbox.appending(isSet ? BytePath("trip/large.png") : BytePath(name))
+            #expect(try FileSystem.status(copy)?.inode == FileSystem.status(original)?.inode)
+            try place.delete(job)
+        }
+        #expect(try folder.text("in/large.jpg") == "abc" && folder.text("in/trip/large.png") == "abc")
     }
 
     @Test("Names of jobs are in order and unique, also when the clock goes back; others' names are none")

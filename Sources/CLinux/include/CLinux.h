@@ -35,8 +35,6 @@ ssize_t clinux_copy_range(int to, int from, int64_t offset, size_t size);
 // Locks an open file, for all processes that ask: exclusively, or together with others. An exclusive lock never waits.
 int clinux_lock_exclusive(int descriptor);
 int clinux_lock_shared(int descriptor);
-// rename that never replaces: EEXIST where something stands at the new path.
-int clinux_rename_new(const char *old_path, const char *new_path);
 
 // Closes the descriptor in programs that this process starts.
 int clinux_close_on_exec(int descriptor);

@@ -52,9 +52,10 @@ extension WorkPlace {
     /// - Parameters:
     ///   - inbox: the path of the inbox.
     ///   - keepsOriginal: the source stays in the inbox, and a copy of it stands in work/.
+    ///   - largest: bytes of a file beyond which it is not copied for that.
     ///   - record: writes the job down, before the source is touched. Its errors are passed on, with the source left where it is.
     package func claim(
-        _ source: ReadySource, from inbox: BytePath, as job: JobID, keepsOriginal: Bool = false, record: () throws -> Void
+        _ source: ReadySource, from inbox: BytePath, as job: JobID, keepsOriginal: Bool = false, largest: Int = .max, record: () throws -> Void
     ) throws -> ClaimOutcome {
         let place: (root: Directory, folder: Directory)
         do throws(SystemError) {
@@ -72,12 +73,12 @@ extension WorkPlace {
             return .unavailable(error)
         }
         writeNote(source.relative, in: mine)
-        return keepsOriginal ? copy(source, place.folder, mine, job) : take(source, place.folder, mine, job)
+        return keepsOriginal ? copy(source, place.folder, mine, job, largest) : take(source, place.folder, mine, job)
     }
 
-    private func copy(_ source: ReadySource, _ folder: Directory, _ mine: Directory, _ job: JobID) -> ClaimOutcome {
+    private func copy(_ source: ReadySource, _ folder: Directory, _ mine: Directory, _ job: JobID, _ largest: Int) -> ClaimOutcome {
         do throws(SystemError) {
-            try SourceCopy.copy(source.relative.lastComponent, in: folder, to: mine, as: Self.source)
+            try SourceCopy.copy(source.relative.lastComponent, in: folder, to: mine, as: Self.source, largest: largest)
             guard let now = try folder.sighting(source.relative.lastComponent), isSame(now, source), let copy = try mine.sighting(Self.source) else {
                 throw SystemError("copy the source", code: EBUSY)
             }

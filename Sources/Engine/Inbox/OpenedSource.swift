@@ -66,7 +66,7 @@ package struct OpenedSource: Sendable {
     /// What the next run compares the source with; nil where it was written to so shortly before it was opened that another write need not
     /// have moved its time.
     package var fingerprint: Fingerprint? {
-        abs(opened - status.modified) < Self.clockTick ? nil : Fingerprint(status)
+        (opened &- status.modified).magnitude < Self.clockTick ? nil : Fingerprint(status)
     }
 
     /// How far apart two times of files may be and still be the same, in nanoseconds: kernels move that clock a hundred times a second.

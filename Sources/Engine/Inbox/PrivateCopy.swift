@@ -39,7 +39,13 @@ extension WorkPlace {
         // Inodes are distinct within a job; a copy from an attempt before is replaced.
         let name = BytePath(String(before.identity.inode))
         try folder.remove(name)
-        try SourceCopy.copy(original, to: folder, as: name)
+        do throws(SystemError) {
+            try SourceCopy.copy(original, to: folder, as: name)
+        } catch {
+            // Half a copy would keep a full disk full.
+            try? folder.remove(name)
+            throw error
+        }
         return (try folder.opening(name), name)
     }
 }

@@ -35,8 +35,8 @@ package struct Sighting: Hashable, Sendable {
         links = UInt32(clamping: status.st_nlink)
         identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
         bytes = Int(status.st_size)
-        modified = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
-        changed = status.st_ctim.tv_sec * 1_000_000_000 + status.st_ctim.tv_nsec
+        modified = fileTime(seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
+        changed = fileTime(seconds: status.st_ctim.tv_sec, nanoseconds: status.st_ctim.tv_nsec)
     }
 
     /// Whether it is still the same file, or set, with the same content. A rename, a link or new permissions do not count.

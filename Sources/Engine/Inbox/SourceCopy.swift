@@ -5,14 +5,16 @@ import Pipeline
 
 enum SourceCopy {
     /// Copies a file, or a folder with all its files. Links, pipes and the like are left out.
+    /// - Parameter largest: bytes beyond which a file gets a second name instead: it will be refused, and must not fill the disk for that.
     /// - Throws: EBUSY where a file was written to while it was copied.
-    static func copy(_ name: BytePath, in folder: Directory, to target: Directory, as newName: BytePath) throws(SystemError) {
+    static func copy(_ name: BytePath, in folder: Directory, to target: Directory, as newName: BytePath, largest: Int = .max) throws(SystemError) {
         guard let found = try folder.sighting(name) else { throw SystemError("find '\(name.printable)'", code: ENOENT) }
         switch found.kind {
+        case .regular where found.bytes > largest: try folder.link(name, to: target, as: newName)
         case .regular: try copy(folder.opening(name), to: target, as: newName)
         case .directory:
             let (inner, copy) = (try folder.folder(name), try target.makingFolder(newName, mode: 0o700))
-            for entry in try inner.names() { try self.copy(BytePath(entry), in: inner, to: copy, as: BytePath(entry)) }
+            for entry in try inner.names() { try self.copy(BytePath(entry), in: inner, to: copy, as: BytePath(entry), largest: largest) }
         case .link, .other: return
         }
     }

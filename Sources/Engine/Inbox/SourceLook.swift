@@ -61,7 +61,8 @@ struct SourceLook {
         try members(of: folder) { _, path, found throws(SystemError) in
             guard found.kind == .regular else { return }
             count += 1
-            bytes += found.bytes
+            // Files with holes can be as large as numbers go.
+            bytes += min(found.bytes, .max - bytes)
             // A sum, since directories have no order.
             digest &+= Self.digest(path, found)
         }

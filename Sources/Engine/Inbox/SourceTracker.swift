@@ -272,11 +272,11 @@ package struct SourceTracker {
     /// Says what became of an offer. An answer to an offer that has been overtaken by events changes nothing.
     package mutating func answered(_ path: BytePath, _ sighting: Sighting, _ answer: ClaimAnswer, at now: Moment) {
         guard let slot = index[path].map(Int.init), let entry = slots[slot] else { return }
-        guard entry.phase == .ready, entry.settling.sighting == sighting else {
-            // Something new stands under the name, or the same is settling again.
-            return change(slot) { entry, _ in entry.due = min(entry.due, now) }
-        }
+        // Something new stands under the name.
+        guard entry.settling.sighting == sighting else { return change(slot) { entry, _ in entry.due = min(entry.due, now) } }
         slots[slot]?.isOffered = false
+        // The same is settling again.
+        guard entry.phase == .ready else { return change(slot) { entry, _ in entry.due = min(entry.due, now) } }
         switch answer {
         case .taken, .gone: forget(path)
         case .changed:

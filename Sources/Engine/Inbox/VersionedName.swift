@@ -14,11 +14,18 @@ enum VersionedName {
     }
 
     /// Moves something to the first version of a name that is free.
+    /// - Parameter companion: the name of what will stand beside it, which must be free too.
     /// - Returns: that name.
-    static func move(_ name: BytePath, from: Directory, to folder: Directory, as wish: BytePath) throws(SystemError) -> BytePath {
+    static func move(
+        _ name: BytePath, from: Directory, to folder: Directory, as wish: BytePath, companion: (BytePath) -> BytePath? = { _ in nil }
+    ) throws(SystemError) -> BytePath {
         var number = try folder.sighting(wish) == nil ? 1 : try freeVersion(of: wish, in: folder)
         while true {
             let candidate = version(number, of: wish)
+            if let companion = companion(candidate), try folder.sighting(companion) != nil {
+                number += 1
+                continue
+            }
             do throws(SystemError) {
                 try from.move(name, to: folder, as: candidate)
                 return candidate

@@ -81,14 +81,20 @@ package struct WorkPlace: Sendable {
     /// - Returns: where it stands now; nil where the job had no source any more.
     @discardableResult
     package func putAway(_ job: JobID, _ relative: BytePath, on shelf: Shelf, syncs: Bool = true) throws(SystemError) -> BytePath? {
-        try move(job, relative, below: path(shelf), syncs: syncs)
+        try move(job, relative, below: path(shelf), syncs: syncs) { name in
+            switch shelf {
+            case .done: nil
+            // Its note must not replace a source of that name.
+            case .failed: FailureNote.path(beside: name)
+            }
+        }
     }
 
     /// Moves a job's source back to the inbox, where it has to settle again: something is wrong with the moment, and not with the source.
     /// - Returns: its path in the inbox, which is a version of the old one where something new stands there.
     @discardableResult
     package func putBack(_ job: JobID, _ relative: BytePath, to inbox: BytePath) throws(SystemError) -> BytePath? {
-        try move(job, relative, below: inbox, syncs: true)
+        try move(job, relative, below: inbox, syncs: true) { _ in nil }
     }
 
     /// Deletes a job's source with the job's folder.
@@ -105,7 +111,9 @@ package struct WorkPlace: Sendable {
         try folder.removeTree(job.path)
     }
 
-    private func move(_ job: JobID, _ relative: BytePath, below root: BytePath, syncs: Bool) throws(SystemError) -> BytePath? {
+    private func move(
+        _ job: JobID, _ relative: BytePath, below root: BytePath, syncs: Bool, companion: (BytePath) -> BytePath?
+    ) throws(SystemError) -> BytePath? {
         let jobs = try Directory(work)
         guard try jobs.sighting(job.path) != nil else { return nil }
         let from = try jobs.folder(job.path)
@@ -119,7 +127,7 @@ package struct WorkPlace: Sendable {
             if syncs && next.isNew { try folder.sync() }
             (folder, path) = (next.folder, path.appending(next.name))
         }
-        let name = try VersionedName.move(Self.source, from: from, to: folder, as: relative.lastComponent)
+        let name = try VersionedName.move(Self.source, from: from, to: folder, as: relative.lastComponent, companion: companion)
         if syncs { try folder.sync() }
         try discard(job)
         return path.appending(name)

@@ -40,7 +40,7 @@ struct Claiming {
     private func candidate(_ source: ReadySource) -> Candidate? {
         guard let post = mill.post(source.inbox) else { return nil }
         // Offered again by itself when the inbox goes on.
-        guard !mill.isDraining, post.pause == nil, let place = post.place else {
+        guard !mill.isDraining, post.pause == nil else {
             post.answer(source, .later(.seconds(2)))
             return nil
         }
@@ -49,13 +49,15 @@ struct Claiming {
             post.answer(source, .later(.seconds(2)))
             return nil
         }
-        guard post.begin(source.relative) else {
-            // Another of the same name is under way; this one is to be the last.
-            post.answer(source, .later(.milliseconds(200)))
-            return nil
-        }
         let keeps = post.route.inbox.settings.originals == .keep
-        return Candidate(source: source, post: post, place: place, id: mill.names.next(), keeps: keeps)
+        let id = mill.names.next()
+        switch post.begin(source.relative, as: id) {
+        case .begun(let place): return Candidate(source: source, post: post, place: place, id: id, keeps: keeps)
+        case .resting: post.answer(source, .later(.seconds(2)))
+        // Another of the same name is under way; this one is to be the last.
+        case .busy: post.answer(source, .later(.milliseconds(200)))
+        }
+        return nil
     }
 
     private func record(_ candidate: Candidate) -> NewJob {
@@ -67,7 +69,10 @@ struct Claiming {
     private func claim(_ candidate: Candidate) -> MillJob? {
         do {
             try FaultPoint.pass(.afterClaimRecord)
-            let outcome = try candidate.place.claim(candidate.source, from: candidate.post.path, as: candidate.id, keepsOriginal: candidate.keeps) {}
+            let limits = candidate.post.route.render.limits
+            let outcome = try candidate.place.claim(
+                candidate.source, from: candidate.post.path, as: candidate.id, keepsOriginal: candidate.keeps, largest: limits.maximumSourceBytes
+            ) {}
             guard case .claimed = outcome else {
                 refuse(candidate, outcome)
                 return nil
@@ -76,7 +81,6 @@ struct Claiming {
             rest(candidate, InboxPause(.ioError, "\(error)"))
             return nil
         }
-        candidate.post.state.withLock { $0.open[candidate.id] = wallClock() }
         var job = MillJob(
             id: candidate.id, post: candidate.post, place: candidate.place, relative: candidate.source.relative, isSet: candidate.source.isSet,
             observed: ObservedFile(candidate.source.sighting), staysInInbox: candidate.keeps)
@@ -95,13 +99,13 @@ struct Claiming {
         if case .unavailable(let error) = outcome { mill.rest(candidate.post, InboxPause(error, missing: .missingInbox)) }
         // The inbox came back on another file system: its folders are looked for anew.
         if case .blocked(let error) = outcome, error.code == EXDEV { candidate.post.state.withLock { $0.place = nil } }
-        candidate.post.end(candidate.source.relative)
+        candidate.post.end(candidate.source.relative, candidate.id)
         candidate.post.answer(candidate.source, outcome.answer)
     }
 
     private func rest(_ candidate: Candidate, _ pause: InboxPause) {
         mill.rest(candidate.post, pause)
-        candidate.post.end(candidate.source.relative)
+        candidate.post.end(candidate.source.relative, candidate.id)
         candidate.post.answer(candidate.source, .later(.seconds(2)))
     }
 }

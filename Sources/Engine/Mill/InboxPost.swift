@@ -41,9 +41,16 @@ final class InboxPost: Sendable {
         var pause: InboxPause?
         /// Milliseconds since 1970.
         var pausedSince = 0
+        /// How often in a row it had to pause again soon after it had gone on.
+        var relapses = 0
+        var resumed: Moment?
+        /// It does not go on before this time.
+        var restsUntil = Moment.now
+        /// The log has heard of the pause.
+        var isTold = false
         /// Sources that are under way or wait for another attempt, by their paths: two of one path come one after the other.
         var busy: Set<BytePath> = []
-        /// When each job was claimed that has not ended, in milliseconds since 1970.
+        /// When each job began that has not ended, in milliseconds since 1970; from before the ledger knows it.
         var open: [JobID: Int] = [:]
         /// Jobs that wait, and until when.
         var waiting: [(job: MillJob, until: Moment)] = []
@@ -69,17 +76,36 @@ final class InboxPost: Sendable {
     /// Where failed sources stand.
     func failedFolder(_ place: WorkPlace) -> FailedFolder { FailedFolder(folder: place.path(.failed), inbox: path) }
 
-    /// Marks a path as under way.
-    /// - Returns: false where it is already.
-    func begin(_ relative: BytePath) -> Bool { state.withLock { $0.busy.insert(relative).inserted } }
+    enum Beginning {
+        case begun(WorkPlace)
+        /// Another of the path is under way.
+        case busy
+        /// It is paused, has no place yet, or leaves.
+        case resting
+    }
 
-    func end(_ relative: BytePath) { state.withLock { _ = $0.busy.remove(relative) } }
+    /// Marks a job as under way. Nothing begins while there is no place, so that what a recovery finds is not in anybody's hands but those that
+    /// are marked.
+    func begin(_ relative: BytePath, as id: JobID) -> Beginning {
+        state.withLock { state in
+            guard state.pause == nil, !state.isLeaving, let place = state.place else { return .resting }
+            guard state.busy.insert(relative).inserted else { return .busy }
+            state.open[id] = wallClock()
+            return .begun(place)
+        }
+    }
+
+    func end(_ relative: BytePath, _ id: JobID) {
+        state.withLock { state in
+            state.busy.remove(relative)
+            state.open[id] = nil
+        }
+    }
 
     /// The job is over, one way or the other.
     func end(_ job: MillJob, done: Int = 0, failed: Int = 0) {
+        end(job.relative, job.id)
         state.withLock { state in
-            state.busy.remove(job.relative)
-            state.open[job.id] = nil
             state.done += done
             state.failed += failed
         }
@@ -100,14 +126,31 @@ final class InboxPost: Sendable {
         }
     }
 
-    /// - Returns: whether it is a new pause, worth a line.
-    func rest(_ pause: InboxPause, since time: Int) -> Bool {
+    /// An inbox that pauses again so soon after it went on has not got over it.
+    private static let recovery = Duration.seconds(30)
+
+    /// - Returns: whether it is a new pause, worth a line. Of one that comes again and again, fewer and fewer are.
+    func rest(_ pause: InboxPause, since time: Int, at now: Moment = .now) -> Bool {
         state.withLock { state in
             defer { state.pause = pause }
-            if state.pause == nil { state.pausedSince = time }
-            return state.pause?.reason != pause.reason
+            if let known = state.pause {
+                if known.reason != pause.reason { state.isTold = true }
+                return known.reason != pause.reason
+            }
+            state.pausedSince = time
+            state.relapses = state.resumed.map { now < $0 + Self.recovery } ?? false ? state.relapses + 1 : 0
+            state.restsUntil = now + (state.relapses == 0 ? .zero : min(.seconds(1 << min(state.relapses, 8)), .seconds(6)))
+            state.isTold = state.relapses & (state.relapses - 1) == 0
+            return state.isTold
         }
     }
 
-    func resume() { state.withLock { $0.pause = nil } }
+    /// - Returns: whether it is worth a line.
+    func resume(at now: Moment = .now) -> Bool {
+        state.withLock { state in
+            state.pause = nil
+            state.resumed = now
+            return state.isTold
+        }
+    }
 }

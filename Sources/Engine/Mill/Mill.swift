@@ -11,6 +11,8 @@ package final class Mill: Sendable {
     /// Lanes that have not ended.
     private let lanes = Monitor(0)
     private let keeper = Monitor(KeeperState())
+    /// Held by who adds, changes, settles or removes inboxes: the keeper, and one reload at a time.
+    private let upkeep = Mutex(())
 
     private struct KeeperState {
         var isStopping = false
@@ -95,17 +97,24 @@ package final class Mill: Sendable {
     }
 
     /// Makes an inbox' folders where it is there, and takes up what stands in them.
-    private func settle(_ post: InboxPost) {
+    /// - Returns: false where that failed, and the inbox rests.
+    @discardableResult
+    private func settle(_ post: InboxPost) -> Bool {
         let inbox = post.route.inbox
-        guard (try? FileSystem.status(post.path))??.kind == .directory else { return }
+        guard (try? FileSystem.status(post.path))??.kind == .directory else { return true }
+        // It may be the same place as before.
+        post.state.withLock { $0.lock = nil }
         do {
             let place = try inbox.base.make(for: inbox.settings.name)
             // A folder that is held open keeps its file system from being unmounted.
             let lock = place.base == inbox.base.candidates[0] || place.base.isAtOrBelow(post.path) ? nil : try place.lock()
-            try MillRecovery(core, post, place).run()
+            let others = Set(loaded.withLock { $0.inboxes.map(\.path) }).subtracting([post.path])
+            try MillRecovery(core, post, place, others: others).run()
             post.state.withLock { ($0.place, $0.lock) = (place, lock) }
+            return true
         } catch {
             core.rest(post, pause(for: error))
+            return false
         }
     }
 
@@ -156,7 +165,7 @@ package final class Mill: Sendable {
             let now = Moment.now
             for post in core.posts { for job in post.takeDue(at: now) { core.queue.add(job, to: post.key) } }
             if now >= nextProbe {
-                core.posts.forEach(look)
+                upkeep.withLock { _ in core.posts.forEach(look) }
                 nextProbe = .now + Self.probes
             }
             if now >= nextPrune {
@@ -170,27 +179,23 @@ package final class Mill: Sendable {
     }
 
     private func look(at post: InboxPost) {
-        let (place, pause, watching) = post.state.withLock { ($0.place, $0.pause, $0.watcher?.status) }
-        if let pause {
-            // Its folders may have gone with a share that another one has replaced, or with somebody who tidied up.
-            if let place, watching?.pause == nil { try? place.make() }
-            if trouble(post, place) == nil {
-                core.resume(post)
-            } else if pause.reason == .missingOutbox {
-                return
-            }
-        } else if place == nil && watching?.pause == nil {
-            settle(post)
-        }
+        let (place, pause, watching, until) = post.state.withLock { ($0.place, $0.pause, $0.watcher?.status, $0.restsUntil) }
+        let (isPaused, isThere) = (pause != nil, watching?.pause == nil)
+        // Its folders may have gone with a share that another one has replaced, or with somebody who tidied up.
+        if let place, isPaused, isThere { try? place.make() }
+        let canGoOn = !isPaused || .now >= until && trouble(post, place) == nil
+        // Without its folders it does not go on.
+        let hasFolders = canGoOn && (place != nil || !isThere || settle(post))
+        if isPaused && hasFolders { core.resume(post) }
         removeIfOver(post)
     }
 
     /// Why an inbox still cannot go on.
     private func trouble(_ post: InboxPost, _ place: WorkPlace?) -> PauseReason? {
         if let reason = OutboxProbe.trouble(post.route.inbox.outbox) ?? OutboxProbe.trouble(state) { return reason }
-        // What is in the way of its folders shows when they are made, which is tried when it goes on.
+        // What is in the way of its folders shows when they are made.
         guard let place else { return nil }
-        return OutboxProbe.trouble(place.work)
+        return [place.work, place.path(.done), place.path(.failed)].lazy.compactMap(OutboxProbe.trouble).first
     }
 
     private func removeIfOver(_ post: InboxPost) {
@@ -220,15 +225,19 @@ package final class Mill: Sendable {
         let routes = new.inboxes.map { route($0, new) }
         let maker = RenditionMaker(core.workers, cancellation: core.cancellation)
         for route in routes { try maker.prepare(route.render) }
+        try upkeep.withLock { _ in try apply(new, routes) }
+        var notes: [String] = []
+        if new.file.workers != old.file.workers { notes.append("'workers' takes effect at the next start") }
+        if new.limits.maximumMemory != old.limits.maximumMemory { notes.append("'max-memory' takes effect at the next start") }
+        return notes
+    }
+
+    private func apply(_ new: LoadedMill, _ routes: [MillRoute]) throws {
         loaded.withLock { $0 = new }
         for post in core.posts where !routes.contains(where: { $0.inbox.path == post.path }) { leave(post) }
         for route in routes {
             if let post = core.post(route.inbox.path.percentEncoded) { change(post, to: route) } else { try add(route) }
         }
-        var notes: [String] = []
-        if new.file.workers != old.file.workers { notes.append("'workers' takes effect at the next start") }
-        if new.limits.maximumMemory != old.limits.maximumMemory { notes.append("'max-memory' takes effect at the next start") }
-        return notes
     }
 
     private func leave(_ post: InboxPost) {

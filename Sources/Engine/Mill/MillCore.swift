@@ -86,9 +86,9 @@ final class MillCore: Sendable {
     }
 
     func resume(_ post: InboxPost) {
-        post.resume()
+        let isWorthALine = post.resume()
         queue.resume(post.key)
-        tell(.resumed, post)
+        if isWorthALine { tell(.resumed, post) }
     }
 
     // MARK: - What others hear

@@ -11,7 +11,9 @@ struct MillEndings {
     /// An attempt has failed: again later, never again, or not the source's fault.
     func fail(_ active: ActiveJob, _ failure: Failure) {
         let (job, route) = (active.job, active.route)
-        let decision = decide(after: failure, attempt: job.attempts, limit: route.inbox.settings.attempts) { OutboxProbe.trouble(route.inbox.outbox) }
+        let decision = decide(after: failure, attempt: job.attempts, limit: route.inbox.settings.attempts) {
+            OutboxProbe.trouble(route.inbox.outbox) ?? OutboxProbe.trouble(job.place.work)
+        }
         switch decision {
         case .pause(let reason): rest(job, InboxPause(reason, failure.message), failure)
         case .reject: reject(job, failure)
@@ -132,13 +134,17 @@ struct MillEndings {
 
     /// - Returns: the folders that must be synced for the source to have left for good.
     private func leave(_ job: MillJob) throws(SystemError) -> [BytePath] {
-        let originals = job.staysInInbox ? .keep : job.post.route.inbox.settings.originals
-        switch originals {
-        case .move:
+        // What stands in work/ is a copy, or the original itself: that was claimed when the setting was another one.
+        if job.staysInInbox {
+            try job.place.delete(job.id)
+            return []
+        }
+        switch job.post.route.inbox.settings.originals {
+        case .move, .keep:
             guard let path = try job.place.putAway(job.id, job.relative, on: .done, syncs: false) else { return [] }
             let folders = path.directory.components.reduce(into: [job.place.path(.done)]) { $0.append($0[$0.count - 1].appending(BytePath($1))) }
             return folders + [job.place.work]
-        case .keep, .delete:
+        case .delete:
             try job.place.delete(job.id)
             return []
         }
@@ -149,7 +155,7 @@ struct MillEndings {
     private func finish(_ jobs: [MillJob]) -> Bool {
         guard !jobs.isEmpty else { return true }
         do {
-            try mill.ledger.finish(jobs.map { FinishedJob($0.id, recipe: $0.post.route.recipe) })
+            try mill.ledger.finish(jobs.map { FinishedJob($0.id, recipe: $0.recipe ?? $0.post.route.recipe) })
             try FaultPoint.pass(.afterFinishRecord)
             return true
         } catch {

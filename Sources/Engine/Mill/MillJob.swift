@@ -27,6 +27,8 @@ struct MillJob: Sendable {
     var task = Task.attempt
     /// How many attempts were begun so far.
     var attempts = 0
+    /// Of the route that the last attempt took; nil where that was before this start.
+    var recipe: String?
     /// What the inbox offered, and awaits an answer for; nil where it was answered.
     var offered: ReadySource?
 }

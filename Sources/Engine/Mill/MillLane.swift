@@ -91,6 +91,7 @@ final class MillLane {
         for job in jobs {
             var job = job
             job.attempts = numbers[job.id] ?? 1
+            job.recipe = job.post.route.recipe
             var active = ActiveJob(job)
             if render(&active) { rendered.append(active) }
             guard .now >= end else { continue }
@@ -115,7 +116,8 @@ final class MillLane {
         }
         mill.note(lane: index, active, stage: "render")
         do {
-            let source = try MillSource(active.job, ignored: active.route.watchSettings.ignored).file()
+            try prepare(active.route)
+            let source = try MillSource(active.job, ignored: active.route.watchSettings.ignored, limits: active.route.render.limits).file()
             try FaultPoint.passOutput(.afterSnapshot)
             active.take(source)
             let opened = try active.work.open(active.route.render.limits)
@@ -138,6 +140,24 @@ final class MillLane {
             mill.endings.rest(active.job, InboxPause(.ioError, "\(error)"))
         }
         return false
+    }
+
+    /// Sees to it that there is a worker. No source was touched yet: what goes wrong here is none's fault.
+    private func prepare(_ route: MillRoute) throws {
+        do {
+            try maker.prepare(route.render)
+        } catch let loss as WorkerLoss {
+            maker.seat.letGo()
+            mill.noteLoss()
+            throw WorkerTrouble(description: "no worker can be used: \(try loss.failure(attempt: 1).message)")
+        } catch let failure as Failure {
+            maker.seat.letGo()
+            throw WorkerTrouble(description: "no worker can be used: \(failure.message)")
+        }
+    }
+
+    private struct WorkerTrouble: Error, CustomStringConvertible {
+        let description: String
     }
 
     private func fail(_ active: ActiveJob, _ loss: WorkerLoss) {

@@ -8,11 +8,14 @@ struct MillRecovery {
     private let mill: MillCore
     private let post: InboxPost
     private let place: WorkPlace
+    /// The other inboxes of the mill file, which take up their jobs themselves.
+    private let others: Set<BytePath>
 
-    init(_ mill: MillCore, _ post: InboxPost, _ place: WorkPlace) {
+    init(_ mill: MillCore, _ post: InboxPost, _ place: WorkPlace, others: Set<BytePath>) {
         self.mill = mill
         self.post = post
         self.place = place
+        self.others = others
     }
 
     private struct Standing {
@@ -45,7 +48,8 @@ struct MillRecovery {
             guard try FileSystem.status(work) != nil else { continue }
             for name in try FileSystem.names(in: work) {
                 let place = WorkPlace(base: candidate, name: BytePath(name))
-                for job in try place.standingJobs() where !known.contains(job.id) && (jobs.contains(job.id) || isOwn(place)) {
+                for job in try place.standingJobs() where !known.contains(job.id) {
+                    guard try jobs.contains(job.id) || isOwn(place) && !isOthers(job.id) else { continue }
                     found[job.id] = Standing(place: place, job: job)
                 }
             }
@@ -55,6 +59,12 @@ struct MillRecovery {
 
     /// Only the present place is this inbox' own beyond doubt: another inbox may have had the name before.
     private func isOwn(_ other: WorkPlace) -> Bool { other.base == place.base && other.name == place.name }
+
+    /// Two inboxes may have changed names.
+    private func isOthers(_ id: JobID) throws -> Bool {
+        guard let job = try mill.ledger.job(id) else { return false }
+        return job.state.isOpen && others.contains(job.inbox)
+    }
 
     private func perform(_ step: RecoveryStep, _ standing: [JobID: Standing]) throws {
         switch step {

@@ -49,13 +49,9 @@ struct MillRetry {
     }
 
     private func giveBack(_ source: BytePath, _ post: InboxPost, _ place: WorkPlace) throws(SystemError) -> BytePath {
-        guard post.route.inbox.settings.originals == .keep else { return try post.failedFolder(place).giveBack(source) }
-        // The original is still in the inbox; what stands in failed/ is a copy.
         let file = place.path(.failed).appending(source)
         let path = FailureNote.source(ofNoteBeside: file) ?? source
-        guard try FileSystem.status(post.path.appending(path), followLinks: false) != nil else {
-            return try post.failedFolder(place).giveBack(source)
-        }
+        guard try isCopy(file, of: path, post) else { return try post.failedFolder(place).giveBack(source) }
         do throws(LedgerError) {
             try ledger.forgetKept(inbox: post.path, paths: [path])
         } catch {
@@ -65,5 +61,20 @@ struct MillRetry {
         try folder.removeTree(file.lastComponent)
         FileSystem.remove(FailureNote.path(beside: file))
         return path
+    }
+
+    /// Whether the original is still in the inbox, so that what stands in failed/ can go. It may be an original itself: that failed when the
+    /// inbox did not keep them, or another file stands under its name by now.
+    private func isCopy(_ file: BytePath, of path: BytePath, _ post: InboxPost) throws(SystemError) -> Bool {
+        guard let failed = try FileSystem.status(file, followLinks: false),
+            let original = try FileSystem.status(post.path.appending(path), followLinks: false), failed.kind == original.kind
+        else { return false }
+        do throws(LedgerError) {
+            // The folder of a set has the time at which it was copied.
+            guard try ledger.kept(inbox: post.path, path: path)?.code != nil else { return false }
+        } catch {
+            throw SystemError("find out whether '\(path.printable)' is in the inbox (\(error.description))", code: EIO)
+        }
+        return failed.kind == .directory || failed.bytes == original.bytes && failed.modified == original.modified
     }
 }

@@ -8,10 +8,12 @@ struct StillWritten: Error {}
 struct MillSource {
     private let job: MillJob
     private let ignored: IgnoredNames
+    private let limits: Limits
 
-    init(_ job: MillJob, ignored: IgnoredNames) {
+    init(_ job: MillJob, ignored: IgnoredNames, limits: Limits) {
         self.job = job
         self.ignored = ignored
+        self.limits = limits
     }
 
     /// - Throws: `StillWritten`, or `Failure` where it cannot be read.
@@ -19,7 +21,7 @@ struct MillSource {
         let identity = job.post.path.appending(job.relative)
         do throws(SystemError) {
             guard job.isSet else {
-                return SourceFile(path: try job.place.open(job.id).path, identity: identity, relative: job.relative)
+                return SourceFile(path: try path(), identity: identity, relative: job.relative)
             }
             let members = try self.members(of: Directory(job.place.source(of: job.id)))
             let problem = members.isEmpty ? Failure(.empty, stage: "read", "expected a folder with pictures, found none in it") : nil
@@ -34,8 +36,15 @@ struct MillSource {
 
     private func member(_ path: BytePath) throws(SystemError) -> SourceFile {
         let relative = job.relative.appending(path)
-        let file = try job.place.open(job.id, member: path)
-        return SourceFile(path: file.path, identity: job.post.path.appending(relative), relative: relative)
+        return SourceFile(path: try self.path(path), identity: job.post.path.appending(relative), relative: relative)
+    }
+
+    /// Where the source, or a member of the set, can be read. What is too large is refused when it is opened, and not copied for that.
+    private func path(_ member: BytePath? = nil) throws(SystemError) -> BytePath {
+        let source = job.place.source(of: job.id)
+        let path = member.map { source.appending($0) } ?? source
+        let bytes = try FileSystem.status(path, followLinks: false)?.bytes ?? 0
+        return bytes > limits.maximumSourceBytes ? path : try job.place.open(job.id, member: member).path
     }
 
     /// All files of the set, in natural order, as paths from its folder.

@@ -1,5 +1,4 @@
 // Sources in `failed/` go back to their inbox: what `imagemill retry` does.
-import CLinux
 import Glibc
 package import Pipeline
 
@@ -49,11 +48,20 @@ package struct FailedFolder: Sendable {
         guard kind == .regular || isSet else { throw SystemError("retry '\(source.printable)'", code: ENOENT) }
         // A second failure of one name stands in `failed/` under another.
         let path = FailureNote.source(ofNoteBeside: old) ?? source
-        let new = inbox.appending(path)
-        try DurableFile.makeFolders(new.directory)
-        let result = withPath(old) { old in withPath(new) { new in clinux_rename_new(old, new) } }
-        guard result == 0 else { throw SystemError("move '\(source.printable)' back to '\(new.printable)'") }
+        do throws(SystemError) {
+            try move(source, to: path)
+        } catch {
+            throw SystemError("move '\(source.printable)' back to '\(inbox.appending(path).printable)'", code: error.code)
+        }
         FileSystem.remove(FailureNote.path(beside: old))
         return path
+    }
+
+    /// An inbox that is missing may be a mount, and is not made; no link is followed in it.
+    private func move(_ source: BytePath, to path: BytePath) throws(SystemError) {
+        var new = try Directory(inbox)
+        for name in path.components.dropLast() { new = try new.makingFolder(BytePath(name)) }
+        try Directory(folder).folder(source.directory).move(source.lastComponent, to: new, as: path.lastComponent)
+        try new.sync()
     }
 }

@@ -109,6 +109,12 @@ package struct Directory: Sendable {
         }
     }
 
+    /// Gives a file a second name; fails where something stands there.
+    package func link(_ name: BytePath, to folder: Directory, as newName: BytePath) throws(SystemError) {
+        let result = withPath(name) { old in withPath(newName) { new in linkat(file.descriptor, old, folder.file.descriptor, new, 0) } }
+        guard result == 0 else { throw SystemError("link '\(name.printable)'") }
+    }
+
     /// Removes a file, or an empty folder; what is gone already is fine.
     package func remove(_ name: BytePath, isFolder: Bool = false) throws(SystemError) {
         let result = withPath(name) { unlinkat(file.descriptor, $0, isFolder ? AT_REMOVEDIR : 0) }

@@ -26,9 +26,13 @@ package struct FileStatus: Equatable, Sendable {
         bytes = Int(status.st_size)
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)
-        modified = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
+        modified = fileTime(seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
     }
 }
+
+/// A file's time in nanoseconds since 1970. Anybody can give a file any time; from the year 2262 on they wrap around, and still differ from each
+/// other.
+func fileTime(seconds: Int, nanoseconds: Int) -> Int { seconds &* 1_000_000_000 &+ nanoseconds }
 
 /// An open descriptor; closed when the last owner lets go.
 package final class OpenFile: Sendable {

@@ -36,6 +36,8 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
             case ENOENT, ENOTDIR, ELOOP: .notFound
             case EACCES, EPERM: .permissionDenied
             case EISDIR: .isADirectory
+            // It had to be copied.
+            case ENOSPC, EDQUOT: .diskFull
             default: .ioError
             }
         return Failure(failure, stage: "read", description)

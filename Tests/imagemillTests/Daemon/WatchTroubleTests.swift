@@ -49,6 +49,109 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
+    @Test("An inbox whose folders cannot be made stays paused, and says so once; it goes on when they can be made")
+    func noFolders() async throws {
+        let drop = try DropFolder()
+        for name in ["state/work", ".imagemill", "in/.imagemill"] { try drop.runner.folder.write("in the way", to: name) }
+        try await drop.drop("a.jpg")
+        let watch = try await drop.start()
+        try await drop.until("it is paused") { try await drop.pause() != nil }
+        // Longer than it takes to look again, twice.
+        try await Task.sleep(for: .seconds(5))
+        #expect(watch.errorsSoFar.components(separatedBy: "warning: paused").count == 2, "\(watch.errorsSoFar)")
+        #expect(!watch.errorsSoFar.contains("notice: resumed") && drop.runner.exists("in/a.jpg"))
+        try FileManager.default.removeItem(atPath: drop.runner.folder.path("state/work"))
+        try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+
+    @Test("An original that was taken to be moved is moved, also when originals are kept by the time at which it is done")
+    func keptMeanwhile() async throws {
+        let drop = try DropFolder()
+        try await drop.drop("a.jpg")
+        _ = try await drop.runner.shell("IMAGEMILL_FAULT=after-decode:1:kill \"$IMAGEMILL\" watch mill.yaml")
+        #expect(drop.files("in").isEmpty && drop.files("state/work").contains { $0.hasSuffix("/source") })
+        let mill = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
+        try drop.runner.folder.write(mill.replacingOccurrences(of: "settle: 200ms", with: "settle: 200ms, originals: keep"), to: "mill.yaml")
+        let watch = try await drop.start()
+        try await drop.until("out/a.jpg.json")
+        try await drop.until("it is over") { try await drop.inbox()["done"] as? Int == 1 }
+        #expect(try await drop.stop(watch).exit == 0)
+        #expect(drop.files("state/done") == ["in/a.jpg"] && drop.files("state/work").isEmpty)
+    }
+
+    @Test("Two inboxes that change names each take up their own jobs")
+    func changedNames() async throws {
+        func mill(_ first: String, _ second: String) -> String {
+            "state: state\nworkers: 1\ninboxes:\n"
+                + [(first, "in", "out"), (second, "in2", "out2")].map { name, inbox, outbox in
+                    "  - { name: \(name), path: \(inbox), outbox: \(outbox), pipeline: p.yaml, settle: 200ms }\n"
+                }.joined()
+        }
+        let drop = try DropFolder(mill: mill("one", "two"))
+        try await drop.drop("a.jpg", into: "in2")
+        _ = try await drop.runner.shell("IMAGEMILL_FAULT=after-decode:1:kill \"$IMAGEMILL\" watch mill.yaml")
+        #expect(drop.files("state/work/two").contains { $0.hasSuffix("/source") })
+        try drop.runner.folder.write(mill("two", "one"), to: "mill.yaml")
+        let watch = try await drop.start()
+        try await drop.until("it is done: \(drop.files("."))") { drop.files("out").count + drop.files("out2").count == 2 }
+        #expect(drop.files("out2") == ["a.jpg.json", "a.webp"])
+        #expect(try await drop.stop(watch).exit == 0)
+        #expect(!watch.errorsSoFar.contains("somebody has removed it"))
+    }
+
+    @Test("What is under way when the pipeline of kept originals changes is made again with the new one")
+    func pipelineChangesMeanwhile() async throws {
+        let drop = try DropFolder(inbox: "originals: keep")
+        try drop.runner.pipeline(size: "900x900", format: "avif")
+        try drop.drop("a.jpg", try await SamplePicture.noise(width: 1600, height: 1200))
+        let watch = try await drop.start()
+        try await drop.until("it is under way") { try await drop.inbox()["in-progress"] as? Int == 1 }
+        try drop.runner.pipeline(size: "16x16", format: "avif")
+        #expect(try await drop.runner.run("reload", "--state", "state").exit == 0)
+        try await drop.until("it is made again", withinSeconds: 120) {
+            guard drop.runner.exists("out/a.avif") else { return false }
+            return try await drop.runner.size(of: "out/a.avif") == [16, 12]
+        }
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+
+    @Test("Retry removes a copy of what is in the inbox, and never an original that failed before originals were kept")
+    func retryOfOriginals() async throws {
+        let drop = try DropFolder()
+        try drop.drop("bad.jpg", Array("the first".utf8))
+        var watch = try await drop.start()
+        try await drop.until("state/failed/in/bad.jpg.error.json")
+        try await drop.stop(watch)
+        let mill = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
+        try drop.runner.folder.write(mill.replacingOccurrences(of: "settle: 200ms", with: "settle: 200ms, originals: keep"), to: "mill.yaml")
+        try drop.drop("bad.jpg", Array("another one".utf8))
+        watch = try await drop.start()
+        try await drop.until("state/failed/in/bad~2.jpg.error.json")
+        try await drop.until("it is over") { try await drop.inbox()["in-progress"] as? Int == 0 }
+        let retried = try await drop.runner.run("retry", "--state", "state", "--all")
+        #expect(retried.errors.contains("File exists"), "\(retried.output)\(retried.errors)")
+        #expect(try drop.runner.bytes("state/failed/in/bad.jpg") == Array("the first".utf8))
+        #expect(try drop.runner.bytes("in/bad.jpg") == Array("another one".utf8))
+        try await drop.stop(watch)
+    }
+
+    @Test("An inbox that is taken out of the file while its outbox is missing is let go")
+    func leavesWhilePaused() async throws {
+        let one = "state: state\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, settle: 200ms }\n"
+        let drop = try DropFolder(mill: one + "  - { path: in2, outbox: out2, pipeline: p.yaml, settle: 200ms }\n")
+        try drop.makeFolder("in2")
+        let watch = try await drop.start()
+        try FileManager.default.removeItem(atPath: drop.runner.folder.path("out2"))
+        try await drop.drop("a.jpg", into: "in2")
+        try await drop.until("it is paused") { try await drop.runner.run("status", "--state", "state").exit == 1 }
+        try drop.runner.folder.write(one, to: "mill.yaml")
+        #expect(try await drop.runner.run("reload", "--state", "state").exit == 0)
+        try await drop.until("one inbox is left") { (try await drop.status()["inboxes"] as? [[String: Any]])?.count == 1 }
+        #expect(drop.runner.exists("in2/a.jpg"))
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+
     @Test("An inbox that is missing at the start is waited for")
     func late() async throws {
         let drop = try DropFolder()

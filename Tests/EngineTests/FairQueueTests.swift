@@ -15,6 +15,18 @@ import Testing
         #expect(taken(&queue, 2).contains("b1"))
     }
 
+    @Test("What does not fit any more leaves its lane, and no other")
+    func filter() {
+        var queue = FairQueue<String>()
+        for name in ["1 stays", "2 goes", "3 stays"] {
+            queue.add(name, to: "a")
+            queue.add(name, to: "b")
+        }
+        queue.filter(lane: "a") { $0.hasSuffix("stays") }
+        #expect(queue.count(in: "a") == 2 && queue.count(in: "b") == 3)
+        #expect(taken(&queue, 9).sorted() == ["1 stays", "1 stays", "2 goes", "3 stays", "3 stays"])
+    }
+
     @Test("Inboxes take turns by their weight, without bursts")
     func weights() {
         var queue = FairQueue<String>()

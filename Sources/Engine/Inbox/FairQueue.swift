@@ -22,6 +22,14 @@ struct FairQueue<Element: Comparable> {
     /// A closed lane keeps what it has and gives nothing.
     mutating func setLane(_ name: String, isOpen: Bool) { lanes[name]?.isOpen = isOpen }
 
+    /// Lets go of what does not fit in a lane.
+    mutating func filter(lane: String, _ fits: (Element) -> Bool) {
+        guard var old = lanes[lane]?.waiting else { return }
+        var kept = Heap<Element>()
+        while let element = old.takeFirst() { if fits(element) { kept.add(element) } }
+        lanes[lane]!.waiting = kept
+    }
+
     /// Lets go of a lane with all that waits in it.
     mutating func removeLane(_ name: String) { lanes[name] = nil }
 

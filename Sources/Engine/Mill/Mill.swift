@@ -257,6 +257,7 @@ package final class Mill: Sendable {
         }
         core.queue.setInbox(post.key, priority: route.inbox.settings.priority)
         watcher?.stop()
+        core.queue.removeOffers(of: post.key)
         watch(post)
     }
 

@@ -67,6 +67,14 @@ final class WorkQueue: Sendable {
         }
     }
 
+    /// Forgets what an inbox has offered: its watcher is another one now, which offers it anew.
+    func removeOffers(of key: String) {
+        state.change { state in
+            state.queue.filter(lane: key) { if case .standing = $0 { true } else { false } }
+            state.arrivals[key] = nil
+        }
+    }
+
     /// - Parameter sources: of one inbox.
     func add(_ sources: [ReadySource]) {
         state.change { state in

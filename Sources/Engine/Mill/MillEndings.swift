@@ -71,7 +71,7 @@ struct MillEndings {
             job.task = .quarantine(failure)
             return rest(job, InboxPause(error, missing: .missingInbox))
         }
-        finish([job])
+        guard finish([job], else: .quarantine(failure)) else { return }
         let report = failedReport(job, failure)
         mill.log(report)
         job.post.end(job, failed: 1)
@@ -119,7 +119,7 @@ struct MillEndings {
             for job in left { restCommitting(job, InboxPause(error, missing: .missingInbox)) }
             return
         }
-        guard finish(left) else { return }
+        guard finish(left, else: .commit) else { return }
         for job in left {
             job.post.end(job, done: 1)
             answer(job)
@@ -150,16 +150,19 @@ struct MillEndings {
         }
     }
 
-    /// - Returns: whether it is recorded. Where it is not, the next start finds the source gone and records it then.
-    @discardableResult
-    private func finish(_ jobs: [MillJob]) -> Bool {
+    /// - Parameter task: what is tried again where it cannot be recorded; or the next start finds the source gone, and records it then.
+    /// - Returns: whether it is recorded.
+    private func finish(_ jobs: [MillJob], else task: MillJob.Task) -> Bool {
         guard !jobs.isEmpty else { return true }
         do {
             try mill.ledger.finish(jobs.map { FinishedJob($0.id, recipe: $0.recipe ?? $0.post.route.recipe) })
             try FaultPoint.pass(.afterFinishRecord)
             return true
         } catch {
-            for job in jobs { restCommitting(job, InboxPause((error as? LedgerError)?.pauseReason ?? .ioError, "\(error)")) }
+            for var job in jobs {
+                job.task = task
+                rest(job, InboxPause((error as? LedgerError)?.pauseReason ?? .ioError, "\(error)"))
+            }
             return false
         }
     }

@@ -80,6 +80,19 @@ import Testing
         #expect(drop.files("state/done") == ["in/a.jpg"] && drop.files("state/work").isEmpty)
     }
 
+    @Test("A failure that could not be recorded at once counts as a failure, once")
+    func failureRecordedLater() async throws {
+        let drop = try DropFolder()
+        try drop.drop("bad.jpg", Array("no picture".utf8))
+        let line = "IMAGEMILL_FAULT=after-finish-record:1:error:EIO \"$IMAGEMILL\" watch mill.yaml 2>log & sleep 1; for i in $(seq 200); do"
+        let end = " grep -q failed: log && break; sleep 0.1; done; \"$IMAGEMILL\" status --state state --json; kill $!; wait $!"
+        let result = try await drop.runner.shell(line + end)
+        let status = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+        let inbox = (status?["inboxes"] as? [[String: Any]])?.first
+        #expect(inbox?["failed"] as? Int == 1 && inbox?["done"] as? Int == 0 && inbox?["in-progress"] as? Int == 0, "\(result.output)")
+        #expect(drop.files("state/failed") == ["in/bad.jpg", "in/bad.jpg.error.json"] && drop.files("state/work").isEmpty)
+    }
+
     @Test("Two inboxes that change names each take up their own jobs")
     func changedNames() async throws {
         func mill(_ first: String, _ second: String) -> String {

@@ -47,12 +47,16 @@ install: ## Installs program, units, pipelines and documentation: DESTDIR, PREFI
 	install -m 644 deploy/tmpfiles.d/imagemill.conf "$(DESTDIR)$(SYSTEMDDIR)/tmpfiles.d/imagemill.conf"
 	cp -R pipelines/. "$(DESTDIR)$(DATADIR)/pipelines/"
 	chmod -R u=rwX,go=rX "$(DESTDIR)$(DATADIR)"
-	for page in README.md CHANGELOG.md LICENSE docs/operations.md; do \
-		if [ -f "$$page" ]; then install -m 644 "$$page" "$(DESTDIR)$(DOCDIR)/" || exit 1; fi; done
+	@# As they stand here, so that their links to each other hold.
+	install -d "$(DESTDIR)$(DOCDIR)/docs"
+	install -m 644 README.md CHANGELOG.md LICENSE "$(DESTDIR)$(DOCDIR)/"
+	cp -R $(addprefix docs/,architecture.md operations.md decisions guide images reference schema) "$(DESTDIR)$(DOCDIR)/docs/"
+	chmod -R u=rwX,go=rX "$(DESTDIR)$(DOCDIR)"
 	for page in docs/man/*.1; do \
 		if [ -f "$$page" ]; then install -D -m 644 -t "$(DESTDIR)$(MANDIR)" "$$page" || exit 1; fi; done
 	@# The configuration is the administrator's: the example stands beside it, and nothing is written over.
-	sed 's|\.\./pipelines/|$(DATADIR)/pipelines/|' deploy/mill.yaml > "$(DESTDIR)$(SYSCONFDIR)/imagemill/mill.yaml.example"
+	sed -e 's|\.\./pipelines/|$(DATADIR)/pipelines/|' -e 's|\.\./docs/|$(DOCDIR)/docs/|' -e 's|: docs/|: $(DOCDIR)/docs/|g' \
+		deploy/mill.yaml > "$(DESTDIR)$(SYSCONFDIR)/imagemill/mill.yaml.example"
 	chmod 644 "$(DESTDIR)$(SYSCONFDIR)/imagemill/mill.yaml.example"
 
 uninstall: ## Removes what `make install` has put there; configurations and state stay.

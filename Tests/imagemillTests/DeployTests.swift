@@ -56,6 +56,7 @@ import Testing
         let expected = [
             "opt/mill/bin/imagemill", "\(lib)/systemd/system/imagemill.service", "\(lib)/systemd/system/imagemill@.service",
             "\(lib)/sysusers.d/imagemill.conf", "\(lib)/tmpfiles.d/imagemill.conf", "opt/mill/share/doc/imagemill/README.md",
+            "opt/mill/share/doc/imagemill/docs/operations.md", "opt/mill/share/doc/imagemill/docs/reference/mill.md",
         ]
         let pipelines = Checkout.files(below: "pipelines", extension: "yaml").map { "opt/mill/share/imagemill/" + $0 }
         let files = runner.files(in: "root")
@@ -66,6 +67,7 @@ import Testing
         #expect(try await runner.shell("root/opt/mill/bin/imagemill").exit == 0)
         let example = try String(contentsOfFile: runner.folder.path("root/opt/etc/imagemill/mill.yaml.example"), encoding: .utf8)
         #expect(example.contains("pipeline: /opt/mill/share/imagemill/pipelines/web-photos.yaml "))
+        #expect(example.contains("All settings: /opt/mill/share/doc/imagemill/docs/reference/mill.md. "))
 
         try runner.folder.write("mine", to: "root/opt/etc/imagemill/mill.yaml")
         let removed = try await runner.shell("make -C '\(Checkout.path)' uninstall DESTDIR=\"$PWD/root\" PREFIX=/opt/mill SYSCONFDIR=/opt/etc")

@@ -36,6 +36,26 @@ import Testing
         #expect(result.output.contains("the inbox is missing, and would be waited for"))
     }
 
+    @Test("An inbox that is there is not called missing where this user may write nowhere", .enabled(if: TestMachine.isRoot))
+    func noPlace() async throws {
+        let runner = try runner(one)
+        let tool = "setpriv --reuid=65534 --regid=65534 --clear-groups"
+        // Where the test's folder or the program is hidden from that user, there is nothing to try.
+        guard try await runner.shell("chmod 755 . in out && \(tool) test -x '\(CommandRunner.executable)' -a -r mill.yaml").exit == 0 else { return }
+        let result = try await runner.shell("\(tool) '\(CommandRunner.executable)' check mill.yaml")
+        #expect(result.exit == 0)
+        #expect(result.output.contains("/out; this user may write to no place for work/, done/ and failed/\n"), "\(result.output)\(result.errors)")
+    }
+
+    @Test("A picture in place of a mill file is called one")
+    func picture() async throws {
+        let runner = try runner(one)
+        try await runner.picture("photo.jpg")
+        let result = try await runner.run("check", "photo.jpg")
+        #expect(result.exit == 78)
+        #expect(result.errors.hasPrefix("photo.jpg:1:1: error: expected a YAML file, found a picture (jpeg)\n"), "\(result.errors)")
+    }
+
     @Test("Mistakes of the mill file, of its pipelines, and missing pipelines are all told at once")
     func mistakes() async throws {
         let runner = try runner(
@@ -54,7 +74,8 @@ import Testing
         arguments: [
             ("path: in, outbox: in/out", "is inside of the inbox"), ("path: out/in, outbox: out", "is inside of the outbox"),
             ("path: in, outbox: link", "is the outbox too"), ("path: link/sub, outbox: in", "is inside of the outbox"),
-            ("path: p.yaml, outbox: out", "is no folder"), ("path: ., outbox: /tmp/elsewhere", "the state folder"),
+            ("path: p.yaml, outbox: out", "/p.yaml' is no folder"), ("path: in, outbox: p.yaml", ": the outbox '"),
+            ("path: ., outbox: /tmp/elsewhere", "the state folder"),
         ])
     func refused(folders: String, sentence: String) async throws {
         let runner = try runner("state: state\ninboxes:\n  - { \(folders), pipeline: p.yaml }\n", folders: ["in/sub", "out/in"])

@@ -46,8 +46,8 @@ struct MillLayout: Sendable {
         var sentences: [String] = []
         for (index, one) in inboxes.enumerated() {
             let title = "inbox '\(one.name)'"
-            for folder in [one.inbox, one.outbox] where folder.isNoFolder {
-                sentences.append("\(title): '\(folder.path.printable)' is no folder")
+            for (what, folder) in [("inbox", one.inbox), ("outbox", one.outbox)] where folder.isNoFolder {
+                sentences.append("\(title): the \(what) '\(folder.path.printable)' is no folder")
             }
             for (what, file) in one.files where inboxes.contains(where: { file.isAtOrBelow($0.inbox) }) {
                 sentences.append("\(title): \(what) '\(file.path.printable)' stands in an inbox, and would be taken for a source; move it elsewhere")

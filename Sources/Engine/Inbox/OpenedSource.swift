@@ -34,7 +34,7 @@ package struct OpenedSource: Sendable {
         }
         guard status.bytes > 0 else { throw Failure(.empty, stage: "read", "expected a picture, found a file of 0 bytes") }
         guard status.bytes <= limits.maximumSourceBytes else {
-            let message = "the file has \(status.bytes) bytes; the limit is \(limits.maximumSourceBytes) (--max-source-bytes)"
+            let message = "the file has \(status.bytes) bytes; the limit is \(limits.maximumSourceBytes) (max-source-bytes)"
             throw Failure(.tooManyBytes, stage: "read", message)
         }
         switch guessFormat(file.bytes(at: 0, count: 4096)) {

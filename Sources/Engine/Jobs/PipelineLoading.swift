@@ -35,10 +35,19 @@ package struct LoadedPipeline: Sendable {
     package static func text(of path: String) throws -> String {
         let bytes = try OpenFile.contents(BytePath(path), limit: largest)
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            let problem = Diagnostic(Position(line: 1, column: 1), "the file is not UTF-8 text")
+            let problem = Diagnostic(Position(line: 1, column: 1), "expected a YAML file, found \(kind(of: bytes))")
             throw Diagnostics(file: path, text: "", items: [problem])
         }
         return text
+    }
+
+    /// What stands where a text was expected: most often a picture, when two arguments were mixed up.
+    private static func kind(of bytes: [UInt8]) -> String {
+        switch guessFormat(bytes) {
+        case .readable(let format): "a picture (\(format.rawValue))"
+        case .recognised(let name): name
+        case .unknown: "bytes that are not UTF-8 text"
+        }
     }
 
     /// Takes a pipeline's text and opens its assets.

@@ -133,7 +133,7 @@ package final class RenditionMaker {
 
     private func checkMemory(_ memory: Int, _ limits: Limits) throws(Failure) {
         guard memory <= limits.maximumMemory else {
-            let message = "rendering would need up to \(memory >> 20) MiB; the budget is \(limits.maximumMemory >> 20) MiB (--max-memory)"
+            let message = "rendering would need up to \(memory >> 20) MiB; the budget is \(limits.maximumMemory >> 20) MiB (max-memory)"
             throw Failure(.tooMuchMemory, stage: "read", message)
         }
     }

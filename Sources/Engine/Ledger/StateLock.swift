@@ -13,7 +13,11 @@ package final class StateLock: Sendable {
 
     /// - Throws: `StateInUse`, or `SystemError` where the folder cannot be used.
     package init(state: BytePath) throws {
-        try DurableFile.makeFolders(state)
+        do throws(SystemError) {
+            try DurableFile.makeFolders(state)
+        } catch {
+            throw SystemError("make the state folder '\(state.printable)' ('state' in the mill file)", code: error.code)
+        }
         folder = try OpenFile.reading(state)
         let note = state.appending(BytePath("process"))
         guard flock(folder.descriptor, LOCK_EX | LOCK_NB) == 0 else {

@@ -19,7 +19,12 @@ package struct MillFile: Sendable {
         var log = ReadingLog(catalogue: StageCatalogue([]))
         for problem in problems { log.problem(problem.position, problem.message) }
         let group = root.flatMap { Parameters.read(MillGroup.self, from: $0, owner: "the mill file", &log) }
-        guard let group, log.problems.isEmpty else { throw Diagnostics(file: file, text: text, items: log.problems) }
+        guard let group, log.problems.isEmpty else {
+            let mixedUp = root.flatMap { Self.kind($0, isOnly: PipelineGroup.self, not: MillGroup.self) }.map {
+                [Diagnostic($0, "expected a mill file, found a pipeline; name it as the 'pipeline' of an inbox")]
+            }
+            throw Diagnostics(file: file, text: text, items: mixedUp ?? log.problems)
+        }
         self.text = text
         state = group.state
         workers = group.workers
@@ -34,10 +39,21 @@ package struct MillFile: Sendable {
 
     /// Whether a text looks more like a mill file than like a pipeline, by its keys.
     package static func isLikely(_ text: String) -> Bool {
-        guard let root = readYAML(text).root, case .mapping(let entries) = root.content else { return false }
+        guard let root = readYAML(text).root else { return false }
+        return known(MillGroup.self, in: root) > known(PipelineGroup.self, in: root)
+    }
+
+    /// Where a pipeline would begin that is a mill file instead; nil where it is none.
+    static func standsInstead(of pipeline: YAMLNode) -> Position? { kind(pipeline, isOnly: MillGroup.self, not: PipelineGroup.self) }
+
+    private static func kind(_ root: YAMLNode, isOnly one: any ParameterGroup.Type, not other: any ParameterGroup.Type) -> Position? {
+        known(one, in: root) > 0 && known(other, in: root) == 0 ? root.position : nil
+    }
+
+    private static func known(_ type: any ParameterGroup.Type, in root: YAMLNode) -> Int {
+        guard case .mapping(let entries) = root.content else { return 0 }
         let keys = Set(entries.map(\.key))
-        func known(_ type: any ParameterGroup.Type) -> Int { Parameters.describe(type).count { keys.contains($0.key) } }
-        return known(MillGroup.self) > known(PipelineGroup.self)
+        return Parameters.describe(type).count { keys.contains($0.key) }
     }
 
     /// The JSON Schema of a mill file.

@@ -54,7 +54,9 @@ struct InboxGroup: ParameterGroup {
         keepsTree = p.optional("keep-tree", true, "Puts renditions into the same sub-folders as their sources.")
         priority = p.optional("priority", 1, in: 1...100, "The share of this inbox where several wait: 2 gets twice as many turns as 1.")
         ignore = p.optional("ignore", NamePatternList([]), "More names to pass over; with ! before it, a usual leftover that is taken after all.")
-        reports = p.optional("reports", .beside, "Where reports go: beside the renditions, or to the folder reports/ in the outbox.")
+        reports = p.optional(
+            "reports", .beside,
+            "Where reports go: beside the renditions, or to the folder reports/ in the outbox; always under the source's sub-folders.")
         if let name, !Self.canName(name) { p.problem(at: "name", "the name '\(name)' cannot be the name of a folder") }
         if incompleteAfter < settle { p.problem(at: "incomplete-after", "'incomplete-after' is shorter than 'settle'; it must be longer") }
     }

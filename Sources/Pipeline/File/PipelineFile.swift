@@ -43,7 +43,12 @@ package struct PipelineFile: Sendable {
         var log = ReadingLog(catalogue: catalogue)
         for problem in problems { log.problem(problem.position, problem.message) }
         let group = root.flatMap { Parameters.read(PipelineGroup.self, from: $0, owner: "the pipeline", &log) }
-        guard let group, log.problems.isEmpty else { throw Diagnostics(file: file, text: text, items: log.problems) }
+        guard let group, log.problems.isEmpty else {
+            let mixedUp = root.flatMap { MillFile.standsInstead(of: $0) }.map {
+                [Diagnostic($0, "expected a pipeline, found a mill file, which `imagemill watch` takes")]
+            }
+            throw Diagnostics(file: file, text: text, items: mixedUp ?? log.problems)
+        }
         name = String(decoding: SourceName(BytePath(file)).stem, as: UTF8.self)
         self.text = text
         source = group.source

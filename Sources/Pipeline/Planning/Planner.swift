@@ -146,13 +146,13 @@ package struct Planner: Sendable {
     func checkLimits(_ source: SourceFacts, loadsAllFrames: Bool) throws(PlanFailure) {
         let frames = loadsAllFrames ? source.frames : 1
         guard frames <= limits.maximumFrames else {
-            let message = "the animation has \(frames) frames; the limit is \(limits.maximumFrames) (--max-frames)"
+            let message = "the animation has \(frames) frames; the limit is \(limits.maximumFrames) (max-frames)"
             throw PlanFailure(.tooManyFrames, stage: "read", message)
         }
         let (pixels, overflow) = source.size.area.multipliedReportingOverflow(by: frames)
         guard !overflow, pixels <= limits.maximumPixels else {
             let what = frames > 1 ? "\(frames) frames of \(source.size)" : source.size.description
-            let message = "the picture has \(what) pixels; the limit is \(limits.maximumPixels) in all (--max-pixels)"
+            let message = "the picture has \(what) pixels; the limit is \(limits.maximumPixels) in all (max-pixels)"
             throw PlanFailure(.tooManyPixels, stage: "read", message)
         }
     }
@@ -163,7 +163,7 @@ package struct Planner: Sendable {
         for size in [step.output.size, step.plan.largestSize] {
             let (pixels, overflow) = size.area.multipliedReportingOverflow(by: frames)
             guard !overflow, pixels <= limits.maximumPixels, max(size.width, size.height) <= maximumCoordinate else {
-                let message = "'\(step.name)' would make a picture of \(size) pixels; the limit is \(limits.maximumPixels) (--max-pixels)"
+                let message = "'\(step.name)' would make a picture of \(size) pixels; the limit is \(limits.maximumPixels) (max-pixels)"
                 throw PlanFailure(.tooManyPixels, stage: step.name, message)
             }
         }

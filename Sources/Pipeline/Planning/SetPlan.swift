@@ -95,7 +95,7 @@ extension Planner {
         let join = try Step.plan(stage, members, in: context, path: path)
         try checkPixels(join)
         guard join.output.frames <= limits.maximumFrames else {
-            let message = "the animation would have \(join.output.frames) frames; the limit is \(limits.maximumFrames) (--max-frames)"
+            let message = "the animation would have \(join.output.frames) frames; the limit is \(limits.maximumFrames) (max-frames)"
             throw PlanFailure(.tooManyFrames, stage: use.name, message)
         }
         return [join] + (try steps(places.dropFirst(), from: join.output, scale: scale, measurements))

@@ -45,8 +45,10 @@ struct CheckCommand: RenderingCommand {
 
     private func sentence(_ inbox: LoadedMill.Inbox) -> String {
         let head = "\(inbox.settings.name): \(inbox.path.printable) → \(inbox.outbox.printable)"
-        let tail = inbox.base.predicted.map { "work/, done/ and failed/ will stand in \($0.printable)" }
-        return "\(head); \(tail ?? "the inbox is missing, and would be waited for")"
+        if let place = inbox.base.predicted { return "\(head); work/, done/ and failed/ will stand in \(place.printable)" }
+        let isThere = (try? FileSystem.status(inbox.path)).flatMap { $0 } != nil
+        let trouble = isThere ? "this user may write to no place for work/, done/ and failed/" : "the inbox is missing, and would be waited for"
+        return "\(head); \(trouble)"
     }
 
     /// The worker decodes the assets.

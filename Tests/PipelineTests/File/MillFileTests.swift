@@ -80,6 +80,21 @@ struct MillFileTests {
     }
 
     @Test
+    func `a pipeline in place of a mill file, and the other way round, is one mistake`() {
+        let pipeline = "# a\nrenditions: { web: { save: { format: webp } } }\n"
+        let mill = "state: s\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n"
+        let first = #expect(throws: Diagnostics.self) { try MillFile(text: pipeline, file: "p.yaml") }
+        let pipelineFound = "expected a mill file, found a pipeline; name it as the 'pipeline' of an inbox"
+        #expect(first?.items == [Diagnostic(Position(line: 2, column: 1), pipelineFound)])
+        let second = #expect(throws: Diagnostics.self) { try PipelineFile(text: mill, file: "m.yaml", catalogue: StageCatalogue([])) }
+        let millFound = "expected a pipeline, found a mill file, which `imagemill watch` takes"
+        #expect(second?.items == [Diagnostic(Position(line: 1, column: 1), millFound)])
+        // What has keys of both is what it was taken for, with mistakes.
+        let both = #expect(throws: Diagnostics.self) { try MillFile(text: "state: s\nstages: []\n", file: "m.yaml") }
+        #expect(both?.items.count == 2)
+    }
+
+    @Test
     func `the schema knows every setting, and describes an inbox once`() throws {
         let (file, inbox) = MillFile.descriptions
         #expect(file.map(\.key).starts(with: ["state", "workers", "inboxes", "drain", "max-pixels"]))

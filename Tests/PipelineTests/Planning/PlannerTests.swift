@@ -203,7 +203,7 @@ struct PlannerTests {
     @Test
     func `a source with too many pixels is refused before anything else`() throws {
         let failure = try planFailure(onePipeline([]), .png(101, 100), limits: Self.limits(pixels: 10_000))
-        let words = "the picture has 101×100 pixels; the limit is 10000 in all (--max-pixels)"
+        let words = "the picture has 101×100 pixels; the limit is 10000 in all (max-pixels)"
         #expect(failure == Failure(.tooManyPixels, stage: "read", words))
         #expect(try planFailure(onePipeline([]), .png(100, 100), limits: Self.limits(pixels: 10_000)) == nil)
     }
@@ -212,7 +212,7 @@ struct PlannerTests {
     func `the pixels of all frames count where all are loaded`() throws {
         let source = SourceFacts.gif(50, 50, frames: 5)
         let moving = onePipeline([], save: "{ format: gif }")
-        let words = "the picture has 5 frames of 50×50 pixels; the limit is 10000 in all (--max-pixels)"
+        let words = "the picture has 5 frames of 50×50 pixels; the limit is 10000 in all (max-pixels)"
         #expect(try planFailure(moving, source, limits: Self.limits(pixels: 10_000)) == Failure(.tooManyPixels, stage: "read", words))
         #expect(try planFailure(moving, source, limits: Self.limits(pixels: 12_500)) == nil)
         #expect(try planFailure(onePipeline([]), source, limits: Self.limits(pixels: 10_000)) == nil)
@@ -228,7 +228,7 @@ struct PlannerTests {
     @Test
     func `an animation with too many frames is refused where all are loaded`() throws {
         let source = SourceFacts.gif(5, 5, frames: 11)
-        let words = "the animation has 11 frames; the limit is 10 (--max-frames)"
+        let words = "the animation has 11 frames; the limit is 10 (max-frames)"
         let failure = try planFailure(onePipeline([], save: "{ format: webp }"), source, limits: Self.limits(frames: 10))
         #expect(failure == Failure(.tooManyFrames, stage: "read", words))
         #expect(try planFailure(onePipeline([]), source, limits: Self.limits(frames: 10)) == nil)
@@ -240,7 +240,7 @@ struct PlannerTests {
             ("frame: { width: 101, height: 100 }", "frame", "101×100"),
         ])
     func `a stage that makes too many pixels is named`(stage: String, name: String, size: String) throws {
-        let words = "'\(name)' would make a picture of \(size) pixels; the limit is 10000 (--max-pixels)"
+        let words = "'\(name)' would make a picture of \(size) pixels; the limit is 10000 (max-pixels)"
         let failure = try planFailure(onePipeline([stage]), .png(40, 30), limits: Self.limits(pixels: 10_000))
         #expect(failure == Failure(.tooManyPixels, stage: name, words))
         #expect(try planFailure(onePipeline([], shared: [stage]), .png(40, 30), limits: Self.limits(pixels: 10_000)) == failure)

@@ -39,6 +39,8 @@ final class FakeDaemon: DaemonControl {
         var products = StatusDocument.Inbox(
             path: ShownPath(BytePath("/srv/in\n")), outbox: ShownPath(BytePath("/srv/out")), pipeline: "p.yaml", watching: .events)
         (products.seen, products.settling, products.waiting, products.done, products.failed, products.oldestSeconds) = (3, 2, 1, 10, 4, 75)
+        products.blocked = 1
+        products.obstacles = [StatusDocument.Obstacle(path: ShownPath(BytePath("c\n.jpg")), message: "cannot move it: Permission denied")]
         var share = StatusDocument.Inbox(
             path: ShownPath(BytePath([0x2F, 0xFF])), outbox: ShownPath(BytePath("/o")), pipeline: "q", watching: .poll)
         share.state = .paused

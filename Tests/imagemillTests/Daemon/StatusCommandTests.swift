@@ -24,7 +24,8 @@ import Testing
                 imagemill \#(imagemillVersion), process 42: running for 1 d 2 h; 1 of 4 workers busy, 6 queued, the oldest for 1 min 15 s, 50 MiB
 
                 /srv/in\n → /srv/out (p.yaml)
-                  watching by events; 10 done, 4 failed; 3 seen, 2 settling, 1 waiting to retry, the oldest for 1 min 15 s
+                  watching by events; 10 done, 4 failed; 2 settling, 1 blocked, 1 waiting to retry, the oldest for 1 min 15 s
+                  blocked: c\n.jpg: cannot move it: Permission denied
                 /� → /o (q)
                   paused; 0 done, 0 failed; idle
                   paused since 2026-11-20T23:30:00.123Z: no-space: the disk of '/o' is full

@@ -160,4 +160,20 @@ import Testing
             #expect(error.map { "\($0)" } == words)
         }
     }
+
+    @Test("Who may not reach the socket is told so, and not that there is no daemon", .enabled(if: TestMachine.isRoot))
+    func refused() async throws {
+        let server = try serve()
+        defer { server.stop() }
+        let folder = DurableFile.folder(of: path).text
+        let runner = try CommandRunner()
+        let tool = "setpriv --reuid=65534 --regid=65534 --clear-groups"
+        // Where the program is hidden from that user, there is nothing to try.
+        guard try await runner.shell("\(tool) test -x '\(CommandRunner.executable)'").exit == 0 else { return }
+        let result = try await runner.shell("chmod 700 '\(folder)'; cd / && \(tool) '\(CommandRunner.executable)' status --socket '\(path.text)'")
+        #expect(result.exit == 75)
+        #expect(
+            result.errors
+                == "imagemill: the daemon at '\(path.text)' may not be asked by this user; ask as the user that it runs as, or as root\n")
+    }
 }

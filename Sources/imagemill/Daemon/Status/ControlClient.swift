@@ -36,12 +36,22 @@ enum ControlClient {
     private static func connect(_ path: BytePath) throws -> OpenFile {
         let nobody = NoDaemon(description: "no daemon is running at '\(path.printable)'; start one with 'imagemill watch mill.yaml'")
         let socket = try unixSocket(SOCK_STREAM, nonblocking: false)
-        guard let folder = try? OpenFile.reading(DurableFile.folder(of: path)) else { throw nobody }
+        let folder: OpenFile
+        do throws(SystemError) {
+            folder = try OpenFile.reading(DurableFile.folder(of: path))
+        } catch {
+            throw error.code == EACCES ? refused(path) : nobody
+        }
         let address = UnixAddress(in: folder, name: path.lastComponent.text)
         let result = withExtendedLifetime(folder) { address.withPointer { Glibc.connect(socket.descriptor, $0, $1) } }
         guard result != 0 else { return socket }
         if [ENOENT, ECONNREFUSED, ENOTDIR, ENOTSOCK].contains(errno) { throw nobody }
-        throw SystemError("ask the daemon at '\(path.printable)'")
+        throw errno == EACCES ? refused(path) : SystemError("ask the daemon at '\(path.printable)'")
+    }
+
+    /// Whether one runs there cannot be told.
+    private static func refused(_ path: BytePath) -> any Error {
+        NoDaemon(description: "the daemon at '\(path.printable)' may not be asked by this user; ask as the user that it runs as, or as root")
     }
 
     private static func receive(_ socket: OpenFile, _ path: BytePath) throws -> [UInt8] {

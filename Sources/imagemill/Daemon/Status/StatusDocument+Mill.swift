@@ -25,6 +25,7 @@ extension StatusDocument.Inbox {
             StatusDocument.Pause(reason: $0.reason, message: $0.message, since: timestamp(milliseconds: inbox.pausedSince))
         }
         (settling, ready, blocked) = (counts.settling, counts.ready, counts.blocked)
+        obstacles = inbox.watching.blocked.map { StatusDocument.Obstacle(path: ShownPath($0.path), message: $0.reason.description) }
         seen = counts.settling + counts.ready + counts.blocked
         (inProgress, waiting) = (inbox.open - inbox.waiting, inbox.waiting)
         ignored = inbox.watching.ignored + inbox.watching.irregular

@@ -56,6 +56,8 @@ struct StatusDocument: Codable, Equatable, Sendable {
         var ready = 0
         /// The system does not let them be read or taken.
         var blocked = 0
+        /// Some of these, with the reason.
+        var obstacles: [Obstacle] = []
         var inProgress = 0
         /// Put off after a failure.
         var waiting = 0
@@ -65,6 +67,12 @@ struct StatusDocument: Codable, Equatable, Sendable {
         var failed = 0
         /// How long the oldest has been in the works.
         var oldestSeconds: Int?
+    }
+
+    /// A source that cannot be taken.
+    struct Obstacle: Codable, Equatable, Sendable {
+        var path: ShownPath
+        var message: String
     }
 
     struct Pause: Codable, Equatable, Sendable {

@@ -18,7 +18,7 @@ extension StatusDocument {
 
 extension StatusDocument.Inbox {
     enum CodingKeys: String, CodingKey {
-        case path, outbox, pipeline, watching, state, paused, seen, settling, ready, blocked, waiting, ignored, done, failed
+        case path, outbox, pipeline, watching, state, paused, seen, settling, ready, blocked, obstacles, waiting, ignored, done, failed
         case inProgress = "in-progress"
         case oldestSeconds = "oldest-seconds"
     }

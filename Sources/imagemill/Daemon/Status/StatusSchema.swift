@@ -27,7 +27,7 @@ enum StatusSchema {
         [
             "path": path, "outbox": path, "pipeline": text, "watching": words(StatusDocument.Inbox.Watching.self),
             "state": words(StatusDocument.Inbox.State.self), "seen": count, "settling": count, "ready": count, "blocked": count, "in-progress": count,
-            "waiting": count, "ignored": count, "done": count, "failed": count,
+            "obstacles": list(object(["path": path, "message": text])), "waiting": count, "ignored": count, "done": count, "failed": count,
         ],
         optional: [
             "oldest-seconds": count, "paused": object(["reason": words(PauseReason.self), "message": text, "since": time]),

@@ -18,7 +18,7 @@ struct StatusTable {
     private func lines(_ inbox: StatusDocument.Inbox) -> [String] {
         let state = inbox.state == .running ? "watching by \(inbox.watching.rawValue)" : inbox.state.rawValue
         let counts = [
-            ("seen", inbox.seen), ("settling", inbox.settling), ("ready", inbox.ready), ("blocked", inbox.blocked), ("in progress", inbox.inProgress),
+            ("settling", inbox.settling), ("ready", inbox.ready), ("blocked", inbox.blocked), ("in progress", inbox.inProgress),
             ("waiting to retry", inbox.waiting), ("ignored", inbox.ignored),
         ].filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
         let now = counts.isEmpty ? "idle" : counts.joined(separator: ", ") + Self.oldest(inbox.oldestSeconds)
@@ -26,6 +26,7 @@ struct StatusTable {
             "\(inbox.path.printable) → \(inbox.outbox.printable) (\(oneLine(inbox.pipeline)))",
             "  \(state); \(inbox.done) done, \(inbox.failed) failed; \(now)",
         ]
+        lines += inbox.obstacles.map { "  blocked: \($0.path.printable): \(oneLine($0.message))" }
         if let pause = inbox.paused { lines.append("  paused since \(oneLine(pause.since)): \(pause.reason.rawValue): \(oneLine(pause.message))") }
         return lines
     }

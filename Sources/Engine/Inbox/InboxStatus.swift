@@ -53,6 +53,11 @@ package struct InboxPause: Equatable, Sendable {
     package init(_ error: SystemError, missing: PauseReason) {
         self.init(PauseReason(error, missing: missing), error.description)
     }
+
+    /// The pause of a folder that was a mount: what is written beneath would be hidden by the next one.
+    init(unmounted path: BytePath, _ reason: PauseReason) {
+        self.init(reason, "nothing is mounted at '\(path.printable)' any more; mount it again, or restart if that is as it should be")
+    }
 }
 
 /// What an inbox knows at one moment.
@@ -60,6 +65,8 @@ package struct InboxStatus: Sendable {
     /// nil until the inbox was there for the first time.
     package var how: WatchingHow?
     package var pause: InboxPause?
+    /// Milliseconds since 1970.
+    package var pausedSince = 0
     package var counts = TrackerCounts()
     /// Names that the last whole scan passed over.
     package var ignored = 0
@@ -86,13 +93,15 @@ package enum WatchNote: Equatable, Sendable {
     case overflow
     case irregular(BytePath, Sighting.Kind)
     case unreadable(BytePath, SystemError)
+    /// A file that the system does not let be read or taken.
+    case blocked(BytePath, SystemError)
     /// A file beside the folders of an inbox that takes sets.
     case loose(BytePath)
 
     package var isWarning: Bool {
         switch self {
         case .watching, .resumed: false
-        case .paused, .overflow, .irregular, .unreadable, .loose: true
+        case .paused, .overflow, .irregular, .unreadable, .blocked, .loose: true
         }
     }
 
@@ -104,6 +113,7 @@ package enum WatchNote: Equatable, Sendable {
         case .overflow: "the kernel dropped events; looking through the whole inbox"
         case .irregular(let path, .link): "left alone '\(path.printable)': it is a link, and links are not followed"
         case .irregular(let path, _): "left alone '\(path.printable)': it is a pipe, a socket or a device"
+        case .blocked(let path, let error): "cannot take '\(path.printable)': \(error.reason); it is looked at again"
         case .loose(let path): "left alone '\(path.printable)': the pipeline takes sets; put it into a folder with the others of its set"
         case .unreadable(let path, let error):
             "cannot look into \(path.bytes.isEmpty ? "the inbox" : "'\(path.printable)'"): \(error.reason)"

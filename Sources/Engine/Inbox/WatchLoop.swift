@@ -44,6 +44,8 @@ final class WatchLoop {
     private let scan: FolderScan
     private var events: FolderEvents?
     private var root: FileIdentity?
+    /// The inbox was a mount when it was last there.
+    private var wasMount = false
     private var nextScan = Moment.now
     private var nextRootCheck = Moment.now
     private var scanBegan = Moment.now
@@ -82,6 +84,7 @@ final class WatchLoop {
 
     func answered(_ source: ReadySource, _ answer: ClaimAnswer) {
         guard source.root == root else { return }
+        if case .blocked(let error) = answer { mention(source.relative, .blocked(source.relative, error)) }
         tracker.answered(source.relative, source.sighting, answer, at: .now)
     }
 
@@ -108,7 +111,16 @@ final class WatchLoop {
         do throws(SystemError) {
             let directory = try Directory(settings.path)
             let identity = try directory.identity
-            if identity != root { arrive(at: directory, identity) }
+            if identity != root {
+                let isMount = Directory.isMountPoint(settings.path)
+                // What stands beneath a mount is another folder, which nobody has meant.
+                guard isMount || !wasMount else {
+                    pause(InboxPause(unmounted: settings.path, .missingInbox))
+                    return nil
+                }
+                wasMount = isMount
+                arrive(at: directory, identity)
+            }
             return directory
         } catch {
             pause(InboxPause(error, missing: .missingInbox))
@@ -138,6 +150,7 @@ final class WatchLoop {
     private func pause(_ reason: InboxPause) {
         if root != nil { leave() }
         guard status.pause != reason else { return }
+        if status.pause == nil { status.pausedSince = wallClock() }
         status.pause = reason
         note(.paused(reason))
     }
@@ -305,7 +318,7 @@ final class WatchLoop {
         guard mentioned.insert(path).inserted else { return }
         switch text {
         case .irregular, .loose: status.irregular += 1
-        case .watching, .paused, .resumed, .overflow, .unreadable: break
+        case .watching, .paused, .resumed, .overflow, .unreadable, .blocked: break
         }
         note(text)
     }
@@ -361,6 +374,7 @@ final class WatchLoop {
         } catch {
             if error.isAbsence { return tracker.looked(path, nil, at: .now) }
             tracker.failed(path, error, at: .now)
+            mention(path, .blocked(path, error))
             return nil
         }
     }

@@ -44,7 +44,7 @@ struct Claiming {
             post.answer(source, .later(.seconds(2)))
             return nil
         }
-        if let pause = post.route.inbox.outboxPause {
+        if let pause = post.outboxPause {
             mill.rest(post, pause)
             post.answer(source, .later(.seconds(2)))
             return nil

@@ -38,6 +38,8 @@ final class InboxPost: Sendable {
         var place: WorkPlace?
         /// Holds the place against other processes.
         var lock: OpenFile?
+        /// The outbox was a mount when it was last written to.
+        var outboxWasMount = false
         var pause: InboxPause?
         /// Milliseconds since 1970.
         var pausedSince = 0
@@ -72,6 +74,18 @@ final class InboxPost: Sendable {
     var name: String { route.inbox.settings.name }
     var place: WorkPlace? { state.withLock { $0.place } }
     var pause: InboxPause? { state.withLock { $0.pause } }
+
+    /// Why nothing can be written to the outbox now; nil where it can.
+    var outboxPause: InboxPause? {
+        let inbox = route.inbox
+        if let pause = inbox.outboxPause { return pause }
+        let isMount = Directory.isMountPoint(inbox.outbox)
+        return state.withLock { state in
+            if state.outboxWasMount && !isMount { return InboxPause(unmounted: inbox.outbox, .missingOutbox) }
+            state.outboxWasMount = isMount
+            return nil
+        }
+    }
 
     /// Where failed sources stand.
     func failedFolder(_ place: WorkPlace) -> FailedFolder { FailedFolder(folder: place.path(.failed), inbox: path) }

@@ -192,6 +192,7 @@ package final class Mill: Sendable {
 
     /// Why an inbox still cannot go on.
     private func trouble(_ post: InboxPost, _ place: WorkPlace?) -> PauseReason? {
+        if let pause = post.outboxPause { return pause.reason }
         if let reason = OutboxProbe.trouble(post.route.inbox.outbox) ?? OutboxProbe.trouble(state) { return reason }
         // What is in the way of its folders shows when they are made.
         guard let place else { return nil }
@@ -251,6 +252,7 @@ package final class Mill: Sendable {
         let watcher = post.state.withLock { state in
             // Its folders have the inbox' name.
             if state.route.inbox.settings.name != route.inbox.settings.name { state.place = nil }
+            if state.route.inbox.outbox != route.inbox.outbox { state.outboxWasMount = false }
             state.route = route
             state.isLeaving = false
             return state.watcher

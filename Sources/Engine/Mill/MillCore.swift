@@ -70,10 +70,30 @@ final class MillCore: Sendable {
             let numbers = try ledger.begin(jobs.map(\.id))
             try FaultPoint.pass(.afterAttemptRecord)
             return numbers
+        } catch let error as LedgerError where error.kind == .outOfStep {
+            return beginEach(jobs)
         } catch {
             for job in jobs { endings.rest(job, InboxPause((error as? LedgerError)?.pauseReason ?? .ioError, "\(error)")) }
             return nil
         }
+    }
+
+    /// Finds the job that the ledger has no row for, or another one than it should: that is left to the next start, which takes up what it finds.
+    private func beginEach(_ jobs: [MillJob]) -> [JobID: Int]? {
+        var numbers: [JobID: Int] = [:]
+        for job in jobs {
+            do throws(LedgerError) {
+                numbers.merge(try ledger.begin([job.id])) { first, _ in first }
+            } catch {
+                guard error.kind == .outOfStep else {
+                    endings.rest(job, InboxPause(error.pauseReason, error.description))
+                    continue
+                }
+                job.post.end(job)
+                tell(.trouble("'\(job.relative.printable)' stays in work/ until the next start: \(error)"), job.post)
+            }
+        }
+        return numbers.isEmpty ? nil : numbers
     }
 
     /// Stopped through no fault of the source; the next start goes on with it.

@@ -90,6 +90,7 @@ struct MillEndings {
 
     private func failedReport(_ job: MillJob, _ failure: Failure) -> SourceReport {
         var report = SourceReport(status: .failed, pipeline: job.post.route.render.pipeline.file.name, source: job.relative)
+        report.inbox = job.post.name
         report.source.bytes = job.observed.bytes
         report.error = failure
         report.attempt = max(1, job.attempts)

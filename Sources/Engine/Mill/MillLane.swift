@@ -13,7 +13,6 @@ struct ActiveJob {
     var outputs: [StagedFile] = []
     /// Where the report goes, from the outbox.
     var report: BytePath
-    var failure: Failure?
 
     init(_ job: MillJob) {
         self.job = job
@@ -22,13 +21,14 @@ struct ActiveJob {
         work = SourceWork(source, pipeline: route.render.pipeline.file)
         report = route.reports.path(for: job.relative)
         attempt = job.attempts
-        work.report.attempt = job.attempts
+        take(source)
     }
 
     /// Goes on with what the worker is to read.
     mutating func take(_ source: SourceFile) {
         work = SourceWork(source, pipeline: route.render.pipeline.file)
         work.report.attempt = attempt
+        work.report.inbox = route.inbox.settings.name
     }
 }
 
@@ -89,8 +89,9 @@ final class MillLane {
         var rendered: [ActiveJob] = []
         var end = Moment.now + Self.patience
         for job in jobs {
+            guard let number = numbers[job.id] else { continue }
             var job = job
-            job.attempts = numbers[job.id] ?? 1
+            job.attempts = number
             job.recipe = job.post.route.recipe
             var active = ActiveJob(job)
             if render(&active) { rendered.append(active) }
@@ -184,13 +185,16 @@ private final class LedgerNames: NameGiver {
 
     func names(for source: SourceFile, _ candidates: @escaping (_ version: Int) throws(PlanFailure) -> [RenditionName]) throws -> [RenditionName] {
         let (outbox, reports, relative) = (route.inbox.outbox, route.reports, job.relative)
+        var known: [BytePath: Bool] = [:]
         let request = NameRequest(
             job: job.id, outbox: outbox, source: source.identity, policy: route.inbox.settings.collision,
             candidates: { version throws(PlanFailure) in
                 try candidates(version) + [RenditionName(path: reports.path(for: relative, version: version))]
             },
-            isTaken: { name in (try? FileSystem.status(outbox.appending(name), followLinks: false)).flatMap { $0 } != nil })
+            // Looked up before the ledger's transaction where that can be: a share that hangs must not hold up the others' ledger.
+            isTaken: { known[$0] ?? Self.isTaken(outbox.appending($0)) })
         do {
+            known = Dictionary(try request.candidates(1).map { ($0.path, Self.isTaken(outbox.appending($0.path))) }) { first, _ in first }
             let names = try ledger.claimNames(request)
             try FaultPoint.passOutput(.afterNamesRecord)
             report = names.last?.path ?? report
@@ -201,4 +205,6 @@ private final class LedgerNames: NameGiver {
             throw error.failure
         }
     }
+
+    private static func isTaken(_ path: BytePath) -> Bool { (try? FileSystem.status(path, followLinks: false)).flatMap { $0 } != nil }
 }

@@ -47,7 +47,8 @@ extension InboxPost {
             let watching = state.watcher?.status ?? InboxStatus()
             return MillStatus.Inbox(
                 path: path, outbox: state.route.inbox.outbox, pipeline: state.route.inbox.pipeline.file.name, watching: watching,
-                pause: watching.pause ?? state.pause, pausedSince: state.pausedSince, isLeaving: state.isLeaving, open: state.open.count,
+                pause: watching.pause ?? state.pause, pausedSince: watching.pause == nil ? state.pausedSince : watching.pausedSince,
+                isLeaving: state.isLeaving, open: state.open.count,
                 waiting: state.waiting.count, done: state.done, failed: state.failed,
                 age: [state.open.values.min().map { wallClock() - $0 }, offered.map { $0.milliseconds(until: .now) }].compactMap { $0 }.max())
         }

@@ -60,6 +60,8 @@ package struct SourceReport: Sendable, Encodable {
 
     package var status: Status
     package let pipeline: String
+    /// Of a drop folder: the name of the inbox.
+    package var inbox: String?
     package var source: Source
     package var renditions: [RenditionEntry] = []
     package var warnings: [Warning] = []
@@ -95,7 +97,7 @@ package func timestamp(milliseconds: Int) -> String {
 
 extension SourceReport {
     private enum Key: String, CodingKey {
-        case schema, status, pipeline, source, renditions, warnings, error, attempt, started, milliseconds, engine
+        case schema, status, pipeline, inbox, source, renditions, warnings, error, attempt, started, milliseconds, engine
         case peakMemory = "peak-memory-bytes"
     }
 
@@ -104,6 +106,7 @@ extension SourceReport {
         try container.encode("imagemill.report/1", forKey: .schema)
         try container.encode(status, forKey: .status)
         try container.encode(pipeline, forKey: .pipeline)
+        try container.encodeIfPresent(inbox, forKey: .inbox)
         try container.encode(source, forKey: .source)
         try container.encode(renditions, forKey: .renditions)
         try container.encode(warnings, forKey: .warnings)

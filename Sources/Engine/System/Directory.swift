@@ -36,6 +36,12 @@ package struct Directory: Sendable {
         }
     }
 
+    /// Whether something is mounted at a path, so that what is seen there is not what stands beneath.
+    package static func isMountPoint(_ path: BytePath) -> Bool {
+        guard let folder = try? Directory(path), let above = try? Directory(path.appending(BytePath(".."))) else { return false }
+        return clinux_mount(folder.file.descriptor) != clinux_mount(above.file.descriptor)
+    }
+
     /// A folder below, through any number of folders; no link is followed on the way.
     package func folder(_ path: BytePath) throws(SystemError) -> Directory {
         var directory = self

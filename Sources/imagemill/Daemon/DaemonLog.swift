@@ -62,7 +62,7 @@ extension WatchNote {
         case .paused: .paused
         case .resumed: .resumed
         case .overflow: .overflow
-        case .watching, .irregular, .unreadable, .loose: nil
+        case .watching, .irregular, .unreadable, .blocked, .loose: nil
         }
     }
 }

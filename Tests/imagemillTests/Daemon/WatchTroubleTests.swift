@@ -165,6 +165,40 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
+    @Test("What was a mount is waited for when it is none any more: nothing is taken from beneath it, or hidden there", .enabled(if: canMount))
+    func unmounted() async throws {
+        let drop = try DropFolder()
+        try drop.makeFolder("out")
+        let mounts = ["in", "out"].map { drop.runner.folder.path($0) }
+        defer { for mount in mounts { _ = umount2(mount, 2) } }
+        for mount in mounts { #expect(try await drop.runner.shell("mount -t tmpfs -o size=4M tmpfs '\(mount)'").exit == 0) }
+        let watch = try await drop.start()
+        try await drop.runner.picture("in/a.jpg")
+        try await drop.until("out/a.jpg.json")
+        #expect(umount2(mounts[1], 0) == 0)
+        try await drop.runner.picture("in/b.jpg")
+        try await drop.until("it is paused") { try await drop.pause() == "missing-outbox" }
+        #expect(drop.files("out").isEmpty)
+        #expect(try await drop.runner.shell("mount -t tmpfs -o size=4M tmpfs '\(mounts[1])'").exit == 0)
+        try await drop.until("out/b.jpg.json")
+        try await drop.until("all is put away") { try await drop.inbox()["in-progress"] as? Int == 0 }
+        #expect(umount2(mounts[0], 0) == 0)
+        try await drop.until("it is paused") { try await drop.pause() == "missing-inbox" }
+        let since = (try await drop.inbox()["paused"] as? [String: Any])?["since"] as? String
+        #expect(since?.hasPrefix("20") == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: mounts[0]).isEmpty)
+        try await drop.stop(watch)
+    }
+
+    private static let canMount = {
+        let trial = Process()
+        trial.executableURL = URL(fileURLWithPath: "/bin/sh")
+        trial.arguments = ["-c", "unshare -m mount -t tmpfs tmpfs /mnt 2>/dev/null"]
+        guard TestMachine.isRoot, (try? trial.run()) != nil else { return false }
+        trial.waitUntilExit()
+        return trial.terminationStatus == 0
+    }()
+
     @Test("An inbox that is missing at the start is waited for")
     func late() async throws {
         let drop = try DropFolder()

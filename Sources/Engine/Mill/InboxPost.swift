@@ -63,6 +63,8 @@ final class InboxPost: Sendable {
     }
 
     let state: Mutex<State>
+    /// Held by who settles it or looks whether it can go on, which can wait for a file system that hangs.
+    let upkeep = Mutex(())
 
     init(_ route: MillRoute) {
         path = route.inbox.path
@@ -86,6 +88,9 @@ final class InboxPost: Sendable {
             return nil
         }
     }
+
+    /// It rests, has no folders yet, or is about to leave.
+    var needsCare: Bool { state.withLock { $0.pause != nil || $0.place == nil || $0.isLeaving } }
 
     /// Where failed sources stand.
     func failedFolder(_ place: WorkPlace) -> FailedFolder { FailedFolder(folder: place.path(.failed), inbox: path) }

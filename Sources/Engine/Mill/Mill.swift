@@ -10,21 +10,16 @@ package final class Mill: Sendable {
     private let loaded: Mutex<LoadedMill>
     /// Lanes that have not ended.
     private let lanes = Monitor(0)
-    private let keeper = Monitor(KeeperState())
-    /// Held by who adds, changes, settles or removes inboxes: the keeper, and one reload at a time.
-    private let upkeep = Mutex(())
-
-    private struct KeeperState {
-        var isStopping = false
-        var hasEnded = false
-        var lastTurn = Moment.now
-    }
+    private let keeper: MillKeeper
+    /// Held by a reload, of which there is one at a time.
+    private let reloads = Mutex(())
 
     /// Takes hold of the state folder and opens what is in it.
     /// - Throws: `StateInUse`, `LedgerError`, `SystemError`.
     package init(_ loaded: LoadedMill, workers: WorkerStarter, observer: any MillObserver) throws {
         lock = try StateLock(state: loaded.state)
         core = try MillCore(loaded, SQLiteLedger(state: loaded.state), workers: workers, observer: observer)
+        keeper = MillKeeper(core, state: loaded.state)
         self.loaded = Mutex(loaded)
     }
 
@@ -37,9 +32,13 @@ package final class Mill: Sendable {
     package func start() throws {
         let routes = loaded.withLock { loaded in loaded.inboxes.map { route($0, loaded) } }
         try startLanes(routes)
-        core.state.withLock { $0.failures = recentFailures() }
+        let failures = recentFailures()
+        core.state.withLock { state in
+            state.failures = failures
+            state.inboxes = Set(routes.map(\.inbox.path))
+        }
         for route in routes { try add(route) }
-        runOnNewThread { [self] in keep() }
+        keeper.start()
     }
 
     private func route(_ inbox: LoadedMill.Inbox, _ loaded: LoadedMill) -> MillRoute {
@@ -82,7 +81,7 @@ package final class Mill: Sendable {
         } catch {
             core.rest(post, InboxPause(error, missing: .missingOutbox))
         }
-        settle(post)
+        keeper.settle(post)
         watch(post)
     }
 
@@ -93,36 +92,6 @@ package final class Mill: Sendable {
                 MillStatus.RecentFailure(
                     inbox: job.inbox, path: job.path, failure: $0, attempts: job.attempts, time: timestamp(milliseconds: job.changed))
             }
-        }
-    }
-
-    /// Makes an inbox' folders where it is there, and takes up what stands in them.
-    /// - Returns: false where that failed, and the inbox rests.
-    @discardableResult
-    private func settle(_ post: InboxPost) -> Bool {
-        let inbox = post.route.inbox
-        guard (try? FileSystem.status(post.path))??.kind == .directory else { return true }
-        // It may be the same place as before.
-        post.state.withLock { $0.lock = nil }
-        do {
-            let place = try inbox.base.make(for: inbox.settings.name)
-            // A folder that is held open keeps its file system from being unmounted.
-            let lock = place.base == inbox.base.candidates[0] || place.base.isAtOrBelow(post.path) ? nil : try place.lock()
-            let others = Set(loaded.withLock { $0.inboxes.map(\.path) }).subtracting([post.path])
-            try MillRecovery(core, post, place, others: others).run()
-            post.state.withLock { ($0.place, $0.lock) = (place, lock) }
-            return true
-        } catch {
-            core.rest(post, pause(for: error))
-            return false
-        }
-    }
-
-    private func pause(for error: any Error) -> InboxPause {
-        switch error {
-        case let error as SystemError: InboxPause(error, missing: .missingInbox)
-        case let error as LedgerError: InboxPause(error.pauseReason, error.description)
-        default: InboxPause(.ioError, "\(error)")
         }
     }
 
@@ -150,68 +119,6 @@ package final class Mill: Sendable {
         }
     }
 
-    // MARK: - The keeper
-
-    private static let turn = Duration.milliseconds(250)
-    private static let probes = Duration.seconds(2)
-    private static let prunes = Duration.seconds(600)
-    /// Rows of ended jobs that are kept.
-    private static let keptRows = 100_000
-
-    /// Brings back what waits, looks whether paused inboxes can go on, and tidies up.
-    private func keep() {
-        var (nextProbe, nextPrune) = (Moment.now, Moment.now + Self.prunes)
-        while !keeper.change({ $0.isStopping }) {
-            let now = Moment.now
-            for post in core.posts { for job in post.takeDue(at: now) { core.queue.add(job, to: post.key) } }
-            if now >= nextProbe {
-                upkeep.withLock { _ in core.posts.forEach(look) }
-                nextProbe = .now + Self.probes
-            }
-            if now >= nextPrune {
-                _ = try? core.ledger.prune(keeping: Self.keptRows)
-                nextPrune = .now + Self.prunes
-            }
-            keeper.change { $0.lastTurn = .now }
-            usleep(useconds_t(Self.turn.inNanoseconds / 1000))
-        }
-        keeper.change { $0.hasEnded = true }
-    }
-
-    private func look(at post: InboxPost) {
-        let (place, pause, watching, until) = post.state.withLock { ($0.place, $0.pause, $0.watcher?.status, $0.restsUntil) }
-        let (isPaused, isThere) = (pause != nil, watching?.pause == nil)
-        // Its folders may have gone with a share that another one has replaced, or with somebody who tidied up.
-        if let place, isPaused, isThere { try? place.make() }
-        let canGoOn = !isPaused || .now >= until && trouble(post, place) == nil
-        // Without its folders it does not go on.
-        let hasFolders = canGoOn && (place != nil || !isThere || settle(post))
-        if isPaused && hasFolders { core.resume(post) }
-        removeIfOver(post)
-    }
-
-    /// Why an inbox still cannot go on.
-    private func trouble(_ post: InboxPost, _ place: WorkPlace?) -> PauseReason? {
-        if let pause = post.outboxPause { return pause.reason }
-        if let reason = OutboxProbe.trouble(post.route.inbox.outbox) ?? OutboxProbe.trouble(state) { return reason }
-        // What is in the way of its folders shows when they are made.
-        guard let place else { return nil }
-        return [place.work, place.path(.done), place.path(.failed)].lazy.compactMap(OutboxProbe.trouble).first
-    }
-
-    private func removeIfOver(_ post: InboxPost) {
-        let isOver = post.state.withLock { $0.isLeaving && $0.open.isEmpty }
-        guard isOver else { return }
-        core.state.withLock { $0.posts[post.key] = nil }
-        core.queue.removeInbox(post.key)
-    }
-
-    /// The flow is alive: the keeper goes round, and no lane is at one source for longer than any deadline allows.
-    package func isAlive(now: Moment = .now) -> Bool {
-        let turn = keeper.change { $0.lastTurn }
-        return now < turn + .seconds(30) && core.state.withLock { $0.lanes.values.allSatisfy { now < $0.since + .seconds(3600) } }
-    }
-
     // MARK: - Reload and retry
 
     /// Puts another configuration to work; what runs goes on with the one that it began with. Waits.
@@ -226,7 +133,7 @@ package final class Mill: Sendable {
         let routes = new.inboxes.map { route($0, new) }
         let maker = RenditionMaker(core.workers, cancellation: core.cancellation)
         for route in routes { try maker.prepare(route.render) }
-        try upkeep.withLock { _ in try apply(new, routes) }
+        try reloads.withLock { _ in try apply(new, routes) }
         var notes: [String] = []
         if new.file.workers != old.file.workers { notes.append("'workers' takes effect at the next start") }
         if new.limits.maximumMemory != old.limits.maximumMemory { notes.append("'max-memory' takes effect at the next start") }
@@ -235,9 +142,10 @@ package final class Mill: Sendable {
 
     private func apply(_ new: LoadedMill, _ routes: [MillRoute]) throws {
         loaded.withLock { $0 = new }
+        core.state.withLock { $0.inboxes = Set(routes.map(\.inbox.path)) }
         for post in core.posts where !routes.contains(where: { $0.inbox.path == post.path }) { leave(post) }
         for route in routes {
-            if let post = core.post(route.inbox.path.percentEncoded) { change(post, to: route) } else { try add(route) }
+            if let post = core.postThatStays(route.inbox.path.percentEncoded) { change(post, to: route) } else { try add(route) }
         }
     }
 
@@ -254,7 +162,6 @@ package final class Mill: Sendable {
             if state.route.inbox.settings.name != route.inbox.settings.name { state.place = nil }
             if state.route.inbox.outbox != route.inbox.outbox { state.outboxWasMount = false }
             state.route = route
-            state.isLeaving = false
             return state.watcher
         }
         core.queue.setInbox(post.key, priority: route.inbox.settings.priority)
@@ -271,6 +178,11 @@ package final class Mill: Sendable {
     }
 
     // MARK: - Status and end
+
+    /// The flow is alive: the keeper goes round, and no lane is at one source for longer than any deadline allows.
+    package func isAlive(now: Moment = .now) -> Bool {
+        now < keeper.lastTurn + .seconds(30) && core.state.withLock { $0.lanes.values.allSatisfy { now < $0.since + .seconds(3600) } }
+    }
 
     package var status: MillStatus {
         let posts = core.posts
@@ -294,7 +206,6 @@ package final class Mill: Sendable {
             core.cancellation.raise()
         }
         lanes.wait { $0 == 0 ? () : nil }
-        keeper.change { $0.isStopping = true }
-        keeper.wait { $0.hasEnded ? () : nil }
+        keeper.stop()
     }
 }

@@ -21,6 +21,8 @@ final class MillCore: Sendable {
 
     struct State {
         var posts: [String: InboxPost] = [:]
+        /// The paths of all inboxes of the mill file.
+        var inboxes: Set<BytePath> = []
         var isDraining = false
         var lanes: [Int: RunningJob] = [:]
         var lostWorkers = 0
@@ -50,6 +52,24 @@ final class MillCore: Sendable {
     var isDraining: Bool { state.withLock { $0.isDraining } }
 
     func post(_ key: String) -> InboxPost? { state.withLock { $0.posts[key] } }
+
+    /// An inbox that is there, and stays even if it was about to leave.
+    func postThatStays(_ key: String) -> InboxPost? {
+        state.withLock { state in
+            state.posts[key]?.state.withLock { $0.isLeaving = false }
+            return state.posts[key]
+        }
+    }
+
+    /// Lets go of an inbox that leaves, once all that it has begun is over.
+    func removeIfOver(_ post: InboxPost) {
+        state.withLock { state in
+            guard post.state.withLock({ $0.isLeaving && $0.open.isEmpty }), state.posts[post.key] === post else { return }
+            state.posts[post.key] = nil
+            queue.removeInbox(post.key)
+        }
+    }
+
     var posts: [InboxPost] { state.withLock { $0.posts.values.sorted { $0.path.precedes($1.path) } } }
 
     func newToken() -> String {

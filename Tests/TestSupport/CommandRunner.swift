@@ -53,8 +53,9 @@ package final class CommandRunner: Sendable {
     /// Starts `imagemill` and lets it run. Hold on to the result: the program is killed with it.
     package func start(_ arguments: String...) throws -> RunningCommand { try start(arguments) }
 
-    package func start(_ arguments: [String]) throws -> RunningCommand {
-        try RunningCommand(program: Self.executable, arguments.map { Array($0.utf8) }, folder: folder.path, user: .same)
+    /// - Parameter variables: more of the environment, as `NAME=value`.
+    package func start(_ arguments: [String], variables: [String] = []) throws -> RunningCommand {
+        try RunningCommand(program: Self.executable, arguments.map { Array($0.utf8) }, folder: folder.path, user: .same, variables: variables)
     }
 
     private func run(program: String, _ arguments: [[UInt8]], user: User, seconds: Double) async throws -> CommandResult {

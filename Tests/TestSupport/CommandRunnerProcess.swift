@@ -28,10 +28,11 @@ package final class RunningCommand: Sendable {
     private let errors: CInt
     private let status = Mutex<CInt?>(nil)
 
-    init(program: String, _ arguments: [[UInt8]], folder: String, user: CommandRunner.User) throws {
+    /// - Parameter variables: more of the environment, as `NAME=value`.
+    init(program: String, _ arguments: [[UInt8]], folder: String, user: CommandRunner.User, variables: [String] = []) throws {
         output = namelessFile()
         errors = namelessFile()
-        let words = Self.prefix(folder, user) + [Array(program.utf8)] + arguments
+        let words = Self.prefix(folder, user, variables) + [Array(program.utf8)] + arguments
         process = try Self.spawn(words, output: output, errors: errors)
     }
 
@@ -42,8 +43,8 @@ package final class RunningCommand: Sendable {
     }
 
     /// The words that put a program into its folder and make it somebody else's.
-    private static func prefix(_ folder: String, _ user: CommandRunner.User) -> [[UInt8]] {
-        var words = ["/usr/bin/env", "-C", folder]
+    private static func prefix(_ folder: String, _ user: CommandRunner.User, _ variables: [String]) -> [[UInt8]] {
+        var words = ["/usr/bin/env", "-C", folder] + variables
         if user == .unprivileged, geteuid() == 0 { words += ["/usr/bin/setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] }
         return words.map { Array($0.utf8) }
     }

@@ -22,8 +22,9 @@ package final class DropFolder: Sendable {
     }
 
     /// Starts the program, and waits until it watches.
-    package func start() async throws -> RunningCommand {
-        let watch = try runner.start("watch", "mill.yaml")
+    /// - Parameter variables: more of the environment, as `NAME=value`.
+    package func start(variables: [String] = []) async throws -> RunningCommand {
+        let watch = try runner.start(["watch", "mill.yaml"], variables: variables)
         try await until("it has started: \(watch.errorsSoFar)") { watch.errorsSoFar.contains("notice: started") || watch.isEnded }
         if watch.isEnded { throw CommandError(description: "it has ended: \(watch.errorsSoFar)") }
         return watch

@@ -26,11 +26,9 @@ struct Claiming {
             for candidate in candidates { rest(candidate, InboxPause(error.pauseReason, error.description)) }
             return []
         }
-        var jobs: [MillJob] = []
-        var unclaimed: [JobID] = []
-        for candidate in candidates {
-            if let job = claim(candidate) { jobs.append(job) } else { unclaimed.append(candidate.id) }
-        }
+        let jobs = candidates.compactMap(claim)
+        // One that was claimed may already wait for a broken world; it is still open.
+        let unclaimed = candidates.filter { !$0.post.isOpen($0.id) }.map(\.id)
         // Where this fails, the next start forgets them.
         if !unclaimed.isEmpty { try? mill.ledger.forget(unclaimed) }
         return jobs

@@ -114,6 +114,8 @@ final class InboxPost: Sendable {
         }
     }
 
+    func isOpen(_ id: JobID) -> Bool { state.withLock { $0.open[id] != nil } }
+
     func end(_ relative: BytePath, _ id: JobID) {
         state.withLock { state in
             state.busy.remove(relative)

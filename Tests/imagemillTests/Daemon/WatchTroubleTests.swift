@@ -199,6 +199,20 @@ import Testing
         return trial.terminationStatus == 0
     }()
 
+    @Test(
+        "Trouble with the disk at any step pauses the inbox, and the source is done when that is over",
+        arguments: ["after-claim-record", "after-claim-rename", "after-attempt-record", "after-names-record", "before-source-commit"])
+    func step(point: String) async throws {
+        let drop = try DropFolder()
+        let watch = try await drop.start(variables: ["IMAGEMILL_FAULT=\(point):1:error:ENOSPC"])
+        try await drop.drop("a.jpg")
+        try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
+        try await drop.until("it is over") { try await drop.inbox()["done"] as? Int == 1 }
+        #expect(watch.errorsSoFar.contains("paused") && drop.files("state/failed").isEmpty)
+        #expect(try await drop.stop(watch).exit == 0)
+        #expect(drop.files("in").isEmpty && drop.files("state/work").isEmpty && drop.files("out") == ["a.jpg.json", "a.webp"])
+    }
+
     @Test("An inbox that is missing at the start is waited for")
     func late() async throws {
         let drop = try DropFolder()

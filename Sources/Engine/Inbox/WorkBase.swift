@@ -50,9 +50,6 @@ package struct WorkBase: Sendable {
         throw last
     }
 
-    /// Every place where an earlier start may have left jobs, the present one included.
-    package func places(for name: String) -> [WorkPlace] { candidates.map { WorkPlace(base: $0, name: name) } }
-
     private func tryRename(to place: WorkPlace) throws(SystemError) {
         let (from, to) = (try Directory(inbox), try Directory(place.work))
         let name = BytePath(".imagemill-trial")

@@ -18,17 +18,19 @@ struct ActiveJob {
         self.job = job
         route = job.post.route
         let source = SourceFile(path: job.place.source(of: job.id), identity: job.post.path.appending(job.relative), relative: job.relative)
-        work = SourceWork(source, pipeline: route.render.pipeline.file)
         report = route.reports.path(for: job.relative)
         attempt = job.attempts
-        take(source)
+        work = Self.work(on: source, route, attempt)
     }
 
     /// Goes on with what the worker is to read.
-    mutating func take(_ source: SourceFile) {
-        work = SourceWork(source, pipeline: route.render.pipeline.file)
+    mutating func take(_ source: SourceFile) { work = Self.work(on: source, route, attempt) }
+
+    private static func work(on source: SourceFile, _ route: MillRoute, _ attempt: Int) -> SourceWork {
+        var work = SourceWork(source, pipeline: route.render.pipeline.file)
         work.report.attempt = attempt
         work.report.inbox = route.inbox.settings.name
+        return work
     }
 }
 

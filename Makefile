@@ -76,6 +76,7 @@ test: deps ## Builds and runs all tests.
 
 chaos: build ## Breaks runs and drop folders in every way there is, about an hour. See Tests/Chaos/README.md
 	IMAGEMILL_KILLS=100 $(SWIFT) test --no-parallel --filter ChaosTests
+	IMAGEMILL_FULL_SIZE=1 $(SWIFT) test --no-parallel --filter LedgerSizeTests
 	Tests/Chaos/run --imagemill .build/debug/imagemill --release .build/release/imagemill
 
 sanitize: deps ## Runs the tests of the engine under the thread sanitizer.

@@ -24,14 +24,14 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
-#include <linux/fs.h>
+#include <sys/xattr.h>
 
 typedef union {
     struct cmsghdr align;
     char bytes[CMSG_SPACE(sizeof(int) * CLINUX_MAX_DESCRIPTORS)];
 } Control;
 
-ssize_t clinux_send(int socket, const void *head, size_t head_size, const void *body, size_t body_size, const int *descriptors, int count)
+ssize_t clinux_send(int socket, const void *head, size_t head_size, const void *body, size_t body_size, const int *descriptors, int count, int flags)
 {
     struct iovec parts[2] = {{(void *) head, head_size}, {(void *) body, body_size}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
@@ -46,7 +46,7 @@ ssize_t clinux_send(int socket, const void *head, size_t head_size, const void *
         header->cmsg_len = CMSG_LEN(sizeof(int) * count);
         memcpy(CMSG_DATA(header), descriptors, sizeof(int) * count);
     }
-    return sendmsg(socket, &message, MSG_NOSIGNAL);
+    return sendmsg(socket, &message, flags | MSG_NOSIGNAL);
 }
 
 ssize_t clinux_receive(int socket, void *buffer, size_t size, int *descriptors, int *count)
@@ -73,16 +73,31 @@ int clinux_openat(int directory, const char *path, int flags, mode_t mode)
     return openat(directory, path, flags, mode);
 }
 
-int clinux_open_unnamed(const char *directory, mode_t mode)
+int clinux_open_unnamed(int directory, mode_t mode)
 {
-    return open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    return openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 }
 
-int clinux_link_unnamed(int descriptor, const char *path)
+int clinux_link_unnamed(int descriptor, int directory, const char *name)
 {
     char self[64];
     snprintf(self, sizeof self, "/proc/self/fd/%d", descriptor);
-    return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+    return linkat(AT_FDCWD, self, directory, name, AT_SYMLINK_FOLLOW);
+}
+
+int clinux_set_attribute(int descriptor, const char *name, const void *value, size_t size)
+{
+    return fsetxattr(descriptor, name, value, size, 0);
+}
+
+ssize_t clinux_attribute(int directory, const char *file, const char *name, void *value, size_t size)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "/proc/self/fd/%d/%s", directory, file) >= (int) sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return lgetxattr(path, name, value, size);
 }
 
 int clinux_reflink(int to, int from) { return ioctl(to, FICLONE, from); }
@@ -92,6 +107,9 @@ ssize_t clinux_copy_range(int to, int from, int64_t offset, size_t size)
     off64_t source = offset, target = offset;
     return copy_file_range(from, &source, to, &target, size, 0);
 }
+
+int64_t clinux_seek_data(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_DATA); }
+int64_t clinux_seek_hole(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_HOLE); }
 
 int clinux_lock_exclusive(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
 int clinux_lock_shared(int descriptor) { return flock(descriptor, LOCK_SH); }
@@ -118,15 +136,34 @@ int clinux_bind_to_parent(void)
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-static int limit(__rlimit_resource_t resource, uint64_t value)
+int clinux_refuse_inspection(void) { return prctl(PR_SET_DUMPABLE, 0); }
+
+static int soft_limit(__rlimit_resource_t resource, uint64_t value)
 {
-    struct rlimit both = {value, value};
+    struct rlimit both;
+    if (getrlimit(resource, &both) != 0) return -1;
+    both.rlim_cur = value < both.rlim_max ? value : both.rlim_max;
     return setrlimit(resource, &both);
 }
 
-int clinux_limit_core(uint64_t bytes) { return limit(RLIMIT_CORE, bytes); }
-int clinux_limit_file_size(uint64_t bytes) { return limit(RLIMIT_FSIZE, bytes); }
-int clinux_limit_address_space(uint64_t bytes) { return limit(RLIMIT_AS, bytes); }
+int clinux_forbid_core(void)
+{
+    struct rlimit none = {0, 0};
+    return setrlimit(RLIMIT_CORE, &none);
+}
+
+int clinux_limit_file_size(uint64_t bytes) { return soft_limit(RLIMIT_FSIZE, bytes); }
+int clinux_limit_address_space(uint64_t bytes) { return soft_limit(RLIMIT_AS, bytes); }
+
+uint64_t clinux_raise_descriptor_limit(uint64_t most)
+{
+    struct rlimit both;
+    if (getrlimit(RLIMIT_NOFILE, &both) != 0) return 0;
+    rlim_t wanted = both.rlim_max < most ? both.rlim_max : most;
+    if (wanted <= both.rlim_cur) return both.rlim_cur;
+    struct rlimit raised = {wanted, both.rlim_max};
+    return setrlimit(RLIMIT_NOFILE, &raised) == 0 ? wanted : both.rlim_cur;
+}
 
 uint64_t clinux_peak_memory(void)
 {
@@ -276,7 +313,3 @@ int64_t clinux_mount(int descriptor)
     if (statx(descriptor, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) != 0 || !(status.stx_mask & STATX_MNT_ID)) return -1;
     return (int64_t) status.stx_mnt_id;
 }
-
-int clinux_clone(int from, int to) { return ioctl(to, FICLONE, from); }
-
-ssize_t clinux_copy(int from, int to, size_t size) { return copy_file_range(from, NULL, to, NULL, size, 0); }

@@ -14,7 +14,14 @@ enum ExitStatus {
     /// The code for an interrupting signal, as shells count: 128 and the signal's number.
     static func stopped(by signal: CInt) -> ExitCode { ExitCode(128 + signal) }
 
-    /// Says what is wrong with a pipeline, and the code to end with.
+    /// Says why a file that the user wrote cannot be used, and the code to end with: a mistake in it, or a file that is missing or cannot be read.
+    static func explaining(_ error: any Error, reading file: String) -> ExitCode {
+        guard let error = error as? SystemError else { return explaining(error, pipeline: file) }
+        printError("imagemill: \(error)")
+        return error.mayPass ? tryAgain : configuration
+    }
+
+    /// Says why a command cannot go on, and the code to end with. Trouble with the output folder or the state folder may pass.
     static func explaining(_ error: any Error, pipeline: String) -> ExitCode {
         switch error {
         case let diagnostics as Diagnostics:
@@ -27,10 +34,13 @@ enum ExitStatus {
             return configuration
         case let error as SystemError:
             printError("imagemill: \(error)")
-            return error.mayPass ? tryAgain : configuration
+            return error.isEnvironmental ? tryAgain : configuration
         case let failure as Failure:
-            printError("imagemill: \(failure.message)\(failure.detail.map { " (\($0))" } ?? "")")
+            printError("imagemill: " + oneLine(failure.message + (failure.detail.map { " (\($0))" } ?? "")))
             return someFailed
+        case is OutboxInUse, is StoreError:
+            printError("imagemill: \(error)")
+            return tryAgain
         default:
             printError("imagemill: \(pipeline): \(error)")
             return tryAgain

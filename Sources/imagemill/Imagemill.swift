@@ -8,7 +8,10 @@ struct Imagemill {
     /// On the main thread, since the first workers are copies of a process that has no other thread yet.
     @MainActor static func main() async {
         if CommandLine.arguments.dropFirst().first == "__worker" { exit(Worker.run()) }
+        Machine.refuseInspection()
         signal(SIGPIPE, SIG_IGN)
+        // A file that grows past a limit of the shell's is an error to report, not a reason to die.
+        signal(SIGXFSZ, SIG_IGN)
         do {
             var command = try RootCommand.parseAsRoot()
             if let rendering = command as? any RenderingCommand {
@@ -31,18 +34,19 @@ protocol RenderingCommand: AsyncParsableCommand, Sendable {
     func prepare() throws -> Preparation
     /// How many workers it needs at once, at most.
     func workerCount(for preparation: Preparation) -> Int
-    func run(_ preparation: Preparation, _ workers: WorkerStarter) async throws
+    func run(_ preparation: Preparation, _ workers: WorkerPool) async throws
 }
 
 extension RenderingCommand {
     /// Runs with workers that are made ready now.
     @MainActor func start() async throws {
+        Machine.raiseDescriptorLimit()
         let preparation = try prepare()
         // More than run at once are started when they are needed, if they are.
-        try await run(preparation, WorkerStarter(ready: min(workerCount(for: preparation), Machine.cores)))
+        try await run(preparation, WorkerPool(ready: min(workerCount(for: preparation), Machine.cores)))
     }
 
-    mutating func run() async throws { try await run(try prepare(), WorkerStarter()) }
+    mutating func run() async throws { try await run(try prepare(), WorkerPool()) }
 }
 
 extension RenderingCommand where Preparation == Void {
@@ -58,8 +62,8 @@ struct RootCommand: AsyncParsableCommand {
 
               imagemill run pipelines/web-photos.yaml photos/ -o out/
 
-            Exit codes: 0 all good, 1 some sources failed, 2 all failed, 64 wrong usage, 75 try again later (disk full, folder missing), \
-            78 a mistake in a pipeline file, 130 and 143 stopped by Ctrl-C or SIGTERM.
+            Exit codes: 0 all good, 1 some sources failed, 2 all failed, 64 wrong usage, 75 try again later (disk full, folder missing or in \
+            use), 78 a mistake in a pipeline file, 130 and 143 stopped by Ctrl-C or SIGTERM.
             """,
         version: imagemillVersion,
         subcommands: [

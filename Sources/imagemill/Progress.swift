@@ -13,6 +13,9 @@ final class Progress: BatchObserver {
     /// Failures of the environment, which may pass.
     var environmentFailures: Int { state.withLock { $0.environmentFailures } }
 
+    /// Sources whose renditions were given a version.
+    var versionedSources: Int { state.withLock { $0.versionedSources } }
+
     func begin(sources: Int) { state.withLock { $0.begin(sources: sources) } }
     func finished(_ report: SourceReport, _ summary: BatchSummary) { state.withLock { $0.finished(report, summary) } }
     func end() { state.withLock { $0.clearLine() } }
@@ -25,6 +28,7 @@ private struct ProgressState {
     private var lastShown = ContinuousClock.now
     private var isLineShown = false
     private(set) var environmentFailures = 0
+    private(set) var versionedSources = 0
 
     init(showsLine: Bool) { self.showsLine = showsLine }
 
@@ -37,8 +41,9 @@ private struct ProgressState {
         if let error = report.error {
             clearLine()
             if [.diskFull, .outputNotWritable].contains(error.code) { environmentFailures += 1 }
-            printError("\(report.source.path.printable): \(error.code.rawValue): \(error.message)")
+            printError("\(report.source.path.printable): \(error.code.rawValue): \(oneLine(error.message))")
         }
+        if report.warnings.contains(where: { $0.code == .nameVersioned }) { versionedSources += 1 }
         let now = ContinuousClock.now
         guard showsLine, now - lastShown > .milliseconds(100) else { return }
         lastShown = now

@@ -3,17 +3,15 @@ import argparse
 import contextlib
 import os
 import random
+import subprocess
 import sys
 import threading
 import time
 
-from mill import HERE, Failed, Mill
+from mill import HERE, Failed, Mill, Skipped
 
 SKIPPED = 77
-
-
-class Skipped(Exception):
-    """It cannot be done here."""
+IN_NAMESPACE = "IMAGEMILL_CHAOS_NAMESPACE"
 
 
 def expect(holds, sentence):
@@ -34,10 +32,31 @@ def median(numbers):
     return numbers[middle] if len(numbers) % 2 else (numbers[middle - 1] + numbers[middle]) / 2
 
 
-def main(experiment, **numbers):
-    """Runs an experiment: prints its one line, and ends with 0, with 1 where something does not hold, with 77 where it cannot be done here.
+def enter_namespace(name):
+    """Starts again with mounts of its own, so that none is left behind however the experiment ends. Does nothing in the second life."""
+    if os.environ.get(IN_NAMESPACE):
+        return
+    # Without root, being root in a namespace of users is enough to mount.
+    for words in (["unshare", "--mount"], ["unshare", "--mount", "--map-root-user"]):
+        with contextlib.suppress(OSError):
+            if subprocess.run([*words, "true"], capture_output=True).returncode == 0:
+                os.execvpe(words[0], [*words, sys.executable, *sys.argv], {**os.environ, IN_NAMESPACE: "1"})
+    print("%s: skipped: no file system can be mounted here: unshare --mount is refused" % name)
+    sys.exit(SKIPPED)
 
-    `numbers` are its options and their defaults, as `rounds=300`; a default of False makes a flag.
+
+def variant(options):
+    """What distinguishes this run from the plain one, for its line."""
+    words = [options.originals] if options.originals != "move" else []
+    words += ["sets"] if options.sets else []
+    return words + (["two file systems, %s the inbox" % options.two_file_systems] if options.two_file_systems else [])
+
+
+def main(experiment, variants=False, mounts=False, **numbers):
+    """Runs an experiment: prints its one line, and ends with 0, with 1 if something does not hold, with 77 if it cannot be done here.
+
+    `numbers` are its options and their defaults, as `rounds=300`; a default of False makes a flag. `variants`: the experiment can be done with
+    every policy, with sets, and on two file systems. `mounts`: it mounts file systems.
     """
     name = os.path.basename(sys.argv[0])
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__.strip().splitlines()[0])
@@ -47,18 +66,28 @@ def main(experiment, **numbers):
     for key, value in numbers.items():
         flag = dict(action="store_true") if value is False else dict(type=type(value), default=value)
         parser.add_argument("--" + key.replace("_", "-"), **flag)
+    if variants:
+        parser.add_argument("--originals", choices=["move", "keep", "delete"], default="move", help="the policy of the inboxes")
+        parser.add_argument("--sets", action="store_true", help="drops folders of pictures for a pipeline with `source: set`")
+        parser.add_argument(
+            "--two-file-systems", nargs="?", choices=["beside", "inside"], const="beside",
+            help="beside: the state folder is on another file system than the inbox; inside: each inbox is a file system of its own")
     options = parser.parse_args()
+    words = variant(options) if variants else []
+    if mounts or variants and options.two_file_systems:
+        enter_namespace(name)
+    title = "%s (%s)" % (name, ", ".join(words)) if words else name
     options.imagemill = os.path.abspath(options.imagemill)
     random.seed(options.seed)
     start, code = time.monotonic(), 1
     try:
-        print("%s: %s (%.0f s)" % (name, experiment(options), time.monotonic() - start))
+        print("%s: %s (%.0f s)" % (title, experiment(options), time.monotonic() - start))
         code = 0
     except Skipped as reason:
-        print("%s: skipped: %s" % (name, reason))
+        print("%s: skipped: %s" % (title, reason))
         code = SKIPPED
     except Failed as reason:
-        print("%s: FAILED: %s" % (name, reason))
+        print("%s: FAILED: %s" % (title, reason))
         for mill in Mill.all:
             print("  in %s; the end of its log:" % mill.folder)
             with contextlib.suppress(OSError):

@@ -2,9 +2,13 @@
 //
 //   FAILING_ROOT=/path     only calls on paths below it count
 //   FAILING_CALL=n         which one fails, from 1; 0 or nothing: count only
-//   FAILING_ERROR=EIO      or ENOSPC, EINTR, EMFILE, EDQUOT, EROFS, SHORT (a write that writes half)
+//   FAILING_ERROR=EIO      or ENOSPC, EINTR, EMFILE, EDQUOT, EROFS, ESTALE; or
+//                          SHORT: the n-th write writes half
+//                          LOST: the n-th rename or unlink is done and answers ENOENT, as after a lost answer of a file server; and no rename
+//                          can refuse to replace (RENAME_NOREPLACE is EINVAL), as on NFS
 //   FAILING_LOG=file       a line for each call: number, call, path, and `failed` where it was made to
 //   FAILING_ONLY=word      only calls whose path has this in it
+//   FAILING_EXCEPT=word    no calls whose path has this in it
 //   FAILING_RECORD=folder  writes down, in calls.txt there, every change of names and every sync, and copies what was synced: see power-loss
 //
 // Counts in the process that has loaded it, not in copies of it: so the numbers are those of one process, whatever its workers do.
@@ -23,9 +27,9 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-static char root[4096], only[256], record_folder[4096];
+static char root[4096], only[256], except[256], record_folder[4096];
 static long chosen;
-static int error_number = EIO, is_short, log_file = -1, record_file = -1;
+static int error_number = EIO, is_short, is_lost, log_file = -1, record_file = -1;
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static pid_t owner;
 static atomic_long count;
@@ -33,6 +37,7 @@ static __thread int inside;
 
 static const struct { const char *name; int number; } errors[] = {
     {"EIO", EIO}, {"ENOSPC", ENOSPC}, {"EINTR", EINTR}, {"EMFILE", EMFILE}, {"EDQUOT", EDQUOT}, {"EROFS", EROFS},
+    {"ESTALE", ESTALE},
 };
 
 static void refuse(const char *what)
@@ -57,10 +62,12 @@ __attribute__((constructor)) static void start(void)
     if (!text || text[0] != '/' || strlen(text) >= sizeof root) refuse("FAILING_ROOT must be an absolute path");
     strcpy(root, text);
     if ((text = getenv("FAILING_ONLY"))) snprintf(only, sizeof only, "%s", text);
+    if ((text = getenv("FAILING_EXCEPT"))) snprintf(except, sizeof except, "%s", text);
     if ((text = getenv("FAILING_CALL"))) chosen = atol(text);
     if ((text = getenv("FAILING_ERROR"))) {
         is_short = strcmp(text, "SHORT") == 0;
-        int known = is_short;
+        is_lost = strcmp(text, "LOST") == 0;
+        int known = is_short || is_lost;
         for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
             if (strcmp(text, errors[i].name) == 0) error_number = errors[i].number, known = 1;
         if (!known) refuse("FAILING_ERROR is not one that is known");
@@ -81,14 +88,17 @@ static int is_below_root(const char *path)
     return strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == 0);
 }
 
-// Whether this call is the one. `write` says whether a short result makes sense for it.
-static int strikes(const char *call, const char *path, int write)
+// Whether this call is the one. `write` says whether a short result makes sense for it. Only calls that can fail in the chosen way are counted.
+static int strikes_as(const char *call, const char *path, int write, int removes_a_name)
 {
     if (inside || getpid() != owner || !is_below_root(path)) return 0;
     if (only[0] && !strstr(path, only)) return 0;
+    if (except[0] && strstr(path, except)) return 0;
+    if (is_short && !write) return 0;
+    if (is_lost != removes_a_name) return 0;
     inside = 1;
     long number = atomic_fetch_add(&count, 1) + 1;
-    int strikes = number == chosen && (!is_short || write);
+    int strikes = number == chosen;
     if (log_file >= 0) {
         char line[4500];
         int size = snprintf(line, sizeof line, "%ld %s %s%s\n", number, call, path, strikes ? " failed" : "");
@@ -98,6 +108,8 @@ static int strikes(const char *call, const char *path, int write)
     if (strikes && !is_short) errno = error_number;
     return strikes;
 }
+
+static int strikes(const char *call, const char *path, int write) { return strikes_as(call, path, write, 0); }
 
 // The whole path that a call means. Returns 0 where it cannot be told.
 static int resolve(char full[8192], int folder, const char *path)
@@ -120,6 +132,19 @@ static int resolve(char full[8192], int folder, const char *path)
     }
     if (rest[0]) snprintf(full + strlen(full), 8192 - strlen(full), "/%s", rest);
     return 1;
+}
+
+// What a call that takes a name away answers: in the chosen case ENOENT though it was done.
+static int answer(const char *call, int folder, const char *path, int result)
+{
+    char full[8192];
+    int saved = errno;
+    if (!is_lost || result != 0 || !resolve(full, folder, path) || !strikes_as(call, full, 0, 1)) {
+        errno = saved;
+        return result;
+    }
+    errno = ENOENT;
+    return -1;
 }
 
 static int strikes_at(const char *call, int folder, const char *path)
@@ -310,21 +335,25 @@ int rename(const char *old, const char *new)
 {
     REAL(int, "rename", const char *, const char *);
     if (strikes_at("rename", AT_FDCWD, new)) return -1;
-    RENAMED(real(old, new), AT_FDCWD, old, AT_FDCWD, new);
+    RENAMED(answer("rename", AT_FDCWD, new, real(old, new)), AT_FDCWD, old, AT_FDCWD, new);
 }
 
 int renameat(int old_folder, const char *old, int new_folder, const char *new)
 {
     REAL(int, "renameat", int, const char *, int, const char *);
     if (strikes_at("renameat", new_folder, new)) return -1;
-    RENAMED(real(old_folder, old, new_folder, new), old_folder, old, new_folder, new);
+    RENAMED(answer("renameat", new_folder, new, real(old_folder, old, new_folder, new)), old_folder, old, new_folder, new);
 }
 
 int renameat2(int old_folder, const char *old, int new_folder, const char *new, unsigned flags)
 {
     REAL(int, "renameat2", int, const char *, int, const char *, unsigned);
     if (strikes_at("renameat2", new_folder, new)) return -1;
-    RENAMED(real(old_folder, old, new_folder, new, flags), old_folder, old, new_folder, new);
+    if (is_lost && flags) {
+        errno = EINVAL;
+        return -1;
+    }
+    RENAMED(answer("renameat2", new_folder, new, real(old_folder, old, new_folder, new, flags)), old_folder, old, new_folder, new);
 }
 
 int link(const char *old, const char *new)
@@ -353,14 +382,14 @@ int unlink(const char *path)
 {
     REAL(int, "unlink", const char *);
     if (strikes_at("unlink", AT_FDCWD, path)) return -1;
-    RECORDED_AT(real(path), "unlink", AT_FDCWD, path);
+    RECORDED_AT(answer("unlink", AT_FDCWD, path, real(path)), "unlink", AT_FDCWD, path);
 }
 
 int unlinkat(int folder, const char *path, int flags)
 {
     REAL(int, "unlinkat", int, const char *, int);
     if (strikes_at("unlinkat", folder, path)) return -1;
-    RECORDED_AT(real(folder, path, flags), "unlink", folder, path);
+    RECORDED_AT(answer("unlinkat", folder, path, real(folder, path, flags)), "unlink", folder, path);
 }
 
 int mkdir(const char *path, mode_t mode)

@@ -29,6 +29,15 @@ def noise(width, height, seed=0):
     return SIGNATURE + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b"")
 
 
+def static(width, height, seed=0):
+    """A PNG of random numbers that no row shares with another, so that no format makes it smaller without loss."""
+    import random
+    numbers = random.Random(seed)
+    rows = b"".join(b"\0" + numbers.randbytes(3 * width) for _ in range(height))
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return SIGNATURE + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b"")
+
+
 def chunks(data):
     if data[:8] != SIGNATURE:
         raise ValueError("no PNG")
@@ -78,6 +87,11 @@ def converted(data, ending):
         subprocess.run(["vips", "copy", source, os.path.join(folder, "b" + ending)], check=True)
         with open(target, "rb") as file:
             return file.read()
+
+
+def commented(data, comment):
+    """The same PNG with a comment, so that its bytes are its own."""
+    return data[:33] + chunk(b"tEXt", b"Comment\0" + comment) + data[33:]
 
 
 def commented_jpeg(data, comment):

@@ -4,6 +4,7 @@ import os
 import subprocess
 
 from experiment import Skipped, expect
+from mill import mount
 from pictures import png
 
 AS_NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups")
@@ -24,12 +25,6 @@ def mounted(folder, size="2m"):
         yield
     finally:
         subprocess.run(["umount", "--lazy", folder], capture_output=True)
-
-
-def mount(folder, size="2m"):
-    found = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=" + size, "tmpfs", folder], capture_output=True, text=True)
-    if found.returncode:
-        raise Skipped("no file system can be mounted here: " + found.stderr.strip())
 
 
 def own(mill):

@@ -122,4 +122,55 @@ import Testing
         }
         withExtendedLifetime(theirs) {}
     }
+
+    @Test("B4: Sending to a side that does not read ends at the deadline")
+    func sendTimeout() throws {
+        let (left, theirs) = try Channel.pair()
+        let text = String(repeating: "x", count: 4 << 20)
+        let start = ContinuousClock.now
+        #expect(throws: ChannelError.timedOut) { try left.send(text, until: .now + .seconds(0.3)) }
+        #expect((.milliseconds(290) ..< .seconds(10)).contains(ContinuousClock.now - start))
+        // The buffer is full now: a small message does not get away either.
+        #expect(throws: ChannelError.timedOut) { try left.send(1, until: .now + .seconds(0.1)) }
+        withExtendedLifetime(theirs) {}
+    }
+
+    @Test("B4: A cancellation ends the sending to a side that does not read")
+    func sendCancelled() throws {
+        let (left, theirs) = try Channel.pair()
+        let cancellation = Cancellation()
+        runOnNewThread {
+            usleep(200_000)
+            cancellation.raise(signal: SIGTERM)
+        }
+        let text = String(repeating: "x", count: 4 << 20)
+        #expect(throws: ChannelError.cancelled) { try left.send(text, until: .now + .seconds(20), cancellation: cancellation) }
+        withExtendedLifetime(theirs) {}
+    }
+
+    @Test("A long message to a side that reads slowly arrives whole, with its descriptors, within the deadline")
+    func sendSlowly() throws {
+        let (left, right) = try ends()
+        let text = String(repeating: "0123456789", count: 300_000)
+        let file = open("/dev/null", O_RDONLY)
+        runOnNewThread { try? left.send(text, descriptors: [file], until: .now + .seconds(20), cancellation: Cancellation()) }
+        usleep(300_000)
+        let (received, files) = try right.receive(String.self, until: .now + .seconds(20))
+        #expect(received == text && files.count == 1)
+        close(file)
+    }
+
+    @Test("B4: A side that never stops sending does not outlast the deadline")
+    func endless() throws {
+        let (left, right) = try ends()
+        let isOver = Cancellation()
+        runOnNewThread {
+            while !isOver.isRaised, (try? right.send("x", until: .now + .seconds(1))) != nil {}
+        }
+        let end = ContinuousClock.now + .seconds(0.3)
+        #expect(throws: ChannelError.timedOut) {
+            while ContinuousClock.now < end + .seconds(10) { _ = try left.receive(String.self, until: end) }
+        }
+        isOver.raise()
+    }
 }

@@ -21,10 +21,10 @@ import Testing
         try FailureNote(
             source: BytePath(source), inbox: BytePath(folder.path("in")), quarantined: path, pipeline: BytePath("/p"),
             failure: Failure(.corrupt, stage: "decode", "x"), attempts: 1
-        ).write(beside: path)
+        ).write(beside: path.lastComponent, in: Directory(path.directory))
     }
 
-    @Test("It stands in the inbox again, without its note, in the folder that it had")
+    @Test("It is in the inbox again, without its note, in the folder that it had")
     func back() throws {
         try fail("a/b.jpg", as: "a/b.jpg")
         #expect(try failed.sources() == [BytePath("a/b.jpg")])
@@ -41,7 +41,7 @@ import Testing
         #expect(try folder.text("in/b.jpg") == "b~2.jpg")
     }
 
-    @Test("A file that stands in the inbox by now is not replaced")
+    @Test("A file that is in the inbox by now is not replaced")
     func taken() throws {
         try fail("other.jpg", as: "other.jpg")
         let error = #expect(throws: SystemError.self) { try failed.giveBack(BytePath("other.jpg")) }
@@ -72,5 +72,51 @@ import Testing
         #expect(throws: SystemError.self) { try failed.giveBack(BytePath(name)) }
         #expect(try folder.text("in/other.jpg") == "other")
         #expect(try failed.sources() == [BytePath("folder/x")])
+    }
+
+    /// What is known of an original in the inbox.
+    private func kept(_ name: String, code: FailureCode? = .corrupt) throws -> [BytePath: KeptOriginal] {
+        let status = try #require(try FileSystem.status(BytePath(folder.path("in/\(name)"))))
+        return [BytePath(name): KeptOriginal(observed: ObservedFile(status), recipe: "r", code: code)]
+    }
+
+    @Test("The copy of an original that is still in the inbox is removed with its note, and the original is done again")
+    func copy() throws {
+        try fail("other.jpg", as: "other.jpg")
+        let (copy, original) = (folder.path("failed/other.jpg"), try kept("other.jpg"))
+        try folder.write("other", to: "failed/other.jpg")
+        var forgotten: [BytePath] = []
+        // Another file has the name by now.
+        let times = [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
+        #expect(utimensat(AT_FDCWD, copy, times, 0) == 0)
+        #expect(throws: SystemError.self) { try failed.giveBack(BytePath("other.jpg"), kept: original) { forgotten.append($0) } }
+        #expect(forgotten == [])
+        #expect(utimensat(AT_FDCWD, folder.path("in/other.jpg"), times, 0) == 0)
+        // It failed when the inbox did not keep originals.
+        #expect(throws: SystemError.self) { try failed.giveBack(BytePath("other.jpg"), kept: [:]) { forgotten.append($0) } }
+        #expect(try failed.giveBack(BytePath("other.jpg"), kept: original) { forgotten.append($0) } == BytePath("other.jpg"))
+        #expect(forgotten == [BytePath("other.jpg")])
+        #expect(try folder.entries() == ["failed", "in", "in/other.jpg"])
+    }
+
+    @Test("If the original cannot be forgotten, its copy stays")
+    func unforgettable() throws {
+        try fail("trip", as: "trip")
+        #expect(unlink(folder.path("failed/trip")) == 0)
+        try folder.write("1", to: "failed/trip/1.png")
+        try folder.write("1", to: "in/trip/1.png")
+        #expect(throws: SystemError.self) {
+            try failed.giveBack(BytePath("trip"), kept: kept("trip")) { _ in throw SystemError("write", code: ENOSPC) }
+        }
+        #expect(try failed.sources() == [BytePath("trip")])
+        #expect(try failed.giveBack(BytePath("trip"), kept: kept("trip")) == BytePath("trip"))
+        #expect(try folder.entries() == ["failed", "in", "in/other.jpg", "in/trip", "in/trip/1.png"])
+    }
+
+    @Test("A source is found by its path from the folder, and by an absolute one")
+    func paths() throws {
+        try fail("a/b.jpg", as: "a/b.jpg")
+        for name in ["a/b.jpg", folder.path("failed/a/b.jpg")] { #expect(failed.path(of: BytePath(name)) == BytePath("a/b.jpg")) }
+        for name in ["b.jpg", "../in/other.jpg", folder.path("in/other.jpg"), ""] { #expect(failed.path(of: BytePath(name)) == nil) }
     }
 }

@@ -52,7 +52,7 @@ import Testing
     func racing() throws {
         let folder = try TemporaryFolder()
         let path = BytePath(try folder.write([0xFF, 0xD8, 0xFF, 0xE0], to: "a.jpg"))
-        let source = SourceFile(path: path, identity: path, relative: BytePath("a.jpg"))
+        let source = SourceFile(location: .path(path), identity: path, relative: BytePath("a.jpg"))
         let now = nanosecondsSince1970()
         for (seconds, isKnown) in [(-10, true), (0, false), (3600, true)] {
             let time = timespec(tv_sec: now / 1_000_000_000 + seconds, tv_nsec: now % 1_000_000_000)

@@ -1,4 +1,4 @@
-// What stands in a folder, hidden files included.
+// The entries of a folder for tests, hidden files included.
 import Foundation
 import TestSupport
 

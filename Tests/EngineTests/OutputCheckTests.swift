@@ -18,7 +18,7 @@ import Testing
     private func check(_ bytes: [UInt8], as format: String, said: (Int, Int) = (64, 48)) throws -> Int {
         let folder = try TemporaryFolder()
         let file = try OpenFile.reading(BytePath(try folder.write(bytes, to: "x")))
-        return try OutputCheck.check(file, against: plan(format), said: RenderedSize(size: PixelSize(said.0, said.1), frames: 1))
+        return try OutputCheck.check(file, against: plan(format), said: PixelSize(said.0, said.1))
     }
 
     private func expectRefusal(_ words: String, _ work: () throws -> Int) {

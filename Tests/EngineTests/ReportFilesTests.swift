@@ -11,46 +11,36 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    private var outbox: BytePath { BytePath(folder.path("out")) }
-
     @Test("A report stands under reports/, or beside, as its source stands in the inbox")
     func places() {
         let source = BytePath("a/b.jpg")
-        #expect(ReportFiles(outbox: outbox).path(for: source) == BytePath("reports/a/b.jpg.json"))
-        #expect(ReportFiles(outbox: outbox, besideRenditions: true).path(for: source) == BytePath("a/b.jpg.json"))
+        #expect(ReportFiles().path(for: source) == BytePath("reports/a/b.jpg.json"))
+        #expect(ReportFiles(besideRenditions: true).path(for: source) == BytePath("a/b.jpg.json"))
     }
 
     @Test("Names that are long still fit, and stay distinct")
     func long() {
         let names = ["a", "b"].map { BytePath("d/" + String(repeating: "x", count: 249) + $0 + ".jpg") }
-        let paths = names.map { ReportFiles(outbox: outbox).path(for: $0) }
+        let paths = names.map { ReportFiles().path(for: $0) }
         for path in paths { #expect(path.lastComponent.bytes.count <= 255 && path.text.hasSuffix(".json") && path.text.hasPrefix("reports/d/xxx")) }
         #expect(paths[0] != paths[1])
-        #expect(FailureNote.path(beside: names[0]).lastComponent.bytes.count <= 255)
+        #expect(try FailureNote.path(beside: names[0]).lastComponent.bytes.count <= 255)
     }
 
-    @Test("A report is written with the folders above it, replaces an older one, and leaves nothing beside it")
-    func write() throws {
-        try FileSystem.makeDirectories(outbox)
-        let files = ReportFiles(outbox: outbox)
+    @Test("The file of a report is JSON with a line end")
+    func bytes() throws {
         var report = SourceReport(status: .done, pipeline: "p", source: BytePath("a/b.jpg"))
-        try files.write(report)
         report.attempt = 2
-        try files.write(report)
-        #expect(try folder.entries() == ["out", "out/reports", "out/reports/a", "out/reports/a/b.jpg.json"])
-        let text = try folder.text("out/reports/a/b.jpg.json")
-        #expect(try JSONDecoder().decode(BatchDocument.Entry.self, from: Data(text.utf8)).attempt == 2)
-        #expect(text.hasSuffix("}\n"))
+        let bytes = ReportFiles.bytes(of: report)
+        #expect(try JSONDecoder().decode(BatchDocument.Entry.self, from: Data(bytes)).attempt == 2)
+        #expect(bytes.suffix(2) == Array("}\n".utf8))
     }
 
-    @Test("A report that cannot be written says so, and leaves the old one")
-    func impossible() throws {
-        try folder.write("in the way", to: "out/reports")
-        let error = #expect(throws: SystemError.self) {
-            try ReportFiles(outbox: outbox).write(SourceReport(status: .done, pipeline: "p", source: BytePath("b.jpg")))
+    private var failed: Directory {
+        get throws {
+            try FileSystem.makeDirectories(BytePath(folder.path("failed")))
+            return try Directory(BytePath(folder.path("failed")))
         }
-        #expect(error?.asOutputFailure.code == .outputNotWritable)
-        #expect(error?.description == "cannot make the folder '\(folder.path("out/reports"))': Not a directory")
     }
 
     private func note(_ name: [UInt8]) throws -> (note: FailureNote, source: BytePath) {
@@ -58,8 +48,7 @@ import Testing
         let note = FailureNote(
             source: BytePath(name), inbox: BytePath("/in"), quarantined: source, pipeline: BytePath("/etc/p q.yaml"),
             failure: Failure(.truncated, stage: "decode", "it ends early", detail: "premature end"), attempts: 2)
-        try FileSystem.makeDirectories(source.directory)
-        try note.write(beside: source)
+        try note.write(beside: BytePath(name), in: failed)
         return (note, source)
     }
 
@@ -76,7 +65,7 @@ import Testing
         #expect(document["retryable"] as? Bool == false)
         #expect(document["attempts"] as? Int == 2)
         #expect(document["replay"] as? String == #"imagemill run '/etc/p q.yaml' '\#(folder.path)/failed/it'\''s.jpg' -o replay"#)
-        #expect(FailureNote.source(ofNoteBeside: source) == BytePath("it's.jpg"))
+        #expect(try FailureNote.source(ofNoteBeside: source.lastComponent, in: failed) == BytePath("it's.jpg"))
     }
 
     @Test("A shell reads every odd name in the command as the name that it is")
@@ -100,10 +89,10 @@ import Testing
     }
 
     @Test("A path that is no text comes back from the note byte for byte")
-    func bytes() throws {
+    func pathBytes() throws {
         let name: [UInt8] = [0xFF, UInt8(ascii: "%"), UInt8(ascii: "\n"), UInt8(ascii: "a")]
         let (_, source) = try note(name)
-        #expect(FailureNote.source(ofNoteBeside: source) == BytePath(name))
+        #expect(try FailureNote.source(ofNoteBeside: source.lastComponent, in: failed) == BytePath(name))
         #expect(BytePath(percentEncoded: BytePath(name).percentEncoded) == BytePath(name))
         for text in ["%", "%4", "%zz"] { #expect(BytePath(percentEncoded: text) == nil) }
     }
@@ -111,6 +100,6 @@ import Testing
     @Test("A note that leads out of the inbox is not believed", arguments: ["../x", "/etc/passwd", "a/../../b", "", ".", "a//b"])
     func escape(path: String) throws {
         try folder.write("{\"source\":{\"path\":\"\(path)\"}}", to: "failed/a.jpg.error.json")
-        #expect(FailureNote.source(ofNoteBeside: BytePath(folder.path("failed/a.jpg"))) == nil)
+        #expect(try FailureNote.source(ofNoteBeside: BytePath("a.jpg"), in: failed) == nil)
     }
 }

@@ -8,32 +8,12 @@ import Testing
 @testable import Pipeline
 
 @Suite struct RunCacheTests {
-    private final class Collector: BatchObserver {
-        private let reports = Mutex<[SourceReport]>([])
-        var all: [String: SourceReport] {
-            reports.withLock { Dictionary($0.map { ($0.source.path.text, $0) }) { first, _ in first } }
-        }
-        func begin(sources: Int) {}
-        func end() {}
-        func finished(_ report: SourceReport, _ summary: BatchSummary) { reports.withLock { $0.append(report) } }
-    }
-
     /// Runs `p.yaml` over `in` with a cache.
     private func run(_ runner: CommandRunner, to out: String, worker: WorkerCommand) async throws -> [String: SourceReport] {
-        let outbox = BytePath(runner.folder.path(out))
-        let found = SourceWalk.find([BytePath(runner.folder.path("in"))], outbox: outbox)
-        let pipeline = try LoadedPipeline(path: runner.folder.path("p.yaml"))
-        var render = RenderSettings(
-            pipeline: pipeline, limits: Limits(), outbox: outbox, keepsTree: false, memory: MemoryBudget(bytes: 1 << 30),
-            cancellation: Cancellation())
-        render.cache = RunCache(try CacheStore(folder: BytePath(runner.folder.path("cache")), bound: 1 << 30), pipeline) { Issue.record("\($0)") }
-        let settings = LaneSettings(
-            render, workers: WorkerStarter(worker),
-            names: try NameDesk(outbox: outbox, policy: .version, sources: found.sources, isDryRun: false))
-        let collector = Collector()
-        let report = try BatchReport(file: BytePath(runner.folder.path("report.json")), stream: nil)
-        _ = try await Batch(settings: settings, lanes: 2, report: report, observer: collector).run(WorkList(toDo: found.sources))
-        return collector.all
+        let folder = BytePath(runner.folder.path("cache"))
+        return try await runner.run(to: out, workers: worker) { pipeline in
+            RunCache(try CacheStore(folder: folder, bound: 1 << 30), pipeline) { Issue.record("\($0)") }
+        }
     }
 
     @Test("A source whose renditions are all in the cache is done without any worker, with and without assets", arguments: [false, true])

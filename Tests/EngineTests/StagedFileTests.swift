@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct StagedFileTests {
     private func stage(_ folder: TemporaryFolder, _ name: String = "a.webp", unnamed: Bool) throws -> StagedFile {
-        let file = try StagedFile(for: BytePath(folder.path(name)), token: "t", allowsUnnamed: unnamed)
+        let file = try StagedFile(in: Directory(BytePath(folder.path)), destination: BytePath(name), token: "t", allowsUnnamed: unnamed)
         #expect(write(file.file.descriptor, "new", 3) == 3)
         return file
     }
@@ -50,24 +50,122 @@ import Testing
         #expect(read(old, &bytes, 3) == 3 && bytes == Array("old".utf8))
     }
 
-    @Test("Folders above it are made; its permissions are those of any new file", arguments: [true, false])
-    func folders(unnamed: Bool) throws {
+    @Test("Its permissions are those of any new file", arguments: [true, false])
+    func permissions(unnamed: Bool) throws {
         let folder = try TemporaryFolder()
-        try stage(folder, "x/y/a.webp", unnamed: unnamed).publish()
-        #expect(try folder.entries() == ["x", "x/y", "x/y/a.webp"])
+        try stage(folder, unnamed: unnamed).publish()
         var status = stat()
-        #expect(stat(folder.path("x/y/a.webp"), &status) == 0)
+        #expect(stat(folder.path("a.webp"), &status) == 0)
         let mask = umask(0)
         umask(mask)
         #expect(status.st_mode & 0o777 == 0o666 & ~mask)
     }
 
-    @Test("A file in the way of a folder is an error that names it")
-    func fileInTheWay() throws {
+    @Test("B12: as a new file it replaces nothing, and can be published under another name then", arguments: [true, false], [true, false])
+    func occupied(unnamed: Bool, ready: Bool) throws {
         let folder = try TemporaryFolder()
-        try folder.write("mine", to: "x")
-        let error = #expect(throws: SystemError.self) { try stage(folder, "x/a.webp", unnamed: true) }
-        #expect(error?.description == "cannot make the folder '\(folder.path("x"))': Not a directory")
+        try folder.write("designer's", to: "a.webp")
+        let file = try stage(folder, unnamed: unnamed)
+        if ready { try file.makeReady() }
+        let error = #expect(throws: SystemError.self) { try file.publishNew() }
+        #expect(error?.code == EEXIST && error?.description == "cannot put 'a.webp' in place: File exists")
+        #expect(try folder.text("a.webp") == "designer's")
+        file.redirect(to: BytePath("a-2.webp"), in: file.folder)
+        try file.publishNew()
+        #expect(try folder.entries() == ["a-2.webp", "a.webp"])
+        #expect(try folder.text("a-2.webp") == "new")
+    }
+
+    @Test("A published file can be taken back and published again", arguments: [true, false], [true, false])
+    func withdrawn(unnamed: Bool, replaces: Bool) throws {
+        let folder = try TemporaryFolder()
+        let file = try stage(folder, unnamed: unnamed)
+        if replaces {
+            try folder.write("old", to: "a.webp")
+            try file.folder.link(BytePath("a.webp"), to: file.folder, as: BytePath(".kept"))
+            try file.publish()
+        } else {
+            try file.publishNew()
+        }
+        #expect(file.isInPlace)
+        try file.withdraw(restoring: replaces ? BytePath(".kept") : nil)
+        #expect(!file.isInPlace)
+        #expect(try folder.entries() == [".imagemill-t.part"] + (replaces ? ["a.webp"] : []))
+        if replaces { #expect(try folder.text("a.webp") == "old") }
+        try file.publish()
+        #expect(try folder.entries() == ["a.webp"] && folder.text("a.webp") == "new")
+    }
+
+    @Test("A folder that cannot be written to is an error that names the file")
+    func readOnly() throws {
+        // Nobody, root included, writes in here.
+        let error = #expect(throws: SystemError.self) {
+            try StagedFile(in: Directory(BytePath("/proc/self")), destination: BytePath("x/a.webp"), token: "t")
+        }
+        #expect(error?.description.hasPrefix("cannot write 'x/a.webp': ") == true)
         #expect(error?.asOutputFailure.code == .outputNotWritable)
+    }
+
+    @Test("B13: A sealed file cannot be written to any more, and is published as ever", arguments: [true, false])
+    func seal(unnamed: Bool) throws {
+        let folder = try TemporaryFolder()
+        let file = try stage(folder, unnamed: unnamed)
+        let inode = try file.file.status().identity.inode
+        #expect(try file.seal())
+        #expect(try file.file.status().identity.inode == inode, "nothing was copied")
+        #expect(write(file.file.descriptor, "x", 1) == -1)
+        try file.sync()
+        try file.publish()
+        #expect(try folder.text("a.webp") == "new")
+    }
+
+    @Test("B13: A file that somebody can still write to is not sealed, however he has it open", arguments: [true, false])
+    func writer(unnamed: Bool) throws {
+        let passedOn = try stage(TemporaryFolder(), unnamed: unnamed)
+        let duplicate = dup(passedOn.file.descriptor)
+        #expect(try !passedOn.seal())
+        close(duplicate)
+        #expect(try passedOn.seal())
+
+        let mapped = try stage(TemporaryFolder(), unnamed: unnamed)
+        let memory = mmap(nil, 3, PROT_READ | PROT_WRITE, MAP_SHARED, mapped.file.descriptor, 0)
+        #expect(try !mapped.seal())
+        munmap(memory, 3)
+        #expect(try mapped.seal())
+    }
+
+    @Test("A writer that is gone in a moment is waited for: a process that is being started has everything open")
+    func momentaryWriter() throws {
+        let folder = try TemporaryFolder()
+        let file = try stage(folder, unnamed: true)
+        let duplicate = dup(file.file.descriptor)
+        runOnNewThread {
+            usleep(100_000)
+            close(duplicate)
+        }
+        #expect(try file.seal())
+    }
+
+    @Test("B13: Without leases the content moves to a file that nobody had", arguments: [true, false], [true, false])
+    func withoutLeases(unnamed: Bool, ready: Bool) throws {
+        let folder = try TemporaryFolder()
+        let file = try stage(folder, unnamed: unnamed)
+        let writer = dup(file.file.descriptor)
+        defer { close(writer) }
+        if ready { try file.makeReady() }
+        #expect(try file.seal { _ in -1 })
+        #expect(pwrite(writer, "evil", 4, 0) == 4)
+        try file.publish()
+        #expect(try folder.text("a.webp") == "new")
+        #expect(try folder.entries() == ["a.webp"])
+    }
+
+    @Test("What keeps a file from growing is found out with a block, which is taken back")
+    func growing() throws {
+        let folder = try TemporaryFolder()
+        let file = try stage(folder, unnamed: true)
+        #expect(file.troubleGrowing(to: 1 << 20) == nil)
+        #expect(try file.file.status().bytes == 3)
+        #expect(file.troubleGrowing(to: 3)?.asOutputFailure.code == .outputTooLarge)
     }
 }

@@ -23,6 +23,28 @@ import Testing
         _ = try StateLock(state: state)
     }
 
+    @Test("D4: what is locked is a file, since on NFS a lock on a folder is known to one machine only")
+    func file() throws {
+        let folder = try TemporaryFolder()
+        let state = BytePath(folder.path("state"))
+        let lock = try StateLock(state: state)
+        let file = try OpenFile.reading(state.appending(BytePath("lock")))
+        #expect(flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        let directory = try OpenFile.reading(state)
+        #expect(flock(directory.descriptor, LOCK_EX | LOCK_NB) == 0)
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test("A lock that leads elsewhere by a link is refused")
+    func link() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("precious", to: "elsewhere")
+        try folder.write("", to: "state/x")
+        #expect(symlink("../elsewhere", folder.path("state/lock")) == 0)
+        #expect(throws: SystemError.self) { try StateLock(state: BytePath(folder.path("state"))) }
+        #expect(try OpenFile.contents(BytePath(folder.path("elsewhere")), limit: 100) == Array("precious".utf8))
+    }
+
     @Test("A folder that cannot be made is an error that names it")
     func impossible() throws {
         let folder = try TemporaryFolder()

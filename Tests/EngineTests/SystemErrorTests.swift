@@ -12,6 +12,13 @@ import Testing
         #expect(![ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, ELOOP, EROFS].contains { SystemError("read", code: $0).mayPass })
     }
 
+    @Test("B17: a folder of ours that is read-only, not mounted or not permitted is trouble with the machine; a file in its place is a mistake")
+    func environmental() {
+        let codes = [EROFS, EACCES, EPERM, ENOENT, ENOTCONN, EMFILE, ENFILE, ENOSPC, EIO, ESTALE]
+        #expect(codes.allSatisfy { SystemError("write", code: $0).isEnvironmental })
+        #expect(![ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG, EINVAL].contains { SystemError("write", code: $0).isEnvironmental })
+    }
+
     @Test("A source that could not be copied for want of room is not to blame")
     func noRoomForCopies() {
         #expect([ENOSPC, EDQUOT].allSatisfy { SystemError("copy the source", code: $0).asSourceFailure.code == .diskFull })

@@ -65,4 +65,63 @@ import Testing
         let error = #expect(throws: SystemError.self) { try WorkerProcess(WorkerCommand(executable: "/nowhere/imagemill")) }
         #expect(error?.description == "cannot start a worker process: No such file or directory")
     }
+
+    @Test("B4: A worker that reads nothing is killed at the deadline, and by a cancellation, while it is sent a long message")
+    func deaf() throws {
+        let message = PipelineMessage(id: 1, name: "p.yaml", text: String(repeating: "#", count: 4 << 20), assets: [], limits: Limits())
+        for isCancelled in [false, true] {
+            let worker = try WorkerProcess(shell("exec sleep 60"))
+            let cancellation = Cancellation()
+            if isCancelled {
+                runOnNewThread {
+                    usleep(200_000)
+                    cancellation.raise()
+                }
+            }
+            let start = ContinuousClock.now
+            #expect(throws: isCancelled ? WorkerLoss.cancelled : .timedOut) {
+                try worker.ask(.prepare(message), files: [], withinSeconds: isCancelled ? 20 : 0.3, cancellation: cancellation)
+            }
+            #expect(ContinuousClock.now - start < .seconds(5))
+        }
+    }
+
+    /// A worker that asks for members for ever, and reads nothing.
+    private static let beggar = """
+        import socket, struct
+        us = socket.socket(fileno=0)
+        body = b'{"needsMember":{"_0":0}}'
+        while True:
+            us.sendall(struct.pack("<I", len(body)) + body)
+        """
+
+    @Test("B4: A worker that asks for members for ever is stopped when it has had them all", arguments: [0, 1, 3, 1_000_000])
+    func beggar(mostRequests: Int) throws {
+        let worker = try WorkerProcess(WorkerCommand(executable: "/usr/bin/python3", arguments: ["-c", Self.beggar]))
+        var opened = 0
+        let access = MemberAccess(count: min(1, mostRequests), mostRequests: mostRequests) { _ in
+            opened += 1
+            return nil
+        }
+        let start = ContinuousClock.now
+        let loss = #expect(throws: WorkerLoss.self) {
+            try worker.ask(.probe(.jpeg), files: [], withinSeconds: 2, cancellation: Cancellation(), members: access)
+        }
+        #expect(ContinuousClock.now - start < .seconds(10))
+        switch mostRequests {
+        case 0: #expect(loss == .confused("it asked for a member that the set does not have") && opened == 0)
+        case 1, 3: #expect(loss == .confused("it asked for more members than the set has") && opened == mostRequests)
+        // The bound is out of reach; it is the deadline that ends this.
+        default: #expect(loss == .timedOut)
+        }
+    }
+
+    @Test("B18: A worker that the system kills is told from one that crashes, and from one that is killed from here")
+    func killed() throws {
+        #expect(try loss(shell("kill -KILL $$")) == .killed)
+        #expect(try loss(shell("exec sleep 60"), seconds: 0.2) == .timedOut)
+        // Closes its socket and goes on: it has to be killed from here.
+        let loss = try loss(shell("exec <&-; exec 0</dev/null; sleep 60"))
+        #expect(loss == .died(how: "closed its socket and was stopped", words: ""))
+    }
 }

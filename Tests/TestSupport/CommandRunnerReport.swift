@@ -11,12 +11,13 @@ package struct BatchDocument: Decodable, Sendable {
     package struct Entry: Decodable, Sendable {
         package struct Source: Decodable, Equatable, Sendable {
             package let path: String
+            package let location: String?
             package let bytes, width, height: Int?
             package let format, sha256: String?
             package let pathBytes: String?
 
             private enum CodingKeys: String, CodingKey {
-                case path, bytes, width, height, format, sha256
+                case path, location, bytes, width, height, format, sha256
                 case pathBytes = "path-bytes"
             }
         }

@@ -69,7 +69,7 @@ import Testing
         let report = try runner.report()
         func message(_ name: String) -> String { report[name]?.error?.message ?? "" }
         #expect(message("cut.jpg") == "the file ends before the picture does")
-        #expect(message("text.jpg") == "expected a picture, found a file that begins like none")
+        #expect(message("text.jpg") == "expected a picture, found a file in no recognised image format")
         #expect(message("empty.jpg") == "expected a picture, found a file of 0 bytes")
         #expect(message("folder.jpg") == "expected a picture, found a folder of that name; what is in it is processed as usual")
         #expect(message("dangling.jpg") == "cannot follow the link, it points to nothing: No such file or directory")
@@ -116,9 +116,9 @@ import Testing
         #expect(result.exit == 1)
         let report = try runner.report()
         #expect(report.outcomes == ["a.jpg": "done", "secret.jpg": "permission-denied", "closed": "permission-denied"])
-        #expect(report["secret.jpg"]?.error?.message == "cannot open 'in/secret.jpg': Permission denied")
+        #expect(report["secret.jpg"]?.error?.message == "cannot open 'secret.jpg': Permission denied")
         #expect(report["secret.jpg"]?.error?.retryable == true)
-        #expect(report["closed"]?.error?.message == "cannot list 'in/closed': Permission denied")
+        #expect(report["closed"]?.error?.message == "cannot open the folder 'closed': Permission denied")
     }
 
     @Test("A source folder that may not be read is named in the report")

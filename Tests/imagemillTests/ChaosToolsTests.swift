@@ -83,6 +83,69 @@ import Testing
         #expect(try await check(runner, "").exit == 0)
     }
 
+    @Test(
+        "With originals that stay, what is missing, changed or elsewhere is found",
+        arguments: [
+            ("true", "all holds"), ("rm inbox/a.jpg", "lost: b'a.jpg' is not in the inbox, which keeps its originals"),
+            ("echo >> inbox/a.jpg", "b'a.jpg' in the inbox is not what was dropped"),
+            ("echo > inbox/x.jpg", "more than was dropped: b'x.jpg' in the inbox"),
+            ("cp inbox/a.jpg done/", "b'a.jpg' is in done/, but the inbox keeps its originals"),
+            ("echo >> failed/bad.jpg", "b'bad.jpg' in failed/ is not a copy of what was dropped"),
+        ])
+    func kept(command: String, words: String) async throws {
+        let runner = try await dropFolder()
+        let damaged = try await runner.shell(
+            """
+            rm -r done failed && mkdir done failed && echo original > inbox/a.jpg && echo bad > inbox/bad.jpg && cp inbox/bad.jpg failed/ &&
+            echo '{"code":"truncated","replay":"imagemill run"}' > failed/bad.jpg.error.json && (cd inbox && sha256sum *) > dropped.txt && \(command)
+            """)
+        try #require(damaged.exit == 0, "\(damaged.errors)")
+        let result = try await check(runner, "--settled --originals keep")
+        #expect(result.exit == (command == "true" ? 0 : 1) && result.output.contains(words), "\(result.output)\(result.errors)")
+    }
+
+    @Test(
+        "With originals that are deleted, each that is gone stands in a report",
+        arguments: [
+            ("true", "all holds"), ("rm out/reports/* out/*.png", "lost: b'a.jpg' is gone and no report lists it"),
+            ("echo 'b2  b.jpg' >> dropped.txt", "lost: b'b.jpg' is gone and no report lists it"),
+            ("touch done/a.jpg", "b'a.jpg' is in done/, but the inbox deletes its originals"),
+        ])
+    func deleted(command: String, words: String) async throws {
+        let runner = try await dropFolder()
+        let damaged = try await runner.shell("rm -r done failed && mkdir done failed && echo 'a1  a.jpg' > dropped.txt && \(command)")
+        try #require(damaged.exit == 0, "\(damaged.errors)")
+        let result = try await check(runner, "--settled --originals delete")
+        #expect(result.exit == (command == "true" ? 0 : 1) && result.output.contains(words), "\(result.output)\(result.errors)")
+    }
+
+    @Test(
+        "The report of a set lists the members that were dropped, and what it does not list is not deleted",
+        arguments: [
+            ("move", "true", "all holds"), ("delete", "rm done/album/*", "all holds"),
+            ("move", "rm done/album/2.jpg", "lost: 1 of the drops with SHA-256 "),
+            (
+                "move", "sed -i 's/,{.path.:.album.2.jpg.}//' out/reports/album.json",
+                "lists 1 members, and 2 were dropped: [b'album/2.jpg'] are missing"
+            ),
+            ("delete", "rm done/album/* && echo 'c3  album/late.jpg' >> dropped.txt", "lost: b'album/late.jpg' is gone and no report lists it"),
+            ("move", "rm out/reports/album.json", "b'album' is done and has no report"),
+            ("move", "mv done/album failed/", "b'album' has failed without a reason"),
+        ])
+    func sets(policy: String, command: String, words: String) async throws {
+        let runner = try await dropFolder()
+        let report = #"{"status":"done","source":{"path":"album","members":[{"path":"album/1.jpg"},{"path":"album/2.jpg"}]},"renditions":[]}"#
+        let damaged = try await runner.shell(
+            """
+            rm -r done failed out && mkdir -p done/album failed out/reports && echo 1 > done/album/1.jpg && echo 2 > done/album/2.jpg &&
+            touch done/album/.done && (cd done && sha256sum album/*.jpg) > dropped.txt && echo '\(report)' > out/reports/album.json &&
+            echo '{"album": [["album/1.jpg", "album/2.jpg"]]}' > sets.json && \(command)
+            """)
+        try #require(damaged.exit == 0, "\(damaged.errors)")
+        let result = try await check(runner, "--settled --originals \(policy) --sets sets.json")
+        #expect(result.exit == (words == "all holds" ? 0 : 1) && result.output.contains(words), "\(result.output)\(result.errors)")
+    }
+
     // MARK: - The calls that fail
 
     private static let hasCompiler = FileManager.default.isExecutableFile(atPath: "/usr/bin/cc")
@@ -131,6 +194,20 @@ import Testing
             return
         }
         Issue.record("no call was a write")
+    }
+
+    @Test("The answer of one rename or unlink is lost: it is done, and says that there is nothing", .enabled(if: hasCompiler))
+    func lost() async throws {
+        let runner = try CommandRunner()
+        try await shim(runner)
+        // Python's rename and unlink are those of the C library.
+        let script =
+            "import ctypes, os; os.chdir('root'); open('a', 'w').close(); open('b', 'w').close(); "
+            + "c = ctypes.CDLL(None, use_errno=True); print(c.renameat2(-100, b'a', -100, b'c', 1), ctypes.get_errno()); "
+            + "print(c.unlink(b'a'), ctypes.get_errno(), os.listdir('.')); print(c.rename(b'b', b'd'), os.listdir('.'))"
+        let result = try await runner.shell(
+            "FAILING_ROOT=\"$PWD/root\" FAILING_CALL=1 FAILING_ERROR=LOST LD_PRELOAD=./shim.so /usr/bin/python3 -c \"\(script)\"")
+        #expect(result.output == "-1 22\n-1 2 ['b']\n0 ['d']\n", "\(result.output)\(result.errors)")
     }
 
     @Test("A setting that means nothing is refused: the experiment would prove nothing", .enabled(if: hasCompiler))

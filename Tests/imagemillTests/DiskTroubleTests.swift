@@ -99,7 +99,7 @@ import Testing
         #expect(result.exit == 75)
         let report = try runner.report()
         #expect(report.outcomes == ["a.jpg": "done", "sub/b.jpg": "output-not-writable"])
-        #expect(report["sub/b.jpg"]?.error?.message == "cannot write into 'out/sub': Permission denied")
+        #expect(report["sub/b.jpg"]?.error?.message == "cannot write 'sub/b.webp': Permission denied")
         #expect(runner.files() == ["a.webp"])
     }
 

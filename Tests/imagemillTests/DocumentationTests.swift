@@ -43,7 +43,7 @@ import Testing
     @Test("The five minutes of setting up a drop folder work as they stand")
     func operations() async throws {
         let text = try Checkout.text("docs/operations.md")
-        let drop = try DropFolder()
+        let drop = try WatchedFolder()
         for block in blocks("yaml", in: text) {
             let name = try #require(block.split(separator: "\n").first { $0.hasPrefix("# ") && $0.hasSuffix(".yaml") }).dropFirst(2)
             try drop.runner.folder.write(block, to: String(name))

@@ -1,21 +1,31 @@
-// Who may import whom: section 2 of the design, held against the import lines of the sources.
+// Who may import whom, and which folder of the engine may name which: the tables of docs/architecture.md, held against the sources.
+import Foundation
 import TestSupport
 import Testing
 
+/// A table of docs/architecture.md: its first column is a name in backquotes, its last one lists names in backquotes or words.
+private struct ArchitectureTable {
+    /// The last column of each row, by the first.
+    let rows: [String: [String]]
+
+    init(under heading: String) throws {
+        let text = try Checkout.text("docs/architecture.md")
+        let section = try #require(text.components(separatedBy: "\n## ").first { $0.hasPrefix(heading + "\n") }, "no section '\(heading)'")
+        var rows: [String: [String]] = [:]
+        for line in section.split(separator: "\n") where line.hasPrefix("| `") {
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast().map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+            let name = cells[0].filter { $0 != "`" && $0 != "/" }
+            let words = (cells.last ?? "").split { !$0.isLetter && !$0.isNumber }.map(String.init)
+            rows[name] = words.filter { $0.first?.isUppercase == true }
+        }
+        self.rows = rows
+    }
+}
+
 @Suite struct ImportTableTests {
-    private static let table: [String: Set<String>] = [
-        "Vips": ["CVips", "CResample", "Glibc", "Synchronization"],
-        "Pipeline": ["Yams", "FoundationEssentials"],
-        "Stages": ["Pipeline", "Vips", "Glibc"],
-        "Engine": [
-            "Pipeline", "Stages", "Vips", "CLinux", "Glibc", "Synchronization", "FoundationEssentials", "GRDB", "Crypto", "Logging",
-        ],
-        "imagemill": [
-            "Engine", "Pipeline", "Stages", "Vips", "Glibc", "Synchronization", "FoundationEssentials", "GRDB", "Crypto", "Logging",
-            "ArgumentParser",
-            "FlyingFox",
-        ],
-    ]
+    private static let targets = ["Vips", "Pipeline", "Stages", "Engine", "imagemill"]
 
     /// The modules that a file imports, whatever stands before `import`.
     private func imports(_ path: String) throws -> [String] {
@@ -35,11 +45,11 @@ import Testing
         ["public", "package", "internal", "fileprivate", "private"].contains(word) || word.hasPrefix("@")
     }
 
-    @Test("Every target imports what the table allows, and nothing else", arguments: table.keys.sorted())
+    @Test("Every target imports what the table in docs/architecture.md allows, and nothing else", arguments: targets)
     func target(name: String) throws {
         let files = Checkout.files(below: "Sources/\(name)", extension: "swift")
         #expect(!files.isEmpty)
-        let allowed = try #require(Self.table[name])
+        let allowed = Set(try #require(try ArchitectureTable(under: "Targets").rows[name]))
         var seen: Set<String> = []
         for file in files {
             for module in try imports(file) {
@@ -49,6 +59,7 @@ import Testing
         }
         // The reading of the lines itself is at work.
         #expect(!seen.isEmpty)
+        #expect(allowed.subtracting(seen).isEmpty, "\(name) does not import \(allowed.subtracting(seen).sorted()), which the table lists")
     }
 
     @Test("Yams is imported by one file alone")
@@ -57,9 +68,73 @@ import Testing
         #expect(files == ["Sources/Pipeline/YAML/YAMLDocument.swift"])
     }
 
-    @Test("Every target of Swift stands in the table")
-    func complete() {
+    @Test("Every target of Swift is in the table")
+    func complete() throws {
         let folders = Set(Checkout.files(below: "Sources", extension: "swift").map { String($0.split(separator: "/")[1]) })
-        #expect(folders == Set(Self.table.keys))
+        #expect(folders == Set(Self.targets))
+        #expect(folders.isSubset(of: try ArchitectureTable(under: "Targets").rows.keys))
+    }
+}
+
+@Suite struct EngineFolderTests {
+    /// A file's text without comments and the contents of strings.
+    private func code(_ path: String) throws -> String {
+        var text = try Checkout.text(path)
+        for pattern in [#""""[\s\S]*?""""#, #""(\\.|[^"\\\n])*""#, #"/\*[\s\S]*?\*/"#, #"//.*"#] {
+            text = text.replacingOccurrences(of: pattern, with: "\"\"", options: .regularExpression)
+        }
+        return text
+    }
+
+    private func words(_ text: String, _ pattern: String, group: Int) throws -> [String] {
+        let expression = try NSRegularExpression(pattern: pattern, options: .anchorsMatchLines)
+        let range = NSRange(text.startIndex..., in: text)
+        return expression.matches(in: text, range: range).compactMap { Range($0.range(at: group), in: text).map { String(text[$0]) } }
+    }
+
+    /// The folders that each folder names types of, with an example of each.
+    private func references() throws -> [String: [String: String]] {
+        let files = Checkout.files(below: "Sources/Engine", extension: "swift")
+        let texts = try files.map { ($0, String($0.split(separator: "/")[2]), try code($0)) }
+        let declaration =
+            #"^(?:(?:package|public|internal|final|indirect|nonisolated|@\w+(?:\([^)]*\))?)\s+)*(?:struct|class|enum|protocol|actor|typealias)\s+([A-Z]\w*)"#
+        // Types of one file, and types inside of others, are not seen from another folder; but they hide what has the same name.
+        let anyDeclaration = #"\b(?:struct|class|enum|protocol|actor|typealias)\s+([A-Z]\w*)"#
+        var own: [String: Set<String>] = [:]
+        var homes: [String: String] = [:]
+        for (_, folder, text) in texts { own[folder, default: []].formUnion(try words(text, anyDeclaration, group: 1)) }
+        for (_, folder, text) in texts { for type in try words(text, declaration, group: 1) { homes[type] = homes[type] ?? folder } }
+        #expect(homes.count > 100, "the types are found")
+        var found: [String: [String: String]] = [:]
+        for (file, folder, text) in texts {
+            for word in Set(try words(text, #"\b([A-Z]\w*)"#, group: 1)) {
+                guard let home = homes[word], home != folder, !own[folder, default: []].contains(word) else { continue }
+                found[folder, default: [:]][home] = "\(file) names \(word)"
+            }
+        }
+        return found
+    }
+
+    @Test("A folder of the engine names the types of those folders that the table in docs/architecture.md allows, and of no others")
+    func folders() throws {
+        let table = try ArchitectureTable(under: "The engine, folder by folder").rows
+        let folders = Set(Checkout.files(below: "Sources/Engine", extension: "swift").map { String($0.split(separator: "/")[2]) })
+        #expect(folders == Set(table.keys))
+        for (folder, named) in try references() {
+            for (other, example) in named {
+                #expect(table[folder]?.contains(other) == true, "\(folder) may not name \(other): \(example)")
+            }
+        }
+    }
+
+    @Test("No two folders may name each other, directly or in a ring")
+    func rings() throws {
+        let table = try ArchitectureTable(under: "The engine, folder by folder").rows
+        for start in table.keys {
+            var reached: Set<String> = []
+            var rest = table[start] ?? []
+            while let next = rest.popLast() { if reached.insert(next).inserted { rest += table[next] ?? [] } }
+            #expect(!reached.contains(start), "\(start) leads back to itself")
+        }
     }
 }

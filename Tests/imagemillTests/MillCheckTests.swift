@@ -14,7 +14,7 @@ import Testing
 
     private let one = "state: state\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n"
 
-    @Test("A good mill file is said to be good, with where its folders will stand, and nothing is made")
+    @Test("A good mill file is said to be good, with where its folders will be, and nothing is made")
     func good() async throws {
         let runner = try runner(one)
         let result = try await runner.run("check", "mill.yaml")
@@ -23,7 +23,7 @@ import Testing
         #expect(
             result.output == """
                 mill.yaml: good; 1 inbox
-                  in: \(folder)/in → \(folder)/out; work/, done/ and failed/ will stand in \(folder)/state
+                  in: \(folder)/in → \(folder)/out; work/, done/ and failed/ will be in \(folder)/state
 
                 """)
         #expect(!runner.exists("state") && !runner.exists(".imagemill"))
@@ -106,7 +106,7 @@ import Testing
     func usualState() async throws {
         let runner = try runner("inboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n")
         let result = try await runner.shell("STATE_DIRECTORY='\(runner.folder.path)/here:/else' '\(CommandRunner.executable)' check mill.yaml")
-        #expect(result.output.contains("will stand in \(runner.folder.path)/here\n"), "\(result.output)\(result.errors)")
+        #expect(result.output.contains("will be in \(runner.folder.path)/here\n"), "\(result.output)\(result.errors)")
     }
 
     @Test("The shipped mill file is good, and its folders are those that systemd makes")

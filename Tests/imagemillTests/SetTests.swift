@@ -40,7 +40,7 @@ import Testing
         }
         #expect(failed.keys.sorted() == ["bad", "worse"])
         #expect(failed["bad"]?.code == "set-member-failed")
-        #expect(failed["bad"]?.message.hasPrefix("the member '2.png' failed: expected a picture") == true)
+        #expect(failed["bad"]?.message.hasPrefix("the member '2.png' failed: expected a picture, found") == true)
         #expect(failed["worse"]?.message.contains("the member 'cut.jpg'") == true, "\(failed["worse"]?.message ?? "")")
         #expect(runner.files().contains("good.png") && !runner.files().contains("bad.png"))
     }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct WorkerLossTests {
-    @Test("A worker that is killed in mid-batch is replaced, and its source is rendered at the second attempt")
+    @Test("A worker that is killed in mid-batch is replaced, and its source is rendered all the same")
     func killed() async throws {
         let runner = try CommandRunner()
         try runner.folder.write("renditions:\n  a: { save: { format: avif, effort: 6 } }\n", to: "p.yaml")
@@ -20,7 +20,8 @@ import Testing
         #expect(result.exit == 0, "\(result.errors)")
         let report = try runner.report()
         #expect(report.summary.done == 4)
-        #expect(report.sources.map(\.attempt).sorted() == [1, 1, 1, 2])
+        // B18: what the system kills costs its source no attempt.
+        #expect(report.sources.map(\.attempt) == [1, 1, 1, 1])
         #expect(runner.files() == ["0.avif", "1.avif", "2.avif", "3.avif"])
         for name in runner.files() { #expect(try await runner.size(of: "out/" + name) == [900, 700]) }
     }

@@ -11,8 +11,8 @@
 // The most descriptors that one message can carry (SCM_MAX_FD).
 #define CLINUX_MAX_DESCRIPTORS 253
 
-// Sends two buffers and descriptors as one message on a stream socket. Returns the bytes sent.
-ssize_t clinux_send(int socket, const void *head, size_t head_size, const void *body, size_t body_size, const int *descriptors, int count);
+// Sends two buffers and descriptors as one message on a stream socket. `flags` as in send(2). Returns the bytes sent.
+ssize_t clinux_send(int socket, const void *head, size_t head_size, const void *body, size_t body_size, const int *descriptors, int count, int flags);
 
 // Receives up to `size` bytes and the descriptors that came with them, close-on-exec. `count` holds the room, then what came.
 ssize_t clinux_receive(int socket, void *buffer, size_t size, int *descriptors, int *count);
@@ -21,16 +21,26 @@ ssize_t clinux_receive(int socket, void *buffer, size_t size, int *descriptors, 
 int clinux_openat(int directory, const char *path, int flags, mode_t mode);
 
 // An unnamed file in a directory; it vanishes unless it is linked.
-int clinux_open_unnamed(const char *directory, mode_t mode);
+int clinux_open_unnamed(int directory, mode_t mode);
 
-// Gives an unnamed file a name.
-int clinux_link_unnamed(int descriptor, const char *path);
+// Gives an unnamed file a name in a directory; EEXIST if the name is taken.
+int clinux_link_unnamed(int descriptor, int directory, const char *name);
+
+// Sets an extended attribute of an open file.
+int clinux_set_attribute(int descriptor, const char *name, const void *value, size_t size);
+
+// Reads an extended attribute of a file in a directory; a link is not followed. Returns its size.
+ssize_t clinux_attribute(int directory, const char *file, const char *name, void *value, size_t size);
 
 // Makes a file share the blocks of another, where the file system can.
 int clinux_reflink(int to, int from);
 
 // Copies bytes from one file to the same place in another, inside of the kernel. Returns how many, 0 at the end.
 ssize_t clinux_copy_range(int to, int from, int64_t offset, size_t size);
+
+// The next data and the next hole of a file from an offset on. ENXIO: there is none.
+int64_t clinux_seek_data(int descriptor, int64_t offset);
+int64_t clinux_seek_hole(int descriptor, int64_t offset);
 
 // Locks an open file, for all processes that ask: exclusively, or together with others. An exclusive lock never waits.
 int clinux_lock_exclusive(int descriptor);
@@ -48,10 +58,19 @@ int clinux_event(void);
 // Ends this process when its parent ends; refuses core dumps and new privileges.
 int clinux_bind_to_parent(void);
 
-// Sets the soft and hard limit; see RLIMIT_ in setrlimit(2).
-int clinux_limit_core(uint64_t bytes);
+// Keeps other processes of the same user out of this one's memory and descriptors (/proc, ptrace), and refuses core dumps.
+int clinux_refuse_inspection(void);
+
+// This process never dumps core.
+int clinux_forbid_core(void);
+
+// Set the soft limit, so that it can be raised again, to no more than the hard limit; see RLIMIT_ in setrlimit(2).
 int clinux_limit_file_size(uint64_t bytes);
 int clinux_limit_address_space(uint64_t bytes);
+
+// Raises the soft limit of open descriptors to the hard one, or to `most` if that is less. Returns the limit that holds now; 0 if the system does
+// not say.
+uint64_t clinux_raise_descriptor_limit(uint64_t most);
 
 // Peak resident memory of this process in bytes.
 uint64_t clinux_peak_memory(void);
@@ -100,12 +119,6 @@ uint32_t clinux_file_system_type(int descriptor);
 
 // The number of the mount that holds an open file, as in the first column of /proc/self/mountinfo; -1 where the system does not say.
 int64_t clinux_mount(int descriptor);
-
-// Makes the second file a copy of the first that shares its blocks until one of them is written to.
-int clinux_clone(int from, int to);
-
-// Copies up to `size` bytes between the files' positions, without bringing them here. 0 at the end of the file.
-ssize_t clinux_copy(int from, int to, size_t size);
 
 // The signal that ended a process, 0 where none did.
 int clinux_ending_signal(int status);

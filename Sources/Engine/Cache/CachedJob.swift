@@ -32,7 +32,7 @@ struct CachedJob {
             // Read back like what comes from a worker: a key says nothing about who filled the file.
             let isRight =
                 cache.copy(rendition, into: outputs[index].file)
-                && (try? OutputCheck.check(outputs[index].file, against: plan.renditions[index], said: rendition.facts.size)) != nil
+                && (try? OutputCheck.check(outputs[index].file, against: plan.renditions[index], said: rendition.facts.size.size)) != nil
             if !isRight {
                 try? outputs[index].file.empty()
                 found[index] = nil

@@ -1,20 +1,21 @@
-// Is it the picture, or is it the world? Looks whether anything at all can be written into an outbox.
+// Tells trouble with an outbox from trouble with a picture.
 import Glibc
 package import Pipeline
 
+/// Tries whether anything at all can be written into an outbox.
 package enum OutboxProbe {
     /// Enough that a full disk shows.
     private static let probedBytes = 256 << 10
 
     /// Writes a file that nobody sees, to the disk.
-    /// - Returns: why the outbox cannot take anything now; nil where it can. It is not made where it is missing: a share that is not mounted
-    ///   must not be filled beneath its mount.
+    /// - Returns: why the outbox cannot take anything now; nil if it can. An outbox that is missing is not made: a share that is not mounted must
+    ///   not be filled beneath its mount.
     package static func trouble(_ outbox: BytePath) -> PauseReason? {
         do throws(SystemError) {
-            guard try FileSystem.status(outbox)?.kind == .directory else { return .missingOutbox }
-            let staged = try StagedFile(for: outbox.appending(BytePath("probe")), token: DurableFile.newToken, makesFolders: false)
+            let staged = try StagedFile(in: Directory(outbox), destination: outbox.appending(BytePath("probe")), token: DurableFile.newToken)
             try staged.file.append([UInt8](repeating: 0, count: probedBytes), for: outbox)
-            return fsync(staged.file.descriptor) == 0 ? nil : PauseReason(SystemError("write"), missing: .missingOutbox)
+            try staged.sync()
+            return nil
         } catch {
             return PauseReason(error, missing: .missingOutbox)
         }

@@ -1,34 +1,57 @@
-// OUT/.imagemill/names.sqlite: which source owns which name, and what each source's results were. Opened here for all who use it.
+// names.sqlite: which source owns which name in one output folder, and what became of each source.
+import FoundationEssentials
 import GRDB
-import Pipeline
+package import Pipeline
+import Synchronization
 
-enum OutboxRecord {
+/// The record of an output folder. Owners in it are paths from the output folder; a method's `outbox` is always this one. For any thread.
+package final class OutboxRecord: NameStore {
+    package let location: OutboxLocation
+    let database: DatabaseQueue
+    /// Sources that have lost a name since the record was opened.
+    private let displaced = Mutex<Set<BytePath>>([])
+
     static let fileName = BytePath("names.sqlite")
 
-    /// Where the record of an output folder stands.
-    static func folder(_ outbox: BytePath) -> BytePath { outbox.appending(BytePath(".imagemill")) }
-
-    /// Opens the record for reading and writing, and makes what is missing in it: an older version knew names only.
-    /// - Parameter isDryRun: what is recorded there is copied, and nothing is written.
-    static func open(in folder: BytePath, isDryRun: Bool) throws -> DatabaseQueue {
-        let database: DatabaseQueue
-        if isDryRun {
-            database = try DatabaseQueue(configuration: configuration())
-            if try FileSystem.status(folder.appending(fileName)) != nil { try connect(folder, isReadOnly: true).backup(to: database) }
-        } else {
-            database = try connect(folder, isReadOnly: false)
-            try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+    /// Opens the record; makes it, or completes one of an older version.
+    /// - Parameter isDryRun: the record is copied into memory, and nothing is written.
+    package init(_ location: OutboxLocation, isDryRun: Bool = false) throws {
+        self.location = location
+        do {
+            if isDryRun {
+                database = try DatabaseQueue(configuration: Self.configuration())
+                if try FileSystem.status(location.record) != nil { try Self.connect(location, isReadOnly: true).backup(to: database) }
+            } else {
+                try FileSystem.makeDirectories(location.state)
+                database = try Self.connect(location, isReadOnly: false)
+            }
+            try Self.migrate(database, location)
+        } catch let error as SystemError {
+            throw error
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw Self.storeError(error, "cannot open the record of names in '\(location.state.printable)'")
         }
-        try database.write(makeTables)
-        return database
     }
 
-    /// Opens the record as it stands there.
-    static func connect(_ folder: BytePath, isReadOnly: Bool) throws -> DatabaseQueue {
+    /// Closes the record, which leaves one file of it. Nothing can be asked afterwards.
+    package func close() { try? database.close() }
+
+    /// Opens the file as it is.
+    static func connect(_ location: OutboxLocation, isReadOnly: Bool) throws -> DatabaseQueue {
         // SQLite's paths are text here, and the folder's need not be; its descriptor's is.
-        let folder = try OpenFile.reading(folder)
-        let path = "/proc/self/fd/\(folder.descriptor)/\(fileName.text)"
-        return try withExtendedLifetime(folder) { try DatabaseQueue(path: path, configuration: configuration(isReadOnly: isReadOnly)) }
+        let folder = try Directory(location.state)
+        let path = "/proc/self/fd/\(folder.file.descriptor)/\(fileName.text)"
+        // The shared memory of WAL does not work across machines.
+        let isRemote = RemoteFileSystem.name(of: folder) != nil
+        return try withExtendedLifetime(folder) {
+            let database = try DatabaseQueue(path: path, configuration: configuration(isReadOnly: isReadOnly))
+            if !isReadOnly {
+                try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = \(isRemote ? "DELETE" : "WAL")") }
+            }
+            return database
+        }
     }
 
     private static func configuration(isReadOnly: Bool = false) -> Configuration {
@@ -42,14 +65,144 @@ enum OutboxRecord {
         return configuration
     }
 
-    private static func makeTables(_ database: Database) throws {
-        try database.execute(
-            sql: """
-                CREATE TABLE IF NOT EXISTS names (name BLOB PRIMARY KEY, source BLOB NOT NULL) WITHOUT ROWID;
-                CREATE TABLE IF NOT EXISTS setups (id INTEGER PRIMARY KEY, parts TEXT NOT NULL UNIQUE);
-                CREATE TABLE IF NOT EXISTS results (
-                    source BLOB PRIMARY KEY, relative BLOB NOT NULL, setup INTEGER NOT NULL, fingerprint BLOB NOT NULL, outputs BLOB NOT NULL,
-                    failure TEXT, document TEXT)
-                """)
+    static func storeError(_ error: any Error, _ sentence: String) -> StoreError {
+        guard let error = error as? DatabaseError else { return StoreError(.inaccessible, "\(sentence): \(error)") }
+        let words = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
+        return switch error.resultCode {
+        case .SQLITE_FULL: StoreError(.full, "\(sentence): the disk is full (\(words))")
+        case .SQLITE_BUSY, .SQLITE_LOCKED: StoreError(.locked, "\(sentence): another program holds it (\(words)); close it, then try again")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+            StoreError(.damaged, "\(sentence): it is damaged (\(words)); move it away, and the next run begins a new one")
+        default: StoreError(.inaccessible, "\(sentence): \(words)")
+        }
+    }
+}
+
+// MARK: - Tables
+
+extension OutboxRecord {
+    private static func migrate(_ database: DatabaseQueue, _ location: OutboxLocation) throws {
+        var migrator = DatabaseMigrator()
+        // Version 0.1 made these tables without saying which version they have, and the oldest records have only the first one.
+        migrator.registerMigration("tables") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE IF NOT EXISTS names (name BLOB PRIMARY KEY, source BLOB NOT NULL) WITHOUT ROWID;
+                    CREATE TABLE IF NOT EXISTS setups (id INTEGER PRIMARY KEY, parts TEXT NOT NULL UNIQUE);
+                    CREATE TABLE IF NOT EXISTS results (
+                        source BLOB PRIMARY KEY, relative BLOB NOT NULL, setup INTEGER NOT NULL, fingerprint BLOB NOT NULL, outputs BLOB NOT NULL,
+                        failure TEXT, document TEXT);
+                    CREATE INDEX names_source ON names (source);
+                    """)
+        }
+        migrator.registerMigration("relative sources") { database in
+            for table in ["names", "results"] { try makeRelative(table, database, location) }
+            // Their sentences name absolute paths too.
+            try database.execute(sql: "DELETE FROM results WHERE failure IS NOT NULL")
+        }
+        if try database.read(migrator.hasBeenSuperseded) {
+            throw StoreError(
+                .tooNew,
+                "the record '\(location.record.printable)' was written by a newer Imagemill; install that one again, or choose another folder "
+                    + "with --state")
+        }
+        let isOld = try database.read { try $0.tableExists("names") && !migrator.hasCompletedMigrations($0) }
+        try migrator.migrate(database)
+        // What was deleted stays in the file's free pages, and a folder that is published must not tell where it was made.
+        if isOld { try database.vacuum() }
+    }
+
+    /// Replaces absolute paths of sources, as version 0.1 wrote them, by paths from the output folder.
+    private static func makeRelative(_ table: String, _ database: Database, _ location: OutboxLocation) throws {
+        let sources = try Data.fetchAll(database, sql: "SELECT DISTINCT source FROM \(table)").map { BytePath([UInt8]($0)) }
+        let update = try database.cachedStatement(sql: "UPDATE OR REPLACE \(table) SET source = ? WHERE source = ?")
+        for source in sources where source.isAbsolute {
+            try update.execute(arguments: [Data(location.identity(of: source).bytes), Data(source.bytes)])
+        }
+    }
+}
+
+// MARK: - Names
+
+extension OutboxRecord {
+    package func names(of source: BytePath, in outbox: BytePath) throws(StoreError) -> [BytePath] {
+        try reading { database in
+            let statement = try database.cachedStatement(sql: "SELECT name FROM names WHERE source = ?")
+            return try Data.fetchAll(statement, arguments: [Data(source.bytes)]).map { BytePath([UInt8]($0)) }
+        }
+    }
+
+    package func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: BytePath] {
+        try reading { database in
+            var owners: [BytePath: BytePath] = [:]
+            for name in names { owners[name] = try Self.owner(of: name, database) }
+            return owners
+        }
+    }
+
+    package func claim(
+        _ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath]
+    ) throws(StoreError) -> Bool {
+        try writing { database in
+            var losers: Set<BytePath> = []
+            for name in names {
+                let owner = try Self.owner(of: name, database)
+                guard owner == nil || owner == source || owner == seen[name] else { return false }
+                if let owner, owner != source { losers.insert(owner) }
+            }
+            let insert = try database.cachedStatement(
+                sql: "INSERT INTO names (name, source) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET source = excluded.source")
+            for name in names { try insert.execute(arguments: [Data(name.bytes), Data(source.bytes)]) }
+            self.displaced.withLock { $0.formUnion(losers) }
+            return true
+        }
+    }
+
+    package func release(_ names: [BytePath], in outbox: BytePath) throws(StoreError) {
+        try writing { database in
+            let delete = try database.cachedStatement(sql: "DELETE FROM names WHERE name = ?")
+            for name in names { try delete.execute(arguments: [Data(name.bytes)]) }
+        }
+    }
+
+    package func ownedNames(after place: OwnedName?, limit: Int) throws(StoreError) -> [OwnedName] {
+        try reading { database in
+            let rows = try Row.fetchAll(
+                database, sql: "SELECT name, source FROM names WHERE name > ? ORDER BY name LIMIT ?",
+                arguments: [Data(place?.name.bytes ?? []), limit])
+            return rows.map { row in
+                let (name, source): (Data, Data) = (row[0], row[1])
+                return OwnedName(outbox: self.location.path, name: BytePath([UInt8](name)), source: BytePath([UInt8](source)))
+            }
+        }
+    }
+
+    /// The sources that have lost a name since this was last asked.
+    func takeDisplaced() -> Set<BytePath> {
+        displaced.withLock { displaced in
+            defer { displaced = [] }
+            return displaced
+        }
+    }
+
+    private static func owner(of name: BytePath, _ database: Database) throws -> BytePath? {
+        let statement = try database.cachedStatement(sql: "SELECT source FROM names WHERE name = ?")
+        return try Data.fetchOne(statement, arguments: [Data(name.bytes)]).map { BytePath([UInt8]($0)) }
+    }
+
+    private func reading<Value>(_ work: (Database) throws -> Value) throws(StoreError) -> Value {
+        do {
+            return try database.read(work)
+        } catch {
+            throw Self.storeError(error, "cannot read the record of names in '\(location.state.printable)'")
+        }
+    }
+
+    private func writing<Value>(_ work: (Database) throws -> Value) throws(StoreError) -> Value {
+        do {
+            return try database.write(work)
+        } catch {
+            throw Self.storeError(error, "cannot write the record of names in '\(location.state.printable)'")
+        }
     }
 }

@@ -3,11 +3,16 @@ import Pipeline
 
 enum OutputCheck {
     /// Checks a rendition against its plan by its first bytes and its header.
+    /// - Parameters:
+    ///   - said: the size that the worker says it has.
+    ///   - limit: the most bytes that a rendition may have.
+    /// - Returns: the size of the file in bytes.
     /// - Throws: `Failure` that says what was expected and what was found.
-    static func check(_ file: OpenFile, against plan: RenditionPlan, said: RenderedSize) throws(Failure) -> Int {
+    static func check(_ file: OpenFile, against plan: RenditionPlan, said: PixelSize, atMost limit: Int = .max) throws(Failure) -> Int {
         guard let bytes = try? file.byteSource(), bytes.count > 0 else {
             throw rejected(plan, "expected a \(plan.format.rawValue) file, found no bytes")
         }
+        guard bytes.count <= limit else { throw rejected(plan, "expected at most \(limit) bytes, found \(bytes.count)") }
         let expected = plan.format.asSource
         guard case .readable(let format) = guessFormat(bytes.read(0, 4096)), format == expected else {
             throw rejected(plan, "expected a \(plan.format.rawValue) file, found other bytes")
@@ -15,17 +20,17 @@ enum OutputCheck {
         let planned = plan.output.size
         let isRight =
             switch plan.output.certainty {
-            case .exact: said.size == planned
-            case .atMost: said.size.width <= planned.width && said.size.height <= planned.height
+            case .exact: said == planned
+            case .atMost: said.width <= planned.width && said.height <= planned.height
             case .about: true
             }
-        guard isRight, let size = headerSize(of: expected, in: bytes), size == (said.size.width, said.size.height) else {
-            throw rejected(plan, "expected \(planned) pixels, found \(said.size)")
+        guard isRight, let size = headerSize(of: expected, in: bytes), size == (said.width, said.height) else {
+            throw rejected(plan, "expected \(planned) pixels, found \(said)")
         }
         return bytes.count
     }
 
-    private static func rejected(_ plan: RenditionPlan, _ message: String) -> Failure {
+    static func rejected(_ plan: RenditionPlan, _ message: String) -> Failure {
         Failure(.outputRejected, stage: "publish", "'\(plan.title)' was not published: \(message)")
     }
 }

@@ -32,17 +32,41 @@ final class Channel: Sendable {
         return (Channel(OpenFile(owning: ends[0])), OpenFile(owning: ends[1]))
     }
 
-    func send(_ message: some Encodable, descriptors: [CInt] = []) throws(ChannelError) {
+    /// Sends a message.
+    /// - Parameters:
+    ///   - end: until when to wait for the other side to take it; nil for ever.
+    ///   - cancellation: stops the waiting.
+    func send(
+        _ message: some Encodable, descriptors: [CInt] = [], until end: ContinuousClock.Instant? = nil, cancellation: Cancellation? = nil
+    ) throws(ChannelError) {
+        let patience = Patience(end: end, cancellation: cancellation)
         guard let body = try? JSONEncoder().encode(message), body.count <= Self.largestMessage else { throw .garbage("a message that is too large") }
         var length = UInt32(body.count).littleEndian
         let header = withUnsafeBytes(of: &length) { Array($0) }
         var bytes = [UInt8](body)
-        var sent = try retrying { clinux_send(socket.descriptor, header, header.count, bytes, bytes.count, descriptors, CInt(descriptors.count)) }
+        var sent = try sending(patience) { flags in
+            clinux_send(socket.descriptor, header, header.count, bytes, bytes.count, descriptors, CInt(descriptors.count), flags)
+        }
         // The descriptors went with the first byte; the rest of a long message follows alone.
         bytes = header + bytes
         while sent < bytes.count {
-            sent += try retrying {
-                bytes.withUnsafeBytes { Glibc.send(socket.descriptor, $0.baseAddress! + sent, $0.count - sent, CInt(MSG_NOSIGNAL)) }
+            sent += try sending(patience) { flags in
+                bytes.withUnsafeBytes { Glibc.send(socket.descriptor, $0.baseAddress! + sent, $0.count - sent, flags) }
+            }
+        }
+    }
+
+    /// Sends once there is room for at least a part of it.
+    /// - Parameter call: sends with these flags.
+    private func sending(_ patience: Patience, _ call: (CInt) -> Int) throws(ChannelError) -> Int {
+        let flags = CInt(MSG_NOSIGNAL) | (patience.isEndless ? 0 : CInt(MSG_DONTWAIT))
+        while true {
+            try wait(for: POLLOUT, patience)
+            do throws(ChannelError) {
+                return try retrying { call(flags) }
+            } catch .system(EAGAIN) {
+                // There was room for less than the smallest part.
+                continue
             }
         }
     }
@@ -55,7 +79,7 @@ final class Channel: Sendable {
         _ type: Message.Type, until end: ContinuousClock.Instant? = nil, cancellation: Cancellation? = nil
     ) throws(ChannelError) -> (Message, [OpenFile]) {
         let patience = Patience(end: end, cancellation: cancellation)
-        try wait(patience)
+        try wait(for: POLLIN, patience)
         var descriptors = [CInt](repeating: -1, count: Int(CLINUX_MAX_DESCRIPTORS))
         var count = CInt(descriptors.count)
         var header = [UInt8](repeating: 0, count: Self.headerSize)
@@ -81,7 +105,7 @@ final class Channel: Sendable {
     }
 
     private func read(into buffer: inout [UInt8], from start: Int, _ patience: Patience) throws(ChannelError) -> Int {
-        try wait(patience)
+        try wait(for: POLLIN, patience)
         return try retrying { buffer.withUnsafeMutableBytes { Glibc.read(socket.descriptor, $0.baseAddress! + start, $0.count - start) } }
     }
 
@@ -100,21 +124,26 @@ final class Channel: Sendable {
     private struct Patience {
         let end: ContinuousClock.Instant?
         let cancellation: Cancellation?
+
+        /// The system may do the waiting.
+        var isEndless: Bool { end == nil && cancellation == nil }
     }
 
-    private func wait(_ patience: Patience) throws(ChannelError) {
+    /// Waits until the socket can be read from (POLLIN) or written to (POLLOUT).
+    private func wait(for events: CInt, _ patience: Patience) throws(ChannelError) {
+        guard !patience.isEndless else { return }
         let (end, cancellation) = (patience.end, patience.cancellation)
-        guard end != nil || cancellation != nil else { return }
         while true {
-            var waiting = [pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)]
+            var waiting = [pollfd(fd: socket.descriptor, events: Int16(events), revents: 0)]
             if let cancellation { waiting.append(pollfd(fd: cancellation.descriptor, events: Int16(POLLIN), revents: 0)) }
             let left = end.map { max(0, milliseconds(in: $0 - .now)) } ?? -1
             let ready = poll(&waiting, nfds_t(waiting.count), CInt(clamping: left))
             if ready < 0 && errno == EINTR { continue }
             guard ready >= 0 else { throw .system(errno) }
             if waiting.count > 1 && waiting[1].revents != 0 { throw .cancelled }
-            if waiting[0].revents != 0 { return }
+            // Also if there is something to read: the other side may never stop sending.
             if let end, end <= .now { throw .timedOut }
+            if waiting[0].revents != 0 { return }
         }
     }
 }

@@ -184,7 +184,10 @@ struct Renderer {
 
     /// Decoding runs while encoding pulls, so an error says little about who failed. Writing and decoding alone tell.
     private func cause(of error: VipsError, _ rendition: RenditionPlan, _ output: OpenFile, decode: () throws -> Void) -> Failure {
-        if let failure = writeFailure(output) { return failure }
+        // Why it takes no more is for the supervisor to find out, and soon: others may make room.
+        guard takesMore(output) else {
+            return Failure(.encodingFailed, stage: "save", "'\(rendition.title)' cannot be written", detail: error.message)
+        }
         _ = VipsLibrary.takeErrors()
         do {
             try decode()
@@ -195,13 +198,12 @@ struct Renderer {
             .encodingFailed, stage: "save", "'\(rendition.title)' cannot be encoded as \(rendition.format.rawValue)", detail: error.message)
     }
 
-    /// Whether the output takes more bytes, tried with a block at its end.
-    private func writeFailure(_ output: OpenFile) -> Failure? {
+    /// Whether the output takes another block at its end.
+    private func takesMore(_ output: OpenFile) -> Bool {
         let block = [UInt8](repeating: 0, count: 65_536)
-        _ = lseek(output.descriptor, 0, SEEK_END)
-        let written = write(output.descriptor, block, block.count)
-        guard written < block.count else { return nil }
-        return SystemError("write a rendition", code: written < 0 ? errno : ENOSPC).asOutputFailure
+        let end = lseek(output.descriptor, 0, SEEK_END)
+        defer { ftruncate(output.descriptor, end) }
+        return pwrite(output.descriptor, block, block.count, end) == block.count
     }
 }
 

@@ -16,7 +16,7 @@ package enum Worker {
         // Where the supervisor is gone already, its end of the socket is closed, which ends the loop below. Its number tells nothing:
         // in a container it may well be 1.
         guard clinux_bind_to_parent() == 0 else { return 70 }
-        _ = clinux_limit_core(0)
+        _ = clinux_forbid_core()
         // Files in memory only: libvips would else write large pictures to a temporary file.
         _ = clinux_set_environment("VIPS_DISC_THRESHOLD", "1000g")
         clinux_keep_freed_memory(keptMemory)
@@ -33,11 +33,17 @@ package enum Worker {
         VipsLibrary.blockUntrusted()
         var worker = WorkerState()
         let channel = Channel(OpenFile(owning: dup(0)))
-        while let (request, files) = try? channel.receive(Request.self) {
-            let reply = worker.answer(request, files) { try channel.member($0) }
+        while let reply = answer(channel, &worker) {
             guard (try? channel.send(reply)) != nil else { return 70 }
         }
         return 0
+    }
+
+    /// The answer to the next request. The files that came with it are closed when this returns: the supervisor takes an output that is
+    /// still open after the answer for a lie.
+    private static func answer(_ channel: Channel, _ worker: inout WorkerState) -> Reply? {
+        guard let (request, files) = try? channel.receive(Request.self) else { return nil }
+        return worker.answer(request, files) { try channel.member($0) }
     }
 }
 
@@ -68,9 +74,11 @@ private struct WorkerState {
     }
 
     private mutating func prepare(_ message: PipelineMessage, _ files: [OpenFile]) -> Reply {
-        _ = clinux_limit_file_size(UInt64(clamping: message.limits.maximumOutputBytes))
         // The last stop only: admission is by prediction. Below 2 GiB libvips has been seen to succeed with wrong pixels.
-        _ = clinux_limit_address_space(UInt64(clamping: max(4 << 30, 2 * message.limits.maximumMemory + (2 << 30))))
+        let memory = max(4 << 30, 2 * message.limits.maximumMemory + (2 << 30))
+        guard clinux_limit_file_size(UInt64(clamping: message.limits.maximumOutputBytes)) == 0,
+            clinux_limit_address_space(UInt64(clamping: memory)) == 0
+        else { return .failed(Failure(.internal, stage: "read", SystemError("limit the worker process").description)) }
         guard files.count == message.assets.count,
             let file = try? PipelineFile(text: message.text, file: message.name, catalogue: .all)
         else { return .failed(Failure(.internal, stage: "read", "the worker does not understand the pipeline")) }

@@ -1,6 +1,5 @@
-// The report of a run: written as it goes, the summary last.
+// The report of a run: written while the run goes on, the summary last.
 import CLinux
-import FoundationEssentials
 import Glibc
 package import Pipeline
 import Synchronization
@@ -37,7 +36,10 @@ package struct BatchSummary: Sendable, Encodable, Equatable {
     }
 }
 
-/// Writes the batch document to files and streams.
+/// Writes the batch document to files and streams. For any thread.
+///
+/// A file gets its name when the document is complete. Until then it has none, or one of its own, so that several runs can have the same destination;
+/// nothing is left if the run ends without `finish`.
 package final class BatchReport: Sendable {
     private let state: Mutex<State>
 
@@ -49,18 +51,19 @@ package final class BatchReport: Sendable {
     }
 
     /// - Parameters:
-    ///   - file: where the document goes; while it grows it stands beside, with `.part` behind the name.
+    ///   - file: where the document goes. A link there is replaced, not followed.
+    ///   - mayBeStream: a pipe or a device there, or a link to one, is written into, since the user named it.
     ///   - stream: an open descriptor that gets it too.
-    package init(file: BytePath?, stream: CInt?) throws(SystemError) {
+    package init(file: BytePath?, mayBeStream: Bool = false, stream: CInt?) throws(SystemError) {
         var writers: [Writer] = []
-        if let file { writers.append(try Writer(file: file)) }
+        if let file { writers.append(try Writer(file: file, mayBeStream: mayBeStream)) }
         if let stream { writers.append(Writer(stream: stream)) }
         for writer in writers { writer.write(#"{"schema":"imagemill.batch/1","sources":["#) }
         state = Mutex(State(writers: writers))
     }
 
     /// Adds one source's document, as JSON.
-    func add(_ document: String) {
+    package func add(_ document: String) {
         state.withLock { state in
             for writer in state.writers { writer.write(state.separator + document) }
             state.isFirst = false
@@ -68,7 +71,7 @@ package final class BatchReport: Sendable {
     }
 
     /// Adds documents that were recorded earlier.
-    func add(_ documents: [[UInt8]]) {
+    package func add(_ documents: [[UInt8]]) {
         guard !documents.isEmpty else { return }
         state.withLock { state in
             var text: [UInt8] = []
@@ -83,7 +86,7 @@ package final class BatchReport: Sendable {
     }
 
     /// Completes the document and gives the file its name.
-    /// - Throws: where some of it could not be written.
+    /// - Throws: if some of it could not be written.
     package func finish(_ summary: BatchSummary) throws(SystemError) {
         try state.withLock { state throws(SystemError) in
             for writer in state.writers {
@@ -94,39 +97,36 @@ package final class BatchReport: Sendable {
     }
 }
 
-/// A value as JSON, its keys sorted; on one line, or indented for people.
-package func json(_ value: some Encodable, pretty: Bool = false) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = pretty ? [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted] : [.sortedKeys, .withoutEscapingSlashes]
-    // Our own documents hold numbers, texts and lists; none of them can fail to encode.
-    guard let data = try? encoder.encode(value) else { return "null" }
-    return String(decoding: data, as: UTF8.self)
-}
-
-/// One place that the document goes to.
+/// One destination of the document.
 private final class Writer {
     private let file: OpenFile?
     private let descriptor: CInt
-    private let path: BytePath?
+    /// A file that gets its name at the end; nil for a stream.
+    private let staged: StagedFile?
+    private let title: String
     private var failure: SystemError?
 
-    init(file path: BytePath) throws(SystemError) {
-        try FileSystem.makeDirectories(path.directory.bytes.isEmpty ? BytePath(".") : path.directory)
-        // A pipe or a device is written into; a file put in its place would take it away from everybody.
-        let isStream = try FileSystem.status(path).map { $0.kind == .other } ?? false
-        self.path = isStream ? nil : path
-        descriptor = withPath(isStream ? path : Self.growing(path)) { clinux_openat(AT_FDCWD, $0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }
-        guard descriptor >= 0 else { throw SystemError("write the report '\(path.printable)'") }
-        file = OpenFile(owning: descriptor)
+    init(file path: BytePath, mayBeStream: Bool) throws(SystemError) {
+        title = "write the report '\(path.printable)'"
+        // A file put in place of a pipe or a device would take it away from everybody.
+        if mayBeStream, try FileSystem.status(path)?.kind == .other {
+            descriptor = withPath(path) { clinux_openat(AT_FDCWD, $0, O_WRONLY | O_CLOEXEC, 0) }
+            guard descriptor >= 0 else { throw SystemError(title) }
+            (file, staged) = (OpenFile(owning: descriptor), nil)
+        } else {
+            let folder = DurableFile.folder(of: path)
+            try FileSystem.makeDirectories(folder)
+            let staged = try StagedFile(in: Directory(folder), destination: path, token: DurableFile.newToken)
+            self.staged = staged
+            (file, descriptor) = (staged.file, staged.file.descriptor)
+        }
     }
 
     init(stream: CInt) {
-        path = nil
-        file = nil
+        title = "write the report"
         descriptor = stream
+        (file, staged) = (nil, nil)
     }
-
-    private static func growing(_ path: BytePath) -> BytePath { BytePath(path.bytes + Array(".part".utf8)) }
 
     func write(_ text: String) { write(Array(text.utf8)) }
 
@@ -137,7 +137,7 @@ private final class Writer {
             let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0 && errno == EINTR { continue }
             guard written >= 0 else {
-                failure = SystemError("write the report")
+                failure = SystemError(title)
                 return
             }
             bytes = bytes.dropFirst(written)
@@ -146,6 +146,6 @@ private final class Writer {
 
     func finish() throws(SystemError) {
         if let failure { throw failure }
-        if let path { try FileSystem.rename(Self.growing(path), to: path) }
+        try staged?.publish()
     }
 }

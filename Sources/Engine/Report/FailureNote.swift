@@ -25,15 +25,20 @@ package struct FailureNote: Equatable, Sendable {
 
     package static let suffix = ".error.json"
 
-    package func write(beside quarantined: BytePath, token: String = DurableFile.newToken) throws(SystemError) {
-        try DurableFile.write(Array((json(self, pretty: true) + "\n").utf8), to: Self.path(beside: quarantined), token: token)
+    /// Writes the note of a source, for good.
+    /// - Parameters:
+    ///   - name: the source's name in the folder.
+    ///   - token: distinct for every file that is written at one time.
+    package func write(beside name: BytePath, in folder: Directory, token: String = DurableFile.newToken) throws(SystemError) {
+        try DurableFile.write(Array((json(self, pretty: true) + "\n").utf8), to: Self.path(beside: name), in: folder, token: token)
         try FaultPoint.pass(.afterFailureNote)
     }
 
-    /// The source's path as a note says it; nil where there is no note or it says nothing of use.
-    package static func source(ofNoteBeside quarantined: BytePath) -> BytePath? {
-        guard let bytes = try? OpenFile.contents(path(beside: quarantined), limit: 1 << 20),
-            let said = try? JSONDecoder().decode(Said.self, from: Data(bytes))
+    /// The source's path as a note says it; nil if there is no note or it says nothing of use.
+    /// - Parameter name: the source's name in the folder.
+    package static func source(ofNoteBeside name: BytePath, in folder: Directory) -> BytePath? {
+        guard let file = try? FileLocation.below(folder, path(beside: name)).open().file,
+            let said = try? JSONDecoder().decode(Said.self, from: Data(file.bytes(at: 0, count: 1 << 20)))
         else { return nil }
         let path = said.source.pathBytes.flatMap(BytePath.init(percentEncoded:)) ?? BytePath(said.source.path)
         return path.staysBelow ? path : nil
@@ -70,37 +75,5 @@ extension FailureNote: Encodable {
         try container.encode(attempts, forKey: .attempts)
         try container.encode(timestamp(), forKey: .time)
         try container.encode(replay, forKey: .replay)
-    }
-}
-
-extension BytePath {
-    /// The bytes that `percentEncoded` stands for; nil where it is not well formed.
-    package init?(percentEncoded text: String) {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        self.init(bytes)
-    }
-
-    /// Every byte that is not a letter, a digit or one of `-._~/`, as `%XX`.
-    package var percentEncoded: String {
-        let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8)
-        return bytes.map { plain.contains($0) ? String(UnicodeScalar($0)) : "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
-            .joined()
-    }
-
-    /// A relative path that leads nowhere but down: no empty part, no `.` or `..`, no NUL.
-    package var staysBelow: Bool {
-        guard !bytes.isEmpty, !bytes.contains(0) else { return false }
-        let parts = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        return parts.allSatisfy { !$0.isEmpty && Array($0) != Array(".".utf8) && Array($0) != Array("..".utf8) }
     }
 }

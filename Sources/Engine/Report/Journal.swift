@@ -55,7 +55,7 @@ package final class Journal: Sendable {
             let line = Array(line.utf8) + [UInt8(ascii: "\n")]
             let size = try file.status().bytes
             // Somebody has removed or renamed it: go on in a new one, as the name says.
-            let isElsewhere = try FileSystem.status(path, followLinks: false)?.inode != file.status().inode
+            let isElsewhere = try FileSystem.status(path, followLinks: false)?.identity != file.status().identity
             if isElsewhere || size > 0 && size + line.count > largest {
                 if !isElsewhere { try putAside() }
                 file = try Self.open(path)

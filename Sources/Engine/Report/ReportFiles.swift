@@ -1,13 +1,12 @@
-// Where a source's report stands, and how it gets there: last, complete, and on the disk.
+// Where a source's report is in the outbox, and what is in its file.
 package import Pipeline
 
-/// Writes reports into an outbox.
+/// The reports of an outbox.
 package struct ReportFiles: Sendable {
-    private let outbox: BytePath
     private let besideRenditions: Bool
 
     /// - Parameter besideRenditions: in the outbox itself instead of in its folder `reports/`; in both, as the sources stand in the inbox.
-    package init(outbox: BytePath, besideRenditions: Bool = false) { (self.outbox, self.besideRenditions) = (outbox, besideRenditions) }
+    package init(besideRenditions: Bool = false) { self.besideRenditions = besideRenditions }
 
     /// `reports/a/b.jpg.json` for `a/b.jpg`, from the outbox.
     /// - Parameter version: that of the renditions' names; 2 makes `b.jpg-2.json`.
@@ -16,22 +15,8 @@ package struct ReportFiles: Sendable {
         return besideRenditions ? path : BytePath("reports").appending(path)
     }
 
-    /// Writes a source's report; that says "done" to everybody who waits for it, so the renditions must be in place.
-    /// - Parameters:
-    ///   - path: from the outbox; nil for the usual one.
-    ///   - token: as of a staged file.
-    ///   - syncsFolder: as in `DurableFile.write`.
-    /// - Returns: the folder that it stands in.
-    @discardableResult
-    package func write(
-        _ report: SourceReport, to path: BytePath? = nil, token: String = DurableFile.newToken, syncsFolder: Bool = true
-    ) throws(SystemError) -> BytePath {
-        let path = path ?? self.path(for: report.source.path)
-        try DurableFile.makeFolders(path.directory, below: outbox)
-        let text = json(report, pretty: true) + "\n"
-        try DurableFile.write(Array(text.utf8), to: outbox.appending(path), token: token, syncsFolder: syncsFolder)
-        return outbox.appending(path.directory)
-    }
+    /// A report as the file has it.
+    package static func bytes(of report: SourceReport) -> [UInt8] { Array((json(report, pretty: true) + "\n").utf8) }
 }
 
 extension BytePath {

@@ -32,7 +32,14 @@ package enum ReportSchema {
 
     private static let source = object(
         ["path": text],
-        optional: facts.merging(["sha256": digest, "members": ["type": "array", "items": member]]) { first, _ in first })
+        optional: facts.merging([
+            "sha256": digest, "members": ["type": "array", "items": member],
+            "location": [
+                "type": "string",
+                "description": "Of a run: the source's path from the output folder, which tells sources of several folders apart.",
+            ],
+            "location-bytes": pathBytes,
+        ]) { first, _ in first })
 
     private static let rendition = object(
         [

@@ -16,21 +16,13 @@ package struct SourceReport: Sendable, Encodable {
 
     package struct Source: Sendable, Encodable {
         package var path: BytePath
+        /// Of a run: the path from the output folder, which tells sources of several folders apart.
+        package var location: BytePath?
         package var bytes: Int?
         package var sha256: String?
         package var facts: SourceFacts?
         /// Of a set, its pictures in their order.
         package var members: [Member]?
-
-        /// Notes what the headers say.
-        mutating func describe(_ input: ProbedInput, _ opened: OpenedInput) {
-            switch (input, opened) {
-            case (.picture(let facts, _), _): self.facts = facts
-            case (.set(let members), .set(let set)):
-                self.members = members.enumerated().map { Member(path: set.sources[$0].relative, bytes: set.bytes(of: $0), facts: $1.facts) }
-            case (.set, .picture): break
-            }
-        }
     }
 
     package struct Member: Sendable, Encodable {
@@ -79,20 +71,6 @@ package struct SourceReport: Sendable, Encodable {
     }
 }
 
-/// Now, in UTC, as ISO 8601 with milliseconds.
-package func timestamp() -> String {
-    var now = timespec()
-    clock_gettime(CLOCK_REALTIME, &now)
-    return timestamp(milliseconds: now.tv_sec * 1000 + now.tv_nsec / 1_000_000)
-}
-
-/// A time in milliseconds since 1970, as ISO 8601.
-package func timestamp(milliseconds: Int) -> String {
-    let date = exifDate(seconds: milliseconds / 1000).split(separator: " ")
-    let fraction = String(milliseconds % 1000 + 1000).dropFirst()
-    return date[0].split(separator: ":").joined(separator: "-") + "T" + date[1] + "." + fraction + "Z"
-}
-
 // The keys, in one place for each object.
 
 extension SourceReport {
@@ -121,13 +99,17 @@ extension SourceReport {
 
 private enum SourceKey: String, CodingKey {
     case path, bytes, sha256, format, width, height, orientation, frames, alpha, members
+    case location
     case pathBytes = "path-bytes"
+    case locationBytes = "location-bytes"
 }
 
 extension SourceReport.Source {
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: SourceKey.self)
         try container.encode(path)
+        try container.encodeIfPresent(location?.text, forKey: .location)
+        try container.encodeIfPresent(location?.percentEncodedIfNotText, forKey: .locationBytes)
         try container.encodeIfPresent(bytes, forKey: .bytes)
         try container.encodeIfPresent(sha256, forKey: .sha256)
         if let facts { try container.encode(facts) }

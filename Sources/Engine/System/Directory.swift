@@ -3,17 +3,6 @@ import CLinux
 import Glibc
 package import Pipeline
 
-/// Which file or folder, on this machine, while it exists.
-package struct FileIdentity: Hashable, Sendable {
-    package let device: UInt64
-    package let inode: UInt64
-
-    package init(device: UInt64, inode: UInt64) {
-        self.device = device
-        self.inode = inode
-    }
-}
-
 /// An open directory. It keeps no file system busy for longer than it lives.
 package struct Directory: Sendable {
     package let file: OpenFile
@@ -31,8 +20,7 @@ package struct Directory: Sendable {
 
     package var identity: FileIdentity {
         get throws(SystemError) {
-            let status = try file.status()
-            return FileIdentity(device: status.device, inode: status.inode)
+            try file.status().identity
         }
     }
 
@@ -61,17 +49,17 @@ package struct Directory: Sendable {
         return try folder(name)
     }
 
-    /// What stands under a name, without following a link; nil where nothing does.
-    package func sighting(_ name: BytePath) throws(SystemError) -> Sighting? {
+    /// What is under a name; nil if there is nothing.
+    package func status(_ name: BytePath, followLinks: Bool = false) throws(SystemError) -> FileStatus? {
         var status = stat()
-        if withPath(name, { fstatat(file.descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 { return Sighting(status) }
+        if withPath(name, { fstatat(file.descriptor, $0, &status, followLinks ? 0 : AT_SYMLINK_NOFOLLOW) }) == 0 { return FileStatus(status) }
         if errno == ENOENT || errno == ENOTDIR { return nil }
         throw SystemError("examine '\(name.printable)'")
     }
 
-    /// Opens a file for reading. Neither waits nor follows a link: ELOOP where there is one.
-    package func opening(_ name: BytePath) throws(SystemError) -> OpenFile {
-        let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC
+    /// Opens a file for reading without waiting. ELOOP if it is a link, unless links are followed.
+    package func opening(_ name: BytePath, followLinks: Bool = false) throws(SystemError) -> OpenFile {
+        let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (followLinks ? 0 : O_NOFOLLOW)
         let descriptor = withPath(name) { clinux_openat(file.descriptor, $0, flags, 0) }
         guard descriptor >= 0 else { throw SystemError("open '\(name.printable)'") }
         return OpenFile(owning: descriptor)
@@ -84,34 +72,74 @@ package struct Directory: Sendable {
         return OpenFile(owning: descriptor)
     }
 
-    /// Moves something to another folder. Never replaces anything: EEXIST where the new name is taken.
-    package func move(_ name: BytePath, to folder: Directory, as newName: BytePath) throws(SystemError) {
+    /// Opens a file, which is made if it is missing, and locks it against every other process until the result is let go. Never waits.
+    /// - Throws: EWOULDBLOCK if somebody else has locked it.
+    package func locking(_ name: BytePath) throws(SystemError) -> OpenFile {
+        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        let descriptor = withPath(name) { clinux_openat(file.descriptor, $0, flags, 0o600) }
+        guard descriptor >= 0 else { throw SystemError("open '\(name.printable)'") }
+        let locked = OpenFile(owning: descriptor)
+        guard clinux_lock_exclusive(descriptor) == 0 else { throw SystemError("lock '\(name.printable)'") }
+        return locked
+    }
+
+    /// The folder below, if it could be made just now; nil if something has the name already.
+    package func makingNewFolder(_ name: BytePath, mode: UInt32 = 0o777) throws(SystemError) -> Directory? {
+        try make(name, mode: mode) ? try folder(name) : nil
+    }
+
+    /// Renames something into another folder, over what has the new name.
+    package func rename(_ name: BytePath, to folder: Directory, as newName: BytePath) throws(SystemError) {
+        try rename(name, to: folder, as: newName, calls: .system)
+    }
+
+    func rename(_ name: BytePath, to folder: Directory, as newName: BytePath, calls: NameCalls) throws(SystemError) {
         let (from, to) = (file.descriptor, folder.file.descriptor)
-        let result = withPath(name) { old in withPath(newName) { new in clinux_rename_no_replace(from, old, to, new) } }
+        guard withPath(name, { old in withPath(newName) { new in calls.rename(from, old, to, new) } }) == 0 else {
+            throw SystemError("move '\(name.printable)'")
+        }
+    }
+
+    /// Moves something to another folder. Never replaces anything: EEXIST if the new name is taken.
+    ///
+    /// The old name must be in a folder in which nobody else removes it: if it is gone after the new one was made, this call has done that.
+    package func move(_ name: BytePath, to folder: Directory, as newName: BytePath) throws(SystemError) {
+        try move(name, to: folder, as: newName, calls: .system)
+    }
+
+    func move(_ name: BytePath, to folder: Directory, as newName: BytePath, calls: NameCalls) throws(SystemError) {
+        let (from, to) = (file.descriptor, folder.file.descriptor)
+        let result = withPath(name) { old in withPath(newName) { new in calls.renameNoReplace(from, old, to, new) } }
         if result == 0 { return }
         if errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP {
-            return try moveWithoutPromise(name, to: folder, as: newName)
+            return try moveByLink(name, to: folder, as: newName, calls: calls)
         }
         throw SystemError("move '\(name.printable)'")
     }
 
-    /// For file systems that know no "do not replace": a link fails where the name is taken. Folders cannot be linked, but are not replaced either
-    /// unless they are empty.
-    private func moveWithoutPromise(_ name: BytePath, to folder: Directory, as newName: BytePath) throws(SystemError) {
+    /// For file systems that know no "do not replace": a link fails if the name is taken. NFS is one, and repeats calls whose answer was lost.
+    private func moveByLink(_ name: BytePath, to folder: Directory, as newName: BytePath, calls: NameCalls) throws(SystemError) {
         let (from, to) = (file.descriptor, folder.file.descriptor)
-        if withPath(name, { old in withPath(newName) { new in linkat(from, old, to, new, 0) } }) == 0 {
-            guard withPath(name, { unlinkat(from, $0, 0) }) == 0 else {
-                // The file must not stand in two places.
-                let error = SystemError("move '\(name.printable)'")
-                _ = withPath(newName) { unlinkat(to, $0, 0) }
-                throw error
-            }
-            return
+        let before = try status(name)
+        if before?.kind == .directory { return try moveFolder(name, before, to: folder, as: newName, calls: calls) }
+        if withPath(name, { old in withPath(newName) { new in calls.link(from, old, to, new) } }) != 0 {
+            let error = SystemError("move '\(name.printable)'")
+            // A link that an earlier call has made, or this one before its answer was lost.
+            guard error.code == EEXIST, let before, try folder.status(newName)?.identity == before.identity else { throw error }
         }
-        if errno == EEXIST || errno == ENOENT || errno == EXDEV { throw SystemError("move '\(name.printable)'") }
-        guard try folder.sighting(newName) == nil else { throw SystemError("move '\(name.printable)'", code: EEXIST) }
-        guard withPath(name, { old in withPath(newName) { new in renameat(from, old, to, new) } }) == 0 else {
-            throw SystemError("move '\(name.printable)'")
+        // ENOENT: it was done, and the answer was lost.
+        guard withPath(name, { calls.unlink(from, $0) }) == 0 || errno == ENOENT else { throw SystemError("move '\(name.printable)'") }
+    }
+
+    /// Folders cannot be linked; a rename replaces none but an empty one.
+    private func moveFolder(
+        _ name: BytePath, _ before: FileStatus?, to folder: Directory, as newName: BytePath, calls: NameCalls
+    ) throws(SystemError) {
+        guard try folder.status(newName) == nil else { throw SystemError("move '\(name.printable)'", code: EEXIST) }
+        do throws(SystemError) {
+            try rename(name, to: folder, as: newName, calls: calls)
+        } catch {
+            guard error.code == ENOENT, let before, try folder.status(newName)?.identity == before.identity else { throw error }
         }
     }
 
@@ -127,13 +155,79 @@ package struct Directory: Sendable {
         guard result == 0 || errno == ENOENT else { throw SystemError("remove '\(name.printable)'") }
     }
 
-    /// Removes a folder with all that is in it. No link is followed.
-    package func removeTree(_ name: BytePath) throws(SystemError) {
-        guard let sighting = try sighting(name) else { return }
-        guard sighting.kind == .directory else { return try remove(name) }
-        let inner = try folder(name)
-        for entry in try inner.names() { try inner.removeTree(BytePath(entry)) }
-        try remove(name, isFolder: true)
+    /// Removes a folder with all that is in it. No link is followed, and two descriptors are enough for any depth.
+    /// - Returns: false if NFS keeps files in it (`.nfs…`) that are still open somewhere; the folder can be removed once they are closed.
+    @discardableResult
+    package func removeTree(_ name: BytePath) throws(SystemError) -> Bool {
+        guard let found = try status(name) else { return true }
+        guard found.kind == .directory else { return try removeUnlessBusy(name) }
+        var current = try folder(name)
+        var levels = [Level(name: name, parent: try identity, pending: try current.names())]
+        while var level = levels.popLast() {
+            if let next = level.pending.popLast() {
+                let entry = BytePath(next)
+                guard try current.status(entry)?.kind == .directory else {
+                    if try !current.removeUnlessBusy(entry) { level.isEmpty = false }
+                    levels.append(level)
+                    continue
+                }
+                levels.append(level)
+                let parent = try current.identity
+                current = try current.folder(entry)
+                levels.append(Level(name: entry, parent: parent, pending: try current.names()))
+            } else {
+                current = levels.isEmpty ? self : try current.parent(level.parent)
+                let isGone = level.isEmpty ? try current.removeFolderUnlessBusy(level.name) : false
+                if levels.isEmpty { return isGone }
+                if !isGone { levels[levels.count - 1].isEmpty = false }
+            }
+        }
+        return true
+    }
+
+    /// A folder whose content is being removed.
+    private struct Level {
+        let name: BytePath
+        let parent: FileIdentity
+        var pending: [[UInt8]]
+        var isEmpty = true
+    }
+
+    /// The folder above. It must be the one through which this one was reached: somebody may have moved this one elsewhere.
+    private func parent(_ expected: FileIdentity) throws(SystemError) -> Directory {
+        let descriptor = clinux_openat(file.descriptor, "..", Self.flags | O_NOFOLLOW, 0)
+        guard descriptor >= 0 else { throw SystemError("open the folder above") }
+        let parent = Directory(owning: descriptor)
+        guard try parent.identity == expected else { throw SystemError("remove a folder that was moved meanwhile", code: ESTALE) }
+        return parent
+    }
+
+    /// - Returns: false for a file that NFS keeps because it is open.
+    private func removeUnlessBusy(_ name: BytePath) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            try remove(name)
+            return true
+        } catch  where error.code == EBUSY && name.isKeptByNFS {
+            return false
+        }
+    }
+
+    /// Removes an empty folder.
+    /// - Returns: false if nothing but files that NFS keeps is in it.
+    func removeFolderUnlessBusy(_ name: BytePath) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            try remove(name, isFolder: true)
+            return true
+        } catch  where error.code == ENOTEMPTY || error.code == EEXIST || error.code == EBUSY {
+            let left = try folder(name).names()
+            guard !left.isEmpty, left.allSatisfy({ BytePath($0).isKeptByNFS }) else { throw error }
+            return false
+        }
+    }
+
+    /// Removes the files whose names begin in one way, but not in another. What cannot be removed stays.
+    package func removeFiles(beginningWith prefix: String, butNot exception: String) throws(SystemError) {
+        for name in try names() where name.starts(with: prefix.utf8) && !name.starts(with: exception.utf8) { try? remove(BytePath(name)) }
     }
 
     /// The names in the directory, in no order. For folders that are known to be small; others are streamed.
@@ -189,15 +283,9 @@ package final class DirectoryStream {
 }
 
 extension BytePath {
-    /// The names between the slashes.
-    package var components: [[UInt8]] {
-        bytes.split(separator: UInt8(ascii: "/")).map(Array.init)
-    }
-
-    /// Whether this path is another one, or something below it.
-    package func isAtOrBelow(_ other: BytePath) -> Bool {
-        if other.bytes.isEmpty || bytes == other.bytes { return true }
-        let ending = other.bytes.last == UInt8(ascii: "/")
-        return bytes.starts(with: other.bytes) && (ending || bytes[other.bytes.count] == UInt8(ascii: "/"))
+    /// A name that NFS gives a file that was removed while it was open: `.nfs` and 24 hexadecimal digits. It goes away when the file is closed.
+    var isKeptByNFS: Bool {
+        bytes.count == 28 && bytes.starts(with: ".nfs".utf8)
+            && bytes.dropFirst(4).allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 }

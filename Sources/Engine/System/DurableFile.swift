@@ -10,13 +10,23 @@ package enum DurableFile {
     package static func write(
         _ bytes: [UInt8], to path: BytePath, token: String = DurableFile.newToken, syncsFolder: Bool = true
     ) throws(SystemError) {
-        let staged = try StagedFile(for: path, token: token, makesFolders: false)
+        try write(bytes, to: path, in: Directory(folder(of: path)), token: token, syncsFolder: syncsFolder)
+    }
+
+    /// The same into an open folder.
+    /// - Parameter path: for messages; its last component is the name in the folder.
+    package static func write(
+        _ bytes: [UInt8], to path: BytePath, in folder: Directory, token: String = DurableFile.newToken, syncsFolder: Bool = true
+    ) throws(SystemError) {
+        let staged = try StagedFile(in: folder, destination: path, token: token)
         try staged.file.append(bytes, for: path)
         try staged.sync()
         try FaultPoint.pass(.afterReportWrite)
         try staged.publish()
         try FaultPoint.pass(.afterReportRename)
-        if syncsFolder { try syncFolder(folder(of: path)) }
+        guard syncsFolder else { return }
+        try folder.sync()
+        try FaultPoint.pass(.afterFolderSync)
     }
 
     /// For the name of a file that has none yet. The process' number alone would not do: in a container it is always the same, and a killed
@@ -38,24 +48,6 @@ package enum DurableFile {
         if parent != path { try makeFolders(parent) }
         try FileSystem.makeDirectories(path)
         try syncFolder(parent)
-    }
-
-    /// Makes folders below one that must be there: where it has vanished, it may be a mount, and is not made anew.
-    static func makeFolders(_ path: BytePath, below root: BytePath, mode: mode_t = 0o777) throws(SystemError) {
-        guard try FileSystem.status(root)?.kind == .directory else { throw SystemError("use the folder '\(root.printable)'", code: ENOENT) }
-        var folder = root
-        for name in path.components {
-            let next = folder.appending(BytePath(name))
-            if try FileSystem.status(next)?.kind != .directory {
-                let isNew = withPath(next) { mkdir($0, mode) } == 0
-                guard isNew || errno == EEXIST else { throw SystemError("make the folder '\(next.printable)'") }
-                guard try FileSystem.status(next)?.kind == .directory else {
-                    throw SystemError("make the folder '\(next.printable)'", code: ENOTDIR)
-                }
-                if isNew { try syncFolder(folder) }
-            }
-            folder = next
-        }
     }
 
     /// The folder that something stands in; `.` for a bare name.

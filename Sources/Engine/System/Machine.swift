@@ -9,6 +9,17 @@ package enum Machine {
         max(1, Int(clinux_usable_processors()))
     }
 
+    /// Keeps other processes of this user out of this one's memory and descriptors: a worker that a picture has taken over is one of them.
+    package static func refuseInspection() { _ = clinux_refuse_inspection() }
+
+    /// Raises the soft limit of open files to the hard one. No run needs more than some ten thousand.
+    /// - Returns: the limit that holds now.
+    @discardableResult
+    package static func raiseDescriptorLimit() -> Int { Int(clamping: clinux_raise_descriptor_limit(65_536)) }
+
+    /// Files that this process may have open.
+    package static var descriptorLimit: Int { max(64, Int(clamping: sysconf(CInt(_SC_OPEN_MAX)))) }
+
     /// How wide a terminal is, in characters; nil where the descriptor is no terminal, or it does not say.
     package static func terminalColumns(_ descriptor: CInt) -> Int? {
         let columns = Int(clinux_terminal_columns(descriptor))

@@ -8,10 +8,22 @@ final class Monitor<State>: @unchecked Sendable {
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var state: State
 
+    /// What a look at the state means for one who waits.
+    enum Look<Value> {
+        case ready(Value)
+        /// Look again when the state has changed, or at this time.
+        case wait(until: Moment)
+    }
+
     init(_ state: sending State) {
         self.state = state
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(condition, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        // The clock of `Moment`.
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -33,14 +45,24 @@ final class Monitor<State>: @unchecked Sendable {
 
     /// Waits until the body has a value to give, and then lets everybody else look again.
     func wait<Value>(until body: (inout State) throws -> Value?) rethrows -> Value {
+        try look { try body(&$0).map { .ready($0) } ?? .wait(until: .never) }
+    }
+
+    /// Waits until the body has a value to give, which looks again after every change and at the times that it names.
+    func look<Value>(_ body: (inout State) throws -> Look<Value>) rethrows -> Value {
         pthread_mutex_lock(mutex)
         defer {
             pthread_cond_broadcast(condition)
             pthread_mutex_unlock(mutex)
         }
         while true {
-            if let value = try body(&state) { return value }
-            pthread_cond_wait(condition, mutex)
+            switch try body(&state) {
+            case .ready(let value): return value
+            case .wait(let time) where time == .never: pthread_cond_wait(condition, mutex)
+            case .wait(let time):
+                var end = timespec(tv_sec: Int(time.nanoseconds / 1_000_000_000), tv_nsec: Int(time.nanoseconds % 1_000_000_000))
+                pthread_cond_timedwait(condition, mutex, &end)
+            }
         }
     }
 }

@@ -3,37 +3,6 @@ import CLinux
 import Glibc
 package import Pipeline
 
-/// What the system knows of a file.
-package struct FileStatus: Equatable, Sendable {
-    package enum Kind: Sendable { case regular, directory, link, other }
-
-    package let kind: Kind
-    package let bytes: Int
-    package let device: UInt64
-    package let inode: UInt64
-    /// When the content was last written, in nanoseconds since 1970. The time of change (ctime) is no help: a link, a rename or a new mode
-    /// moves it too.
-    package let modified: Int
-
-    init(_ status: stat) {
-        kind =
-            switch status.st_mode & S_IFMT {
-            case S_IFREG: .regular
-            case S_IFDIR: .directory
-            case S_IFLNK: .link
-            default: .other
-            }
-        bytes = Int(status.st_size)
-        device = UInt64(status.st_dev)
-        inode = UInt64(status.st_ino)
-        modified = fileTime(seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
-    }
-}
-
-/// A file's time in nanoseconds since 1970. Anybody can give a file any time; from the year 2262 on they wrap around, and still differ from each
-/// other.
-func fileTime(seconds: Int, nanoseconds: Int) -> Int { seconds &* 1_000_000_000 &+ nanoseconds }
-
 /// An open descriptor; closed when the last owner lets go.
 package final class OpenFile: Sendable {
     package let descriptor: CInt

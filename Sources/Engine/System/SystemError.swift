@@ -9,14 +9,18 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
     package let code: CInt
     /// What was attempted, in the user's words: `open the source`.
     package let attempt: String
+    /// Why, and what to do about it, if that is known better than the system's sentence says it.
+    private let explanation: String?
 
-    package init(_ attempt: String, code: CInt = errno) {
+    package init(_ attempt: String, code: CInt = errno, because explanation: String? = nil) {
         self.code = code
         self.attempt = attempt
+        self.explanation = explanation
     }
 
-    /// The system's sentence for the number.
+    /// Why: usually the system's sentence for the number.
     package var reason: String {
+        if let explanation { return explanation }
         var buffer = [CChar](repeating: 0, count: 256)
         clinux_error_text(code, &buffer, buffer.count)
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -27,6 +31,12 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
     /// It has nothing to do with what the user wrote, and another time it may be gone.
     package var mayPass: Bool {
         [ENOSPC, EDQUOT, EIO, EINTR, EAGAIN, EBUSY, EMFILE, ENFILE, ENOMEM, ESTALE, ETIMEDOUT].contains(code)
+    }
+
+    /// It is about the state of the machine, such as a file system that is read-only or not mounted, and not about what the user wrote. Unlike
+    /// `mayPass`, this holds for folders of ours only: a pipeline file that is missing is a mistake.
+    package var isEnvironmental: Bool {
+        mayPass || [EROFS, EACCES, EPERM, ENOENT, ENOTCONN, EHOSTDOWN, EPIPE, ENOLCK].contains(code)
     }
 
     /// The failure of a source that could not be read.

@@ -53,6 +53,20 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         }
     }
 
+    /// Whether a worker process may report it. What is true of files, names, disks and processes is found out by the supervisor alone, and a
+    /// worker that reports it has been taken over by a picture.
+    package var mayComeFromWorker: Bool {
+        switch self {
+        case .empty, .unsupportedColour, .corrupt, .tooManyPixels, .tooManyFrames, .changedWhileRead, .emptyResult, .overlayDoesNotFit,
+            .tooLargeForFormat, .unequalSizes, .setMemberFailed, .encodingFailed, .internal:
+            true
+        case .notAnImage, .unsupportedFormat, .truncated, .tooManyBytes, .tooMuchMemory, .notFound, .isADirectory, .notARegularFile,
+            .permissionDenied, .timedOut, .workerCrashed, .outOfMemory, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .diskFull,
+            .outputNotWritable, .ioError:
+            false
+        }
+    }
+
     /// One sentence for the documentation: when it happens and what to do.
     package var explanation: String {
         switch self {
@@ -78,7 +92,9 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .setMemberFailed: "One member of a set failed; the message names it."
         case .timedOut: "Rendering took longer than its deadline and was stopped."
         case .workerCrashed: "The process that decoded this file died each time."
-        case .outOfMemory: "The system had no memory left for this picture."
+        case .outOfMemory:
+            "The system killed the worker process, most likely because memory ran out. Give the machine or the service more memory, or lower "
+                + "`max-pixels`."
         case .encodingFailed: "The encoder refused the result; the detail is its own text."
         case .outputRejected: "The rendered file is not what was planned, so it was not published. Please report this."
         case .nameTaken: "The output name belongs to another source, and the collision policy is `fail`."

@@ -13,6 +13,7 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
     case sourceTruncated = "source-truncated"
     case extensionMismatch = "extension-mismatch"
     case nameShortened = "name-shortened"
+    case nameVersioned = "name-versioned"
     case overlapNotFound = "overlap-not-found"
     case sandboxUnavailable = "sandbox-unavailable"
 
@@ -30,6 +31,7 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
         case .sourceTruncated: "The file ends before the picture does; `tolerate: truncated` let it pass."
         case .extensionMismatch: "The name's extension is that of another format; the content decides."
         case .nameShortened: "The output name was longer than 255 bytes and was shortened."
+        case .nameVersioned: "The output name belongs to another source, or to a file that Imagemill did not write; this source has a numbered one."
         case .overlapNotFound: "No overlap was found between two captures; they were put one after the other."
         case .sandboxUnavailable: "This kernel cannot confine the worker processes."
         }

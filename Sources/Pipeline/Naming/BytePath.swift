@@ -15,7 +15,7 @@ package struct BytePath: Hashable, Sendable, Codable {
         guard Array(text.utf8) != bytes else { return nil }
         return bytes.map { byte in
             (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "%")
-                ? String(UnicodeScalar(byte)) : percentEncoded(byte)
+                ? String(UnicodeScalar(byte)) : escaped(byte)
         }.joined()
     }
 
@@ -24,7 +24,7 @@ package struct BytePath: Hashable, Sendable, Codable {
         let plain = Set("-_.!~*'()/&=:@+$,".utf8)
         return bytes.reduce(into: "file://") { uri, byte in
             let isLetter = (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte)
-            uri += isLetter || plain.contains(byte) ? String(UnicodeScalar(byte)) : percentEncoded(byte)
+            uri += isLetter || plain.contains(byte) ? String(UnicodeScalar(byte)) : escaped(byte)
         }
     }
 
@@ -64,7 +64,7 @@ package struct BytePath: Hashable, Sendable, Codable {
     }
 }
 
-private func percentEncoded(_ byte: UInt8) -> String { "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true) }
+private func escaped(_ byte: UInt8) -> String { "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true) }
 
 /// What a source's name says.
 package struct SourceName: Hashable, Sendable {

@@ -15,7 +15,7 @@ struct CheckCommand: RenderingCommand {
 
     func workerCount(for preparation: Void) -> Int { 1 }
 
-    func run(_ preparation: Void, _ workers: WorkerStarter) async throws {
+    func run(_ preparation: Void, _ workers: WorkerPool) async throws {
         var failure: ExitCode?
         for file in files {
             do {
@@ -23,20 +23,20 @@ struct CheckCommand: RenderingCommand {
                 let sentence = try await MillFile.isLikely(text) ? checkMill(file, text, workers) : checkPipeline(file, text, workers)
                 printOutput("\(file): good; \(sentence)\n")
             } catch {
-                failure = ExitStatus.explaining(error, pipeline: file)
+                failure = ExitStatus.explaining(error, reading: file)
             }
         }
         if let failure { throw failure }
     }
 
-    private func checkPipeline(_ path: String, _ text: String, _ workers: WorkerStarter) async throws -> String {
+    private func checkPipeline(_ path: String, _ text: String, _ workers: WorkerPool) async throws -> String {
         let loaded = try LoadedPipeline(path: path, text: text)
         try await checkAssets(loaded, Limits(), workers)
         let files = loaded.file.renditions.reduce(0) { $0 + $1.scales.count }
         return "\(files) file\(files == 1 ? "" : "s") for each picture"
     }
 
-    private func checkMill(_ path: String, _ text: String, _ workers: WorkerStarter) async throws -> String {
+    private func checkMill(_ path: String, _ text: String, _ workers: WorkerPool) async throws -> String {
         let mill = try LoadedMill(path: path, text: text) { name in getenv(name).map { String(cString: $0) } }
         for inbox in mill.inboxes { try await checkAssets(inbox.pipeline, mill.file.limits(memory: Machine.memory / 2), workers) }
         let count = mill.inboxes.count
@@ -45,14 +45,14 @@ struct CheckCommand: RenderingCommand {
 
     private func sentence(_ inbox: LoadedMill.Inbox) -> String {
         let head = "\(inbox.settings.name): \(inbox.path.printable) → \(inbox.outbox.printable)"
-        if let place = inbox.base.predicted { return "\(head); work/, done/ and failed/ will stand in \(place.printable)" }
+        if let place = inbox.spool.predicted { return "\(head); work/, done/ and failed/ will be in \(place.printable)" }
         let isThere = (try? FileSystem.status(inbox.path)).flatMap { $0 } != nil
         let trouble = isThere ? "this user may write to no place for work/, done/ and failed/" : "the inbox is missing, and would be waited for"
         return "\(head); \(trouble)"
     }
 
     /// The worker decodes the assets.
-    private func checkAssets(_ pipeline: LoadedPipeline, _ limits: Limits, _ workers: WorkerStarter) async throws {
+    private func checkAssets(_ pipeline: LoadedPipeline, _ limits: Limits, _ workers: WorkerPool) async throws {
         let settings = RenderSettings.looking(pipeline, limits: limits)
         try await onNewThread { try RenditionMaker(workers, cancellation: settings.cancellation).prepare(settings) }
     }

@@ -24,7 +24,7 @@ struct PlanCommand: RenderingCommand {
 
     func workerCount(for preparation: Void) -> Int { 1 }
 
-    func run(_ preparation: Void, _ workers: WorkerStarter) async throws {
+    func run(_ preparation: Void, _ workers: WorkerPool) async throws {
         do {
             let loaded = try LoadedPipeline(path: pipeline)
             let settings = RenderSettings.looking(loaded, limits: limitOptions.limits)
@@ -34,17 +34,17 @@ struct PlanCommand: RenderingCommand {
             let table = PlanTable(plan: plan, names: names, title: path.printable)
             printOutput(json ? Engine.json(table.json, pretty: true) + "\n" : table.text)
         } catch let failure as Failure {
-            printError("\(BytePath(sample).printable): \(failure.code.rawValue): \(failure.message)")
+            printError("\(BytePath(sample).printable): \(failure.code.rawValue): \(oneLine(failure.message))")
             throw ExitStatus.someFailed
         } catch {
-            throw ExitStatus.explaining(error, pipeline: pipeline)
+            throw ExitStatus.explaining(error, reading: pipeline)
         }
     }
 }
 
 extension PlanCommand {
     private func source(_ path: BytePath, _ pipeline: LoadedPipeline) throws -> SourceFile {
-        guard pipeline.file.source == .set else { return SourceFile(path: path, identity: path, relative: path.lastComponent) }
+        guard pipeline.file.source == .set else { return SourceFile(location: .path(path), identity: path, relative: path.lastComponent) }
         let found = SourceWalk.find([path], outbox: BytePath([]), kind: .set).sources
         // A folder's own pictures come before those of the folders in it.
         guard let set = found.first else { throw Failure(.empty, stage: "read", "expected a folder with pictures, found none in it") }
@@ -56,7 +56,8 @@ extension RenderSettings {
     /// For commands that look and write nothing, outside of any run.
     static func looking(_ pipeline: LoadedPipeline, limits: Limits) -> RenderSettings {
         var settings = RenderSettings(
-            pipeline: pipeline, limits: limits, outbox: BytePath("."), keepsTree: false, memory: MemoryBudget(bytes: limits.maximumMemory),
+            pipeline: pipeline, limits: limits, outbox: Outbox(path: BytePath("."), holdsOpen: false), keepsTree: false,
+            memory: MemoryBudget(bytes: limits.maximumMemory),
             cancellation: Cancellation())
         settings.isDryRun = true
         return settings

@@ -29,8 +29,12 @@ struct RunCommand: RenderingCommand {
     @Option(help: "Worker processes. Default: one for each core.")
     var jobs: Int?
 
-    @Option(help: "Where the report goes. Default: .imagemill/report.json in the output folder.")
+    @Option(help: "Where the report goes. Default: report.json in the folder of --state.")
     var report: String?
+
+    @Option(
+        help: "The folder for what the next run needs to know of this output folder, and for the report. Default: .imagemill in the output folder.")
+    var state: String?
 
     @Flag(help: "Prints the report on standard output.")
     var json = false
@@ -77,26 +81,41 @@ struct RunCommand: RenderingCommand {
         let found: FoundSources
         let setup: RunSetup
         let work: WorkList
-        let outbox: BytePath
+        let outbox: OutboxLocation
+        /// Nil if nothing is written.
+        let lock: OutboxLock?
     }
 
     func prepare() throws -> Preparation {
         let start = ContinuousClock.now
+        try refuseTooFewDescriptors(workers: 1, renditions: 1)
         let roots = RawArguments.paths(sources)
-        let outbox = RawArguments.paths([output])[0]
-        try refuseSameFolder(roots, outbox)
+        let outbox = OutboxLocation(RawArguments.paths([output])[0], state: state.map { RawArguments.paths([$0])[0] })
+        try refuseSameFolder(roots, outbox.path)
+        let pipeline = try loadedPipeline()
         do {
-            let pipeline = try LoadedPipeline(path: pipeline)
-            let found = SourceWalk.find(roots, outbox: outbox, cache: cache.map { RawArguments.paths([$0])[0] }, kind: pipeline.file.source)
+            let found = SourceWalk.find(roots, outbox: outbox.path, cache: cache.map { RawArguments.paths([$0])[0] }, kind: pipeline.file.source)
             if !quiet { found.notes.forEach { printError("note: \($0)") } }
             try refuseReportOverSource(found)
+            let lock = dryRun || why != nil ? nil : try OutboxLock(outbox)
+            if let note = lock?.note { printError("note: \(note)") }
             let setup = RunSetup(pipeline, keepsTree: keepTree, policy: collision)
             let work = force || why != nil ? WorkList(toDo: found.sources) : WorkList(found.sources, setup, outbox: outbox, isDryRun: dryRun)
-            return Preparation(start: start, pipeline: pipeline, found: found, setup: setup, work: work, outbox: outbox)
+            let preparation = Preparation(start: start, pipeline: pipeline, found: found, setup: setup, work: work, outbox: outbox, lock: lock)
+            try refuseTooFewDescriptors(workers: workerCount(for: preparation), renditions: pipeline.file.renditions.count)
+            return preparation
         } catch let exit as ExitCode {
             throw exit
         } catch {
-            throw ExitStatus.explaining(error, pipeline: pipeline)
+            throw ExitStatus.explaining(error, pipeline: self.pipeline)
+        }
+    }
+
+    private func loadedPipeline() throws -> LoadedPipeline {
+        do {
+            return try LoadedPipeline(path: pipeline)
+        } catch {
+            throw ExitStatus.explaining(error, reading: pipeline)
         }
     }
 
@@ -104,15 +123,19 @@ struct RunCommand: RenderingCommand {
         why == nil ? min(jobs ?? Machine.cores, preparation.work.toDo.count) : 0
     }
 
-    func run(_ preparation: Preparation, _ workers: WorkerStarter) async throws {
+    func run(_ preparation: Preparation, _ workers: WorkerPool) async throws {
         if let why { return try Explanation(preparation, isForced: force).print(RawArguments.paths([why])[0]) }
         let cancellation = Cancellation()
         let progress = Progress(showsLine: !noProgress && !quiet && isatty(2) == 1)
+        // Until everything is written and said.
+        defer { withExtendedLifetime(preparation.lock) {} }
         do {
             try SignalWatcher.watch(cancellation)
-            let prepared: Batch = try outboxTrouble { try batch(preparation, workers, cancellation, progress) }
-            let summary = try await prepared.run(preparation.work, since: preparation.start)
-            try conclude(summary, progress, cancellation)
+            let record = try OutboxRecord(preparation.outbox, isDryRun: dryRun)
+            defer { record.close() }
+            let prepared = try batch(preparation, record, workers, cancellation, progress)
+            let summary = try await prepared.run(since: preparation.start)
+            try conclude(summary, preparation.outbox, progress, cancellation)
         } catch let exit as ExitCode {
             throw exit
         } catch {
@@ -137,21 +160,28 @@ struct RunCommand: RenderingCommand {
     }
 
     private func batch(
-        _ preparation: Preparation, _ workers: WorkerStarter, _ cancellation: Cancellation, _ progress: Progress
-    ) throws -> Batch {
+        _ preparation: Preparation, _ record: OutboxRecord, _ workers: WorkerPool, _ cancellation: Cancellation, _ progress: Progress
+    ) throws -> BatchRun {
         let limits = limitOptions.limits
-        let outbox = preparation.outbox
-        let desk = try NameDesk(outbox: outbox, policy: collision, sources: preparation.found.sources, isDryRun: dryRun)
-        var settings = RenderSettings(
-            pipeline: preparation.pipeline, limits: limits, outbox: outbox, keepsTree: keepTree, memory: MemoryBudget(bytes: limits.maximumMemory),
-            cancellation: cancellation)
-        settings.isDryRun = dryRun
-        settings.cache = dryRun ? nil : openedCache(preparation)
-        let document = try BatchReport(file: reportPath(outbox), stream: json ? 1 : nil)
+        let location = preparation.outbox
+        let outbox = Outbox(path: location.path, holdsOpen: true)
+        var render = RenderSettings(
+            pipeline: preparation.pipeline, limits: limits, outbox: outbox, keepsTree: keepTree, overwrites: collision == .overwrite,
+            memory: MemoryBudget(bytes: limits.maximumMemory), cancellation: cancellation)
+        render.isDryRun = dryRun
+        render.cache = dryRun ? nil : openedCache(preparation)
+        // With the other policies nothing that is there is written over.
+        let sources = Set(collision == .overwrite ? preparation.found.sources.map(\.identity) : [])
+        let allocator = NameAllocator(
+            store: record, outbox: BytePath([]), folder: outbox, policy: collision, isGone: { location.isGone($0) },
+            isSource: { sources.contains(location.realPath.appending($0)) })
+        let settings = BatchSettings(
+            render, workers: workers, lanes: jobs ?? Machine.cores, allocator: allocator,
+            publisher: Publisher(outbox: outbox, durability: .none), outbox: location)
+        let document = try BatchReport(file: reportPath(location), mayBeStream: report != nil, stream: json ? 1 : nil)
         let observer: any BatchObserver = dryRun && !json ? DryRunListing(progress: progress) : progress
-        return Batch(
-            settings: LaneSettings(settings, workers: workers, names: desk), lanes: jobs ?? Machine.cores, report: document, observer: observer,
-            results: dryRun ? nil : desk.results(of: preparation.setup))
+        return BatchRun(
+            preparation.work, settings, report: document, observer: observer, results: dryRun ? nil : ResultRecord(record, preparation.setup))
     }
 
     /// The cache; nil where there is none, or none that can be used: that fails no source.
@@ -166,35 +196,38 @@ struct RunCommand: RenderingCommand {
         }
     }
 
-    /// Trouble with the output folder may pass, unlike a mistake in a file.
-    private func outboxTrouble<Value>(_ work: () throws -> Value) throws -> Value {
-        do {
-            return try work()
-        } catch let error as SystemError where [ENOSPC, EDQUOT, EACCES, EPERM, EROFS, EIO].contains(error.code) {
-            printError("imagemill: \(error)")
-            throw ExitStatus.tryAgain
-        }
+    /// Each worker needs a socket, and an open source, asset and renditions; without them every source would fail with `io-error`.
+    private func refuseTooFewDescriptors(workers: Int, renditions: Int) throws {
+        let limit = Machine.raiseDescriptorLimit()
+        let needed = 16 + workers * (6 + renditions)
+        guard (1..<needed).contains(limit) else { return }
+        printError(
+            "imagemill: only \(limit) files may be open at once, and this run needs \(needed); raise the limit (ulimit -n), or use fewer --jobs")
+        throw ExitStatus.tryAgain
     }
 
-    private func reportPath(_ outbox: BytePath) -> BytePath? {
+    private func reportPath(_ outbox: OutboxLocation) -> BytePath? {
         if let report { return RawArguments.paths([report])[0] }
-        return dryRun ? nil : outbox.appending(BytePath(".imagemill/report.json"))
+        return dryRun ? nil : outbox.report
     }
 
-    private func conclude(_ summary: BatchSummary, _ progress: Progress, _ cancellation: Cancellation) throws {
-        if !quiet { printError(sentence(summary)) }
+    private func conclude(_ summary: BatchSummary, _ outbox: OutboxLocation, _ progress: Progress, _ cancellation: Cancellation) throws {
+        if !quiet {
+            printError(sentence(summary, report: reportPath(outbox)))
+            if let versions = versionsSentence(progress.versionedSources) { printError(versions) }
+        }
         if let signal = cancellation.cause { throw ExitStatus.stopped(by: signal) }
         guard summary.failed > 0 else { return }
         if progress.environmentFailures == summary.failed { throw ExitStatus.tryAgain }
         throw summary.failed == summary.sources ? ExitStatus.allFailed : ExitStatus.someFailed
     }
 
-    private func sentence(_ summary: BatchSummary) -> String {
+    private func sentence(_ summary: BatchSummary, report: BytePath?) -> String {
         if summary.sources == 0 { return "nothing to do: no files were found" }
         let time = "\(oneDecimal(Double(summary.milliseconds) / 1000)) s"
         let unchanged = summary.unchanged > 0 ? ", \(summary.unchanged) unchanged" : ""
         if dryRun { return "\(summary.planned) of \(summary.sources) sources can be rendered\(unchanged); nothing was written" }
-        let path = reportPath(RawArguments.paths([output])[0])?.printable ?? ""
+        let path = report?.printable ?? ""
         if summary.unchanged == summary.sources {
             return "\(summary.sources) source\(summary.sources == 1 ? "" : "s") unchanged: nothing to do (\(time)); report: \(path)"
         }
@@ -203,6 +236,15 @@ struct RunCommand: RenderingCommand {
         let failed = summary.failed > 0 ? ", \(summary.failed) failed" : ""
         let counts = "\(summary.done) of \(summary.sources) sources done\(failed)\(unchanged), \(summary.renditions) renditions"
         return "\(head)\(counts) in \(time) (\(oneDecimal(rate))/s); report: \(path)"
+    }
+}
+
+/// Says that names were not the expected ones; nil if all were.
+func versionsSentence(_ count: Int) -> String? {
+    switch count {
+    case 0: nil
+    case 1: "1 source shares a name with another one and was given a version; see the report"
+    default: "\(count) sources share a name with another one and were given versions; see the report"
     }
 }
 

@@ -26,7 +26,7 @@ struct WatchCommand: RenderingCommand {
         do {
             return try Self.load(mill)
         } catch {
-            throw ExitStatus.explaining(error, pipeline: mill)
+            throw ExitStatus.explaining(error, reading: mill)
         }
     }
 
@@ -41,14 +41,16 @@ struct WatchCommand: RenderingCommand {
         }
     }
 
-    func run(_ loaded: LoadedMill, _ workers: WorkerStarter) async throws {
+    func run(_ loaded: LoadedMill, _ workers: WorkerPool) async throws {
         let variables = ProcessInfo.processInfo.environment
         let path = mill
         do {
             try await onNewThread {
                 let log = DaemonLog(ServiceLog.logger(LogSink(variables)))
-                let mill = try Mill(loaded, workers: workers, observer: log)
-                try Daemon(mill, file: path, variables, log).run(drain: loaded.file.drain)
+                // A large state folder, and much that an earlier run has begun, may take a while.
+                ServiceManager(variables)?.tell(.extendTimeout(600_000), .status("starting"))
+                let folder = try DropFolder(loaded, workers: workers, observer: log)
+                try Daemon(folder, file: path, variables, log).run(drain: loaded.file.drain)
             }
         } catch let error as StateInUse {
             printError("imagemill: \(error)")

@@ -5,9 +5,9 @@ import Logging
 import Pipeline
 import Synchronization
 
-/// Runs a mill until it is told to stop.
+/// Runs a drop folder until it is told to stop.
 final class Daemon: DaemonControl {
-    private let mill: Mill
+    private let folder: DropFolder
     private let file: String
     private let log: DaemonLog
     private let manager: ServiceManager?
@@ -26,26 +26,24 @@ final class Daemon: DaemonControl {
     /// - Parameters:
     ///   - file: the mill file, for reloads.
     ///   - variables: the environment.
-    init(_ mill: Mill, file: String, _ variables: [String: String], _ log: DaemonLog) {
-        self.mill = mill
+    init(_ folder: DropFolder, file: String, _ variables: [String: String], _ log: DaemonLog) {
+        self.folder = folder
         self.file = file
         self.log = log
         manager = ServiceManager(variables)
-        sockets = StatePlaces(variables).socketFolder(state: mill.state)
+        sockets = StatePlaces(variables).socketFolder(state: folder.stateFolder)
         state = Mutex(State(drain: .seconds(30)))
     }
 
     /// Serves until SIGTERM or SIGINT. Blocks the thread.
     /// - Parameter drain: how long running jobs may take at the end.
-    /// - Throws: what `Mill.start` throws.
+    /// - Throws: what `DropFolder.start` throws.
     func run(drain: Duration) throws {
         state.withLock { $0.drain = drain }
         try SignalWatcher.watch { [self] in take(signal: $0) }
         let server = try StatusServer(folder: sockets, control: self)
         defer { server.stop() }
-        // What an earlier run has begun may be much.
-        manager?.tell(.extendTimeout(600_000), .status("starting"))
-        try mill.start()
+        try folder.start()
         state.withLock { $0.isReady = true }
         log.logger.notice("started", metadata: .event(.started))
         manager?.tell(.ready, .status(sentence))
@@ -70,7 +68,7 @@ final class Daemon: DaemonControl {
         while !stopping.isRaised {
             var waiting = [pollfd(fd: stopping.descriptor, events: Int16(POLLIN), revents: 0)]
             _ = poll(&waiting, 1, CInt(clamping: Int(interval / .milliseconds(1))))
-            if mill.isAlive() { manager?.tell(.alive) }
+            if folder.isAlive() { manager?.tell(.alive) }
             let now = sentence
             if now != told { manager?.tell(.status(now)) }
             told = now
@@ -80,14 +78,14 @@ final class Daemon: DaemonControl {
     private func stop() {
         let drain = state.withLock { $0.drain }
         let milliseconds = Int(drain / .milliseconds(1))
-        manager?.tell(.stopping, .status("finishing what runs"), .extendTimeout(milliseconds + 15_000))
-        log.logger.notice("stopping: what runs is finished, and nothing is begun")
-        mill.drain(within: drain)
+        manager?.tell(.stopping, .status("finishing running jobs"), .extendTimeout(milliseconds + 15_000))
+        log.logger.notice("stopping: finishing running jobs, starting no new ones")
+        folder.drain(within: drain)
         log.logger.notice("stopped", metadata: .event(.stopped))
     }
 
     private var sentence: String {
-        let status = mill.status
+        let status = folder.status
         let ready = status.inboxes.reduce(0) { $0 + $1.watching.counts.ready }
         let waiting = status.inboxes.reduce(0) { $0 + $1.waiting }
         let paused = status.inboxes.count { $0.pause != nil }
@@ -99,7 +97,7 @@ final class Daemon: DaemonControl {
 
     func status() -> StatusDocument {
         let (isReady, reload) = state.withLock { ($0.isReady, $0.reload) }
-        let status = mill.status
+        let status = folder.status
         let phase: StatusDocument.State = status.isDraining || stopping.isRaised ? .draining : isReady ? .running : .starting
         var document = StatusDocument(
             process: Int(getpid()), state: phase, started: started.text, uptimeSeconds: started.moment.milliseconds(until: .now) / 1000)
@@ -113,8 +111,7 @@ final class Daemon: DaemonControl {
         manager?.tell(.reloading)
         defer { manager?.tell(.ready, .status(sentence)) }
         do {
-            let new = try WatchCommand.load(file)
-            let notes = try mill.reload(new)
+            let (new, notes) = try folder.reload { try WatchCommand.load(file) }
             state.withLock { state in
                 state.drain = new.file.drain
                 state.reload = StatusDocument.Reload(state: .done, time: timestamp())
@@ -130,7 +127,7 @@ final class Daemon: DaemonControl {
     }
 
     func retry(_ request: RetryRequest) -> ControlReply {
-        let (moved, problems) = mill.retry(request.all ? nil : request.names)
+        let (moved, problems) = folder.retry(request.all ? nil : request.names)
         let count = "\(moved.count) source\(moved.count == 1 ? "" : "s") moved back"
         return ControlReply(ok: problems.isEmpty, problems.isEmpty ? count : "\(count), \(problems.count) not", details: problems)
     }

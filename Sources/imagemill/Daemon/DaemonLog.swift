@@ -4,12 +4,12 @@ import Logging
 import Pipeline
 
 /// Writes one line for each event.
-struct DaemonLog: MillObserver {
+struct DaemonLog: DropFolderObserver {
     let logger: Logger
 
     init(_ logger: Logger) { self.logger = logger }
 
-    func happened(_ event: MillEvent, inbox: String) {
+    func happened(_ event: DropFolderEvent, inbox: String) {
         switch event {
         case .note(let note): tell(note, inbox)
         case .done(let job, let report):
@@ -27,11 +27,14 @@ struct DaemonLog: MillObserver {
             logger.info("went back to the inbox: somebody still writes to it", metadata: .event(.putBack, fields(inbox, nil, path)))
         case .paused(let pause): tell(.paused(pause), inbox)
         case .resumed: tell(.resumed, inbox)
-        case .takenUp(let count):
-            let sentence = "\(count) source\(count == 1 ? "" : "s") that an earlier run had begun \(count == 1 ? "is" : "are") taken up again"
+        case .recovered(let count):
+            let sentence = "taking up \(count) source\(count == 1 ? "" : "s") that an earlier run had begun"
             logger.notice("\(sentence)", metadata: .event(.takenUp, [.inbox: inbox]))
         case .lost(let job, let path):
             logger.warning("somebody has removed it from work/ while it was claimed", metadata: .event(.lost, fields(inbox, job, path)))
+        case .spool(let done, let failed):
+            logger.notice(
+                "originals go to '\(done.printable)', failed ones to '\(failed.printable)'", metadata: [LogField.inbox.rawValue: .string(inbox)])
         case .trouble(let sentence): logger.warning("\(sentence)", metadata: [LogField.inbox.rawValue: .string(inbox)])
         }
     }
@@ -62,7 +65,7 @@ extension WatchNote {
         case .paused: .paused
         case .resumed: .resumed
         case .overflow: .overflow
-        case .watching, .irregular, .unreadable, .blocked, .loose: nil
+        case .watching, .irregular, .unreadable, .blocked, .loose, .tooDeep: nil
         }
     }
 }

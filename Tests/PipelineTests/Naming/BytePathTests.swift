@@ -66,3 +66,20 @@ struct BytePathTests {
         #expect(BytePath(path).withoutTrailingSlashes == BytePath(kept))
     }
 }
+
+struct RelativePathTests {
+    @Test(
+        arguments: [
+            ("/h/a/photos/a.jpg", "/h/a/out", "../photos/a.jpg"), ("/h/a/out/x.jpg", "/h/a/out", "x.jpg"), ("/h/a/out", "/h/a/out", "."),
+            ("/h/a", "/h/a/out", ".."), ("/h/outer/x", "/h/out", "../outer/x"), ("/h/out", "/h/outer", "../out"),
+            ("/x/y", "/z/w/v", "../../../x/y"), ("/a/b", "/", "a/b"), ("/", "/a/b", "../.."), ("/", "/", "."), ("/a/b/", "/a/c/", "../b"),
+        ])
+    func `a path is relative to a folder by whole names`(path: String, folder: String, relative: String) {
+        #expect(BytePath(path).relative(to: BytePath(folder)) == BytePath(relative))
+    }
+
+    @Test
+    func `a relative path keeps bytes that are not text`() {
+        #expect(BytePath([0x2F, 0xFF, 0x2F, 0xFE]).relative(to: BytePath([0x2F, 0xFF, 0x2F, 0xFD])).bytes == [0x2E, 0x2E, 0x2F, 0xFE])
+    }
+}

@@ -65,7 +65,7 @@ import Testing
             try FailureNote(
                 source: name, inbox: BytePath("/in"), quarantined: BytePath("/f/a"), pipeline: BytePath("/p"),
                 failure: Failure(.corrupt, stage: "decode", "x", detail: detail), attempts: 1
-            ).write(beside: BytePath(runner.folder.path("a")))
+            ).write(beside: BytePath("a"), in: Directory(BytePath(runner.folder.path)))
             let check = try await runner.validate("failure", ["a.error.json"])
             #expect(check.exit == 0, "\(check.output)\(check.errors)")
         }

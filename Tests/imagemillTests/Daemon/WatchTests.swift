@@ -6,7 +6,7 @@ import Testing
 @Suite struct WatchTests {
     @Test("What is moved or copied in comes out with its report, in the same sub-folders, and the original is in done/")
     func usual() async throws {
-        let drop = try DropFolder()
+        let drop = try WatchedFolder()
         try await drop.drop("early.png")
         let watch = try await drop.start()
         try await drop.drop("a.jpg")
@@ -29,7 +29,7 @@ import Testing
 
     @Test("Names of all kinds come out; links, pipes and leftovers are left alone")
     func names() async throws {
-        let drop = try DropFolder()
+        let drop = try WatchedFolder()
         let watch = try await drop.start()
         let odd = [
             "with space.jpg", "-rf.jpg", "[x].jpg", "a:b.jpg", "new\nline.jpg", "tab\t.jpg", "😀.jpg", String(repeating: "n", count: 251) + ".jpg",
@@ -53,7 +53,7 @@ import Testing
 
     @Test("The same name again is another job: its rendition is replaced, and every original is kept")
     func again() async throws {
-        let drop = try DropFolder()
+        let drop = try WatchedFolder()
         let watch = try await drop.start()
         for count in 1...8 {
             try drop.drop("a.png", try await SamplePicture.png.encode(TestPicture.solid([UInt8(count * 20), 0, 0], width: 40, height: 30)))
@@ -65,7 +65,7 @@ import Testing
 
     @Test("What cannot be rendered stands in failed/ with the reason, and the command in its note shows it again")
     func failed() async throws {
-        let drop = try DropFolder(inbox: "incomplete-after: 300ms, zero-byte-after: 300ms")
+        let drop = try WatchedFolder(inbox: "incomplete-after: 300ms, zero-byte-after: 300ms")
         let watch = try await drop.start()
         try drop.drop("text.jpg", Array("no picture".utf8))
         try drop.drop("sub/cut.jpg", Array(try await SamplePicture.jpeg.bytes.prefix(500)))
@@ -91,7 +91,7 @@ import Testing
 
     @Test("Originals are kept or deleted as asked; a kept one is not done again, until it or the pipeline changes")
     func originals() async throws {
-        let keeping = try DropFolder(inbox: "originals: keep")
+        let keeping = try WatchedFolder(inbox: "originals: keep")
         var watch = try await keeping.start()
         try await keeping.drop("a.jpg")
         try keeping.drop("bad.jpg", Array("no".utf8))
@@ -112,7 +112,7 @@ import Testing
         }
         try await keeping.stop(watch)
 
-        let deleting = try DropFolder(inbox: "originals: delete")
+        let deleting = try WatchedFolder(inbox: "originals: delete")
         watch = try await deleting.start()
         try await deleting.drop("a.jpg")
         try await deleting.until("it is over") { try await deleting.inbox()["done"] as? Int == 1 }
@@ -123,7 +123,7 @@ import Testing
 
     @Test("A folder is one set, taken when its .done mark comes or it has been quiet; loose files are left alone")
     func sets() async throws {
-        let drop = try DropFolder(inbox: "set-quiet: 400ms")
+        let drop = try WatchedFolder(inbox: "set-quiet: 400ms")
         try drop.runner.folder.write(
             "source: set\nrenditions: { sheet: { stages: [ { contact-sheet: { columns: 2 } } ], save: { format: png } } }\n", to: "p.yaml")
         let watch = try await drop.start()
@@ -146,7 +146,7 @@ import Testing
 
     @Test("A second one with the same state folder ends with 75, and says who is there")
     func second() async throws {
-        let drop = try DropFolder()
+        let drop = try WatchedFolder()
         let watch = try await drop.start()
         let other = try await drop.runner.run("watch", "mill.yaml")
         #expect(other.exit == 75 && other.errors.contains("another imagemill watch (process "), "\(other.errors)")
@@ -163,7 +163,7 @@ import Testing
             ("path: in, outbox: out, pipeline: broken.yaml", "the asset 'broken.png'"),
         ])
     func refused(inboxes: String, sentence: String) async throws {
-        let drop = try DropFolder(mill: "state: state\ninboxes:\n  - { \(inboxes) }\n")
+        let drop = try WatchedFolder(mill: "state: state\ninboxes:\n  - { \(inboxes) }\n")
         try drop.runner.folder.write(
             "renditions: { a: { stages: [ { overlay: { image: broken.png } } ], save: { format: png } } }\n", to: "broken.yaml")
         try drop.runner.folder.write(Array(try await SamplePicture.png.bytes.prefix(60)), to: "broken.png")

@@ -1,0 +1,97 @@
+// A pipeline file with its assets, ready for jobs.
+import Glibc
+package import Pipeline
+import Stages
+
+/// A pipeline that has been read, with its assets open.
+package struct LoadedPipeline: Sendable {
+    package let file: PipelineFile
+    let assets: [OpenedAsset]
+    private let path: String
+    private let token = Token()
+
+    /// Where the file is, for whoever reads it later from elsewhere.
+    var absolutePath: BytePath { FileSystem.absolute(BytePath(path)) ?? BytePath(path) }
+
+    /// Tells pipelines apart that were loaded at different times.
+    var identity: ObjectIdentifier { ObjectIdentifier(token) }
+
+    private final class Token: Sendable {}
+
+    struct OpenedAsset: Sendable {
+        let reference: AssetReference
+        let message: AssetMessage
+        let file: OpenFile
+    }
+
+    /// The largest pipeline file, in bytes.
+    private static let largest = 1 << 20
+
+    /// Reads a pipeline and opens its assets; their paths are relative to the file.
+    /// - Throws: `Diagnostics` for what is written wrongly, `SystemError` where the file cannot be read.
+    package init(path: String) throws { try self.init(path: path, text: Self.text(of: path)) }
+
+    /// The text of a pipeline or mill file. A file that is a pipe can be read once only.
+    package static func text(of path: String) throws -> String {
+        let bytes = try OpenFile.contents(BytePath(path), limit: largest)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            let problem = Diagnostic(Position(line: 1, column: 1), "expected a YAML file, found \(kind(of: bytes))")
+            throw Diagnostics(file: path, text: "", items: [problem])
+        }
+        return text
+    }
+
+    /// What stands where a text was expected: most often a picture, when two arguments were mixed up.
+    private static func kind(of bytes: [UInt8]) -> String {
+        switch guessFormat(bytes) {
+        case .readable(let format): "a picture (\(format.rawValue))"
+        case .recognised(let name): name
+        case .unknown: "bytes that are not UTF-8 text"
+        }
+    }
+
+    /// Takes a pipeline's text and opens its assets.
+    package init(path: String, text: String) throws {
+        file = try PipelineFile(text: text, file: path, catalogue: .all)
+        self.path = path
+        var assets: [OpenedAsset] = []
+        var problems: [Diagnostic] = []
+        for reference in file.assets where !assets.contains(where: { $0.reference.path == reference.path }) {
+            do throws(Failure) {
+                assets.append(try Self.open(reference, beside: BytePath(path)))
+            } catch {
+                problems.append(Diagnostic(reference.position, "the asset '\(reference.path)' cannot be used: \(error.message)"))
+            }
+        }
+        self.assets = assets
+        if !problems.isEmpty { throw Diagnostics(file: path, text: text, items: problems) }
+    }
+
+    private static func open(_ reference: AssetReference, beside pipeline: BytePath) throws(Failure) -> OpenedAsset {
+        let path = BytePath(reference.path)
+        let full = path.bytes.first == UInt8(ascii: "/") ? path : pipeline.directory.appending(path)
+        let source = try OpenedSource(SourceFile(location: .path(full), identity: full, relative: path), limits: Limits())
+        let message = AssetMessage(path: reference.path, format: source.format, pixelsPerPoint: SourceName(path).pixelsPerPoint)
+        return OpenedAsset(reference: reference, message: message, file: source.file)
+    }
+
+    /// The digest of each asset's content, by its path as the pipeline writes it.
+    var assetDigests: [String: String] {
+        Dictionary(assets.map { ($0.reference.path, Digest.of($0.file)) }) { first, _ in first }
+    }
+
+    /// The message of each asset, and the digest of its content.
+    var assetContents: [(asset: AssetMessage, digest: String)] { assets.map { ($0.message, Digest.of($0.file)) } }
+
+    func message(id: Int, limits: Limits) -> PipelineMessage {
+        PipelineMessage(id: id, name: path, text: file.text, assets: assets.map(\.message), limits: limits)
+    }
+
+    /// What is wrong with an asset that a worker could not decode.
+    func diagnostics(asset index: Int, _ failure: Failure) -> Diagnostics {
+        let reference = assets[index].reference
+        let detail = failure.detail.map { " (\($0))" } ?? ""
+        let problem = Diagnostic(reference.position, "the asset '\(reference.path)' cannot be used: \(failure.message)\(detail)")
+        return Diagnostics(file: path, text: file.text, items: [problem])
+    }
+}

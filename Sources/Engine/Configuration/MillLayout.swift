@@ -1,0 +1,134 @@
+// Where a folder of the mill file stands, and which of them must not stand within each other.
+import CLinux
+import Glibc
+import Pipeline
+
+/// A folder that need not be there yet, known by what is: names, links and mounts may all lie about what is inside of what.
+struct FolderPlace: Sendable {
+    /// As the user wrote it, resolved; for messages.
+    let path: BytePath
+    /// The nearest folder that is there, and all above it, the nearest first.
+    let ancestors: [FileIdentity]
+    /// The names below that one that are not there; empty where the folder is.
+    let missing: BytePath
+    /// Where it is in its file system, with the missing names.
+    let place: FileSystemPlace?
+    /// Something stands there that is no folder.
+    var isNoFolder = false
+
+    /// Whether this folder is another one, or somewhere inside of it.
+    func isAtOrBelow(_ other: FolderPlace) -> Bool {
+        if let place, let otherPlace = other.place, place.isAtOrBelow(otherPlace) { return true }
+        guard let nearest = other.ancestors.first else { return false }
+        if other.missing.bytes.isEmpty { return ancestors.contains(nearest) }
+        // What is not there can only hold what is not there either.
+        return ancestors.first == nearest && missing.isAtOrBelow(other.missing)
+    }
+}
+
+/// What must be true of the folders of a mill file, apart from how it is found out.
+struct MillLayout: Sendable {
+    struct Inbox: Sendable {
+        let name: String
+        let inbox: FolderPlace
+        let outbox: FolderPlace
+        /// Files that are read at every start, with what they are: the pipeline and its assets.
+        var files: [(what: String, place: FolderPlace)] = []
+    }
+
+    let state: FolderPlace
+    /// The folders in `state` that hold sources of ours: work, done, failed.
+    var shelves: [FolderPlace] = []
+    let inboxes: [Inbox]
+
+    /// Why the mill cannot run, a sentence each; empty where it can.
+    var refusals: [String] {
+        var sentences: [String] = []
+        for (index, one) in inboxes.enumerated() {
+            let title = "inbox '\(one.name)'"
+            for (what, folder) in [("inbox", one.inbox), ("outbox", one.outbox)] where folder.isNoFolder {
+                sentences.append("\(title): the \(what) '\(folder.path.printable)' is no folder")
+            }
+            for (what, file) in one.files where inboxes.contains(where: { file.isAtOrBelow($0.inbox) }) {
+                sentences.append("\(title): \(what) '\(file.path.printable)' stands in an inbox, and would be taken for a source; move it elsewhere")
+            }
+            sentences += state(one, title)
+            for other in inboxes { sentences += outbox(of: other, against: one) }
+            for other in inboxes[(index + 1)...] { sentences += nested(one, other) }
+        }
+        return sentences
+    }
+
+    private func state(_ one: Inbox, _ title: String) -> [String] {
+        [("inbox", one.inbox), ("outbox", one.outbox)].flatMap { what, folder in
+            let shown = "'\(folder.path.printable)'"
+            if state.isAtOrBelow(folder) {
+                return ["\(title): the state folder '\(state.path.printable)' is inside of the \(what) \(shown); keep them apart"]
+            }
+            return shelves.filter { folder.isAtOrBelow($0) }.map {
+                "\(title): the \(what) \(shown) is inside of '\($0.path.printable)', where Imagemill keeps sources; choose another folder"
+            }
+        }
+    }
+
+    private func outbox(of other: Inbox, against one: Inbox) -> [String] {
+        let (inbox, outbox) = ("'\(one.inbox.path.printable)'", "'\(other.outbox.path.printable)'")
+        let whose = one.name == other.name ? "" : " of '\(other.name)'"
+        switch (other.outbox.isAtOrBelow(one.inbox), one.inbox.isAtOrBelow(other.outbox)) {
+        case (true, true): return ["inbox '\(one.name)': \(inbox) is the outbox\(whose) too; choose another folder for the renditions"]
+        case (true, false):
+            return ["inbox '\(one.name)': the outbox\(whose) \(outbox) is inside of the inbox \(inbox), so that renditions would come in again"]
+        case (false, true): return ["inbox '\(one.name)': the inbox \(inbox) is inside of the outbox\(whose) \(outbox); keep them apart"]
+        case (false, false): return []
+        }
+    }
+
+    private func nested(_ one: Inbox, _ other: Inbox) -> [String] {
+        let (first, second) = ("'\(one.inbox.path.printable)'", "'\(other.inbox.path.printable)'")
+        switch (other.inbox.isAtOrBelow(one.inbox), one.inbox.isAtOrBelow(other.inbox)) {
+        case (true, true): return ["inboxes '\(one.name)' and '\(other.name)': \(first) and \(second) are one folder"]
+        case (true, false): return ["inboxes '\(one.name)' and '\(other.name)': \(second) is inside of \(first)"]
+        case (false, true): return ["inboxes '\(one.name)' and '\(other.name)': \(first) is inside of \(second)"]
+        case (false, false): return []
+        }
+    }
+}
+
+extension FolderPlace {
+    /// Looks where a path leads. Nothing is made.
+    /// - Throws: where the system does not let even that be seen.
+    static func looking(_ path: BytePath, _ mounts: MountTable) throws(SystemError) -> FolderPlace {
+        var existing = path
+        var missing: [UInt8] = []
+        while FileSystem.absolute(existing) == nil, existing.bytes.count > 1 {
+            let name = existing.lastComponent
+            missing = missing.isEmpty ? name.bytes : name.bytes + [UInt8(ascii: "/")] + missing
+            let above = existing.directory
+            existing = above.bytes.isEmpty ? BytePath(".") : above
+            if existing == BytePath(".") { break }
+        }
+        let real = FileSystem.absolute(existing) ?? BytePath("/")
+        var isNoFolder = false
+        var folder = real
+        if try FileSystem.status(real)?.kind != .directory {
+            isNoFolder = true
+            folder = real.directory
+        }
+        let directory = try Directory(folder)
+        let place = mounts.place(of: folder, onMount: clinux_mount(directory.file.descriptor))
+        let rest = isNoFolder ? real.lastComponent.appending(BytePath(missing)) : BytePath(missing)
+        return FolderPlace(
+            path: path, ancestors: try ancestors(of: folder), missing: rest, place: place?.appending(rest), isNoFolder: isNoFolder)
+    }
+
+    private static func ancestors(of folder: BytePath) throws(SystemError) -> [FileIdentity] {
+        var identities: [FileIdentity] = []
+        var path = folder
+        while true {
+            guard let status = try FileSystem.status(path) else { return identities }
+            identities.append(status.identity)
+            if path.bytes.count <= 1 { return identities }
+            path = path.directory
+        }
+    }
+}

@@ -1,0 +1,29 @@
+// What the drop folder has to say, for the log.
+package import Pipeline
+
+/// Something that has happened in the drop folder.
+package enum DropFolderEvent: Sendable {
+    case note(WatchNote)
+    case done(JobID, SourceReport)
+    case failed(JobID, BytePath, Failure, attempts: Int)
+    /// It is tried again after so many milliseconds.
+    case postponed(JobID, BytePath, Failure, attempt: Int, after: Int)
+    /// It went back to the inbox, because somebody still writes to it.
+    case putBack(BytePath)
+    case paused(Pause)
+    case resumed
+    /// Jobs that an earlier start had begun are taken up again.
+    case recovered(Int)
+    /// Somebody has removed a claimed source.
+    case lost(JobID, BytePath)
+    /// Where originals go.
+    case spool(done: BytePath, failed: BytePath)
+    /// A sentence about something that has no better name.
+    case trouble(String)
+}
+
+/// Who listens to the drop folder. Called from any thread.
+package protocol DropFolderObserver: Sendable {
+    /// - Parameter inbox: its name.
+    func happened(_ event: DropFolderEvent, inbox: String)
+}

@@ -1,0 +1,43 @@
+// What the drop folder knows of itself at one moment.
+package import Pipeline
+
+package struct DropFolderStatus: Sendable {
+    package struct Inbox: Sendable {
+        package let name: String
+        package let path: BytePath
+        package let outbox: BytePath
+        package let pipeline: String
+        package let watching: InboxStatus
+        package let pause: Pause?
+        /// Milliseconds since 1970.
+        package let pausedSince: Int
+        package let isLeaving: Bool
+        /// Jobs that have not ended, those that wait among them.
+        package let open: Int
+        /// Jobs that wait for another attempt.
+        package let waiting: Int
+        package let done: Int
+        package let failed: Int
+        /// How long the oldest has been waiting or under way, in milliseconds.
+        package let age: Int?
+    }
+
+    package struct RecentFailure: Sendable {
+        package let inbox: BytePath
+        package let path: BytePath
+        package let failure: Failure
+        package let attempts: Int
+        package let time: String
+    }
+
+    package let inboxes: [Inbox]
+    /// What runs, and the path of its inbox.
+    package let running: [(inbox: BytePath, job: RunningJob)]
+    package let failures: [RecentFailure]
+    package let isDraining: Bool
+    package let workers: Int
+    /// Workers that died, hung or lied.
+    package let lostWorkers: Int
+    package let budget: Int
+    package let reserved: Int
+}

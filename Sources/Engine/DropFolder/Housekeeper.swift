@@ -1,0 +1,186 @@
+// Looks after the inboxes: makes their folders, ends pauses when the reason is gone, extends leases, and removes old records.
+import Glibc
+import Pipeline
+import Synchronization
+
+/// The housekeeper of a drop folder, with a thread of its own. An inbox that needs something gets it on another thread, so that a file system
+/// that hangs keeps no other inbox waiting.
+final class Housekeeper: Sendable {
+    private let controllers: @Sendable () -> [InboxController]
+    private let removeIfIdle: @Sendable (InboxController) -> Void
+    private let store: any JobStore
+    private let dispatcher: Dispatcher
+    private let lanes: LaneStatus
+    /// The state folder.
+    private let folder: BytePath
+    private let state = Monitor(State())
+
+    private struct State {
+        var isStopping = false
+        var hasEnded = false
+        var lastTurn = Moment.now
+    }
+
+    private static let turn = Duration.milliseconds(250)
+    private static let rounds = Duration.seconds(2)
+    private static let records = Duration.seconds(60)
+    /// Ended jobs that are kept.
+    private static let keptJobs = 100_000
+    /// Names and originals that are looked at in one round.
+    private static let checkedAtOnce = 2_000
+
+    init(
+        _ store: any JobStore, _ dispatcher: Dispatcher, _ lanes: LaneStatus, state: BytePath,
+        controllers: @escaping @Sendable () -> [InboxController], removeIfIdle: @escaping @Sendable (InboxController) -> Void
+    ) {
+        self.store = store
+        self.dispatcher = dispatcher
+        self.lanes = lanes
+        folder = state
+        self.controllers = controllers
+        self.removeIfIdle = removeIfIdle
+    }
+
+    var lastTurn: Moment { state.change { $0.lastTurn } }
+
+    func start() {
+        runOnNewThread { [self] in keepHouse() }
+        runOnNewThread { [self] in keepRecords() }
+    }
+
+    /// Waits until the thread has ended.
+    func stop() {
+        state.change { $0.isStopping = true }
+        state.wait { $0.hasEnded ? () : nil }
+    }
+
+    private func keepHouse() {
+        var nextRound = Moment.now
+        while !state.change({ $0.isStopping }) {
+            dispatcher.startLanes()
+            if .now >= nextRound {
+                for controller in controllers() where controller.needsMaintenance { maintain(controller) }
+                nextRound = .now + Self.rounds
+            }
+            state.change { $0.lastTurn = .now }
+            usleep(useconds_t(Self.turn.inNanoseconds / 1000))
+        }
+        state.change { $0.hasEnded = true }
+    }
+
+    // MARK: - Records
+
+    /// On a thread of its own, because it looks into outboxes.
+    private func keepRecords() {
+        var place: OwnedName?
+        while true {
+            let end = Moment.now + Self.records
+            let isStopping = state.look { $0.isStopping ? .ready(true) : .now >= end ? .ready(false) : .wait(until: end) }
+            if isStopping { return }
+            _ = try? store.extend(lanes.leases, by: Dispatcher.lease)
+            // Thousands at a time, so that nobody waits for it for long.
+            while let removed = try? store.prune(keeping: Self.keptJobs), removed > 0, .now < end {}
+            place = releaseNames(after: place)
+            for controller in controllers() { controller.forgetMissingOriginals(limit: Self.checkedAtOnce) }
+        }
+    }
+
+    /// Frees names whose rendition is gone and whose source has nothing under way.
+    /// - Returns: where to go on; nil for the beginning.
+    private func releaseNames(after place: OwnedName?) -> OwnedName? {
+        guard let names = try? store.ownedNames(after: place, limit: Self.checkedAtOnce), !names.isEmpty else { return nil }
+        let outboxes = Dictionary(controllers().map { ($0.inbox.outboxKey, $0) }) { first, _ in first }
+        for (key, names) in Dictionary(grouping: names, by: \.outbox) {
+            guard let controller = outboxes[key], controller.outboxPause == nil else { continue }
+            let outbox = Outbox(path: controller.inbox.outbox, holdsOpen: false)
+            let busy = Set(controllers().flatMap(\.busyOwners))
+            let gone = names.filter { !busy.contains($0.source) && (try? outbox.status($0.name)) == .some(nil) }
+            try? store.release(gone.map(\.name), in: key)
+        }
+        return names.last
+    }
+
+    // MARK: - One inbox
+
+    private func maintain(_ controller: InboxController) {
+        runOnNewThread { [self] in
+            // If the last look still hangs, this one is not needed.
+            _ = controller.maintenance.withLockIfAvailable { _ in look(at: controller) }
+        }
+    }
+
+    /// Makes an inbox' folders if it is there, and takes up the jobs in them.
+    func makeFolders(_ controller: InboxController) { controller.maintenance.withLock { _ in _ = controller.makeFolders() } }
+
+    private func look(at controller: InboxController) {
+        let (spool, isPaused, isDue, watching) = controller.state.withLock {
+            ($0.spool, $0.pause.pause != nil, $0.pause.isDue(at: .now), $0.watcher?.status)
+        }
+        let isThere = watching?.pause == nil
+        // Its folders may have gone with a share that another one has replaced, or with somebody who tidied up.
+        if let spool, isPaused, isThere { try? spool.makeFolders() }
+        let canGoOn = !isPaused || isDue && trouble(controller, spool) == nil
+        // Without its folders it does not go on.
+        let hasFolders = canGoOn && (spool != nil || !isThere || controller.makeFolders())
+        if isPaused && hasFolders && (try? controller.recordDeferred()) != nil { controller.resume() }
+        removeIfIdle(controller)
+    }
+
+    /// Why an inbox still cannot go on.
+    private func trouble(_ controller: InboxController, _ spool: Spool?) -> PauseReason? {
+        if let pause = controller.outboxPause { return pause.reason }
+        if let reason = OutboxProbe.trouble(controller.inbox.outbox) ?? OutboxProbe.trouble(folder) { return reason }
+        // What is in the way of its folders shows when they are made.
+        guard let spool else { return nil }
+        return [Shelf.work, .done, .failed].lazy.compactMap { OutboxProbe.trouble(spool.path($0)) }.first
+    }
+}
+
+extension InboxController {
+    /// - Returns: false if that failed, and the inbox is paused.
+    func makeFolders() -> Bool {
+        let inbox = inbox
+        guard (try? FileSystem.status(inbox.path))??.kind == .directory else { return true }
+        do {
+            shared.dispatcher.pause(name)
+            // The lock of the same folders may be its own.
+            state.withLock { $0.spool = nil }
+            let spool = try Spool(inbox.spool, inbox: inbox.path, name: name)
+            try InboxRecovery(self, spool).run()
+            // A reload may have moved the inbox meanwhile; its folders are made anew then.
+            let isCurrent = state.withLock { state in
+                guard state.inbox.path == inbox.path else { return false }
+                state.spool = spool
+                return true
+            }
+            guard isCurrent else { return false }
+            tell(.spool(done: spool.path(.done), failed: spool.path(.failed)))
+            if state.withLock({ $0.pause.pause == nil }) { shared.dispatcher.resume(name) }
+            return true
+        } catch {
+            pause(reason(for: error))
+            return false
+        }
+    }
+
+    private func reason(for error: any Error) -> Pause {
+        switch error {
+        case let error as SystemError: Pause(error, missing: .missingInbox)
+        case let error as StoreError: Pause(error.pauseReason, error.description)
+        default: Pause(.ioError, "\(error)")
+        }
+    }
+
+    /// The owners of names that have something under way.
+    var busyOwners: [BytePath] { state.withLock { $0.open.values.map(\.owner) } }
+
+    /// Forgets originals that were kept and are no longer in the inbox.
+    func forgetMissingOriginals(limit: Int) {
+        let (kept, isThere, path) = state.withLock { ($0.kept, $0.watcher?.status.pause == nil && $0.pause.pause == nil, $0.inbox.path) }
+        guard isThere, !kept.isEmpty, let root = try? Directory(path) else { return }
+        // Any few of them, so that all have their turn with time.
+        let gone = kept.keys.shuffled().prefix(limit).filter { (try? FileLocation.below(root, $0).status()) == .some(nil) }
+        guard !gone.isEmpty, (try? shared.store.forgetKept(inbox: name, paths: gone)) != nil else { return }
+        state.withLock { state in for path in gone { state.kept[path] = nil } }
+    }
+}

@@ -1,0 +1,335 @@
+// One inbox at work: what is done with its sources now, what is under way, and why it pauses.
+import Glibc
+import Pipeline
+import Synchronization
+
+/// An inbox of the drop folder. For any thread; its lock is never held for longer than a look into memory.
+final class InboxController: Sendable {
+    /// Its name in the mill file, which tells inboxes apart.
+    let name: String
+    let shared: SharedParts
+
+    struct State {
+        var inbox: LoadedMill.Inbox
+        var route: Route
+        var watcher: InboxWatcher?
+        var spool: Spool?
+        /// The outbox was a mount when it was last written to.
+        var outboxWasMount = false
+        var pause = PauseState()
+        /// Updates that the store could not take.
+        var deferred: [JobUpdate] = []
+        /// Originals that stay in the inbox and need nothing more.
+        var kept: [BytePath: KeptOriginal] = [:]
+        /// When each source was offered that is not in the spool yet, in milliseconds since 1970.
+        var offered: [BytePath: Int] = [:]
+        /// The jobs that are in the spool.
+        var open: [JobID: OpenJob] = [:]
+        /// Those of them that wait for another attempt.
+        var waiting: Set<JobID> = []
+        var totals = JobTotals()
+        /// Taken out of the configuration; what was begun is finished.
+        var isLeaving = false
+    }
+
+    /// A job that is in the spool.
+    struct OpenJob {
+        /// When it was offered, in milliseconds since 1970.
+        let offered: Int
+        /// Who owns the names of its renditions.
+        let owner: BytePath
+
+        init(_ job: Job) {
+            offered = job.offered
+            owner = job.owner
+        }
+    }
+
+    let state: Mutex<State>
+    /// Held by whoever makes its folders or finds out whether it can go on, which can wait for a file system that hangs.
+    let maintenance = Mutex(())
+
+    /// What the controllers of one drop folder have in common, and do not change.
+    struct SharedParts: Sendable {
+        let store: any JobStore
+        let dispatcher: Dispatcher
+        let owner: String
+        let ids: JobNames
+        let journal: Journal
+        /// Begins the names of all staged files of this state folder, so that the next start knows those that a crash has left.
+        let prefix: String
+        let newToken: @Sendable () -> String
+        let isDraining: @Sendable () -> Bool
+        let tell: @Sendable (DropFolderEvent, InboxController) -> Void
+        let workerLost: @Sendable () -> Void
+    }
+
+    init(_ inbox: LoadedMill.Inbox, _ route: Route, _ shared: SharedParts) {
+        name = inbox.settings.name
+        self.shared = shared
+        state = Mutex(State(inbox: inbox, route: route))
+    }
+
+    var inbox: LoadedMill.Inbox { state.withLock { $0.inbox } }
+    var path: BytePath { inbox.path }
+    var spool: Spool? { state.withLock { $0.spool } }
+    var currentPause: Pause? { state.withLock { $0.pause.pause } }
+
+    func tell(_ event: DropFolderEvent) { shared.tell(event, self) }
+
+    // MARK: - Offers
+
+    /// Adds what intake considers complete to the queue. On the watcher's thread.
+    func offer(_ offers: [Offer]) {
+        let now = wallClock()
+        let (keeps, canTake) = state.withLock { state in
+            let canTake = !state.isLeaving && state.spool != nil && state.pause.pause == nil
+            if canTake { for offer in offers where state.offered[offer.path] == nil { state.offered[offer.path] = now } }
+            return (state.inbox.settings.originals == .keep, canTake)
+        }
+        // Offered again by itself when the inbox goes on.
+        guard canTake, !shared.isDraining() else { return answer(offers, .later(.seconds(2))) }
+        let jobs = offers.map {
+            NewJob(
+                id: shared.ids.next(), inbox: name, path: $0.path, isSet: $0.isSet, observed: ObservedFile($0.status), keepsOriginal: keeps)
+        }
+        do {
+            let outcomes = try shared.store.offer(jobs)
+            try FaultPoint.pass(.afterClaimRecord)
+            // Another one of the same path is under way; this one is to be the last.
+            answer(zip(offers, outcomes).filter { $0.1 == .busy }.map(\.0), .later(.milliseconds(200)))
+            shared.dispatcher.added(outcomes.count { $0 == .added }, to: name)
+        } catch {
+            pause(Pause((error as? StoreError)?.pauseReason ?? .ioError, "\(error)"))
+            answer(offers, .later(.seconds(2)))
+        }
+    }
+
+    private func answer(_ offers: [Offer], _ answer: OfferAnswer) {
+        guard !offers.isEmpty else { return }
+        let watcher = state.withLock { state in
+            for offer in offers { state.offered[offer.path] = nil }
+            return state.watcher
+        }
+        for offer in offers { watcher?.answer(path: offer.path, observed: ObservedFile(offer.status), answer) }
+    }
+
+    func answer(_ job: Job, _ answer: OfferAnswer) {
+        let watcher = state.withLock { state in
+            state.offered[job.path] = nil
+            return state.watcher
+        }
+        watcher?.answer(path: job.path, observed: job.observed, answer)
+    }
+
+    /// Whether a file that stays in the inbox needs nothing more.
+    func isDone(_ path: BytePath, _ observed: ObservedFile) -> Bool {
+        state.withLock { state in
+            guard state.inbox.settings.originals == .keep else { return false }
+            return state.kept[path]?.covers(observed, recipe: state.route.recipe) ?? false
+        }
+    }
+
+    /// Remembers a file that stays in the inbox, before its job ends: an offer that comes later must not find it neither under way nor done.
+    private func remember(_ job: Job, code: FailureCode?) {
+        guard job.keepsOriginal else { return }
+        state.withLock { $0.kept[job.path] = KeptOriginal(observed: job.observed, recipe: job.recipe, code: code) }
+    }
+
+    // MARK: - Pauses
+
+    /// Why nothing can be written to the outbox now; nil if it can.
+    var outboxPause: Pause? {
+        let inbox = inbox
+        if let pause = inbox.outboxPause { return pause }
+        let isMount = Directory.isMountPoint(inbox.outbox)
+        return state.withLock { state in
+            if state.outboxWasMount && !isMount { return Pause(unmounted: inbox.outbox, .missingOutbox) }
+            state.outboxWasMount = isMount
+            return nil
+        }
+    }
+
+    /// It is paused, has no folders yet, or is about to leave.
+    var needsMaintenance: Bool { state.withLock { $0.pause.pause != nil || $0.spool == nil || $0.isLeaving } }
+
+    func pause(_ pause: Pause) {
+        shared.dispatcher.pause(name)
+        if state.withLock({ $0.pause.begin(pause, since: wallClock()) }) { tell(.paused(pause)) }
+    }
+
+    func resume() {
+        let isWorthALine = state.withLock { $0.pause.end() }
+        shared.dispatcher.resume(name)
+        if isWorthALine { tell(.resumed) }
+    }
+
+    /// Makes up for updates that the store could not take. Each job is free for the next lane then.
+    func recordDeferred() throws(StoreError) {
+        let updates = state.withLock { state in
+            defer { state.deferred = [] }
+            return state.deferred
+        }
+        var left = updates[...]
+        while let update = left.first {
+            do throws(StoreError) {
+                // What was put away is found to be so when the job is taken again.
+                if update.event != .settled { _ = try shared.store.update([update]) }
+                _ = try shared.store.update([JobUpdate(update.lease, .interrupted)])
+            } catch {
+                state.withLock { $0.deferred += left }
+                throw error
+            }
+            left = left.dropFirst()
+        }
+    }
+
+    // MARK: - Status
+
+    var status: DropFolderStatus.Inbox {
+        state.withLock { state in
+            let watching = state.watcher?.status ?? InboxStatus()
+            let oldest = [state.open.values.map(\.offered).min(), state.offered.values.min()].compactMap { $0 }.min()
+            return DropFolderStatus.Inbox(
+                name: name, path: state.inbox.path, outbox: state.inbox.outbox, pipeline: state.inbox.pipeline.file.name, watching: watching,
+                pause: watching.pause ?? state.pause.pause, pausedSince: watching.pause == nil ? state.pause.since : watching.pausedSince,
+                isLeaving: state.isLeaving, open: state.open.count, waiting: state.waiting.count, done: state.totals.done,
+                failed: state.totals.failed, age: oldest.map { wallClock() - $0 })
+        }
+    }
+}
+
+// MARK: - JobSite
+
+extension InboxController: JobSite {
+    var route: Route { state.withLock { $0.route } }
+    var isDraining: Bool { shared.isDraining() }
+
+    func claim(_ job: Job) -> ClaimResult {
+        if let pause = currentPause ?? outboxPause { return .obstructed(pause) }
+        // It was offered while the end of an earlier job was being recorded.
+        if isDone(job.path, job.observed) {
+            answer(job, .taken)
+            return .refused
+        }
+        let (spool, inbox, limits) = state.withLock { ($0.spool, $0.inbox, $0.route.render.limits) }
+        guard let spool else { return .obstructed(Pause(.missingInbox, "the inbox has no folders yet")) }
+        switch spool.claim(job, from: inbox.path, ignored: inbox.ignored, largest: limits.maximumSourceBytes) {
+        case .claimed:
+            state.withLock { $0.open[job.id] = OpenJob(job) }
+            // What stays in the inbox is answered for when it is done.
+            if !job.keepsOriginal { answer(job, .taken) }
+            return .claimed
+        case .gone: answer(job, .gone)
+        case .changed: answer(job, .changed)
+        case .blocked(let error):
+            // The inbox came back on another file system: its folders are made anew.
+            if error.code == EXDEV { state.withLock { $0.spool = nil } }
+            answer(job, .blocked(error))
+        case .unavailable(let error): return .obstructed(Pause(error, missing: .missingInbox))
+        }
+        return .refused
+    }
+
+    func open(_ job: Job, _ route: Route) throws -> SourceFile {
+        guard let spool else { throw SystemError("open the source: the inbox has no folders", code: ENOENT).asSourceFailure }
+        state.withLock { _ = $0.waiting.remove(job.id) }
+        return try spool.open(job, ignored: inbox.ignored, limits: route.render.limits)
+    }
+
+    func names(
+        for job: Job, _ route: Route, insteadOf occupied: (allocation: Allocation, name: BytePath)?,
+        candidates: @escaping (Int) throws(PlanFailure) -> [RenditionName]
+    ) throws -> Allocation {
+        let (reports, allocator) = (inbox.reports, allocator(route))
+        if let occupied { try allocator.release(occupied.allocation, occupied: occupied.name) }
+        // The report is one of the names, so that two sources never write one report.
+        return try allocator.allocate(for: job.owner, extra: { [reports.path(for: job.path, version: $0)] }, candidates: candidates)
+    }
+
+    func owner(of job: Job) -> BytePath { job.owner }
+
+    private func allocator(_ route: Route) -> NameAllocator {
+        let inbox = inbox
+        return NameAllocator(
+            store: shared.store, outbox: inbox.outboxKey, folder: route.render.outbox, policy: inbox.settings.collision,
+            // An original that is done is no longer in its inbox; its names are still its own.
+            isGone: { _ in false })
+    }
+
+    func publishedReport(for job: Job, version: Int, _ report: @escaping (Int) -> SourceReport) -> PublishedReport? {
+        PublishedReport(path: inbox.reports.path(for: job.path, version: version)) { ReportFiles.bytes(of: report($0)) }
+    }
+
+    func surroundings(_ route: Route) -> PauseReason? {
+        guard let spool else { return .missingInbox }
+        return OutboxProbe.trouble(route.render.outbox.path) ?? OutboxProbe.trouble(spool.path(.work))
+    }
+
+    func settle(_ job: Job, rendered: [BytePath]?) throws(SystemError) -> [BytePath] {
+        guard let spool else { throw SystemError("put the source away: the inbox has no folders", code: ENOENT) }
+        let folders = try spool.settle(job, rendered: rendered, originals: inbox.settings.originals)
+        remember(job, code: nil)
+        return folders
+    }
+
+    func deadLetter(_ job: Job, _ failure: Failure) throws(SystemError) {
+        guard let spool else { throw SystemError("put the source away: the inbox has no folders", code: ENOENT) }
+        let (path, pipeline) = (path, inbox.pipeline.absolutePath)
+        _ = try spool.deadLetter(job, token: shared.newToken()) { quarantined in
+            FailureNote(
+                source: job.path, inbox: path, quarantined: quarantined, pipeline: pipeline, failure: failure,
+                attempts: max(1, job.progress.attempts))
+        }
+        remember(job, code: failure.code)
+    }
+
+    func putBack(_ job: Job) throws(SystemError) {
+        guard let spool else { throw SystemError("put the source back: the inbox has no folders", code: ENOENT) }
+        _ = try spool.putBack(job, to: path)
+    }
+
+    func `defer`(_ updates: [JobUpdate]) { state.withLock { $0.deferred += updates } }
+
+    func workerLost() { shared.workerLost() }
+
+    func happened(_ news: JobNews, to job: Job, files: Fingerprint?, source: Fingerprint?) {
+        switch news {
+        case .done(let report):
+            ended(job, code: nil)
+            // The journal is no promise: if it cannot be written, the work goes on.
+            try? shared.journal.add(report)
+            tell(.done(job.id, report))
+        case .failed(let report, let failure, let attempts):
+            ended(job, code: failure.code)
+            try? shared.journal.add(report)
+            tell(.failed(job.id, job.path, failure, attempts: attempts))
+        case .postponed(let failure, let attempt, let after):
+            state.withLock { _ = $0.waiting.insert(job.id) }
+            tell(.postponed(job.id, job.path, failure, attempt: attempt, after: after))
+        case .obstructed, .interrupted: state.withLock { _ = $0.waiting.insert(job.id) }
+        case .returned:
+            forget(job.id)
+            if job.keepsOriginal { answer(job, .changed) }
+            tell(.putBack(job.path))
+        case .leaseLost:
+            forget(job.id)
+            tell(.trouble("'\(job.path.printable)' is worked on by somebody else by now"))
+        }
+    }
+
+    private func ended(_ job: Job, code: FailureCode?) {
+        state.withLock { state in
+            if code == nil { state.totals.done += 1 } else { state.totals.failed += 1 }
+        }
+        forget(job.id)
+        if job.keepsOriginal { answer(job, .taken) }
+    }
+
+    private func forget(_ job: JobID) {
+        state.withLock { state in
+            state.open[job] = nil
+            state.waiting.remove(job)
+        }
+    }
+}

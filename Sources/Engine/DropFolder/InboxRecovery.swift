@@ -1,0 +1,111 @@
+// What a start does with the jobs that an earlier one had begun.
+import Glibc
+import Pipeline
+import Synchronization
+
+/// Takes up the jobs of one inbox. Doing it twice does no harm.
+struct InboxRecovery {
+    private let controller: InboxController
+    private let spool: Spool
+    private var store: any JobStore { controller.shared.store }
+
+    init(_ controller: InboxController, _ spool: Spool) {
+        self.controller = controller
+        self.spool = spool
+    }
+
+    /// - Throws: `StoreError` or `SystemError`; then it is tried again as a whole.
+    func run() throws {
+        let orphans = try store.orphans(inbox: controller.name, owner: controller.shared.owner)
+        try removeLeftovers(of: orphans)
+        var count = 0
+        for job in orphans {
+            let place = try spool.place(of: job, inbox: controller.path)
+            for outcome in try store.recover([(job, place)]) {
+                guard case .changed(let progress, let effects) = outcome else { continue }
+                try perform(effects, job)
+                if let progress, progress.state.isOpen, progress.state != .offered {
+                    controller.state.withLock { state in
+                        state.open[job.id] = InboxController.OpenJob(job)
+                        state.waiting.insert(job.id)
+                    }
+                }
+                if progress?.state != .offered { count += 1 }
+            }
+            try FaultPoint.pass(.duringRecovery)
+        }
+        count += try adopt()
+        let (totals, kept) = (try store.totals(inbox: controller.name), try store.kept(inbox: controller.name))
+        controller.state.withLock { state in
+            state.totals = totals
+            state.kept = kept
+        }
+        if count > 0 { controller.tell(.recovered(count)) }
+        controller.shared.dispatcher.added(to: controller.name)
+    }
+
+    private func perform(_ effects: [JobEffect], _ job: Job) throws {
+        for effect in effects {
+            switch effect {
+            case .lost:
+                try spool.discard(job.id)
+                controller.tell(.lost(job.id, job.path))
+            case .completeNote: _ = try spool.completeNote(of: job, token: controller.shared.newToken(), note: failureNote(job))
+            case .countDone, .countFailed: try spool.discard(job.id)
+            // Lanes do these when they take the job.
+            case .claim, .attempt, .settle, .deadLetter, .retry: break
+            case .adopt, .outOfStep: break
+            }
+        }
+    }
+
+    private func failureNote(_ job: Job) -> (BytePath) -> FailureNote {
+        let (path, pipeline) = (controller.path, controller.inbox.pipeline.absolutePath)
+        let failure = job.progress.failure ?? Failure(.internal, stage: "read", "the reason was not recorded")
+        return { quarantined in
+            FailureNote(
+                source: job.path, inbox: path, quarantined: quarantined, pipeline: pipeline, failure: failure, attempts: max(1, job.progress.attempts)
+            )
+        }
+    }
+
+    /// Sources in the spool that the store does not know become new jobs, under the names that were noted beside them.
+    private func adopt() throws -> Int {
+        var count = 0
+        for entry in try spool.entries(ignored: controller.inbox.ignored) {
+            let known = try store.job(entry.id)
+            if let known, known.progress.state.isOpen { continue }
+            guard let source = entry.source, !entry.isCopy else {
+                // There is nothing in it, or a copy of an original that is in the inbox.
+                try spool.discard(entry.id)
+                continue
+            }
+            let id = known == nil ? entry.id : controller.shared.ids.next()
+            if id != entry.id { try spool.rename(entry.id, to: id) }
+            let path = entry.path ?? BytePath("recovered-\(id.text)")
+            let job = NewJob(
+                id: id, inbox: controller.name, path: path, isSet: source.kind == .directory, observed: ObservedFile(source), isInSpool: true)
+            // One of the path is under way; the next start finds this one again.
+            if try store.offer([job]) == [.busy] { continue }
+            if let added = try store.job(id) {
+                controller.state.withLock { state in
+                    state.open[id] = InboxController.OpenJob(added)
+                    state.waiting.insert(id)
+                }
+            }
+            count += 1
+            try FaultPoint.pass(.duringRecovery)
+        }
+        return count
+    }
+
+    /// Removes staged files that a crash has left beside the renditions, the reports and the notes of these jobs.
+    private func removeLeftovers(of jobs: [Job]) throws {
+        let inbox = controller.inbox
+        let (ours, present) = (controller.shared.prefix, controller.shared.owner)
+        var folders: Set<BytePath> = []
+        for job in jobs { for name in try store.names(of: job.owner, in: inbox.outboxKey) { folders.insert(name.directory) } }
+        Outbox(path: inbox.outbox, holdsOpen: false).removeLeftovers(in: folders, prefix: ours, present: present)
+        try spool.removeLeftovers(of: jobs, prefix: ours, present: present)
+    }
+}

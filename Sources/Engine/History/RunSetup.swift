@@ -1,0 +1,47 @@
+// The setup of a run: everything besides the sources that decides its results.
+package import Pipeline
+import Vips
+
+/// The pipeline, its assets, the engine and the options of a run. They are kept apart, so that a changed one can be named.
+package struct RunSetup: Codable, Equatable, Sendable {
+    /// The digest of what the pipeline says, and of its name, which reports repeat.
+    let pipeline: String
+    /// The digest of each asset, by its path as the pipeline writes it.
+    let assets: [String: String]
+    let engine: String
+    /// Options of the command that decide what is written, and where.
+    let options: [String: String]
+
+    package init(_ pipeline: LoadedPipeline, keepsTree: Bool, policy: CollisionPolicy) {
+        self.pipeline = Digest.of(pipeline.file.name + "\n" + pipeline.file.canonical)
+        assets = pipeline.assetDigests
+        engine = engineName
+        options = ["--keep-tree": keepsTree ? "on" : "off", "--collision": policy.rawValue]
+    }
+
+    init(pipeline: String, assets: [String: String], engine: String, options: [String: String]) {
+        self.pipeline = pipeline
+        self.assets = assets
+        self.engine = engine
+        self.options = options
+    }
+
+    /// What is different now from what it was.
+    func changes(since old: RunSetup) -> [Change] {
+        var changes: [Change] = []
+        if engine != old.engine { changes.append(.engine(before: old.engine, now: engine)) }
+        if pipeline != old.pipeline { changes.append(.pipeline) }
+        // An asset that only one of them has is a change of the pipeline.
+        for (name, digest) in assets.sorted(by: { $0.key < $1.key }) where old.assets[name] != nil && old.assets[name] != digest {
+            changes.append(.asset(name))
+        }
+        for (name, value) in options.sorted(by: { $0.key < $1.key }) {
+            guard let before = old.options[name], before != value else { continue }
+            changes.append(.option(name, before: before, now: value))
+        }
+        return changes.isEmpty && self != old ? [.pipeline] : changes
+    }
+}
+
+/// The versions that decide what pixels and files come out.
+let engineName = "imagemill \(imagemillVersion), libvips \(VipsLibrary.version)"

@@ -1,0 +1,85 @@
+// The status of an inbox, and its notes for the log.
+package import Pipeline
+
+/// How an inbox notices new files.
+package enum WatchingHow: Equatable, Sendable {
+    case events(folders: Int)
+    /// By polling, with the reason as a part of a sentence.
+    case polling(every: Duration, because: String)
+
+    package var sentence: String {
+        switch self {
+        case .events: "by events"
+        case .polling(let time, let reason): "by polling every \(time.written): \(reason)"
+        }
+    }
+}
+
+/// The state of an inbox at one moment.
+package struct InboxStatus: Sendable {
+    /// nil until the inbox exists for the first time.
+    package var how: WatchingHow?
+    package var pause: Pause?
+    /// Milliseconds since 1970.
+    package var pausedSince = 0
+    package var counts = TrackerCounts()
+    /// Ignored names in the last whole scan.
+    package var ignored = 0
+    /// Links, pipes, sockets and devices that were found.
+    package var irregular = 0
+    /// Folders that the last whole scan left out because they are too deep.
+    package var tooDeep = 0
+    /// Some of the sources that cannot be taken, with the reason.
+    package var blocked: [(path: BytePath, reason: SystemError)] = []
+    package var isScanning = false
+    /// Whole scans that have ended.
+    package var scans = 0
+    /// How long the last whole scan took.
+    package var scanSeconds = 0.0
+    /// How often the kernel dropped events.
+    package var overflows = 0
+    /// When the inbox' thread last did something: at most a few seconds ago, unless its file system hangs.
+    package var lastTurn = Moment(nanoseconds: 0)
+
+    package init() {}
+}
+
+/// Something for the log, once.
+package enum WatchNote: Equatable, Sendable {
+    case watching(WatchingHow)
+    case paused(Pause)
+    case resumed
+    case overflow
+    case irregular(BytePath, FileStatus.Kind)
+    case unreadable(BytePath, SystemError)
+    /// A file that the system refuses to let be read or taken.
+    case blocked(BytePath, SystemError)
+    /// A file beside the folders of an inbox that takes sets.
+    case loose(BytePath)
+    /// A folder below the deepest level that is watched.
+    case tooDeep(BytePath)
+
+    package var isWarning: Bool {
+        switch self {
+        case .watching, .resumed: false
+        case .paused, .overflow, .irregular, .unreadable, .blocked, .loose, .tooDeep: true
+        }
+    }
+
+    package var sentence: String {
+        switch self {
+        case .watching(let how): "watching \(how.sentence)"
+        case .paused(let pause): "paused: \(pause.message)"
+        case .resumed: "resumed"
+        case .overflow: "the kernel dropped events; looking through the whole inbox"
+        case .irregular(let path, .link): "left alone '\(path.printable)': it is a link, and links are not followed"
+        case .irregular(let path, _): "left alone '\(path.printable)': it is a pipe, a socket or a device"
+        case .blocked(let path, let error): "cannot take '\(path.printable)': \(error.reason); it is looked at again"
+        case .loose(let path): "left alone '\(path.printable)': the pipeline takes sets; put it into a folder with the others of its set"
+        case .tooDeep(let path):
+            "left out the folder '\(path.printable)': it is more than \(FolderScan.deepest) levels below the inbox; move it to a higher level"
+        case .unreadable(let path, let error):
+            "cannot look into \(path.bytes.isEmpty ? "the inbox" : "'\(path.printable)'"): \(error.reason)"
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// An opened set: every member was opened once and checked. Members are opened again when they are needed, because the number of open files is limited.
+import Crypto
+package import Pipeline
+
+/// A set of pictures that can all be read.
+package struct OpenedSet: Sendable {
+    private let members: [Member]
+
+    private struct Member: Sendable {
+        let source: SourceFile
+        let format: SourceFormat
+        let status: FileStatus
+        let fingerprint: Fingerprint?
+        let warning: Warning?
+
+        var name: String { source.location.name.printable }
+    }
+
+    /// Opens each member once.
+    /// - Throws: `Failure` that names the first member that is not a picture.
+    package init(_ members: [SourceFile], limits: Limits) throws(Failure) {
+        var opened: [Member] = []
+        for source in members {
+            let picture = try namingMember(source) { () throws(Failure) in try OpenedSource(source, limits: limits) }
+            let warning = picture.extensionWarning(SourceName(source.relative))
+            opened.append(Member(source: source, format: picture.format, status: picture.status, fingerprint: picture.fingerprint, warning: warning))
+        }
+        self.members = opened
+    }
+
+    package var count: Int { members.count }
+    package var sources: [SourceFile] { members.map(\.source) }
+    var formats: [SourceFormat] { members.map(\.format) }
+    /// What the next run compares the set with; nil if one of the members has no fingerprint.
+    var fingerprint: Fingerprint? {
+        let files = members.compactMap { $0.fingerprint == nil ? nil : Fingerprint.File(name: $0.source.location.name, $0.status) }
+        return files.count == members.count ? Fingerprint(files) : nil
+    }
+    package var bytes: Int { members.reduce(0) { $0 + $1.status.bytes } }
+    /// The time of the member that was written last.
+    package var modificationDate: String { exifDate(seconds: (members.map(\.status.modified).max() ?? 0) / 1_000_000_000) }
+    package var warnings: [Warning] { members.compactMap { member in member.warning.map { Warning($0.code, "'\(member.name)': \($0.message)") } } }
+    func bytes(of index: Int) -> Int { members[index].status.bytes }
+
+    /// Opens a member again.
+    /// - Throws: `Failure` that names the member, if it is another file now or gone.
+    func open(_ index: Int, limits: Limits) throws(Failure) -> OpenedSource {
+        let member = members[index]
+        return try namingMember(member.source) { () throws(Failure) in
+            let opened = try OpenedSource(member.source, limits: limits)
+            guard opened.status.hasSameContent(as: member.status), opened.format == member.format else { throw Self.changed }
+            return opened
+        }
+    }
+
+    /// Whether all files are still what they were when they were opened.
+    package var isUnchanged: Bool {
+        members.allSatisfy { member in (try? member.source.location.status())??.hasSameContent(as: member.status) ?? false }
+    }
+
+    /// SHA-256 of the members' names and contents, in hexadecimal.
+    package func sha256(limits: Limits) throws(Failure) -> String {
+        var hash = SHA256()
+        for index in members.indices {
+            hash.update(data: members[index].source.location.name.bytes + [0] + Array(try open(index, limits: limits).sha256().utf8))
+        }
+        return Digest.hexadecimal(hash.finalize())
+    }
+
+    private static let changed = Failure(.changedWhileRead, stage: "read", "the file was written to while the set was read")
+}
+
+/// Runs something with one member, and names the member in its failure.
+func namingMember<Value>(_ member: SourceFile, _ work: () throws(Failure) -> Value) throws(Failure) -> Value {
+    do throws(Failure) {
+        return try work()
+    } catch {
+        let name = member.location.name.printable
+        throw Failure(.setMemberFailed, stage: error.stage, "the member '\(name)' failed: \(error.message)", detail: error.detail)
+    }
+}

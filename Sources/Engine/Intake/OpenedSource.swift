@@ -1,0 +1,87 @@
+// An opened source: a regular file, opened without waiting, that shows later whether somebody wrote to it.
+import Glibc
+package import Pipeline
+
+/// A picture that is open for reading.
+package struct OpenedSource: Sendable {
+    package let file: OpenFile
+    package let format: SourceFormat
+    let status: FileStatus
+    /// When it was opened, in nanoseconds since 1970.
+    private let opened: Int
+
+    package var bytes: Int { status.bytes }
+    /// When the file was last written, in EXIF's notation and in UTC.
+    package var modificationDate: String { exifDate(seconds: status.modified / 1_000_000_000) }
+
+    /// Opens a source and recognises its format by its first bytes.
+    /// - Throws: `Failure` that says what is there instead of a picture.
+    package init(_ source: SourceFile, limits: Limits) throws(Failure) {
+        if let problem = source.problem { throw problem }
+        do {
+            opened = nanosecondsSince1970()
+            (file, status) = try source.location.open()
+        } catch let error as SystemError {
+            throw error.asSourceFailure
+        } catch {
+            let isFolder = (error as? NotARegularFile)?.kind == .directory
+            throw isFolder ? SystemError("read it as a picture", code: EISDIR).asSourceFailure : Self.notRegular
+        }
+        guard status.bytes > 0 else { throw Failure(.empty, stage: "read", "expected a picture, found a file of 0 bytes") }
+        guard status.bytes <= limits.maximumSourceBytes else {
+            let message = "the file has \(status.bytes) bytes; the limit is \(limits.maximumSourceBytes) (max-source-bytes)"
+            throw Failure(.tooManyBytes, stage: "read", message)
+        }
+        switch guessFormat(file.bytes(at: 0, count: 4096)) {
+        case .readable(let format): self.format = format
+        case .recognised(let name):
+            throw Failure(.unsupportedFormat, stage: "read", "expected JPEG, PNG, WebP, GIF, TIFF, HEIC or AVIF, found \(name)")
+        case .unknown:
+            throw Failure(.notAnImage, stage: "read", "expected a picture, found a file in no recognised image format")
+        }
+    }
+
+    private static let notRegular = Failure(.notARegularFile, stage: "read", "expected a file, found a pipe, a socket or a device")
+
+    /// Whether the file is still what it was when it was opened.
+    package var isUnchanged: Bool { (try? file.status())?.hasSameContent(as: status) ?? false }
+
+    /// SHA-256 of the content, in hexadecimal.
+    package func sha256() -> String { Digest.of(file) }
+
+    /// What the next run compares the source with; nil if the file was written to just before it was opened, so that another write need not
+    /// have changed its time.
+    package var fingerprint: Fingerprint? {
+        (opened &- status.modified).magnitude < Self.clockTick ? nil : Fingerprint(status)
+    }
+
+    /// Nanoseconds within which two writes may give a file the same time: kernels advance that clock a hundred times a second.
+    private static let clockTick = 10_000_000
+
+    /// The failure of a picture that could not be decoded: a rare kind of JPEG, truncated if its structure has no end, else corrupt.
+    package func refined(_ failure: Failure) -> Failure {
+        guard failure.code == .corrupt, let bytes = try? file.byteSource() else { return failure }
+        if format == .jpeg && isRareJPEG(bytes) {
+            let message = "expected an ordinary JPEG, found a lossless or hierarchical one"
+            return Failure(.unsupportedFormat, stage: failure.stage, message, detail: failure.detail)
+        }
+        guard completeness(of: format, in: bytes) == .incomplete else { return failure }
+        return Failure(.truncated, stage: failure.stage, "the file ends before the picture does", detail: failure.detail)
+    }
+
+    /// The warning about an extension that belongs to another format than the content.
+    package func extensionWarning(_ name: SourceName) -> Warning? {
+        let expected: [String] =
+            switch format {
+            case .jpeg: ["jpg", "jpeg", "jpe", "jfif"]
+            case .png: ["png", "apng"]
+            case .webp: ["webp"]
+            case .gif: ["gif"]
+            case .tiff: ["tif", "tiff"]
+            case .heic: ["heic", "heif", "hif"]
+            case .avif: ["avif", "avifs", "heif"]
+            }
+        guard !name.fileExtension.isEmpty, !expected.contains(name.fileExtension) else { return nil }
+        return Warning(.extensionMismatch, "the name says '.\(name.fileExtension)', the content is \(format.rawValue)")
+    }
+}

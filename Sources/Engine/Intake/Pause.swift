@@ -1,0 +1,47 @@
+// A pause: why an inbox takes no sources for now.
+import Glibc
+import Pipeline
+
+/// The reason for a pause. The list is closed: scripts rely on the words.
+package enum PauseReason: String, CaseIterable, Sendable, Codable {
+    case noSpace = "no-space"
+    case ioError = "io-error"
+    case readOnly = "read-only"
+    case permission
+    case missingInbox = "missing-inbox"
+    case missingOutbox = "missing-outbox"
+
+    /// The reason for a pause after an error with a folder.
+    /// - Parameter missing: the reason if the folder is not there.
+    init(_ error: SystemError, missing: PauseReason) {
+        self =
+            switch error.code {
+            case ENOENT, ENOTDIR, ELOOP, ESTALE: missing
+            case EACCES, EPERM: .permission
+            case EROFS: .readOnly
+            case ENOSPC, EDQUOT: .noSpace
+            default: .ioError
+            }
+    }
+}
+
+/// Why an inbox takes no sources for now. The pause ends by itself when its cause is gone.
+package struct Pause: Equatable, Sendable {
+    package let reason: PauseReason
+    package let message: String
+
+    package init(_ reason: PauseReason, _ message: String) {
+        self.reason = reason
+        self.message = message
+    }
+
+    /// The pause after an error with a folder.
+    package init(_ error: SystemError, missing: PauseReason) {
+        self.init(PauseReason(error, missing: missing), error.description)
+    }
+
+    /// The pause after a folder was unmounted: the next mount would hide what is written into the folder beneath.
+    init(unmounted path: BytePath, _ reason: PauseReason) {
+        self.init(reason, "nothing is mounted at '\(path.printable)' any more; mount it again, or restart if that is intended")
+    }
+}

@@ -1,0 +1,162 @@
+// The stability check of one source: when is it complete? Pure: it is given what was seen and the time, and says what to do next.
+package import Pipeline
+
+/// The times of the stability check.
+package struct SettleTimes: Hashable, Sendable {
+    /// How long a file must not change, if nothing shows that its writer is done.
+    package var settle: Duration
+    /// How long to wait for the rest of an incomplete file before trying to decode it anyway.
+    package var incompleteAfter: Duration
+    /// How long a file of 0 bytes waits until it counts as complete.
+    package var zeroByteAfter: Duration
+
+    package init(settle: Duration = .seconds(2), incompleteAfter: Duration = .seconds(600), zeroByteAfter: Duration = .seconds(60)) {
+        self.settle = settle
+        self.incompleteAfter = incompleteAfter
+        self.zeroByteAfter = zeroByteAfter
+    }
+}
+
+/// What is known about the writer of a file.
+package enum WriterState: UInt8, Sendable {
+    /// Nothing: the file was there already, or there are no events.
+    case unknown
+    /// It wrote, and has not closed the file since.
+    case writing
+    /// It closed the file or moved it in, and the file has not been looked at since.
+    case justFinished
+    case finished
+}
+
+/// What opening a source showed.
+package struct Examination: Equatable, Sendable {
+    /// Whether anybody has the file open for writing; nil if the system does not say.
+    package let hasWriter: Bool?
+    package let structure: Completeness
+
+    package init(hasWriter: Bool?, structure: Completeness) {
+        self.hasWriter = hasWriter
+        self.structure = structure
+    }
+}
+
+/// What the names in a set's folder say about the upload as a whole.
+package struct SetSigns: Equatable, Sendable {
+    /// The set has its `.done`.
+    package var isDeclaredComplete: Bool
+    /// A digest of all files with unfinished names; nil if there is none.
+    package var unfinished: UInt64?
+
+    package init(isDeclaredComplete: Bool = false, unfinished: UInt64? = nil) {
+        self.isDeclaredComplete = isDeclaredComplete
+        self.unfinished = unfinished
+    }
+}
+
+/// The stability check of one file or one set.
+package struct Settling: Sendable {
+    package enum Verdict: Equatable, Sendable {
+        /// Look again at this time.
+        case wait(until: Moment)
+        /// Open it: does anybody write, and is the structure complete?
+        case examine
+        case ready
+    }
+
+    package private(set) var status: FileStatus?
+    package private(set) var writer = WriterState.unknown
+    /// When it was last seen to change, by our own clock.
+    private var lastChange: Moment
+    /// How often waiting was in vain since the last change.
+    private var waits: UInt8 = 0
+    /// How often in a row it had grown since the look before.
+    private var growths: UInt8 = 0
+    /// A set is complete when nothing in it changes any more, or when it has its `.done`.
+    private let isSet: Bool
+    /// The unfinished names in the set at the last look.
+    private var unfinished: UInt64?
+
+    package init(at now: Moment, isSet: Bool = false) {
+        lastChange = now
+        self.isSet = isSet
+    }
+
+    // MARK: Events
+
+    /// Records that somebody wrote to it.
+    package mutating func recordWriting(at now: Moment) {
+        writer = .writing
+        lastChange = now
+    }
+
+    /// Records that it was closed after writing, or moved in complete. For a set this is only a change.
+    package mutating func recordFinish(at now: Moment) {
+        writer = isSet ? .unknown : .justFinished
+        lastChange = now
+        waits = 0
+        growths = 0
+    }
+
+    /// Records that something about it changed, or about the set's folder.
+    package mutating func recordChange(at now: Moment) { lastChange = now }
+
+    /// Forgets what is known about the writer: events were lost, and the end of writing may be among them.
+    package mutating func forgetWriter() { writer = .unknown }
+
+    // MARK: Looks
+
+    /// Judges what a look has found.
+    package mutating func look(_ seen: FileStatus, _ signs: SetSigns = SetSigns(), at now: Moment, _ times: SettleTimes) -> Verdict {
+        recordLook(seen, signs, at: now)
+        if signs.unfinished != nil && now < deadline(times) { return pause(from: now, times) }
+        if signs.isDeclaredComplete { return .ready }
+        if seen.bytes == 0 && !isSet {
+            let end = lastChange + (writer == .writing ? times.incompleteAfter : times.zeroByteAfter)
+            return now >= end ? .ready : .wait(until: end)
+        }
+        if writer == .finished || now >= quietEnd(times) { return .examine }
+        return .wait(until: max(quietEnd(times), now + growthPause(times)))
+    }
+
+    /// Judges what opening the source has shown.
+    package mutating func examined(_ found: Examination, at now: Moment, _ times: SettleTimes) -> Verdict {
+        // After this time the decoder judges, however incomplete the source seems.
+        if now >= deadline(times) { return .ready }
+        if found.hasWriter == false && writer == .writing { writer = .unknown }
+        guard found.hasWriter != true, writer != .writing else { return pause(from: now, times) }
+        switch found.structure {
+        case .complete: return .ready
+        case .unknown: return now >= quietEnd(times) ? .ready : .wait(until: quietEnd(times))
+        case .incomplete: return pause(from: now, times)
+        }
+    }
+
+    private mutating func recordLook(_ seen: FileStatus, _ signs: SetSigns, at now: Moment) {
+        if let old = status, old != seen || unfinished != signs.unfinished {
+            lastChange = now
+            // It changed although its writer was done: somebody else writes, or it is another file.
+            if writer == .finished || old.identity != seen.identity && writer == .writing { writer = .unknown }
+            waits = 0
+            if growths < 6 { growths += 1 }
+        }
+        if writer == .justFinished { writer = .finished }
+        status = seen
+        unfinished = signs.unfinished
+    }
+
+    private func quietEnd(_ times: SettleTimes) -> Moment { lastChange + times.settle }
+    private func deadline(_ times: SettleTimes) -> Moment { lastChange + times.incompleteAfter }
+
+    /// The pause before the next look at a file that keeps growing: longer each time.
+    private func growthPause(_ times: SettleTimes) -> Duration {
+        min(times.settle * (1 << Int(max(growths, 1) - 1)), max(times.settle, .seconds(15)))
+    }
+
+    /// A pause that is longer each time, from half a second to half a minute, and ends with the deadline at the latest.
+    private mutating func pause(from now: Moment, _ times: SettleTimes) -> Verdict {
+        let step = max(times.settle, .milliseconds(500)) * (1 << Int(min(waits, 5)))
+        if waits < 6 { waits += 1 }
+        growths = 0
+        return .wait(until: min(deadline(times), now + min(step, .seconds(30))))
+    }
+}

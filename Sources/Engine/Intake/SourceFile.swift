@@ -1,0 +1,36 @@
+// A source as intake found it, before it is opened.
+package import Pipeline
+
+/// One source: a picture or a set, or something that is in the place of one.
+package struct SourceFile: Sendable {
+    /// Where to open it.
+    package let location: FileLocation
+    /// The absolute path, without links above it.
+    package let identity: BytePath
+    /// The path from the source root, as reports show it.
+    package let relative: BytePath
+    /// The pictures of a set in natural order; nil for a single picture.
+    package let members: [SourceFile]?
+    /// Why it cannot be processed, if that is known before it is opened.
+    package let problem: Failure?
+
+    package init(location: FileLocation, identity: BytePath, relative: BytePath, members: [SourceFile]? = nil, problem: Failure? = nil) {
+        self.location = location
+        self.identity = identity
+        self.relative = relative
+        self.members = members
+        self.problem = problem
+    }
+
+    package var name: SourceName { members == nil ? SourceName(relative) : SourceName(folder: relative) }
+}
+
+extension Fingerprint {
+    /// The fingerprint of a source as it is now; nil if it cannot be examined.
+    package static func current(of source: SourceFile) -> Fingerprint? {
+        guard source.problem == nil else { return nil }
+        guard let members = source.members else { return (try? source.location.status())?.map { Fingerprint($0) } ?? nil }
+        let files = members.compactMap { member in (try? member.location.status())?.map { File(name: member.location.name, $0) } ?? nil }
+        return files.count == members.count ? Fingerprint(files) : nil
+    }
+}

@@ -1,0 +1,368 @@
+// The state of all sources of an inbox. Pure: it is given events and the results of looks, and says where to look next and what to offer.
+package import Pipeline
+
+/// The number of sources in each phase, for the status.
+package struct TrackerCounts: Equatable, Sendable {
+    package var settling = 0
+    package var ready = 0
+    package var blocked = 0
+    package init(settling: Int = 0, ready: Int = 0, blocked: Int = 0) {
+        self.settling = settling
+        self.ready = ready
+        self.blocked = blocked
+    }
+}
+
+/// The sources of one inbox, each from its first sight until it is claimed.
+package struct SourceTracker {
+    /// What happened to a name.
+    package enum Event: Equatable, Sendable {
+        /// A new file, or a new name of a file.
+        case appeared
+        case written
+        /// Closed after writing, or moved in.
+        case finished
+        /// Permissions, times, links.
+        case touched
+        /// Removed or moved away.
+        case vanished
+    }
+
+    /// What the caller must do.
+    package enum Action: Equatable, Sendable {
+        /// Look at the source, and pass the result to `looked`.
+        case look(BytePath, isSet: Bool)
+        /// Open the source, and pass the result to `examined`.
+        case examine(BytePath, isSet: Bool)
+        case offer(BytePath, isSet: Bool, FileStatus, order: UInt64)
+    }
+
+    private enum Phase: UInt8 { case settling, ready, blocked }
+
+    private struct Entry {
+        let path: BytePath
+        let isSet: Bool
+        let order: UInt64
+        var settling: Settling
+        var phase = Phase.settling
+        /// When to look at it; `never` while it is offered.
+        var due: Moment
+        /// Its earliest alarm.
+        var alarm = Moment.never
+        /// How often in a row it could not be taken.
+        var blocks: UInt8 = 0
+        var blockedBy: SystemError?
+        /// It was offered in its present state, and there is no answer yet.
+        var isOffered = false
+        /// The number of the last whole scan that saw it.
+        var scan: UInt32
+        /// Tells the alarms of this entry from those of the slot's earlier entries.
+        let generation: UInt32
+    }
+
+    private struct Alarm: Comparable {
+        let time: Moment
+        let slot: Int32
+        let generation: UInt32
+        static func < (left: Alarm, right: Alarm) -> Bool { left.time < right.time }
+    }
+
+    private let times: SettleTimes
+    private let setTimes: SettleTimes
+    /// The largest number of entries in memory; a later scan finds what did not fit.
+    private let capacity: Int
+    private var slots: [Entry?] = []
+    private var free: [Int32] = []
+    private var index: [BytePath: Int32] = [:]
+    private var alarms = Heap<Alarm>()
+    private var nextOrder: UInt64 = 0
+    private var nextGeneration: UInt32 = 0
+    private var scan: UInt32 = 0
+    /// Members of sets that are being written, by set.
+    private var openMembers: [BytePath: Set<BytePath>] = [:]
+    private var hasOverflowed = false
+    package private(set) var counts = TrackerCounts()
+
+    /// - Parameter setQuiet: how long nothing must change in a set until it is complete.
+    package init(times: SettleTimes, setQuiet: Duration = .seconds(5), capacity: Int = 150_000) {
+        self.times = times
+        setTimes = SettleTimes(settle: setQuiet, incompleteAfter: max(times.incompleteAfter, setQuiet), zeroByteAfter: times.zeroByteAfter)
+        self.capacity = capacity
+    }
+
+    package var count: Int { index.count }
+
+    /// There is room again for sources that did not fit: a scan will find them.
+    package var wantsScan: Bool { hasOverflowed && count <= capacity / 2 }
+
+    /// When the next look is due; nil if none is.
+    package var nextDue: Moment? { alarms.first?.time }
+
+    /// Up to `limit` sources that could not be taken, with the reason.
+    package func blocked(limit: Int) -> [(path: BytePath, reason: SystemError)] {
+        var found: [(path: BytePath, reason: SystemError)] = []
+        guard counts.blocked > 0 else { return found }
+        for case let entry? in slots where entry.phase == .blocked {
+            guard found.count < limit, let reason = entry.blockedBy else { break }
+            found.append((entry.path, reason))
+        }
+        return found
+    }
+
+    // MARK: Events
+
+    /// Records an event about a file.
+    package mutating func record(_ event: Event, _ path: BytePath, at now: Moment) {
+        if event == .vanished { return forget(path) }
+        guard let slot = slot(of: path, isSet: false, at: now) else { return }
+        change(slot) { entry, times in
+            switch event {
+            case .appeared: entry.settling.recordChange(at: now)
+            case .written: entry.settling.recordWriting(at: now)
+            case .finished: entry.settling.recordFinish(at: now)
+            // The look will show whether it matters.
+            case .touched, .vanished: break
+            }
+            entry.phase = .settling
+            entry.due = event == .finished || event == .touched ? now : now + times.settle
+        }
+    }
+
+    /// Records an event in a set's folder: about a member, or about a file with an unfinished name.
+    package mutating func record(_ event: Event, set: BytePath, member: BytePath, at now: Moment) {
+        guard let slot = slot(of: set, isSet: true, at: now) else { return }
+        switch event {
+        case .written: openMembers[set, default: []].insert(member)
+        case .finished, .vanished:
+            openMembers[set]?.remove(member)
+            if openMembers[set]?.isEmpty == true { openMembers[set] = nil }
+        case .appeared, .touched: break
+        }
+        let isOpen = openMembers[set] != nil
+        change(slot) { entry, times in
+            if isOpen { entry.settling.recordWriting(at: now) } else { entry.settling.recordFinish(at: now) }
+            entry.phase = .settling
+            entry.due = now + times.settle
+        }
+    }
+
+    /// Records that a set's folder appeared, or that its `.done` came or went.
+    package mutating func recordSet(_ path: BytePath, isDeclaredComplete: Bool, at now: Moment) {
+        guard let slot = slot(of: path, isSet: true, at: now) else { return }
+        change(slot) { entry, times in
+            entry.settling.recordChange(at: now)
+            entry.phase = .settling
+            entry.due = isDeclaredComplete ? now : now + times.settle
+        }
+    }
+
+    /// Forgets which files are open: events were lost, and closing may be among them.
+    package mutating func forgetWriters() {
+        openMembers = [:]
+        for slot in slots.indices { slots[slot]?.settling.forgetWriter() }
+    }
+
+    /// Forgets a folder that was moved away or removed, with everything in it.
+    package mutating func forgetFolder(_ path: BytePath) {
+        for case let entry? in slots where entry.path.isAtOrBelow(path) { forget(entry.path) }
+    }
+
+    package mutating func forgetAll() { forgetFolder(BytePath([])) }
+
+    // MARK: Scans
+
+    /// Begins a scan: sources that are not seen before `endScan` will be looked at.
+    package mutating func beginScan() {
+        scan &+= 1
+        hasOverflowed = false
+    }
+
+    /// Records that a scan saw a file or a set. Nothing happens if it is known and has not changed.
+    package mutating func scanned(_ path: BytePath, isSet: Bool = false, _ status: FileStatus?, at now: Moment) {
+        if let known = index[path], let entry = slots[Int(known)] {
+            slots[Int(known)]!.scan = scan
+            let isAsItWas = status.map { $0 == entry.settling.status } ?? false
+            // If it is blocked, the change may be the repair; if it is offered, it must settle again.
+            if entry.phase == .settling || isAsItWas { return }
+            return change(Int(known)) { entry, _ in entry.due = now }
+        }
+        guard let slot = slot(of: path, isSet: isSet, at: now) else { return }
+        change(slot) { entry, times in
+            entry.due = now
+            guard let status, case .wait(let time) = entry.settling.look(status, at: now, times) else { return }
+            entry.due = time
+        }
+    }
+
+    /// Ends a scan that saw everything: sources that it did not see are looked at, and are usually gone.
+    package mutating func endScan(at now: Moment) {
+        for slot in slots.indices {
+            guard let entry = slots[slot], entry.scan != scan else { continue }
+            change(slot) { entry, _ in entry.due = min(entry.due, now) }
+        }
+    }
+
+    // MARK: Looking
+
+    /// The next look that is due; nil if none is. Each is returned once, and its result must be passed to `looked`.
+    package mutating func nextAction(at now: Moment) -> Action? {
+        while let alarm = alarms.first, alarm.time <= now {
+            _ = alarms.takeFirst()
+            let slot = Int(alarm.slot)
+            guard let entry = slots[slot], entry.generation == alarm.generation, entry.alarm == alarm.time else { continue }
+            slots[slot]!.alarm = .never
+            if entry.due > now {
+                change(slot) { _, _ in }
+                continue
+            }
+            change(slot) { entry, _ in entry.due = .never }
+            return .look(entry.path, isSet: entry.isSet)
+        }
+        return nil
+    }
+
+    /// Records what a look found; nil if nothing is there that could be a source.
+    package mutating func looked(_ path: BytePath, _ status: FileStatus?, _ signs: SetSigns = SetSigns(), at now: Moment) -> Action? {
+        guard let slot = index[path].map(Int.init) else { return nil }
+        guard let status else {
+            forget(path)
+            return nil
+        }
+        return conclude(slot) { entry, times in
+            entry.settling.look(status, signs, at: now, times)
+        }
+    }
+
+    /// Records what an examination found.
+    package mutating func examined(_ path: BytePath, _ found: Examination, at now: Moment) -> Action? {
+        guard let slot = index[path].map(Int.init) else { return nil }
+        return conclude(slot) { entry, times in entry.settling.examined(found, at: now, times) }
+    }
+
+    /// Records that it cannot be looked at, for this reason.
+    package mutating func failed(_ path: BytePath, _ reason: SystemError, at now: Moment) {
+        guard let slot = index[path].map(Int.init) else { return }
+        block(slot, reason, at: now)
+    }
+
+    private mutating func conclude(_ slot: Int, _ judge: (inout Entry, SettleTimes) -> Settling.Verdict) -> Action? {
+        var action: Action?
+        change(slot) { entry, times in
+            let old = entry.settling.status
+            let verdict = judge(&entry, times)
+            if entry.settling.status != old { entry.isOffered = false }
+            switch verdict {
+            case .wait(let time):
+                entry.phase = .settling
+                entry.due = time
+            case .examine: action = .examine(entry.path, isSet: entry.isSet)
+            case .ready:
+                entry.phase = .ready
+                entry.due = .never
+                guard let status = entry.settling.status, !entry.isOffered else { return }
+                entry.isOffered = true
+                action = .offer(entry.path, isSet: entry.isSet, status, order: entry.order)
+            }
+        }
+        return action
+    }
+
+    // MARK: Claims
+
+    /// Records the answer to an offer. It changes nothing if the source has changed since it was offered.
+    /// - Parameter observed: the source as it was offered.
+    package mutating func answered(_ path: BytePath, _ observed: ObservedFile, _ answer: OfferAnswer, at now: Moment) {
+        guard let slot = index[path].map(Int.init), let entry = slots[slot] else { return }
+        // The name belongs to something new.
+        guard entry.settling.status.map({ ObservedFile($0) }) == observed else { return change(slot) { entry, _ in entry.due = min(entry.due, now) } }
+        slots[slot]?.isOffered = false
+        // The same source is settling again.
+        guard entry.phase == .ready else { return change(slot) { entry, _ in entry.due = min(entry.due, now) } }
+        switch answer {
+        case .taken, .gone: forget(path)
+        case .changed:
+            change(slot) { entry, times in
+                entry.settling.recordChange(at: now)
+                entry.phase = .settling
+                entry.due = now + times.settle
+            }
+        case .blocked(let reason): block(slot, reason, at: now)
+        case .later(let time):
+            change(slot) { entry, _ in
+                entry.phase = .settling
+                entry.due = now + time
+            }
+        }
+    }
+
+    /// Schedules another try: after a second, then twice as long each time, up to a minute.
+    private mutating func block(_ slot: Int, _ reason: SystemError, at now: Moment) {
+        change(slot) { entry, _ in
+            entry.phase = .blocked
+            entry.blockedBy = reason
+            entry.due = now + min(.seconds(1 << Int(min(entry.blocks, 6))), .seconds(60))
+            if entry.blocks < 7 { entry.blocks += 1 }
+        }
+    }
+
+    // MARK: Slots
+
+    private func times(_ entry: Entry) -> SettleTimes { entry.isSet ? setTimes : times }
+
+    /// The slot of a path, which is added if there is none; nil if there is no room.
+    private mutating func slot(of path: BytePath, isSet: Bool, at now: Moment) -> Int? {
+        if let known = index[path] { return Int(known) }
+        guard count < capacity else {
+            hasOverflowed = true
+            return nil
+        }
+        let entry = Entry(
+            path: path, isSet: isSet, order: nextOrder, settling: Settling(at: now, isSet: isSet), due: .never, scan: scan, generation: nextGeneration
+        )
+        nextOrder += 1
+        nextGeneration &+= 1
+        let slot: Int
+        if let used = free.popLast() {
+            slot = Int(used)
+            slots[slot] = entry
+        } else {
+            slot = slots.count
+            slots.append(entry)
+        }
+        index[path] = Int32(slot)
+        count(.settling, 1)
+        return slot
+    }
+
+    /// Changes an entry, and updates the counts and the alarms.
+    private mutating func change(_ slot: Int, _ body: (inout Entry, SettleTimes) -> Void) {
+        guard var entry = slots[slot] else { return }
+        let phase = entry.phase
+        body(&entry, times(entry))
+        if entry.phase != phase {
+            count(phase, -1)
+            count(entry.phase, 1)
+        }
+        if entry.due < entry.alarm {
+            entry.alarm = entry.due
+            alarms.add(Alarm(time: entry.due, slot: Int32(slot), generation: entry.generation))
+        }
+        slots[slot] = entry
+    }
+
+    private mutating func forget(_ path: BytePath) {
+        guard let slot = index.removeValue(forKey: path), let entry = slots[Int(slot)] else { return }
+        count(entry.phase, -1)
+        slots[Int(slot)] = nil
+        free.append(slot)
+        openMembers[path] = nil
+    }
+
+    private mutating func count(_ phase: Phase, _ step: Int) {
+        switch phase {
+        case .settling: counts.settling += step
+        case .ready: counts.ready += step
+        case .blocked: counts.blocked += step
+        }
+    }
+}

@@ -1,0 +1,222 @@
+// The walk of `run`: it finds the sources below the paths that the user named, in natural order.
+import Glibc
+package import Pipeline
+
+/// What a walk has found.
+package struct FoundSources: Sendable {
+    /// In natural order, each once.
+    package var sources: [SourceFile] = []
+    /// What was left out on purpose, as sentences for the user.
+    package var notes: [String] = []
+}
+
+/// Finds sources. Each root is opened once, as the user named it; below it, folders are opened without following links, now and later, so that a
+/// folder that is swapped for a link leads nowhere.
+package struct SourceWalk {
+    /// The output folder, which is never walked.
+    private let outbox: FileIdentity?
+    /// The cache, which is never walked.
+    private let cache: FileIdentity?
+    /// Every folder that has files in it is one source.
+    private let findsSets: Bool
+    private var found = FoundSources()
+    /// The files that were found, by their absolute paths.
+    private var seen: Set<BytePath> = []
+    private var anchors = Anchors()
+
+    package init(outbox: BytePath, cache: BytePath? = nil, kind: SourceKind = .picture) {
+        findsSets = kind == .set
+        self.outbox = (try? FileSystem.status(outbox))??.identity
+        self.cache = cache.flatMap { (try? FileSystem.status($0))??.identity }
+    }
+
+    /// Walks all roots: a folder with all of its sub-folders; a file is a source itself.
+    /// - Parameter kind: whether each file is a source, or each folder that has files in it.
+    package static func find(_ roots: [BytePath], outbox: BytePath, cache: BytePath? = nil, kind: SourceKind = .picture) -> FoundSources {
+        var walk = SourceWalk(outbox: outbox, cache: cache, kind: kind)
+        for root in roots { walk.add(root: root.withoutTrailingSlashes) }
+        walk.found.sources.sort { $0.relative == $1.relative ? $0.identity.precedes($1.identity) : $0.relative.precedes($1.relative) }
+        return walk.found
+    }
+
+    private mutating func add(root: BytePath) {
+        let status = (try? FileSystem.status(root)).flatMap { $0 }
+        guard let status, status.kind == .directory else {
+            guard !findsSets || status == nil else { return refuseFile(root) }
+            // A file's root is the folder that it is in.
+            let folder = FileSystem.absolute(root.directory.bytes.isEmpty ? BytePath(".") : root.directory)
+            let identity = (folder ?? root.directory).appending(root.lastComponent)
+            if let source = source(.path(root), identity: identity, relative: root.lastComponent) { found.sources.append(source) }
+            return
+        }
+        guard let absolute = FileSystem.absolute(root), !isLeftOut(status, root) else { return }
+        do throws(SystemError) {
+            let directory = try Directory(root)
+            walk(Root(path: root, absolute: absolute, directory: directory, anchor: anchors.anchor(of: directory, at: absolute)))
+        } catch {
+            // A root has no path below itself, so it is shown by its own name.
+            let name = absolute.lastComponent
+            found.sources.append(SourceFile(location: .path(root), identity: absolute, relative: name, problem: error.asSourceFailure))
+        }
+    }
+
+    private mutating func refuseFile(_ file: BytePath) {
+        let message = "expected a folder with the pictures of a set, found a file; name the folder that it is in"
+        let failure = Failure(.notARegularFile, stage: "read", message)
+        found.sources.append(
+            SourceFile(location: .path(file), identity: FileSystem.absolute(file) ?? file, relative: file.lastComponent, problem: failure))
+    }
+
+    /// Whether a folder is the output folder or the cache; says so in a note.
+    private mutating func isLeftOut(_ status: FileStatus, _ folder: BytePath) -> Bool {
+        let reason: String
+        switch status.identity {
+        case outbox: reason = "the output folder"
+        case cache: reason = "the cache"
+        default: return false
+        }
+        found.notes.append("left out '\(folder.printable)': it is \(reason)")
+        return true
+    }
+
+    // MARK: Folders
+
+    /// A root that is being walked.
+    private struct Root {
+        /// As the user named it.
+        let path: BytePath
+        let absolute: BytePath
+        let directory: Directory
+        /// nil if the sources must be opened by their paths, because there are too many roots.
+        let anchor: Anchors.Anchor?
+
+        /// - Parameter relative: the path from the root.
+        func location(_ relative: BytePath, isFile: Bool) -> FileLocation {
+            guard let anchor else { return .path(path.appending(relative)) }
+            return .below(anchor.directory, anchor.path.appending(relative), followsLastLink: isFile)
+        }
+    }
+
+    /// A folder that is not listed yet. It may keep the folder above it open, so that it is opened by one call and not from the root.
+    private struct Pending {
+        let relative: BytePath
+        /// How many folders below the root it is.
+        let level: Int
+        let parent: Directory?
+    }
+
+    /// The level of folders down to which every pending folder keeps its parent open. This bounds the number of open folders.
+    private static let deepestKeptOpen = 16
+
+    /// Walks a root with a list of pending folders instead of recursion, because a tree may be deeper than the stack or than the limit of open files.
+    private mutating func walk(_ root: Root) {
+        var pending = [Pending(relative: BytePath([]), level: 0, parent: nil)]
+        while let next = pending.popLast() {
+            do throws(SystemError) {
+                let folder = try Self.open(next, root)
+                let inner = try list(folder, next.relative, root)
+                for (index, relative) in inner.enumerated() {
+                    let isNext = index == inner.count - 1
+                    pending.append(
+                        Pending(relative: relative, level: next.level + 1, parent: isNext || next.level < Self.deepestKeptOpen ? folder : nil))
+                }
+            } catch {
+                let path = root.path.appending(next.relative)
+                // It was a folder a moment ago.
+                if error.code == ELOOP || error.code == ENOTDIR {
+                    found.notes.append("did not follow the link '\(path.printable)' to a folder")
+                } else {
+                    found.sources.append(folderSource(next.relative, root, problem: error.asSourceFailure))
+                }
+            }
+        }
+    }
+
+    private static func open(_ folder: Pending, _ root: Root) throws(SystemError) -> Directory {
+        guard !folder.relative.bytes.isEmpty else { return root.directory }
+        guard let parent = folder.parent else { return try root.directory.folder(folder.relative) }
+        return try parent.folder(folder.relative.lastComponent)
+    }
+
+    /// Adds the sources of one folder.
+    /// - Returns: the paths of its sub-folders.
+    private mutating func list(_ folder: Directory, _ relative: BytePath, _ root: Root) throws(SystemError) -> [BytePath] {
+        var folders: [BytePath] = []
+        var files: [SourceFile] = []
+        for name in try folder.names() where !isIgnored(name) {
+            let name = BytePath(name)
+            let inner = relative.appending(name)
+            let status = (try? folder.status(name)).flatMap { $0 }
+            if status?.kind == .directory, let status {
+                if addFolder(inner, status, root) { folders.append(inner) }
+            } else if status?.kind == .link, (try? folder.status(name, followLinks: true))??.kind == .directory {
+                found.notes.append("did not follow the link '\(root.path.appending(inner).printable)' to a folder")
+            } else if let source = source(root.location(inner, isFile: true), identity: root.absolute.appending(inner), relative: inner) {
+                files.append(source)
+            }
+        }
+        if !findsSets {
+            found.sources += files
+        } else if !files.isEmpty {
+            found.sources.append(folderSource(relative, root, members: files.sorted { $0.identity.precedes($1.identity) }))
+        }
+        return folders
+    }
+
+    /// - Returns: whether the folder is to be walked.
+    private mutating func addFolder(_ relative: BytePath, _ status: FileStatus, _ root: Root) -> Bool {
+        if !findsSets && isNamedLikeAPicture(relative) {
+            let message = "expected a picture, found a folder of that name; what is in it is processed as usual"
+            found.sources.append(folderSource(relative, root, problem: Failure(.isADirectory, stage: "read", message)))
+        }
+        return !isLeftOut(status, root.path.appending(relative))
+    }
+
+    /// A source that is a folder: a set, or a failure.
+    private func folderSource(_ relative: BytePath, _ root: Root, members: [SourceFile]? = nil, problem: Failure? = nil) -> SourceFile {
+        // A root has no path below itself, so it is shown by its own name.
+        let isRoot = relative.bytes.isEmpty
+        return SourceFile(
+            location: isRoot ? .path(root.path) : root.location(relative, isFile: false), identity: root.absolute.appending(relative),
+            relative: isRoot ? root.absolute.lastComponent : relative, members: members, problem: problem)
+    }
+
+    /// A source that is a file; nil if it was found before.
+    private mutating func source(_ location: FileLocation, identity: BytePath, relative: BytePath) -> SourceFile? {
+        guard seen.insert(identity).inserted else { return nil }
+        return SourceFile(location: location, identity: identity, relative: relative)
+    }
+
+    private func isNamedLikeAPicture(_ path: BytePath) -> Bool {
+        ["jpg", "jpeg", "png", "webp", "gif", "tif", "tiff", "heic", "heif", "avif"].contains(SourceName(path).fileExtension)
+    }
+}
+
+/// The folders that stay open after the walk, and from which sources are opened later. Their number is limited, since each takes a descriptor.
+private struct Anchors {
+    struct Anchor {
+        let directory: Directory
+        /// The root's path from there; empty if it is the root itself.
+        let path: BytePath
+    }
+
+    private static let most = 64
+    private var open = 0
+    /// Folders above roots, by their absolute paths.
+    private var parents: [BytePath: Directory] = [:]
+
+    /// The root itself, or the folder above it if there are many roots: `photos/*/` names many folders of one parent. nil if there are too many of both.
+    mutating func anchor(of root: Directory, at absolute: BytePath) -> Anchor? {
+        if open < Self.most {
+            open += 1
+            return Anchor(directory: root, path: BytePath([]))
+        }
+        let (above, name) = (absolute.directory, absolute.lastComponent)
+        if parents[above] == nil && parents.count < Self.most { parents[above] = try? Directory(above) }
+        // The path may lead to another folder by now.
+        guard let parent = parents[above], let inner = try? parent.folder(name), let identity = try? root.identity,
+            (try? inner.identity) == identity
+        else { return nil }
+        return Anchor(directory: parent, path: name)
+    }
+}

@@ -1,0 +1,412 @@
+// The loop that watches one inbox: it feeds events, scans and looks to the tracker, and returns what is ready. Belongs to one thread.
+import Glibc
+package import Pipeline
+
+/// The settings of an inbox' watcher.
+package struct WatchSettings: Sendable {
+    /// The inbox' name, by which the queue knows it.
+    package var name: String
+    package var path: BytePath
+    package var mode: WatchMode
+    package var times: SettleTimes
+    package var setQuiet: Duration
+    /// The pipeline takes sets: each folder in the inbox is one source.
+    package var takesSets: Bool
+    package var ignored: IgnoredNames
+    /// How often the whole inbox is scanned if there are events.
+    package var rescan = Duration.seconds(60)
+    /// How often to check that the inbox is still the same folder.
+    package var rootCheck = Duration.seconds(1)
+    /// The largest number of sources that are kept in memory.
+    package var capacity = 150_000
+
+    package init(
+        name: String, path: BytePath, mode: WatchMode = .auto, times: SettleTimes = SettleTimes(), setQuiet: Duration = .seconds(5),
+        takesSets: Bool = false, ignored: IgnoredNames = IgnoredNames()
+    ) {
+        self.name = name
+        self.path = path
+        self.mode = mode
+        self.times = times
+        self.setQuiet = setQuiet
+        self.takesSets = takesSets
+        self.ignored = ignored
+    }
+}
+
+/// Watches one inbox, in short turns. Used by one thread.
+final class WatchLoop {
+    private let settings: WatchSettings
+    private let isDone: (BytePath, FileStatus) -> Bool
+    private let log: (WatchNote) -> Void
+    private let makeEvents: EventMaker
+    private var tracker: SourceTracker
+    private let scan: FolderScan
+    private var events: FolderEvents?
+    private var root: FileIdentity?
+    /// The inbox was a mount when it was last there.
+    private var wasMount = false
+    private var nextScan = Moment.now
+    private var nextRootCheck = Moment.now
+    private var scanBegan = Moment.now
+    private var ignoredInScan = 0
+    private var tooDeepInScan = 0
+    /// The scan could not read something, for a reason that may be gone soon.
+    private var hasMissedSome = false
+    /// What was logged already; cleared when it grows too long.
+    private var logged: Set<BytePath> = []
+    private(set) var status = InboxStatus()
+
+    /// When to scan again after something could not be read.
+    private static let retryInterval = Duration.seconds(5)
+    /// Names in one step of a scan, and looks in one turn: a few milliseconds of work.
+    private static let stepSize = 512
+
+    typealias EventMaker = () throws(FolderEvents.Shortage) -> FolderEvents
+
+    /// - Parameter makeEvents: makes the source of events; tests limit its watches.
+    init(
+        _ settings: WatchSettings, isDone: @escaping (BytePath, FileStatus) -> Bool, log: @escaping (WatchNote) -> Void,
+        makeEvents: @escaping EventMaker = { () throws(FolderEvents.Shortage) in try FolderEvents() }
+    ) {
+        self.settings = settings
+        self.makeEvents = makeEvents
+        self.isDone = isDone
+        self.log = log
+        tracker = SourceTracker(times: settings.times, setQuiet: settings.setQuiet, capacity: settings.capacity)
+        scan = FolderScan(ignored: settings.ignored, takesSets: settings.takesSets)
+    }
+
+    /// The descriptor that becomes readable when there are events.
+    var descriptor: CInt? { events?.descriptor }
+
+    /// Scans the whole inbox at the next turn.
+    func rescan() { nextScan = .now }
+
+    /// Records the answer to an offer.
+    func answered(_ path: BytePath, _ observed: ObservedFile, _ answer: OfferAnswer) {
+        guard root != nil else { return }
+        if case .blocked(let error) = answer { logOnce(path, .blocked(path, error)) }
+        tracker.answered(path, observed, answer, at: .now)
+    }
+
+    /// Does what is due.
+    /// - Returns: the sources that became ready, and when the next turn is due.
+    func turn() -> (ready: [Offer], next: Moment) {
+        defer { updateStatus() }
+        let now = Moment.now
+        guard let directory = openRoot(at: now) else { return ([], nextRootCheck) }
+        readEvents()
+        // The events may have shown that the inbox was replaced.
+        guard root != nil else { return ([], now) }
+        continueScan(directory)
+        let ready = lookAtDueSources(directory)
+        let isBusy = scan.isRunning || (tracker.nextDue ?? .never) <= .now
+        return (ready, isBusy ? now : min(tracker.nextDue ?? .never, nextScan, nextRootCheck))
+    }
+
+    // MARK: The inbox itself
+
+    /// The open inbox; nil if it is not there. It is opened anew each time, because a held descriptor would keep its file system from being unmounted.
+    private func openRoot(at now: Moment) -> Directory? {
+        nextRootCheck = now + settings.rootCheck
+        do throws(SystemError) {
+            let directory = try Directory(settings.path)
+            let identity = try directory.identity
+            if identity != root {
+                let isMount = Directory.isMountPoint(settings.path)
+                // The folder beneath a mount is another one, which nobody means.
+                guard isMount || !wasMount else {
+                    pause(Pause(unmounted: settings.path, .missingInbox))
+                    return nil
+                }
+                wasMount = isMount
+                begin(directory, identity)
+            }
+            return directory
+        } catch {
+            pause(Pause(error, missing: .missingInbox))
+            return nil
+        }
+    }
+
+    private func begin(_ directory: Directory, _ identity: FileIdentity) {
+        forgetEverything()
+        root = identity
+        if status.pause != nil {
+            status.pause = nil
+            log(.resumed)
+        }
+        startWatching(directory)
+        nextScan = .now
+    }
+
+    private func forgetEverything() {
+        root = nil
+        events = nil
+        scan.stop()
+        tracker.forgetAll()
+        logged = []
+    }
+
+    private func pause(_ reason: Pause) {
+        if root != nil { forgetEverything() }
+        guard status.pause != reason else { return }
+        if status.pause == nil { status.pausedSince = wallClock() }
+        status.pause = reason
+        log(.paused(reason))
+    }
+
+    private func startWatching(_ directory: Directory) {
+        switch settings.mode {
+        case .poll(let time): poll(every: time, because: "the mill file says so")
+        case .auto:
+            if let kind = RemoteFileSystem.name(of: directory) {
+                poll(every: WatchMode.usualPoll, because: "on \(kind), changes by other machines bring no events")
+            } else {
+                watchByEvents(directory)
+            }
+        case .events: watchByEvents(directory)
+        }
+    }
+
+    private func watchByEvents(_ directory: Directory) {
+        do throws(FolderEvents.Shortage) {
+            let events = try makeEvents()
+            try events.watch(directory, as: BytePath([]))
+            self.events = events
+            setWatching(.events(folders: 1))
+        } catch {
+            poll(every: WatchMode.usualPoll, because: error.advice)
+        }
+    }
+
+    private func poll(every time: Duration, because reason: String) {
+        events = nil
+        setWatching(.polling(every: time, because: reason))
+    }
+
+    private func setWatching(_ how: WatchingHow) {
+        if status.how != how { log(.watching(how)) }
+        status.how = how
+    }
+
+    // MARK: Events
+
+    private func readEvents() {
+        // A few buffers at a time, so that a flood of events does not delay the looks.
+        for _ in 0..<16 {
+            guard let found = events?.read(), !found.isEmpty else { return }
+            for event in found { handle(event) }
+        }
+    }
+
+    private func handle(_ event: FolderEvent) {
+        switch event {
+        case .file(let event, let path): fileChanged(event, path)
+        case .folderAppeared(let path): folderAppeared(path)
+        case .folderVanished(let path): folderVanished(path)
+        case .rootGone: forgetEverything()
+        case .overflow:
+            status.overflows += 1
+            log(.overflow)
+            tracker.forgetWriters()
+            nextScan = .now
+        }
+    }
+
+    private func fileChanged(_ event: SourceTracker.Event, _ path: BytePath) {
+        let name = path.lastComponent.bytes
+        guard let (set, member) = setAndMember(path) else {
+            guard !settings.ignored.contains(name) else { return }
+            if settings.takesSets {
+                if event != .vanished { logOnce(path, .loose(path)) }
+            } else {
+                tracker.record(event, path, at: .now)
+            }
+            return
+        }
+        if name == SourceLook.doneMark && member.directory.bytes.isEmpty {
+            tracker.recordSet(set, isDeclaredComplete: event != .vanished, at: .now)
+        } else if settings.ignored.kind(of: name) != .leftover {
+            // A file with an unfinished name is a member that is still being written.
+            tracker.record(event, set: set, member: member, at: .now)
+        }
+    }
+
+    private func folderAppeared(_ path: BytePath) {
+        let name = path.lastComponent.bytes
+        guard !settings.ignored.contains(name) else {
+            if settings.ignored.kind(of: name) == .unfinished, let (set, member) = setAndMember(path) {
+                tracker.record(.appeared, set: set, member: member, at: .now)
+            }
+            return
+        }
+        guard path.components.count <= FolderScan.deepest else { return logOnce(path, .tooDeep(path)) }
+        if settings.takesSets { tracker.recordSet(BytePath(path.components[0]), isDeclaredComplete: false, at: .now) }
+        scan.add(path)
+    }
+
+    private func folderVanished(_ path: BytePath) {
+        events?.forget(path)
+        guard let (set, member) = setAndMember(path) else { return tracker.forgetFolder(path) }
+        guard settings.ignored.kind(of: path.lastComponent.bytes) != .leftover else { return }
+        tracker.record(.vanished, set: set, member: member, at: .now)
+    }
+
+    /// In an inbox of sets, the set that a path belongs to, and the path from there.
+    private func setAndMember(_ path: BytePath) -> (set: BytePath, member: BytePath)? {
+        guard settings.takesSets, let slash = path.bytes.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        return (BytePath(Array(path.bytes[..<slash])), BytePath(Array(path.bytes[(slash + 1)...])))
+    }
+
+    // MARK: Scans
+
+    private func continueScan(_ directory: Directory) {
+        let now = Moment.now
+        // A running scan is finished first: otherwise a flood that keeps losing events would restart it again and again.
+        let isWanted = now >= nextScan || tracker.wantsScan
+        if isWanted && !(scan.isRunning && scan.isWhole) { beginScan(at: now) }
+        guard scan.isRunning else { return }
+        scan.step(in: directory, names: Self.stepSize) { handle($0) }
+        if !scan.isRunning && scan.isWhole { endScan() }
+    }
+
+    private func beginScan(at now: Moment) {
+        tracker.beginScan()
+        scan.startWhole()
+        scanBegan = now
+        ignoredInScan = 0
+        tooDeepInScan = 0
+        hasMissedSome = false
+        nextScan = .never
+    }
+
+    private func endScan() {
+        let now = Moment.now
+        tracker.endScan(at: now)
+        status.scans += 1
+        status.scanSeconds = Double(now.nanoseconds - scanBegan.nanoseconds) / 1e9
+        status.ignored = ignoredInScan
+        status.tooDeep = tooDeepInScan
+        // Another scan was requested meanwhile.
+        guard nextScan == .never else { return }
+        let interval =
+            switch status.how {
+            case .polling(let time, _)?: time
+            case .events?, nil: hasMissedSome ? min(settings.rescan, Self.retryInterval) : settings.rescan
+            }
+        nextScan = Self.nextScan(began: scanBegan, ended: now, interval: interval, longest: settings.rescan)
+    }
+
+    /// When to scan again: after the interval. A scan that takes long is followed by a pause of ten times its duration, but the pause ends when the
+    /// last scan began `longest` ago, or when it is as long as that scan, whichever is later.
+    static func nextScan(began: Moment, ended: Moment, interval: Duration, longest: Duration) -> Moment {
+        let duration = Duration.nanoseconds(ended.nanoseconds - began.nanoseconds)
+        let latest = max(began + max(interval, longest), ended + duration)
+        return min(ended + max(interval, duration * 10), latest)
+    }
+
+    private func handle(_ found: FolderScan.Found) {
+        switch found {
+        case .folder(let path, let directory): watch(path, directory)
+        case .set(let path): tracker.scanned(path, isSet: true, nil, at: .now)
+        case .file(let path, _) where settings.takesSets: logOnce(path, .loose(path))
+        case .file(let path, let status):
+            if !isDone(path, status) { tracker.scanned(path, status, at: .now) }
+        case .irregular(let path, let kind): logOnce(path, .irregular(path, kind))
+        case .ignored: ignoredInScan += 1
+        case .tooDeep(let path):
+            tooDeepInScan += 1
+            logOnce(path, .tooDeep(path))
+        case .unreadable(let path, let error):
+            if error.mayPass { hasMissedSome = true }
+            logOnce(path, .unreadable(path, error))
+        }
+    }
+
+    private func watch(_ path: BytePath, _ directory: Directory) {
+        guard let events else { return }
+        do throws(FolderEvents.Shortage) {
+            try events.watch(directory, as: path)
+        } catch {
+            poll(every: WatchMode.usualPoll, because: error.advice)
+            tracker.forgetWriters()
+        }
+    }
+
+    /// Logs something about a path, but only once.
+    private func logOnce(_ path: BytePath, _ text: WatchNote) {
+        if logged.count >= 10_000 { logged = [] }
+        guard logged.insert(path).inserted else { return }
+        switch text {
+        case .irregular, .loose: status.irregular += 1
+        case .watching, .paused, .resumed, .overflow, .unreadable, .blocked, .tooDeep: break
+        }
+        log(text)
+    }
+
+    // MARK: Looks
+
+    private func lookAtDueSources(_ directory: Directory) -> [Offer] {
+        let look = SourceLook(root: directory, ignored: settings.ignored)
+        var ready: [Offer] = []
+        for _ in 0..<Self.stepSize {
+            guard var action = tracker.nextAction(at: .now) else { break }
+            while let next = perform(action, look, &ready) { action = next }
+        }
+        return ready
+    }
+
+    /// Performs an action of the tracker, and returns the action that follows.
+    private func perform(_ action: SourceTracker.Action, _ look: SourceLook, _ ready: inout [Offer]) -> SourceTracker.Action? {
+        switch action {
+        case .look(let path, let isSet):
+            return attempt(path) { () throws(SystemError) in try lookAt(path, isSet: isSet, look) }
+        case .examine(let path, let isSet):
+            return attempt(path) { () throws(SystemError) in
+                let found = try look.examine(path, isSet: isSet)
+                return tracker.examined(path, found, at: .now)
+            }
+        case .offer(let path, let isSet, let status, let order):
+            guard let root, !isDone(path, status) else {
+                tracker.answered(path, ObservedFile(status), .taken, at: .now)
+                return nil
+            }
+            ready.append(Offer(inbox: settings.name, root: root, path: path, isSet: isSet, status: status, order: order))
+            return nil
+        }
+    }
+
+    private func lookAt(_ path: BytePath, isSet: Bool, _ look: SourceLook) throws(SystemError) -> SourceTracker.Action? {
+        switch try look.look(path, isSet: isSet) {
+        case .source(let status, _) where isSet && isDone(path, status):
+            return tracker.looked(path, nil, at: .now)
+        case .source(let status, let signs):
+            return tracker.looked(path, status, signs, at: .now)
+        case .irregular(let kind):
+            logOnce(path, .irregular(path, kind))
+            return tracker.looked(path, nil, at: .now)
+        case .nothing: return tracker.looked(path, nil, at: .now)
+        }
+    }
+
+    private func attempt(_ path: BytePath, _ work: () throws(SystemError) -> SourceTracker.Action?) -> SourceTracker.Action? {
+        do throws(SystemError) {
+            return try work()
+        } catch {
+            if error.isAbsence { return tracker.looked(path, nil, at: .now) }
+            tracker.failed(path, error, at: .now)
+            logOnce(path, .blocked(path, error))
+            return nil
+        }
+    }
+
+    private func updateStatus() {
+        status.counts = tracker.counts
+        status.blocked = tracker.blocked(limit: 5)
+        status.isScanning = scan.isRunning
+        status.lastTurn = .now
+        if let events { status.how = .events(folders: events.count) }
+    }
+}

@@ -1,0 +1,18 @@
+// The names that a source got.
+package import Pipeline
+
+/// The names that a source got, and what that meant for others.
+package struct Allocation: Sendable {
+    /// The names of its renditions.
+    package let names: [RenditionName]
+    /// 1 for plain names.
+    package let version: Int
+    /// Names, extra ones included, at which there is a file that may be replaced. All others must be published without replacing.
+    package let owned: Set<BytePath>
+    /// Sources that have lost a name to this one: `collision: overwrite`.
+    package let losers: [BytePath]
+    /// Names that were not recorded as the source's own before.
+    let claimed: [BytePath]
+    /// Who has the plain names, if this source does not.
+    package let warning: Warning?
+}

@@ -1,0 +1,158 @@
+// Which names a source gets: the rule of ownership and versions, whatever keeps the record.
+package import Pipeline
+
+/// Finds names that a source may have, and records them as its own. For any number of threads.
+///
+/// A name belongs to the source that first published it. A version belongs to a whole source: version 2 puts `-2` into all of its names.
+package struct NameAllocator: Sendable {
+    private let store: any NameStore
+    private let outbox: BytePath
+    private let folder: Outbox
+    private let policy: CollisionPolicy
+    private let isGone: @Sendable (_ owner: BytePath) -> Bool
+    private let isSource: @Sendable (_ name: BytePath) -> Bool
+
+    /// Each one that fails means that another source has got a name, so this many in a row mean that the record is broken.
+    private static let mostAttempts = 10_000
+
+    /// - Parameters:
+    ///   - outbox: the outbox as the record knows it.
+    ///   - isGone: whether a source certainly no longer exists, so that its names are free. Not if a missing mount may hide it.
+    ///   - isSource: whether a name is that of a source of this run, which is never replaced.
+    package init(
+        store: any NameStore, outbox: BytePath, folder: Outbox, policy: CollisionPolicy, isGone: @escaping @Sendable (_ owner: BytePath) -> Bool,
+        isSource: @escaping @Sendable (_ name: BytePath) -> Bool = { _ in false }
+    ) {
+        self.store = store
+        self.outbox = outbox
+        self.folder = folder
+        self.policy = policy
+        self.isGone = isGone
+        self.isSource = isSource
+    }
+
+    /// Gives a source its names.
+    /// - Parameters:
+    ///   - extra: other names that the source needs at a version, such as that of its report.
+    ///   - candidates: the names of all its renditions at a version, 1 and up.
+    /// - Throws: `name-taken` if the policy is `fail`; a failure of the record or of the outbox.
+    package func allocate(
+        for owner: BytePath, extra: @escaping (_ version: Int) -> [BytePath] = { _ in [] },
+        candidates: @escaping (_ version: Int) throws(PlanFailure) -> [RenditionName]
+    ) throws(Failure) -> Allocation {
+        var search = NameSearch(owner: owner, allocator: self, extra: extra, candidates: candidates)
+        for _ in 0..<Self.mostAttempts {
+            let found = try search.next()
+            guard try claim(found, owner) else { continue }
+            do throws(SystemError) { try FaultPoint.pass(.afterNamesRecord) } catch { throw error.asOutputFailure }
+            return try search.allocation(found)
+        }
+        throw Failure(.ioError, stage: "publish", "the record of names refuses every name for '\(owner.printable)'")
+    }
+
+    /// Frees the names that an allocation has added to the record, because one of them turned out to be occupied by somebody else's file.
+    package func release(_ allocation: Allocation, occupied: BytePath) throws(Failure) {
+        let names = Set(allocation.claimed + [occupied])
+        try recorded { () throws(StoreError) in try store.release(Array(names), in: outbox) }
+    }
+
+    /// - Returns: false if somebody else was quicker.
+    private func claim(_ names: CheckedNames, _ owner: BytePath) throws(Failure) -> Bool {
+        if names.claimed.isEmpty { return true }
+        return try recorded { () throws(StoreError) in try store.claim(names.claimed, for: owner, in: outbox, seen: names.seen) }
+    }
+
+    // MARK: - What a search asks
+
+    func ownNames(of owner: BytePath) throws(Failure) -> Set<BytePath> {
+        Set(try recorded { () throws(StoreError) in try store.names(of: owner, in: outbox) })
+    }
+
+    var takesFirstVersion: Bool { policy != .version }
+    var overwrites: Bool { policy == .overwrite }
+
+    /// Looks whether a source may have these names.
+    func check(_ names: [RenditionName], for owner: BytePath) throws(Failure) -> CheckedNames {
+        let owners = try recorded { () throws(StoreError) in try store.owners(of: names.map(\.path), in: outbox) }
+        var checked = CheckedNames()
+        for (index, name) in names.enumerated() {
+            do throws(SystemError) {
+                try look(at: name, index, owners[name.path], for: owner, &checked)
+            } catch {
+                throw error.asOutputFailure
+            }
+        }
+        return checked
+    }
+
+    private func look(
+        at name: RenditionName, _ index: Int, _ recorded: BytePath?, for owner: BytePath, _ checked: inout CheckedNames
+    ) throws(SystemError) {
+        let path = name.path
+        if recorded == owner {
+            // If nothing is there now, then what is there later is somebody else's.
+            if try folder.status(path) != nil { checked.owned.insert(path) }
+            return
+        }
+        checked.claimed.append(path)
+        if let recorded { checked.seen[path] = recorded }
+        func refuse(_ kind: Obstacle.Kind) { checked.obstacles.append(Obstacle(index: index, name: path, kind: kind)) }
+        if isSource(path) { return refuse(.source) }
+        if let recorded, !name.isThumbnail, !isGone(recorded) { return refuse(.owner(recorded)) }
+        guard try folder.status(path) != nil else { return }
+        if recorded == nil && !name.isThumbnail {
+            // The record may be lost; the file itself says whose it is.
+            guard let writer = folder.writer(of: path) else { return refuse(.foreignFile) }
+            guard writer == owner || isGone(writer) else { return refuse(.owner(writer)) }
+        }
+        checked.owned.insert(path)
+    }
+
+    private func recorded<Value>(_ work: () throws(StoreError) -> Value) throws(Failure) -> Value {
+        do throws(StoreError) {
+            return try work()
+        } catch {
+            throw error.asFailure
+        }
+    }
+}
+
+/// Why a source cannot have a name.
+struct Obstacle: Equatable {
+    enum Kind: Equatable {
+        /// It belongs to a source that exists.
+        case owner(BytePath)
+        case foreignFile
+        /// It is a source of this run.
+        case source
+    }
+
+    /// Which of the source's names it is.
+    let index: Int
+    let name: BytePath
+    let kind: Kind
+
+    /// As a sentence.
+    var description: String {
+        switch kind {
+        case .owner(let owner): "the name '\(name.printable)' belongs to '\(owner.printable)'"
+        case .foreignFile: "a file that Imagemill did not write stands at '\(name.printable)'"
+        case .source: "a source of this run stands at '\(name.printable)'"
+        }
+    }
+}
+
+/// What a look at the names of one version has found.
+struct CheckedNames {
+    var version = 1
+    /// Names whose files may be replaced.
+    var owned: Set<BytePath> = []
+    /// Names that are not recorded as the source's own.
+    var claimed: [BytePath] = []
+    /// The present owners of names that are to be taken away from them.
+    var seen: [BytePath: BytePath] = [:]
+    var obstacles: [Obstacle] = []
+
+    var isFree: Bool { obstacles.isEmpty }
+    var hasSource: Bool { obstacles.contains { $0.kind == .source } }
+}

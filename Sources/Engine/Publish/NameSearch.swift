@@ -1,0 +1,132 @@
+// The search for a version whose names a source may have.
+import Pipeline
+
+/// Looks for a version: the one that the source has already, else the first two, then ever larger steps, then halves.
+///
+/// So ten thousand sources that want one name ask some twenty times each, not some thousand times. Versions may be left out if others in between
+/// were freed.
+struct NameSearch {
+    let owner: BytePath
+    private let allocator: NameAllocator
+    private let extra: (_ version: Int) -> [BytePath]
+    private let candidates: (_ version: Int) throws(PlanFailure) -> [RenditionName]
+    /// The largest version that is known to be taken.
+    private var taken = 0
+    private var hasLooked = false
+
+    init(
+        owner: BytePath, allocator: NameAllocator, extra: @escaping (_ version: Int) -> [BytePath],
+        candidates: @escaping (_ version: Int) throws(PlanFailure) -> [RenditionName]
+    ) {
+        self.owner = owner
+        self.allocator = allocator
+        self.extra = extra
+        self.candidates = candidates
+    }
+
+    /// The next version that the source may have. Whoever asks again was not given the last one.
+    mutating func next() throws(Failure) -> CheckedNames {
+        defer { hasLooked = true }
+        if allocator.takesFirstVersion { return try firstVersion() }
+        if !hasLooked, let own = try ownVersion() { return own }
+        return try freeVersion()
+    }
+
+    /// For policies that know no versions.
+    private func firstVersion() throws(Failure) -> CheckedNames {
+        for version in 1... {
+            let checked = try check(version)
+            // A source is never written over: it would be lost.
+            if allocator.overwrites {
+                if checked.hasSource { continue }
+                return checked
+            }
+            if let obstacle = checked.obstacles.first { throw Failure(.nameTaken, stage: "publish", obstacle.description) }
+            return checked
+        }
+        preconditionFailure("there is no largest version")
+    }
+
+    /// The version that the source has had before.
+    private func ownVersion() throws(Failure) -> CheckedNames? {
+        let own = try allocator.ownNames(of: owner)
+        guard !own.isEmpty else { return nil }
+        for version in Self.versions(in: own) where try names(version).contains(where: { own.contains($0.path) }) {
+            let checked = try check(version)
+            if checked.isFree { return checked }
+        }
+        return nil
+    }
+
+    /// Every number that could be the version of one of these names, and 1, in order.
+    private static func versions(in names: Set<BytePath>) -> [Int] {
+        var versions: Set<Int> = [1]
+        for name in names {
+            for part in name.lastComponent.bytes.split(separator: UInt8(ascii: "-")).dropFirst() {
+                let digits = part.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                if let number = Int(String(decoding: digits, as: UTF8.self)), number > 1 { versions.insert(number) }
+            }
+        }
+        return versions.sorted()
+    }
+
+    private mutating func freeVersion() throws(Failure) -> CheckedNames {
+        var step = 1
+        var free = try check(taken + step)
+        while !free.isFree {
+            taken = free.version
+            // 1, 2, 4, 8 …
+            step = taken == 1 ? 1 : step * 2
+            free = try check(taken + step)
+        }
+        while free.version - taken > 1 {
+            let middle = try check((taken + free.version) / 2)
+            if middle.isFree { free = middle } else { taken = middle.version }
+        }
+        return free
+    }
+
+    private func check(_ version: Int) throws(Failure) -> CheckedNames {
+        var checked = try allocator.check(names(version) + extra(version).map { RenditionName(path: $0) }, for: owner)
+        checked.version = version
+        return checked
+    }
+
+    private func names(_ version: Int) throws(Failure) -> [RenditionName] {
+        do throws(PlanFailure) {
+            return try candidates(version)
+        } catch {
+            throw error.failure
+        }
+    }
+
+    /// What the source gets.
+    func allocation(_ found: CheckedNames) throws(Failure) -> Allocation {
+        let names = try names(found.version)
+        let losers = found.obstacles.compactMap { obstacle in
+            if case .owner(let owner) = obstacle.kind { owner } else { nil }
+        }
+        return Allocation(
+            names: names, version: found.version, owned: found.owned, losers: Array(Set(losers)), claimed: found.claimed,
+            warning: found.version == 1 ? nil : try warning(names + extra(found.version).map { RenditionName(path: $0) }))
+    }
+
+    /// Why the source has no plain names.
+    private func warning(_ names: [RenditionName]) throws(Failure) -> Warning {
+        guard let obstacle = try check(1).obstacles.first else {
+            let plain = try self.names(1).first?.path ?? owner
+            return Warning(.nameVersioned, "'\(plain.printable)' belonged to another source before; this source is '\(shown(names, at: 0))'")
+        }
+        let reason =
+            switch obstacle.kind {
+            case .owner(let owner): "'\(obstacle.name.printable)' belongs to '\(owner.printable)'"
+            case .foreignFile: "'\(obstacle.name.printable)' is a file that Imagemill did not write"
+            case .source: "'\(obstacle.name.printable)' is a source of this run"
+            }
+        return Warning(.nameVersioned, "\(reason); this source is '\(shown(names, at: obstacle.index))'")
+    }
+
+    private func shown(_ names: [RenditionName], at index: Int) -> String {
+        (names.indices.contains(index) ? names[index].path : owner).printable
+    }
+}

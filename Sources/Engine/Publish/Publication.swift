@@ -1,0 +1,59 @@
+// What one source publishes, and what became of it.
+package import Pipeline
+
+/// Whether what is published must survive a loss of power.
+package enum Durability: Sendable {
+    case none, synced
+}
+
+/// The report that goes with a source's renditions.
+package struct PublishedReport {
+    /// Its path from the outbox.
+    package let path: BytePath
+    /// Its bytes, made when it is known how many milliseconds publishing has taken.
+    package let bytes: (_ milliseconds: Int) -> [UInt8]
+
+    package init(path: BytePath, bytes: @escaping (_ milliseconds: Int) -> [UInt8]) {
+        self.path = path
+        self.bytes = bytes
+    }
+}
+
+/// What one source publishes: all of it or nothing.
+package struct Publication {
+    /// Each file with its destination.
+    package var outputs: [StagedFile]
+    /// The names of the outputs, in the same order.
+    package var names: [RenditionName]
+    /// The source, as the record of names knows it: noted in each file. Never an absolute path.
+    package let owner: BytePath
+    /// Names at which a file of this source was found, or one that may be replaced as well.
+    package let owned: Set<BytePath>
+    /// Every name may be replaced: `collision: overwrite`.
+    package let overwrites: Bool
+    package let report: PublishedReport?
+
+    package init(
+        outputs: [StagedFile], names: [RenditionName], owner: BytePath, owned: Set<BytePath>, overwrites: Bool = false, report: PublishedReport? = nil
+    ) {
+        self.outputs = outputs
+        self.names = names
+        self.owner = owner
+        self.owned = owned
+        self.overwrites = overwrites
+        self.report = report
+    }
+
+    func mayReplace(_ name: BytePath) -> Bool { overwrites || owned.contains(name) }
+}
+
+/// What became of one source.
+package enum PublishOutcome {
+    /// Everything is in place.
+    /// - Parameter files: the renditions as they were written.
+    case published(milliseconds: Int, files: Fingerprint)
+    /// Something is now at a name that was free. Nothing was published; the outputs can be published under other names.
+    case nameOccupied(BytePath)
+    /// Nothing was published, and what was there before is there again.
+    case failed(SystemError)
+}

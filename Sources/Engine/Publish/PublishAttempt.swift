@@ -1,0 +1,205 @@
+// One source on its way into the outbox, with all that is needed to take it back.
+import Glibc
+import Pipeline
+
+/// Why a step of publishing did not succeed.
+enum PublishTrouble: Error {
+    case occupied(BytePath)
+    case system(SystemError)
+}
+
+/// One source that is being published. Every step that changes a name can be undone.
+final class PublishAttempt {
+    /// Something that has changed in the outbox.
+    private enum Undoable {
+        case placed(StagedFile)
+        /// What was replaced is kept under another name in the same folder.
+        case replaced(StagedFile, kept: BytePath)
+        /// The old report, under another name.
+        case withdrawn(folder: Directory, name: BytePath, kept: BytePath)
+    }
+
+    let publication: Publication
+    private let outbox: Outbox
+    private let durability: Durability
+    private let newToken: () -> String
+    private var steps: [Undoable] = []
+    private var reportFolder: Directory?
+    /// Why it has ended early.
+    private(set) var trouble: PublishTrouble?
+    /// The folders in which the last step has changed a name, by their paths from the outbox.
+    private(set) var changedFolders: [BytePath: Directory] = [:]
+    /// The renditions as they were written; empty before `complete`.
+    private(set) var files = Fingerprint([])
+
+    init(_ publication: Publication, _ outbox: Outbox, _ durability: Durability, newToken: @escaping () -> String) {
+        self.publication = publication
+        self.outbox = outbox
+        self.durability = durability
+        self.newToken = newToken
+    }
+
+    /// Does a step. If it fails, everything that was done is undone, and no other step is done.
+    func attempt(_ step: () throws(PublishTrouble) -> Void) {
+        guard trouble == nil else { return }
+        do throws(PublishTrouble) {
+            try step()
+        } catch {
+            trouble = error
+            rollBack()
+        }
+    }
+
+    // MARK: - Steps
+
+    func prepare() throws(PublishTrouble) {
+        for output in publication.outputs { Outbox.setWriter(publication.owner, of: output.file) }
+        guard durability == .synced else { return }
+        for output in publication.outputs {
+            try system { () throws(SystemError) in
+                try output.sync()
+                try FaultPoint.pass(.afterTargetSync)
+            }
+        }
+    }
+
+    /// Takes the old report away: it must not describe renditions that are being replaced.
+    func withdrawReport() throws(PublishTrouble) {
+        guard let report = publication.report else { return }
+        let folder = try system { () throws(SystemError) in try outbox.folder(report.path.directory) }
+        reportFolder = folder
+        let name = report.path.lastComponent
+        guard let found = try system({ () throws(SystemError) in try folder.status(name) }) else { return }
+        guard publication.mayReplace(report.path) else { throw .occupied(report.path) }
+        try refuseFolder(found, report.path)
+        let kept = Self.keptName(newToken())
+        try system { () throws(SystemError) in try folder.rename(name, to: folder, as: kept) }
+        steps.append(.withdrawn(folder: folder, name: name, kept: kept))
+        changedFolders[report.path.directory] = folder
+    }
+
+    /// Puts all renditions in place.
+    func publishRenditions() throws(PublishTrouble) {
+        changedFolders = [:]
+        for output in publication.outputs {
+            try publish(output)
+            try system { () throws(SystemError) in try FaultPoint.pass(.betweenRenames) }
+        }
+        try system { () throws(SystemError) in try FaultPoint.pass(.afterLastRename) }
+    }
+
+    /// Writes the new report, which says that all renditions are in place.
+    func writeReport(milliseconds: Int) throws(PublishTrouble) {
+        changedFolders = [:]
+        guard let report = publication.report, let folder = reportFolder else { return }
+        let staged = try system { () throws(SystemError) in
+            let staged = try StagedFile(in: folder, destination: report.path, token: newToken())
+            try staged.file.append(report.bytes(milliseconds), for: report.path)
+            Outbox.setWriter(publication.owner, of: staged.file)
+            if durability == .synced { try staged.sync() }
+            try FaultPoint.pass(.afterReportWrite)
+            return staged
+        }
+        try publish(staged)
+        try system { () throws(SystemError) in try FaultPoint.pass(.afterReportRename) }
+    }
+
+    /// Everything is in place: notes how, and removes what was kept of the old files.
+    func complete() throws(PublishTrouble) {
+        for (output, name) in zip(publication.outputs, publication.names) {
+            let status = try system { () throws(SystemError) in try output.file.status() }
+            files.files.append(Fingerprint.File(name: name.path, status))
+        }
+        for step in steps {
+            switch step {
+            case .placed: break
+            case .replaced(let file, let kept): try? file.folder.remove(kept)
+            case .withdrawn(let folder, _, let kept): try? folder.remove(kept)
+            }
+        }
+        steps = []
+    }
+
+    // MARK: - One file
+
+    private func publish(_ file: StagedFile) throws(PublishTrouble) {
+        let path = file.destination
+        changedFolders[path.directory] = file.folder
+        if publication.mayReplace(path), let kept = try keep(file) {
+            steps.append(.replaced(file, kept: kept))
+            return try system { () throws(SystemError) in try file.publish() }
+        }
+        do throws(SystemError) {
+            try file.publishNew()
+        } catch {
+            throw error.code == EEXIST ? .occupied(path) : .system(error)
+        }
+        steps.append(.placed(file))
+    }
+
+    /// Gives the file that is about to be replaced a second name.
+    /// - Returns: that name; nil if nothing is there.
+    private func keep(_ file: StagedFile) throws(PublishTrouble) -> BytePath? {
+        let (folder, name) = (file.folder, file.destination.lastComponent)
+        guard let found = try system({ () throws(SystemError) in try folder.status(name) }) else { return nil }
+        try refuseFolder(found, file.destination)
+        let kept = Self.keptName(file.token)
+        do throws(SystemError) {
+            try folder.link(name, to: folder, as: kept)
+        } catch {
+            // Not every file system has links, and not every file may be linked.
+            try system { () throws(SystemError) in try folder.rename(name, to: folder, as: kept) }
+        }
+        return kept
+    }
+
+    private func refuseFolder(_ found: FileStatus, _ path: BytePath) throws(PublishTrouble) {
+        guard found.kind != .directory else { throw .system(SystemError("put '\(path.printable)' in place", code: EISDIR)) }
+    }
+
+    /// A name like that of a staged file: what a crash leaves behind is removed together with those.
+    private static func keptName(_ token: String) -> BytePath { BytePath(".imagemill-\(token).old") }
+
+    // MARK: - Undoing
+
+    /// Undoes what was done, the last first, as far as it goes.
+    private func rollBack() {
+        var folders: [Directory] = []
+        for step in steps.reversed() {
+            switch step {
+            case .placed(let file):
+                if file.isInPlace { try? file.withdraw(restoring: nil) }
+                folders.append(file.folder)
+            case .replaced(let file, let kept):
+                restore(file, kept)
+                folders.append(file.folder)
+            case .withdrawn(let folder, let name, let kept):
+                try? folder.move(kept, to: folder, as: name)
+                folders.append(folder)
+            }
+        }
+        steps = []
+        guard durability == .synced else { return }
+        for folder in folders { try? folder.sync() }
+    }
+
+    private func restore(_ file: StagedFile, _ kept: BytePath) {
+        let (folder, name) = (file.folder, file.destination.lastComponent)
+        if file.isInPlace {
+            try? file.withdraw(restoring: kept)
+        } else if (try? folder.status(name)) ?? nil != nil {
+            // The rename did not happen, and the old file has both names; or somebody else has replaced it since, and has the name now.
+            try? folder.remove(kept)
+        } else {
+            try? folder.move(kept, to: folder, as: name)
+        }
+    }
+
+    private func system<Value>(_ work: () throws(SystemError) -> Value) throws(PublishTrouble) -> Value {
+        do throws(SystemError) {
+            return try work()
+        } catch {
+            throw .system(error)
+        }
+    }
+}

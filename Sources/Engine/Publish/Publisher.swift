@@ -1,0 +1,71 @@
+// Puts finished renditions in place: all of a source or none, the report last. Several sources share their syncs.
+import Pipeline
+
+/// Publishes sources into an outbox. For any number of threads.
+package struct Publisher: Sendable {
+    private let outbox: Outbox
+    private let durability: Durability
+    private let newToken: @Sendable () -> String
+
+    /// - Parameter newToken: distinct for every file that is staged at one time; what a crash leaves behind is found by its beginning.
+    package init(outbox: Outbox, durability: Durability, newToken: @escaping @Sendable () -> String = { DurableFile.newToken }) {
+        self.outbox = outbox
+        self.durability = durability
+        self.newToken = newToken
+    }
+
+    /// Publishes a group of sources. One that fails does not fail the others.
+    ///
+    /// The outputs reach the disk first; then the old reports are taken away, so that none describes other files than there are; then come the
+    /// renditions; then the new reports. If a step fails for a source, all that was done for it is undone.
+    /// - Returns: what became of each, in their order.
+    package func publish(_ publications: [Publication]) -> [PublishOutcome] {
+        let start = ContinuousClock.now
+        let attempts = publications.map { PublishAttempt($0, outbox, durability, newToken: newToken) }
+        each(attempts) { attempt throws(PublishTrouble) in try attempt.prepare() }
+        each(attempts) { attempt throws(PublishTrouble) in try attempt.withdrawReport() }
+        syncFolders(attempts)
+        each(attempts) { attempt throws(PublishTrouble) in try attempt.publishRenditions() }
+        syncFolders(attempts)
+        let time = Int((ContinuousClock.now - start) / .milliseconds(1))
+        each(attempts) { attempt throws(PublishTrouble) in try attempt.writeReport(milliseconds: time) }
+        syncFolders(attempts)
+        each(attempts) { attempt throws(PublishTrouble) in try attempt.complete() }
+        return attempts.map { attempt in
+            switch attempt.trouble {
+            case .occupied(let name): .nameOccupied(name)
+            case .system(let error): .failed(error)
+            case nil: .published(milliseconds: time, files: attempt.files)
+            }
+        }
+    }
+
+    private func each(_ attempts: [PublishAttempt], _ step: (PublishAttempt) throws(PublishTrouble) -> Void) {
+        for attempt in attempts { attempt.attempt { () throws(PublishTrouble) in try step(attempt) } }
+    }
+
+    /// Makes the new names of the last step survive a loss of power; each folder is synced once.
+    private func syncFolders(_ attempts: [PublishAttempt]) {
+        guard durability == .synced else { return }
+        var results: [BytePath: SystemError?] = [:]
+        for attempt in attempts {
+            attempt.attempt { () throws(PublishTrouble) in
+                for (path, folder) in attempt.changedFolders {
+                    let result = results[path] ?? sync(folder)
+                    results[path] = .some(result)
+                    if let result { throw .system(result) }
+                }
+            }
+        }
+    }
+
+    private func sync(_ folder: Directory) -> SystemError? {
+        do throws(SystemError) {
+            try folder.sync()
+            try FaultPoint.pass(.afterFolderSync)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

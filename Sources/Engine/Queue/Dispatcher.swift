@@ -1,0 +1,264 @@
+// Decides which jobs are next and for which lane. The only part that knows fairness, groups, pauses, and how many lanes an inbox may occupy.
+import Synchronization
+
+/// The dispatcher of a queue: lanes ask it for work. For any thread; `next` waits, and blocks the thread.
+///
+/// As many lanes work at once as there are workers. Besides, an inbox that has work and no lane always gets one: eight sources that take minutes
+/// each do not keep another inbox waiting. A lane that has been waiting for a file system for too long counts as lost to its inbox: that inbox
+/// gets no more work until the file system answers, and another lane takes the place of the lost one.
+package final class Dispatcher: Sendable {
+    /// What a lane does.
+    package enum Activity: Sendable {
+        /// It waits for a file system: claiming, opening, publishing, putting away.
+        case files
+        /// It waits for a worker, which has deadlines of its own.
+        case worker
+    }
+
+    fileprivate struct Occupation {
+        let inbox: String
+        var activity = Activity.files
+        var since: Moment
+    }
+
+    fileprivate struct Inbox {
+        var isPaused = false
+        /// When something may be due; `never` if nothing is known.
+        var due = Moment.now
+        /// Jobs that are known to wait; more may.
+        var waiting = 0
+        /// Counts offers, so that a look at the store that came before one does not hide it.
+        var offers = 0
+        var recipe = ""
+    }
+
+    fileprivate struct State {
+        var share = FairShare()
+        var inboxes: [String: Inbox] = [:]
+        var lanes: [Int: Occupation] = [:]
+        /// Those that have jobs are in `lanes`; the others wait for some.
+        var laneCount = 0
+        var nextLane = 0
+        /// Lanes that work at once.
+        var workers: Int
+        /// A file system that has not answered for so long hangs.
+        let patience: Duration
+        var isClosed = false
+    }
+
+    private let state: Monitor<State>
+    private let store: any JobStore
+    private let owner: String
+    private let groupLimit: Int
+    /// Takes a lane's number, and runs a lane on a thread of its own until `next` gives it nothing.
+    private let startLane: @Sendable (Dispatcher, Int) -> Void
+    private let trouble: @Sendable (String, StoreError) -> Void
+
+    /// A source of at most so many bytes may share its syncs with others.
+    private static let lightBytes = 256 << 10
+    /// How long leases hold without being extended, in milliseconds.
+    package static let lease = 600_000
+    /// No picture takes a worker so long.
+    private static let longestWork = Duration.seconds(3600)
+
+    /// - Parameters:
+    ///   - owner: random for each start of the program; leases are in its name.
+    ///   - workers: lanes that work at once.
+    ///   - groupLimit: light jobs that a lane gets at once.
+    ///   - patience: how long a file system may take before it counts as hung.
+    ///   - trouble: an inbox could not be asked for its jobs.
+    package init(
+        _ store: any JobStore, owner: String, workers: Int, groupLimit: Int = 1, patience: Duration = .seconds(10),
+        trouble: @escaping @Sendable (String, StoreError) -> Void,
+        startLane: @escaping @Sendable (Dispatcher, Int) -> Void
+    ) {
+        self.store = store
+        self.owner = owner
+        state = Monitor(State(workers: workers, patience: patience))
+        self.groupLimit = groupLimit
+        self.trouble = trouble
+        self.startLane = startLane
+    }
+
+    // MARK: Inboxes
+
+    /// Adds an inbox, or changes one.
+    /// - Parameter recipe: a digest of what is to be done with its sources.
+    /// - Parameter isPaused: what a new inbox is at first.
+    package func set(_ inbox: String, weight: Int, recipe: String, isPaused: Bool = false) {
+        state.change { state in
+            state.share.set(inbox, weight: weight)
+            state.inboxes[inbox, default: Inbox(isPaused: isPaused)].recipe = recipe
+        }
+        startLanes()
+    }
+
+    /// Lets go of an inbox.
+    package func remove(_ inbox: String) {
+        state.change { state in
+            state.share.remove(inbox)
+            state.inboxes[inbox] = nil
+        }
+    }
+
+    /// Nothing is given out of this inbox until it is resumed.
+    package func pause(_ inbox: String) { state.change { $0.inboxes[inbox]?.isPaused = true } }
+
+    package func resume(_ inbox: String) {
+        state.change { state in
+            state.inboxes[inbox]?.isPaused = false
+            state.inboxes[inbox]?.due = .now
+        }
+        startLanes()
+    }
+
+    /// Jobs of an inbox were added or changed: the next look is now, or at this time.
+    /// - Parameter count: how many were added.
+    package func added(_ count: Int = 0, to inbox: String, due: Moment = .now) {
+        state.change { state in
+            guard var entry = state.inboxes[inbox] else { return }
+            entry.offers += 1
+            entry.waiting += count
+            entry.due = min(entry.due, due)
+            state.inboxes[inbox] = entry
+        }
+        startLanes()
+    }
+
+    /// Nobody gets anything from now on.
+    package func close() { state.change { $0.isClosed = true } }
+
+    // MARK: Lanes
+
+    /// Starts lanes as long as there is work for them that no lane waits for. To be called now and then: what hangs shows with time.
+    package func startLanes() {
+        while let lane = state.change({ $0.newLane() }) { startLane(self, lane) }
+    }
+
+    /// The next jobs for a lane: one, or several light ones of one inbox. Waits for them.
+    /// - Returns: nothing if the lane is to end.
+    package func next(lane: Int) -> [Lease] {
+        while let (inbox, request, offers) = choose(lane) {
+            let leases: [Lease]
+            do throws(StoreError) {
+                leases = try store.take(request)
+                if leases.count < request.limit { try lookAhead(inbox, offers) } else { took(leases.count, from: inbox) }
+            } catch {
+                free(lane)
+                state.change { $0.inboxes[inbox]?.due = .now + .seconds(1) }
+                trouble(inbox, error)
+                continue
+            }
+            if !leases.isEmpty { return leases }
+            free(lane)
+        }
+        return []
+    }
+
+    /// What a lane does now.
+    package func note(_ activity: Activity, lane: Int) {
+        state.change { state in
+            state.lanes[lane]?.activity = activity
+            state.lanes[lane]?.since = .now
+        }
+    }
+
+    /// A lane has done what it was given.
+    package func free(_ lane: Int) {
+        state.change { $0.lanes[lane] = nil }
+        startLanes()
+    }
+
+    /// A lane ends.
+    package func ended(_ lane: Int) {
+        state.change { state in
+            state.lanes[lane] = nil
+            state.laneCount -= 1
+        }
+    }
+
+    /// A lane cannot work at all: one fewer is started from now on, and without any the queue is closed.
+    package func giveUp(_ lane: Int) {
+        state.change { state in
+            state.lanes[lane] = nil
+            state.laneCount -= 1
+            state.workers -= 1
+            if state.workers == 0 { state.isClosed = true }
+        }
+    }
+
+    /// Waits until every lane has ended after `close`, or until a time: a lane that a file system has hung ends with the process.
+    package func waitUntilClosed(until end: Moment = .never) {
+        state.look { $0.laneCount == 0 || .now >= end ? .ready(()) : .wait(until: end) }
+    }
+
+    /// Whether no lane is longer at one thing than anything may take. A lane that a file system has hung is its inbox' loss alone.
+    package var isAlive: Bool {
+        state.change { state in state.lanes.values.allSatisfy { $0.activity == .files || .now < $0.since + Self.longestWork } }
+    }
+
+    private func choose(_ lane: Int) -> (inbox: String, TakeRequest, offers: Int)? {
+        state.look { state -> Monitor<State>.Look<(inbox: String, TakeRequest, offers: Int)?> in
+            if state.isClosed || state.idle > state.workers { return .ready(nil) }
+            guard let inbox = state.share.next(of: state.eligible), let entry = state.inboxes[inbox] else {
+                return .wait(until: state.nextLook)
+            }
+            state.lanes[lane] = Occupation(inbox: inbox, since: .now)
+            // Some are left for the other lanes, so that a few sources are done at the same time.
+            let limit = max(1, min(groupLimit, entry.waiting - state.workers))
+            let request = TakeRequest(
+                inbox: inbox, limit: limit, lightBytes: Self.lightBytes, owner: owner, lease: Self.lease, recipe: entry.recipe)
+            return .ready((inbox, request, entry.offers))
+        }
+    }
+
+    private func took(_ count: Int, from inbox: String) {
+        state.change { state in
+            guard let waiting = state.inboxes[inbox]?.waiting else { return }
+            state.inboxes[inbox]?.waiting = max(0, waiting - count)
+        }
+    }
+
+    /// There was less than could be taken: finds out when there may be more.
+    private func lookAhead(_ inbox: String, _ offers: Int) throws(StoreError) {
+        let next = try store.nextDue(inbox: inbox)
+        let due = next.map { Moment.now + .milliseconds(max(0, $0 - wallClock())) } ?? .never
+        state.change { state in
+            guard var entry = state.inboxes[inbox], entry.offers == offers else { return }
+            // Waits have an end even if somebody sets the clock back.
+            entry.due = due == .never ? .never : min(due, .now + .seconds(60))
+            entry.waiting = next == nil ? 0 : 1
+            state.inboxes[inbox] = entry
+        }
+    }
+}
+
+extension Dispatcher.State {
+    /// Lanes that wait for jobs.
+    fileprivate var idle: Int { laneCount - lanes.count }
+
+    private func hangs(_ lane: Dispatcher.Occupation) -> Bool { lane.activity == .files && .now > lane.since + patience }
+
+    /// The inboxes that may get a lane now.
+    fileprivate var eligible: [String] {
+        let now = Moment.now
+        let working = lanes.values.count { !hangs($0) }
+        return inboxes.compactMap { name, inbox in
+            guard !inbox.isPaused, inbox.due <= now else { return nil }
+            let own = lanes.values.filter { $0.inbox == name }
+            guard !own.contains(where: hangs) else { return nil }
+            return working < workers || own.isEmpty ? name : nil
+        }
+    }
+
+    /// When a look may find something else without anybody having changed anything.
+    fileprivate var nextLook: Moment { inboxes.values.filter { !$0.isPaused && $0.due > .now }.map(\.due).min() ?? .never }
+
+    /// The number of a lane to start, if one is needed.
+    fileprivate mutating func newLane() -> Int? {
+        guard !isClosed, laneCount < workers || idle == 0 && !eligible.isEmpty else { return nil }
+        laneCount += 1
+        nextLane += 1
+        return nextLane
+    }
+}

@@ -1,0 +1,67 @@
+// A job: one source of one inbox and what has happened to it so far. Plain values; nothing here touches a disk or knows a clock.
+package import Pipeline
+
+/// A source that intake considers complete, as it is handed to the queue.
+package struct NewJob: Equatable, Sendable {
+    package let id: JobID
+    /// The inbox' name in the mill file: its identity, whatever its path is.
+    package let inbox: String
+    /// The source's path from the inbox.
+    package let path: BytePath
+    package let isSet: Bool
+    package let observed: ObservedFile
+    /// `originals: keep`: the snapshot in the spool is a copy, and the original stays in the inbox.
+    package let keepsOriginal: Bool
+    /// It is in the spool already: recovery found it there, and the store did not know it.
+    package let isInSpool: Bool
+
+    package init(
+        id: JobID, inbox: String, path: BytePath, isSet: Bool = false, observed: ObservedFile, keepsOriginal: Bool = false, isInSpool: Bool = false
+    ) {
+        self.id = id
+        self.inbox = inbox
+        self.path = path
+        self.isSet = isSet
+        self.observed = observed
+        self.keepsOriginal = keepsOriginal
+        self.isInSpool = isInSpool
+    }
+}
+
+/// A job as the store keeps it. Times are milliseconds since 1970, by the store's clock.
+package struct Job: Equatable, Sendable {
+    package let id: JobID
+    package let inbox: String
+    package let path: BytePath
+    package let isSet: Bool
+    package let observed: ObservedFile
+    package let keepsOriginal: Bool
+    package var progress: JobProgress
+    /// What was to be done with it when its last attempt began: a digest of the pipeline and of the options.
+    package var recipe: String
+    /// When it was offered.
+    package let offered: Int
+    package var changed: Int
+
+    package init(
+        id: JobID, inbox: String, path: BytePath, isSet: Bool, observed: ObservedFile, keepsOriginal: Bool, progress: JobProgress,
+        recipe: String = "", offered: Int, changed: Int
+    ) {
+        self.id = id
+        self.inbox = inbox
+        self.path = path
+        self.isSet = isSet
+        self.observed = observed
+        self.keepsOriginal = keepsOriginal
+        self.progress = progress
+        self.recipe = recipe
+        self.offered = offered
+        self.changed = changed
+    }
+
+    /// The name by which it owns the names of its renditions: the inbox and the path in it.
+    package var owner: BytePath { BytePath(inbox).appending(path) }
+
+    /// Several jobs like this can share their syncs. What was begun before is done alone: it may be what took the program down.
+    package func isLight(below bytes: Int) -> Bool { !isSet && progress.state == .offered && progress.attempts == 0 && observed.bytes <= bytes }
+}

@@ -1,0 +1,117 @@
+// A job with its lease, as every store keeps it, and what happens to both. Pure: a store reads records, asks here, and writes them back.
+import Pipeline
+
+/// Who works on a job, and until when nobody else may.
+struct Hold: Equatable, Sendable {
+    let owner: String
+    let token: String
+    /// Milliseconds since 1970, by the store's clock.
+    var until: Int
+}
+
+/// A job, its place in the order of offers, and its lease.
+struct JobRecord: Sendable {
+    var job: Job
+    /// Rises with each offer.
+    let number: Int
+    var hold: Hold?
+
+    /// Nobody holds the job, or the lease has run out.
+    func isFree(now: Int) -> Bool { hold.map { $0.until <= now } ?? true }
+
+    /// The job's time has come. A time further away than any delay comes from a clock that was set back since.
+    func isDue(now: Int, _ policy: RetryPolicy) -> Bool {
+        job.progress.notBefore <= now || job.progress.notBefore > now + policy.longest
+    }
+
+    /// A job that was just offered.
+    init(_ new: NewJob, number: Int, now: Int) {
+        job = Job(
+            id: new.id, inbox: new.inbox, path: new.path, isSet: new.isSet, observed: new.observed, keepsOriginal: new.keepsOriginal,
+            progress: JobProgress(new.isInSpool ? .waiting : .offered, notBefore: now), offered: now, changed: now)
+        self.number = number
+    }
+
+    init(job: Job, number: Int, hold: Hold?) {
+        self.job = job
+        self.number = number
+        self.hold = hold
+    }
+
+    /// The same job after another look at its source; nil if it is under way and cannot change. Attempts belong to what was attempted, so
+    /// another content has none behind it.
+    func offeredAgain(_ new: NewJob, now: Int) -> JobRecord? {
+        guard job.progress.state == .offered, !new.isInSpool else { return nil }
+        let isSame = job.observed.hasSameContent(as: new.observed) && job.isSet == new.isSet
+        let progress = isSame ? job.progress : JobProgress(.offered, notBefore: job.progress.notBefore)
+        let renewed = Job(
+            id: job.id, inbox: job.inbox, path: job.path, isSet: new.isSet, observed: new.observed, keepsOriginal: new.keepsOriginal,
+            progress: progress, recipe: job.recipe, offered: job.offered, changed: now)
+        return JobRecord(job: renewed, number: number, hold: hold)
+    }
+
+    /// The job in the hands of who takes it; nil if it cannot be taken.
+    func taken(by request: TakeRequest, now: Int, _ policy: RetryPolicy) -> (record: JobRecord, lease: Lease)? {
+        let (progress, effects) = transition(job.progress, .taken, policy: policy)
+        guard let progress, !effects.contains(.outOfStep) else { return nil }
+        var taken = self
+        taken.job.progress = progress
+        taken.job.changed = now
+        // What ended an attempt is recorded with that attempt's recipe, also if the pipeline has changed since.
+        if progress.state == .running { taken.job.recipe = request.recipe }
+        let token = newToken()
+        taken.hold = Hold(owner: request.owner, token: token, until: now + request.lease)
+        return (taken, Lease(job: taken.job, effects: effects, token: token))
+    }
+
+    /// What an event makes of the job; nil as record if it is forgotten.
+    func after(_ event: JobEvent, now: Int, _ policy: RetryPolicy) -> (record: JobRecord?, effects: [JobEffect]) {
+        let (progress, effects) = transition(job.progress, event, policy: policy)
+        guard let progress else { return (nil, effects) }
+        var changed = self
+        changed.job.progress = progress
+        if progress != job.progress { changed.job.changed = now }
+        if !effects.contains(where: \.isForTheHolder) { changed.hold = nil }
+        return (changed, effects)
+    }
+}
+
+extension JobEffect {
+    /// The holder goes on with it, so the lease holds on.
+    fileprivate var isForTheHolder: Bool {
+        switch self {
+        case .claim, .attempt, .settle, .deadLetter, .outOfStep: true
+        case .retry, .countDone, .countFailed, .lost, .completeNote, .adopt: false
+        }
+    }
+}
+
+extension Job {
+    /// What to remember of an original that stays in its inbox, after the job has ended.
+    var keptOriginal: KeptOriginal? {
+        keepsOriginal ? KeptOriginal(observed: observed, recipe: recipe, code: progress.state == .failed ? progress.failure?.code : nil) : nil
+    }
+}
+
+extension ObservedFile {
+    /// The device may have another number after a restart of the machine, and a restored file another inode.
+    func hasSameContent(as other: ObservedFile) -> Bool { bytes == other.bytes && modified == other.modified }
+}
+
+extension Sequence<JobRecord> {
+    /// The jobs that one holder takes together: the first, and those after it if all are light. What was begun before is not light, so that
+    /// it shares its attempt with nobody.
+    func group(_ request: TakeRequest) -> [JobRecord] {
+        var group: [JobRecord] = []
+        for record in self where group.count < request.limit {
+            guard group.isEmpty || group[0].job.isLight(below: request.lightBytes) && record.job.isLight(below: request.lightBytes) else { break }
+            group.append(record)
+        }
+        return group
+    }
+}
+
+/// For one lease: random, so that it is never used twice.
+private func newToken() -> String {
+    String(UInt64.random(in: .min ... .max), radix: 36) + "-" + String(UInt64.random(in: .min ... .max), radix: 36)
+}

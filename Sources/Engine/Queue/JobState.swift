@@ -1,0 +1,103 @@
+// The states of a job, and what can happen to one. `transition` is the only place that says what follows from what.
+package import Pipeline
+
+/// How far a job is. The order of the cases is that of a life.
+package enum JobState: String, CaseIterable, Sendable {
+    /// Complete, and still in its inbox.
+    case offered
+    /// Somebody holds its lease and works on it: the source is about to enter the spool, or is there.
+    case running
+    /// In the spool, until the next attempt.
+    case waiting
+    /// All renditions and the report are in place; the original is still to leave the spool.
+    case published
+    /// It has failed for good; the source is still to go to `failed/`.
+    case rejected
+    /// The original has left the spool after success.
+    case done
+    /// The source is in `failed/`.
+    case failed
+
+    /// There is something left to do.
+    package var isOpen: Bool {
+        switch self {
+        case .offered, .running, .waiting, .published, .rejected: true
+        case .done, .failed: false
+        }
+    }
+}
+
+/// The part of a job that transitions change.
+package struct JobProgress: Equatable, Sendable {
+    package var state: JobState
+    /// Attempts that have begun, the present one included.
+    package var attempts: Int
+    /// No attempt before this time, in milliseconds since 1970. It also decides the order.
+    package var notBefore: Int
+    /// Why the last attempt failed.
+    package var failure: Failure?
+
+    package init(_ state: JobState, attempts: Int = 0, notBefore: Int = 0, failure: Failure? = nil) {
+        self.state = state
+        self.attempts = attempts
+        self.notBefore = notBefore
+        self.failure = failure
+    }
+}
+
+/// Where recovery has found the source of a job.
+package enum SourcePlace: CaseIterable, Sendable {
+    /// In the job's folder of the spool, complete.
+    case spool
+    /// In the inbox, as it was observed.
+    case inbox
+    case nowhere
+}
+
+/// What can happen to a job. `now` is in milliseconds since 1970.
+package enum JobEvent: Equatable, Sendable {
+    /// The dispatcher has leased it.
+    case taken
+    /// The inbox did not give it: it is gone, has changed, or may not be taken.
+    case unclaimed
+    /// The inbox could not be looked into, so the source is still there: that costs no attempt.
+    case unreached
+    /// Somebody still writes to it, so it went back to its inbox.
+    case returned
+    /// Stopped through no fault of the source, such as SIGTERM.
+    case interrupted
+    /// Something around it is broken, such as a full disk: that costs no attempt.
+    case obstructed(Failure, now: Int)
+    /// An attempt has failed. `isFinal`: no other attempt can succeed.
+    case attemptFailed(Failure, isFinal: Bool, now: Int)
+    case published
+    /// The original has left the spool: to `done/`, to `failed/`, deleted, or its copy removed.
+    case settled
+    /// A start has looked for the source of a job that an earlier one had begun.
+    case found(SourcePlace, now: Int)
+}
+
+/// What somebody has to do because of a transition.
+package enum JobEffect: Equatable, Sendable {
+    /// Take the source from its inbox into the spool.
+    case claim
+    /// Render and publish.
+    case attempt
+    /// Let the original leave the spool after success.
+    case settle
+    /// Move the source to `failed/`.
+    case deadLetter(Failure)
+    /// Tell that it is tried again after so many milliseconds.
+    case retry(after: Int)
+    /// Count it and, if its original stays in the inbox, remember that it needs nothing more.
+    case countDone
+    case countFailed
+    /// Tell that somebody has removed the source from the spool.
+    case lost
+    /// The source may have reached `failed/` without its note: write it.
+    case completeNote
+    /// A job that has ended has a source in the spool: it is a new job.
+    case adopt
+    /// The event does not follow from the state: a mistake in this program. The job stays as it is until the next start.
+    case outOfStep
+}

@@ -1,0 +1,37 @@
+// Inboxes whose name has changed in the mill file: what the ledger knows of them goes along.
+import GRDB
+import Pipeline
+
+enum LedgerInboxes {
+    private static let tables = ["jobs", "kept", "totals", "inboxes"]
+
+    /// Records where each inbox is. One that has its path and another name now takes its jobs, kept originals, totals and names along. If the
+    /// new name belonged to another inbox, what is known of that goes under its path, as for every inbox that is no longer there.
+    static func record(_ inboxes: [BytePath: String], _ database: Database) throws {
+        let recorded = try Row.fetchAll(database, sql: "SELECT name, path FROM inboxes")
+            .map { (name: $0["name"] as String, path: BytePath(blob: $0["path"])) }
+        var renames: [String: String] = [:]
+        for (name, path) in recorded {
+            if let new = inboxes[path], new != name { renames[name] = new }
+        }
+        let targets = Set(renames.values)
+        for (name, path) in recorded where targets.contains(name) && renames[name] == nil { renames[name] = path.text }
+        // By way of names that no inbox has, since two may have changed places.
+        for old in renames.keys { try rename(old, to: "\u{1}" + old, database) }
+        for (old, new) in renames { try rename("\u{1}" + old, to: new, database) }
+        for (path, name) in inboxes {
+            try database.execute(
+                sql:
+                    "INSERT INTO inboxes (name, path) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET path = excluded.path WHERE path <> excluded.path",
+                arguments: [name, path.blob])
+        }
+    }
+
+    private static func rename(_ old: String, to new: String, _ database: Database) throws {
+        for table in tables {
+            let column = table == "inboxes" ? "name" : "inbox"
+            try database.execute(sql: "UPDATE OR REPLACE \(table) SET \(column) = ? WHERE \(column) = ?", arguments: [new, old])
+        }
+        try database.renameOwners(from: BytePath(old), to: BytePath(new))
+    }
+}

@@ -1,0 +1,282 @@
+// The queue of one run: in memory, gone with the process.
+package import Pipeline
+import Synchronization
+
+/// Jobs and names in memory, for `run`. Nothing in it can fail. Taking a job costs the logarithm of the number of jobs.
+package final class MemoryJobStore: JobStore {
+    private let contents: Mutex<Contents>
+    /// Milliseconds since 1970.
+    private let clock: @Sendable () -> Int
+
+    /// - Parameter policy: of each inbox, by its name. It must not call the store.
+    package init(
+        policy: @escaping @Sendable (_ inbox: String) -> RetryPolicy = { _ in .run }, clock: @escaping @Sendable () -> Int = wallClock
+    ) {
+        contents = Mutex(Contents(policy: policy))
+        self.clock = clock
+    }
+
+    // MARK: - Jobs
+
+    package func offer(_ jobs: [NewJob]) -> [OfferOutcome] {
+        contents.withLock { contents in jobs.map { contents.offer($0, now: clock()) } }
+    }
+
+    package func take(_ request: TakeRequest) -> [Lease] {
+        contents.withLock { $0.take(request, now: clock()) }
+    }
+
+    package func extend(_ leases: [Lease], by milliseconds: Int) -> [Lease] {
+        contents.withLock { contents in leases.filter { contents.extend($0, until: clock() + milliseconds) } }
+    }
+
+    package func update(_ updates: [JobUpdate]) -> [UpdateOutcome] {
+        contents.withLock { contents in
+            updates.map { update in
+                guard let record = contents.records[update.lease.job.id], record.hold?.token == update.lease.token else { return .leaseLost }
+                return contents.apply(update.event, to: record, now: clock())
+            }
+        }
+    }
+
+    package func nextDue(inbox: String) -> Int? {
+        contents.withLock { $0.nextDue(inbox, now: clock()) }
+    }
+
+    package func orphans(inbox: String, owner: String) -> [Job] {
+        contents.withLock { contents in
+            let open = contents.inboxes[inbox]?.open.values.compactMap { contents.records[$0] } ?? []
+            return open.filter { $0.hold?.owner != owner }.sorted { $0.number < $1.number }.map(\.job)
+        }
+    }
+
+    package func recover(_ jobs: [(job: Job, place: SourcePlace)]) -> [UpdateOutcome] {
+        contents.withLock { contents in
+            let now = clock()
+            return jobs.map { job, place in
+                guard var record = contents.records[job.id], record.job.progress == job.progress else { return .leaseLost }
+                record.hold = nil
+                return contents.apply(.found(place, now: now), to: record, now: now)
+            }
+        }
+    }
+
+    // MARK: - Looking
+
+    package func job(_ id: JobID) -> Job? { contents.withLock { $0.records[id]?.job } }
+
+    package func totals(inbox: String) -> JobTotals { contents.withLock { $0.inboxes[inbox]?.totals ?? JobTotals() } }
+
+    package func openCount(inbox: String) -> (count: Int, waiting: Int, oldest: Int?) {
+        contents.withLock { contents in
+            let open = contents.inboxes[inbox]?.open.values.compactMap { contents.records[$0]?.job } ?? []
+            return (open.count, open.count { $0.progress.state == .waiting }, open.map(\.offered).min())
+        }
+    }
+
+    package func inboxesWithOpenJobs() -> [String] {
+        contents.withLock { $0.inboxes.filter { !$0.value.open.isEmpty }.keys.sorted() }
+    }
+
+    package func recentFailures(limit: Int) -> [Job] {
+        contents.withLock { contents in
+            contents.ended(.failed).suffix(limit).reversed().map(\.job)
+        }
+    }
+
+    package func kept(inbox: String) -> [BytePath: KeptOriginal] { contents.withLock { $0.inboxes[inbox]?.kept ?? [:] } }
+
+    package func forgetKept(inbox: String, paths: [BytePath]) {
+        contents.withLock { contents in
+            for path in paths { contents.inboxes[inbox]?.kept[path] = nil }
+        }
+    }
+
+    package func prune(keeping: Int) -> Int {
+        contents.withLock { contents in
+            let old = [JobState.done, .failed].flatMap { contents.ended($0).dropLast(keeping) }
+            for record in old { contents.records[record.job.id] = nil }
+            return old.count
+        }
+    }
+
+    // MARK: - Names
+
+    package func names(of source: BytePath, in outbox: BytePath) -> [BytePath] {
+        contents.withLock { Array($0.outboxes[outbox]?.owned[source] ?? []) }
+    }
+
+    package func owners(of names: [BytePath], in outbox: BytePath) -> [BytePath: BytePath] {
+        contents.withLock { contents in
+            let owners = contents.outboxes[outbox]?.owners ?? [:]
+            return names.reduce(into: [:]) { $0[$1] = owners[$1] }
+        }
+    }
+
+    package func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath]) -> Bool {
+        contents.withLock { contents in
+            let owners = contents.outboxes[outbox]?.owners ?? [:]
+            guard names.allSatisfy({ name in owners[name].map { $0 == source || $0 == seen[name] } ?? true }) else { return false }
+            for name in names { contents.outboxes[outbox, default: OwnedNames()].give(name, to: source) }
+            return true
+        }
+    }
+
+    package func release(_ names: [BytePath], in outbox: BytePath) {
+        contents.withLock { contents in
+            for name in names { contents.outboxes[outbox]?.give(name, to: nil) }
+        }
+    }
+
+    package func ownedNames(after place: OwnedName?, limit: Int) -> [OwnedName] {
+        contents.withLock { contents in
+            let all = contents.outboxes.flatMap { outbox, names in
+                names.owners.map { OwnedName(outbox: outbox, name: $0.key, source: $0.value) }
+            }
+            let after = all.filter { name in place.map { $0.precedes(name) } ?? true }
+            return Array(after.sorted { $0.precedes($1) }.prefix(limit))
+        }
+    }
+}
+
+extension OwnedName {
+    fileprivate func precedes(_ other: OwnedName) -> Bool {
+        outbox == other.outbox
+            ? name.bytes.lexicographicallyPrecedes(other.name.bytes) : outbox.bytes.lexicographicallyPrecedes(other.outbox.bytes)
+    }
+}
+
+/// The names in one outbox.
+private struct OwnedNames {
+    private(set) var owners: [BytePath: BytePath] = [:]
+    private(set) var owned: [BytePath: Set<BytePath>] = [:]
+
+    mutating func give(_ name: BytePath, to source: BytePath?) {
+        if let old = owners[name] { owned[old]?.remove(name) }
+        owners[name] = source
+        if let source { owned[source, default: []].insert(name) }
+    }
+}
+
+/// A job in a heap. It is out of date if the job has changed since, and then it is dropped when it comes to the top.
+private struct Turn: Comparable {
+    let time: Int
+    let number: Int
+    let id: JobID
+
+    static func < (left: Turn, right: Turn) -> Bool { (left.time, left.number) < (right.time, right.number) }
+}
+
+private struct Inbox {
+    /// Free jobs by the time at which they are due.
+    var due = Heap<Turn>()
+    /// Leases by the time at which they run out.
+    var leases = Heap<Turn>()
+    var open: [BytePath: JobID] = [:]
+    var totals = JobTotals()
+    var kept: [BytePath: KeptOriginal] = [:]
+}
+
+private struct Contents {
+    let policy: @Sendable (String) -> RetryPolicy
+    var records: [JobID: JobRecord] = [:]
+    var inboxes: [String: Inbox] = [:]
+    var outboxes: [BytePath: OwnedNames] = [:]
+    var lastNumber = 0
+
+    init(policy: @escaping @Sendable (String) -> RetryPolicy) { self.policy = policy }
+
+    /// Ended jobs in the order in which they were offered.
+    func ended(_ state: JobState) -> [JobRecord] {
+        records.values.filter { $0.job.progress.state == state }.sorted { $0.number < $1.number }
+    }
+
+    mutating func offer(_ new: NewJob, now: Int) -> OfferOutcome {
+        if let id = inboxes[new.inbox]?.open[new.path], let open = records[id] {
+            guard let again = open.offeredAgain(new, now: now) else { return .busy }
+            put(again)
+            return .known
+        }
+        if records[new.id]?.job.progress.state.isOpen == true { return .busy }
+        lastNumber += 1
+        put(JobRecord(new, number: lastNumber, now: now))
+        return .added
+    }
+
+    mutating func take(_ request: TakeRequest, now: Int) -> [Lease] {
+        let policy = policy(request.inbox)
+        var group: [JobRecord] = []
+        var leases: [Lease] = []
+        while let next = nextFree(request.inbox, now: now), next.isDue(now: now, policy), (group + [next]).group(request).count > group.count,
+            let taken = next.taken(by: request, now: now, policy)
+        {
+            put(taken.record)
+            group.append(next)
+            leases.append(taken.lease)
+        }
+        return leases
+    }
+
+    mutating func extend(_ lease: Lease, until: Int) -> Bool {
+        guard var record = records[lease.job.id], record.hold?.token == lease.token else { return false }
+        record.hold?.until = until
+        put(record)
+        return true
+    }
+
+    mutating func apply(_ event: JobEvent, to record: JobRecord, now: Int) -> UpdateOutcome {
+        let (changed, effects) = record.after(event, now: now, policy(record.job.inbox))
+        if let changed {
+            put(changed)
+            count(changed.job, effects)
+        } else {
+            records[record.job.id] = nil
+            inboxes[record.job.inbox]?.open[record.job.path] = nil
+        }
+        return .changed(changed?.job.progress, effects)
+    }
+
+    mutating func nextDue(_ inbox: String, now: Int) -> Int? {
+        nextFree(inbox, now: now).map { $0.isDue(now: now, policy(inbox)) ? min(now, $0.job.progress.notBefore) : $0.job.progress.notBefore }
+    }
+
+    private mutating func count(_ job: Job, _ effects: [JobEffect]) {
+        guard effects.contains(.countDone) || effects.contains(.countFailed) else { return }
+        inboxes[job.inbox]?.totals.done += effects.contains(.countDone) ? 1 : 0
+        inboxes[job.inbox]?.totals.failed += effects.contains(.countFailed) ? 1 : 0
+        if let kept = job.keptOriginal { inboxes[job.inbox]?.kept[job.path] = kept }
+    }
+
+    /// Records a job as it is now, and its next turn.
+    private mutating func put(_ record: JobRecord) {
+        let job = record.job
+        records[job.id] = record
+        if !job.progress.state.isOpen {
+            inboxes[job.inbox]?.open[job.path] = nil
+        } else if let hold = record.hold {
+            inboxes[job.inbox, default: Inbox()].open[job.path] = job.id
+            inboxes[job.inbox]?.leases.add(Turn(time: hold.until, number: record.number, id: job.id))
+        } else {
+            inboxes[job.inbox, default: Inbox()].open[job.path] = job.id
+            inboxes[job.inbox]?.due.add(Turn(time: job.progress.notBefore, number: record.number, id: job.id))
+        }
+    }
+
+    /// The free job that is due first; those whose lease has run out are free.
+    private mutating func nextFree(_ inbox: String, now: Int) -> JobRecord? {
+        while let turn = inboxes[inbox]?.leases.first, turn.time <= now {
+            _ = inboxes[inbox]?.leases.takeFirst()
+            guard let record = records[turn.id], let hold = record.hold, hold.until == turn.time else { continue }
+            inboxes[inbox]?.due.add(Turn(time: record.job.progress.notBefore, number: record.number, id: turn.id))
+        }
+        while let turn = inboxes[inbox]?.due.first {
+            if let record = records[turn.id], record.number == turn.number, record.job.progress.notBefore == turn.time,
+                record.job.progress.state.isOpen, record.isFree(now: now)
+            {
+                return record
+            }
+            _ = inboxes[inbox]?.due.takeFirst()
+        }
+        return nil
+    }
+}

@@ -1,0 +1,31 @@
+// Which source owns which name in which output folder.
+package import Pipeline
+
+/// The record of names. A name belongs to the source that first published it.
+package protocol NameStore: Sendable {
+    /// The names that a source owns in an outbox, in no order.
+    func names(of source: BytePath, in outbox: BytePath) throws(StoreError) -> [BytePath]
+    /// The owners of those of these names that have one.
+    func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: BytePath]
+    /// Gives names to a source, all or none, if their owners are still the ones that were seen.
+    /// - Parameter seen: the present owner of each name that has one and is to be taken away from it; the source itself need not be named.
+    /// - Returns: false if somebody else was quicker, and nothing was changed.
+    func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath]) throws(StoreError) -> Bool
+    /// Frees names.
+    func release(_ names: [BytePath], in outbox: BytePath) throws(StoreError)
+    /// Some thousand owned names after a place, in a fixed order, to find those whose rendition is gone; empty at the end.
+    func ownedNames(after place: OwnedName?, limit: Int) throws(StoreError) -> [OwnedName]
+}
+
+/// A name and its owner.
+package struct OwnedName: Equatable, Sendable {
+    package let outbox: BytePath
+    package let name: BytePath
+    package let source: BytePath
+
+    package init(outbox: BytePath, name: BytePath, source: BytePath) {
+        self.outbox = outbox
+        self.name = name
+        self.source = source
+    }
+}

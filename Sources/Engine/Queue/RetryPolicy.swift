@@ -1,0 +1,75 @@
+// The retry policy: how often a source is attempted, how long it waits in between, and which failures are not its own. Pure.
+package import Pipeline
+
+/// What to do after an attempt that failed.
+package enum AfterFailure: Equatable, Sendable {
+    /// The surroundings are broken: the inbox pauses, and the attempt costs the source nothing.
+    case pause(PauseReason)
+    /// Another attempt may succeed, if the source has one left.
+    case retry
+    /// No other attempt can succeed.
+    case final
+}
+
+/// How often and when a source is attempted again: exponential back-off.
+package struct RetryPolicy: Equatable, Sendable {
+    /// Which failures are attempted again.
+    package enum Scope: Sendable {
+        /// Every failure that may pass; trouble with the surroundings pauses the inbox.
+        case everythingThatMayPass
+        /// Only the loss of a worker; nothing pauses.
+        case workerCrashes
+    }
+
+    /// How many attempts a source has.
+    package let attempts: Int
+    /// The delay after the first failure, in milliseconds; it doubles with each further one.
+    package let first: Int
+    /// No delay is longer, in milliseconds.
+    package let longest: Int
+    package let scope: Scope
+
+    package init(attempts: Int, first: Int = 1_000, longest: Int = 300_000, scope: Scope = .everythingThatMayPass) {
+        self.attempts = attempts
+        self.first = first
+        self.longest = longest
+        self.scope = scope
+    }
+
+    /// For one pass over a folder: a lost worker is replaced and the source attempted again at once; every other failure is reported.
+    package static let run = RetryPolicy(attempts: 3, first: 0, longest: 0, scope: .workerCrashes)
+
+    /// How long to wait after the n-th attempt has failed, n from 1.
+    package func delay(afterAttempt number: Int) -> Int {
+        let doublings = min(max(0, number - 1), 40)
+        let (product, overflow) = first.multipliedReportingOverflow(by: 1 << doublings)
+        return overflow ? longest : min(product, longest)
+    }
+
+    /// A recorded time as it holds now: never further away than the longest delay, however the clock was set meanwhile.
+    package func capped(_ notBefore: Int, now: Int) -> Int { min(notBefore, now + longest) }
+
+    /// - Parameter surroundings: looks whether the outbox can be written to, and says why not. Only called if the failure may come from there.
+    ///   A full disk is believed only if there is no room for a probe either; if there is, the source itself is too large for what is left.
+    package func decide(after failure: Failure, surroundings: () -> PauseReason?) -> AfterFailure {
+        switch scope {
+        case .workerCrashes: failure.code == .workerCrashed ? .retry : .final
+        case .everythingThatMayPass: failure.code.decision(surroundings)
+        }
+    }
+}
+
+extension FailureCode {
+    fileprivate func decision(_ surroundings: () -> PauseReason?) -> AfterFailure {
+        switch self {
+        case .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound:
+            surroundings().map { .pause($0) } ?? .retry
+        case .changedWhileRead, .timedOut, .workerCrashed, .outOfMemory:
+            .retry
+        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooManyFrames, .tooManyBytes,
+            .tooMuchMemory, .isADirectory, .notARegularFile, .emptyResult, .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes, .setMemberFailed,
+            .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .internal:
+            .final
+        }
+    }
+}

@@ -1,0 +1,159 @@
+// The life of a job in the ledger: each call reads rows, asks what follows, and writes them back in one transaction.
+import FoundationEssentials
+import GRDB
+import Pipeline
+
+extension SQLiteJobStore {
+    package func offer(_ jobs: [NewJob]) throws(StoreError) -> [OfferOutcome] {
+        try change { database in
+            let now = clock()
+            return try jobs.map { try offer($0, now: now, database) }
+        }
+    }
+
+    private func offer(_ new: NewJob, now: Int, _ database: Database) throws -> OfferOutcome {
+        if let open = try database.record("inbox = ? AND path = ? AND \(LedgerSchema.isOpen)", [new.inbox, new.path.blob]) {
+            guard let again = open.offeredAgain(new, now: now) else { return .busy }
+            try database.write(again, token: open.hold?.token)
+            return .known
+        }
+        if let known = try database.record("id = ?", [new.id.text]) {
+            guard !known.job.progress.state.isOpen else { return .busy }
+            // A job that has ended left its source in the spool: the same folder is a new job now.
+            try database.remove(known.job.id, token: nil)
+        }
+        try database.insert(JobRecord(new, number: 0, now: now))
+        return .added
+    }
+
+    /// Which jobs can be taken now. With `not_before > …`, those that a clock put off which was set back since.
+    static func freeJobs(_ time: String) -> String {
+        "inbox = ? AND \(LedgerSchema.isOpen) AND \(time) AND (lease_until IS NULL OR lease_until <= ?) ORDER BY not_before, number LIMIT ?"
+    }
+
+    package func take(_ request: TakeRequest) throws(StoreError) -> [Lease] {
+        guard request.limit > 0 else { return [] }
+        let policy = policy(request.inbox)
+        return try change { database in
+            let now = clock()
+            let free = { (time: String, limit: Int, bound: Int) in
+                try database.records(Self.freeJobs(time), [request.inbox, bound, now, limit])
+            }
+            var due = try free("not_before <= ?", request.limit, now)
+            if due.isEmpty { due = try free("not_before > ?", 1, now + policy.longest) }
+            return try due.group(request).compactMap { record in
+                guard let taken = record.taken(by: request, now: now, policy) else { return nil }
+                try database.write(taken.record, token: record.hold?.token)
+                return taken.lease
+            }
+        }
+    }
+
+    package func extend(_ leases: [Lease], by milliseconds: Int) throws(StoreError) -> [Lease] {
+        try change { database in
+            let statement = try database.cachedStatement(sql: "UPDATE jobs SET lease_until = ? WHERE id = ? AND token = ?")
+            let until = clock() + milliseconds
+            return try leases.filter { lease in
+                try statement.execute(arguments: [until, lease.job.id.text, lease.token])
+                return database.changesCount == 1
+            }
+        }
+    }
+
+    package func update(_ updates: [JobUpdate]) throws(StoreError) -> [UpdateOutcome] {
+        try change { database in
+            let now = clock()
+            return try updates.map { update in
+                guard let record = try database.record("id = ?", [update.lease.job.id.text]), record.hold?.token == update.lease.token else {
+                    return .leaseLost
+                }
+                return try apply(update.event, to: record, isFreed: false, now: now, database)
+            }
+        }
+    }
+
+    package func recover(_ jobs: [(job: Job, place: SourcePlace)]) throws(StoreError) -> [UpdateOutcome] {
+        try change { database in
+            let now = clock()
+            return try jobs.map { job, place in
+                // What has changed since the look is in somebody's hands.
+                guard let record = try database.record("id = ?", [job.id.text]), record.job.progress == job.progress else { return .leaseLost }
+                return try apply(.found(place, now: now), to: record, isFreed: true, now: now, database)
+            }
+        }
+    }
+
+    private func apply(
+        _ event: JobEvent, to record: JobRecord, isFreed: Bool, now: Int, _ database: Database
+    ) throws -> UpdateOutcome {
+        let token = record.hold?.token
+        var (changed, effects) = record.after(event, now: now, policy(record.job.inbox))
+        if isFreed { changed?.hold = nil }
+        guard let changed else {
+            try database.remove(record.job.id, token: token)
+            return .changed(nil, effects)
+        }
+        try database.write(changed, token: token)
+        if effects.contains(.countDone) || effects.contains(.countFailed) {
+            try database.count(changed.job, isDone: effects.contains(.countDone))
+        }
+        return .changed(changed.job.progress, effects)
+    }
+}
+
+extension Database {
+    fileprivate func insert(_ record: JobRecord) throws {
+        let job = record.job
+        let statement = try cachedStatement(
+            sql: """
+                INSERT INTO jobs (id, inbox, path, is_set, device, inode, bytes, modified, keeps_original, state, attempts, not_before,
+                    recipe, offered, changed)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        try statement.execute(arguments: [
+            job.id.text, job.inbox, job.path.blob, job.isSet, Int64(bitPattern: job.observed.device), Int64(bitPattern: job.observed.inode),
+            job.observed.bytes, job.observed.modified, job.keepsOriginal, job.progress.state.rawValue, job.progress.attempts,
+            job.progress.notBefore, job.recipe, job.offered, job.changed,
+        ])
+    }
+
+    /// Writes what can change in a job's row.
+    /// - Parameter token: of the lease that was read with the row.
+    fileprivate func write(_ record: JobRecord, token: String?) throws {
+        let (job, failure) = (record.job, record.job.progress.failure)
+        let statement = try cachedStatement(
+            sql: """
+                UPDATE jobs SET is_set = ?, device = ?, inode = ?, bytes = ?, modified = ?, keeps_original = ?,
+                    state = ?, attempts = ?, not_before = ?, code = ?, stage = ?, message = ?, detail = ?, recipe = ?, changed = ?,
+                    owner = ?, token = ?, lease_until = ?
+                WHERE id = ? AND token IS ?
+                """)
+        try statement.execute(arguments: [
+            job.isSet, Int64(bitPattern: job.observed.device), Int64(bitPattern: job.observed.inode), job.observed.bytes, job.observed.modified,
+            job.keepsOriginal, job.progress.state.rawValue, job.progress.attempts, job.progress.notBefore, failure?.code.rawValue, failure?.stage,
+            failure?.message, failure?.detail, job.recipe, job.changed, record.hold?.owner, record.hold?.token, record.hold?.until,
+            job.id.text, token,
+        ])
+    }
+
+    fileprivate func remove(_ id: JobID, token: String?) throws {
+        try cachedStatement(sql: "DELETE FROM jobs WHERE id = ? AND token IS ?").execute(arguments: [id.text, token])
+    }
+
+    /// Counts a job that has ended, and remembers its original if that stays.
+    fileprivate func count(_ job: Job, isDone: Bool) throws {
+        let total = try cachedStatement(
+            sql: """
+                INSERT INTO totals (inbox, done, failed) VALUES (?, ?, ?)
+                ON CONFLICT (inbox) DO UPDATE SET done = done + excluded.done, failed = failed + excluded.failed
+                """)
+        try total.execute(arguments: [job.inbox, isDone ? 1 : 0, isDone ? 0 : 1])
+        guard let kept = job.keptOriginal else { return }
+        let statement = try cachedStatement(
+            sql: "INSERT OR REPLACE INTO kept (inbox, path, device, inode, bytes, modified, recipe, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        try statement.execute(arguments: [
+            job.inbox, job.path.blob, Int64(bitPattern: kept.observed.device), Int64(bitPattern: kept.observed.inode), kept.observed.bytes,
+            kept.observed.modified, kept.recipe, kept.code?.rawValue,
+        ])
+    }
+}

@@ -1,0 +1,152 @@
+// What the ledger knows: rows as values, sums, and the removal of old rows.
+import FoundationEssentials
+import GRDB
+package import Pipeline
+
+extension SQLiteJobStore {
+    package func nextDue(inbox: String) throws(StoreError) -> Int? {
+        let policy = policy(inbox)
+        return try look { database in
+            let now = clock()
+            guard let next = try database.records(Self.freeJobs("not_before > ?"), [inbox, Int.min, now, 1]).first else { return nil }
+            return next.isDue(now: now, policy) ? min(now, next.job.progress.notBefore) : next.job.progress.notBefore
+        }
+    }
+
+    package func orphans(inbox: String, owner: String) throws(StoreError) -> [Job] {
+        try look { database in
+            try database.records("inbox = ? AND \(LedgerSchema.isOpen) AND (owner IS NULL OR owner <> ?) ORDER BY number", [inbox, owner]).map(\.job)
+        }
+    }
+
+    package func job(_ id: JobID) throws(StoreError) -> Job? {
+        try look { try $0.record("id = ?", [id.text])?.job }
+    }
+
+    package func totals(inbox: String) throws(StoreError) -> JobTotals {
+        try look { database in
+            let row = try Row.fetchOne(database, sql: "SELECT done, failed FROM totals WHERE inbox = ?", arguments: [inbox])
+            return row.map { JobTotals(done: $0["done"], failed: $0["failed"]) } ?? JobTotals()
+        }
+    }
+
+    package func openCount(inbox: String) throws(StoreError) -> (count: Int, waiting: Int, oldest: Int?) {
+        try look { database in
+            let sql = """
+                SELECT count(*) AS open, coalesce(sum(state = 'waiting'), 0) AS waiting, min(offered) AS oldest FROM jobs
+                WHERE inbox = ? AND \(LedgerSchema.isOpen)
+                """
+            guard let row = try Row.fetchOne(database, sql: sql, arguments: [inbox]) else { return (0, 0, nil) }
+            return (row["open"], row["waiting"], row["oldest"])
+        }
+    }
+
+    package func inboxesWithOpenJobs() throws(StoreError) -> [String] {
+        try look { try String.fetchAll($0, sql: "SELECT DISTINCT inbox FROM jobs WHERE \(LedgerSchema.isOpen) ORDER BY inbox") }
+    }
+
+    package func recentFailures(limit: Int) throws(StoreError) -> [Job] {
+        // By number: a clock that was wrong for a day must not decide for ever what is recent.
+        try look { try $0.records("state = 'failed' ORDER BY number DESC LIMIT ?", [limit]).map(\.job) }
+    }
+
+    package func kept(inbox: String) throws(StoreError) -> [BytePath: KeptOriginal] {
+        try look { database in
+            let rows = try Row.fetchCursor(database, sql: "SELECT * FROM kept WHERE inbox = ?", arguments: [inbox])
+            var kept: [BytePath: KeptOriginal] = [:]
+            while let row = try rows.next() {
+                kept[BytePath(blob: row["path"])] = KeptOriginal(
+                    observed: ObservedFile(row), recipe: row["recipe"],
+                    // A code of another version is a failure all the same.
+                    code: (row["code"] as String?).map { FailureCode(rawValue: $0) ?? .internal })
+            }
+            return kept
+        }
+    }
+
+    package func forgetKept(inbox: String, paths: [BytePath]) throws(StoreError) {
+        try change { database in
+            let delete = try database.cachedStatement(sql: "DELETE FROM kept WHERE inbox = ? AND path = ?")
+            for path in paths { try delete.execute(arguments: [inbox, path.blob]) }
+        }
+    }
+
+    // MARK: - Growth
+
+    /// Rows, and pages of the file, that one call removes at most, so that nobody waits for long.
+    static let prunedAtOnce = 5_000
+
+    package func prune(keeping: Int) throws(StoreError) -> Int {
+        let removed = try change { database in
+            // Failures are few and worth more, so they have a share of their own.
+            try [JobState.done, .failed].map { try prune($0, keeping: keeping, database) }.reduce(0, +)
+        }
+        do {
+            // Also after rows have gone: names and kept originals are removed by others.
+            try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum(\(Self.prunedAtOnce))") }
+        } catch {
+            throw described(error)
+        }
+        return removed
+    }
+
+    /// The oldest ended jobs beyond a number. The words of the state, not a parameter: otherwise SQLite does not use the index.
+    static func prunedJobs(_ state: String) -> String {
+        """
+        SELECT number FROM jobs WHERE state = '\(state)' AND number <= (
+            SELECT number FROM jobs WHERE state = '\(state)' ORDER BY number DESC LIMIT 1 OFFSET ?)
+        ORDER BY number LIMIT \(prunedAtOnce)
+        """
+    }
+
+    private func prune(_ state: JobState, keeping: Int, _ database: Database) throws -> Int {
+        try database.execute(sql: "DELETE FROM jobs WHERE number IN (\(Self.prunedJobs(state.rawValue)))", arguments: [keeping])
+        return database.changesCount
+    }
+}
+
+// MARK: - Rows
+
+extension Database {
+    func records(_ condition: String, _ arguments: StatementArguments) throws -> [JobRecord] {
+        let statement = try cachedStatement(sql: "SELECT * FROM jobs WHERE \(condition)")
+        return try Row.fetchAll(statement, arguments: arguments).compactMap { JobRecord($0) }
+    }
+
+    func record(_ condition: String, _ arguments: StatementArguments) throws -> JobRecord? { try records(condition, arguments).first }
+}
+
+extension JobRecord {
+    /// - Returns: nil for a row that this program did not write.
+    fileprivate init?(_ row: Row) {
+        guard let id = JobID(Array((row["id"] as String).utf8)), let state = JobState(rawValue: row["state"]) else { return nil }
+        let progress = JobProgress(state, attempts: row["attempts"], notBefore: row["not_before"], failure: Failure(row))
+        let job = Job(
+            id: id, inbox: row["inbox"], path: BytePath(blob: row["path"]), isSet: row["is_set"], observed: ObservedFile(row),
+            keepsOriginal: row["keeps_original"], progress: progress, recipe: row["recipe"], offered: row["offered"], changed: row["changed"])
+        self.init(job: job, number: row["number"], hold: Hold(row))
+    }
+}
+
+extension Hold {
+    fileprivate init?(_ row: Row) {
+        guard let owner = row["owner"] as String?, let token = row["token"] as String?, let until = row["lease_until"] as Int? else { return nil }
+        self.init(owner: owner, token: token, until: until)
+    }
+}
+
+extension ObservedFile {
+    fileprivate init(_ row: Row) {
+        self.init(
+            device: UInt64(bitPattern: row["device"] as Int64), inode: UInt64(bitPattern: row["inode"] as Int64), bytes: row["bytes"],
+            modified: row["modified"])
+    }
+}
+
+extension Failure {
+    fileprivate init?(_ row: Row) {
+        guard let word = row["code"] as String? else { return nil }
+        // A code of another version is a failure all the same.
+        self.init(FailureCode(rawValue: word) ?? .internal, stage: row["stage"] ?? "", row["message"] ?? "", detail: row["detail"])
+    }
+}

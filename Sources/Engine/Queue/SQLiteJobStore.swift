@@ -1,0 +1,104 @@
+// The queue of a drop folder: STATE/ledger.sqlite. Opening it, and how an error becomes a sentence.
+import GRDB
+package import Pipeline
+
+/// Jobs and names in a file. Every change is one transaction that has reached the disk when the call returns.
+///
+/// SQL stores and finds; `transition` decides, on rows that are read in the transaction which writes them.
+package final class SQLiteJobStore: JobStore {
+    // One access at a time, which GRDB's queue sees to.
+    let database: DatabaseQueue
+    private let file: BytePath
+    // SQLite opens the files beside the ledger later, through the same name.
+    private let folder: OpenFile
+    let policy: @Sendable (_ inbox: String) -> RetryPolicy
+    /// Milliseconds since 1970.
+    let clock: @Sendable () -> Int
+
+    /// - Parameters:
+    ///   - state: the folder, which is made if it is missing.
+    ///   - policy: of each inbox, by its name. It must not call the store.
+    ///   - inboxes: the inboxes of the mill file: their names by their paths. One that was given another name takes what is known of it along.
+    ///   - outboxes: the keys of output folders by their paths, for a ledger of version 0.1.
+    ///   - patience: seconds to wait for another program that holds the file.
+    ///   - isRemote: whether the folder is on a network file system; asked of the system if it is not said.
+    /// - Throws: `SystemError` or `StoreError`.
+    package init(
+        state: BytePath, policy: @escaping @Sendable (_ inbox: String) -> RetryPolicy, inboxes: [BytePath: String] = [:],
+        outboxes: [BytePath: BytePath] = [:], patience: Double = 10, isRemote: Bool? = nil, clock: @escaping @Sendable () -> Int = wallClock
+    ) throws {
+        try DurableFile.makeFolders(state)
+        let directory = try Directory(state)
+        folder = directory.file
+        file = state.appending(BytePath("ledger.sqlite"))
+        self.policy = policy
+        self.clock = clock
+        do {
+            let isRemote = isRemote ?? (RemoteFileSystem.name(of: directory) != nil)
+            // SQLite's paths are text here, and the folder's need not be; its descriptor's is.
+            database = try DatabaseQueue(
+                path: "/proc/self/fd/\(folder.descriptor)/ledger.sqlite", configuration: Self.configuration(patience, isRemote: isRemote))
+            try Self.prepare(database, file, isRemote: isRemote)
+            try LedgerSchema.migrator(inboxes: inboxes, outboxes: outboxes).migrate(database)
+            try record(inboxes: inboxes)
+            try DurableFile.syncFolder(state)
+        } catch let error as SystemError {
+            throw error
+        } catch {
+            throw StoreError(error, file: file)
+        }
+    }
+
+    private static func configuration(_ patience: Double, isRemote: Bool) -> Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(patience)
+        configuration.prepareDatabase { database in
+            // WAL needs memory that all processes share, which a network file system does not give. The state folder has one process, so
+            // nobody else is kept out who would have a right to come in.
+            if isRemote { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+            // The promises rest on this: with NORMAL, a power cut takes back what was said to be recorded.
+            try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216")
+        }
+        return configuration
+    }
+
+    private static func prepare(_ database: DatabaseQueue, _ file: BytePath, isRemote: Bool) throws {
+        try database.writeWithoutTransaction { database in
+            let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+            guard found <= LedgerSchema.version else { throw StoreError.tooNew(file, version: found) }
+            // Only a file without tables can be told; one of version 0.1 reuses its free pages and does not shrink.
+            try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+            try database.execute(sql: "PRAGMA journal_mode = \(isRemote ? "DELETE" : "WAL")")
+        }
+    }
+
+    /// Records the inboxes of the mill file, by their paths. One that was given another name takes what is known of it along.
+    package func record(inboxes: [BytePath: String]) throws(StoreError) {
+        try change { try LedgerInboxes.record(inboxes, $0) }
+    }
+
+    // MARK: - Access
+
+    func change<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
+        do {
+            return try database.write(body)
+        } catch {
+            throw described(error)
+        }
+    }
+
+    func look<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
+        do {
+            return try database.read(body)
+        } catch {
+            throw described(error)
+        }
+    }
+
+    func described(_ error: any Error) -> StoreError {
+        guard let error = error as? DatabaseError, error.resultCode == .SQLITE_CORRUPT else { return StoreError(error, file: file) }
+        // This reads the whole file, so it is asked only after something was wrong.
+        let words = try? database.read { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
+        return words.flatMap { $0 == "ok" ? nil : StoreError.damaged(file, $0) } ?? StoreError(error, file: file)
+    }
+}

@@ -1,0 +1,43 @@
+// The lock on a state folder: one drop folder at a time works with it.
+import CLinux
+import Glibc
+package import Pipeline
+
+/// Another process works with the state folder.
+package struct StateInUse: Error, Equatable, CustomStringConvertible {
+    package let description: String
+}
+
+/// A lock on a state folder, held as long as this object lives; the system releases it however the process ends.
+///
+/// What is locked is the file `lock` in it: on NFS, a lock on a folder would be known to this machine only.
+package final class StateLock: Sendable {
+    private let file: OpenFile
+
+    /// - Throws: `StateInUse`, or `SystemError` if the folder cannot be used.
+    package init(state: BytePath) throws {
+        do throws(SystemError) {
+            try DurableFile.makeFolders(state)
+        } catch {
+            throw SystemError("make the state folder '\(state.printable)' ('state' in the mill file)", code: error.code)
+        }
+        let path = state.appending(BytePath("lock"))
+        let descriptor = withPath(path) { clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644) }
+        guard descriptor >= 0 else { throw SystemError("open '\(path.printable)'") }
+        file = OpenFile(owning: descriptor)
+        guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            guard errno == EWOULDBLOCK else { throw SystemError("lock '\(path.printable)'") }
+            throw StateInUse(description: Self.sentence(state, file))
+        }
+        // Only for the sentence; the lock is what counts.
+        guard ftruncate(file.descriptor, 0) == 0 else { throw SystemError("write '\(path.printable)'") }
+        try file.append(Array("\(getpid())\n".utf8), for: path)
+    }
+
+    private static func sentence(_ state: BytePath, _ lock: OpenFile) -> String {
+        let words = String(decoding: lock.bytes(at: 0, count: 64), as: UTF8.self).filter(\.isNumber)
+        let process = words.isEmpty ? "" : " (process \(words))"
+        return "another imagemill watch\(process) works with the state folder '\(state.printable)'; stop it first, or give this one a 'state' "
+            + "folder of its own"
+    }
+}

@@ -1,0 +1,227 @@
+// One run over a list of sources: as many lanes as cores, each taking the next source when it is free.
+package import Pipeline
+import Synchronization
+
+/// Who wants to know how a run goes. Called from one place after the other, never at once.
+package protocol BatchObserver: Sendable {
+    func begin(sources: Int)
+    func finished(_ report: SourceReport, _ summary: BatchSummary)
+    func end()
+}
+
+/// What a run decides once for all of its sources.
+package struct BatchSettings: Sendable {
+    package var render: RenderSettings
+    package let workers: WorkerPool
+    package let lanes: Int
+    /// Gives sources their names.
+    package let allocator: NameAllocator
+    package let publisher: Publisher
+    package let outbox: OutboxLocation
+    /// How often a source may cost a worker its life.
+    package var attempts = 3
+
+    package init(
+        _ render: RenderSettings, workers: WorkerPool, lanes: Int, allocator: NameAllocator, publisher: Publisher, outbox: OutboxLocation
+    ) {
+        self.render = render
+        self.workers = workers
+        self.lanes = lanes
+        self.outbox = outbox
+        self.allocator = allocator
+        self.publisher = publisher
+    }
+}
+
+/// One run. The queue is in memory, and the sources stay where they are.
+package final class BatchRun: JobSite {
+    private let settings: BatchSettings
+    private let report: BatchReport
+    private let observer: any BatchObserver
+    /// Where results are recorded for the next run; nil if nothing is.
+    private let results: ResultRecord?
+    private let store = MemoryJobStore()
+    private let status = LaneStatus()
+    private let ids = JobNames()
+    /// Versions of names follow the order of the sources.
+    private let turns = OrderedNames()
+    private let state: Mutex<State>
+    private let trouble = Mutex<(any Error)?>(nil)
+
+    package let route: Route
+    private static let inbox = "run"
+
+    private struct State {
+        var sources: [SourceFile]
+        var unchanged: [UnchangedSource]
+        /// A source's place among all that are given out, by its job's path.
+        var places: [BytePath: Int] = [:]
+        var summary = BatchSummary()
+        var unfinished = 0
+
+        /// Sources that were to stay as they are have lost a name to an earlier one (`--collision overwrite`). They come after it in order,
+        /// so they must win: they are done after all.
+        mutating func takeBack(_ losers: Set<BytePath>, owner: (SourceFile) -> BytePath) -> [SourceFile] {
+            guard !losers.isEmpty else { return [] }
+            let lost = unchanged.filter { losers.contains(owner($0.source)) }
+            unchanged.removeAll { losers.contains(owner($0.source)) }
+            summary.skipped -= lost.count
+            return lost.map(\.source)
+        }
+    }
+
+    package init(
+        _ work: WorkList, _ settings: BatchSettings, report: BatchReport, observer: any BatchObserver, results: ResultRecord? = nil
+    ) {
+        self.settings = settings
+        self.report = report
+        self.observer = observer
+        self.results = results
+        var state = State(sources: work.toDo, unchanged: work.unchanged)
+        state.summary.sources = work.toDo.count + work.unchanged.count
+        state.summary.skipped = work.unchanged.count
+        self.state = Mutex(state)
+        route = Route(
+            render: settings.render, publisher: settings.publisher,
+            policy: RetryPolicy(attempts: settings.attempts, first: 0, longest: 0, scope: .workerCrashes), inbox: nil, recipe: "",
+            retriesAtOnce: true, wantsSecondOpinion: false, canPause: false)
+    }
+
+    /// Processes what is to do, and reports what is not.
+    /// - Parameter start: when the run began.
+    /// - Returns: what was done, also if the run was cancelled.
+    /// - Throws: `Diagnostics` if an asset cannot be decoded, `SystemError` if workers cannot be started.
+    package func run(since start: ContinuousClock.Instant = .now) async throws -> BatchSummary {
+        let sources = state.withLock { $0.sources }
+        observer.begin(sources: sources.count)
+        if !sources.isEmpty { try await onNewThread { [self] in try process(sources) } }
+        observer.end()
+        report.add(state.withLock { $0.unchanged.map(\.document) })
+        results?.finish()
+        // A lane that did not start has left its share to the others; only if they all failed is there work left.
+        if let trouble = trouble.withLock({ $0 }), state.withLock({ $0.unfinished > 0 }), !isDraining { throw trouble }
+        var summary = state.withLock { $0.summary }
+        summary.milliseconds = milliseconds(in: .now - start)
+        summary.interrupted = isDraining
+        try report.finish(summary)
+        return summary
+    }
+
+    private func process(_ sources: [SourceFile]) throws {
+        let lanes = min(settings.lanes, sources.count)
+        let dispatcher = Dispatcher(store, owner: Self.inbox, workers: lanes, trouble: { _, _ in }) { [self] dispatcher, lane in
+            runOnNewThread { [self] in work(dispatcher, lane) }
+        }
+        try offer(sources)
+        self.dispatcher.withLock { $0 = dispatcher }
+        dispatcher.set(Self.inbox, weight: 1, recipe: "")
+        dispatcher.waitUntilClosed()
+    }
+
+    private let dispatcher = Mutex<Dispatcher?>(nil)
+
+    private func offer(_ sources: [SourceFile]) throws {
+        let jobs = state.withLock { state in
+            sources.map { source in
+                state.places[source.identity] = state.places.count
+                return NewJob(
+                    id: ids.next(), inbox: Self.inbox, path: source.identity, observed: ObservedFile(device: 0, inode: 0, bytes: 0, modified: 0))
+            }
+        }
+        state.withLock { $0.unfinished += jobs.count }
+        _ = store.offer(jobs)
+    }
+
+    private func work(_ dispatcher: Dispatcher, _ lane: Int) {
+        let maker = RenditionMaker(settings.workers, cancellation: settings.render.cancellation)
+        do {
+            if maker.cachePlanner(settings.render) == nil { try maker.prepare(settings.render) }
+        } catch {
+            // If the run was cancelled, nothing was begun; the report says so.
+            if (error as? WorkerLoss) != .cancelled { trouble.withLock { $0 = $0 ?? error } }
+            return dispatcher.giveUp(lane)
+        }
+        JobRunner(dispatcher, store, lane: lane, maker: maker, status: status) { [self] _ in self }.run()
+    }
+
+    // MARK: - JobSite
+
+    package var isDraining: Bool { settings.render.cancellation.isRaised }
+
+    package func claim(_ job: Job) -> ClaimResult { .claimed }
+
+    package func open(_ job: Job, _ route: Route) throws -> SourceFile { source(of: job) }
+
+    private func source(of job: Job) -> SourceFile { state.withLock { $0.sources[$0.places[job.path] ?? 0] } }
+
+    private func place(of job: Job) -> Int { state.withLock { $0.places[job.path] ?? 0 } }
+
+    package func names(
+        for job: Job, _ route: Route, insteadOf occupied: (allocation: Allocation, name: BytePath)?,
+        candidates: @escaping (Int) throws(PlanFailure) -> [RenditionName]
+    ) throws -> Allocation {
+        if let occupied { try settings.allocator.release(occupied.allocation, occupied: occupied.name) }
+        return try turns.claim(
+            order: place(of: job), { try settings.allocator.allocate(for: owner(of: job), candidates: candidates) },
+            names: { $0.names.map(\.path) }, losers: \.losers)
+    }
+
+    package func owner(of job: Job) -> BytePath { settings.outbox.identity(of: job.path) }
+
+    package func publishedReport(for job: Job, version: Int, _ report: @escaping (Int) -> SourceReport) -> PublishedReport? { nil }
+
+    package func surroundings(_ route: Route) -> PauseReason? { nil }
+
+    package func settle(_ job: Job, rendered: [BytePath]?) throws(SystemError) -> [BytePath] { [] }
+
+    package func deadLetter(_ job: Job, _ failure: Failure) throws(SystemError) {}
+
+    package func putBack(_ job: Job) throws(SystemError) {}
+
+    package func pause(_ pause: Pause) {}
+
+    package func `defer`(_ updates: [JobUpdate]) {}
+
+    package func workerLost() {}
+
+    package func happened(_ news: JobNews, to job: Job, files: Fingerprint?, source: Fingerprint?) {
+        switch news {
+        case .done(let report), .failed(let report, _, _): finish(job, report, source, files)
+        case .interrupted:
+            // Others may wait for its turn.
+            turns.end(order: place(of: job))
+            dispatcher.withLock { $0 }?.close()
+        case .postponed, .returned, .obstructed, .leaseLost: break
+        }
+    }
+
+    private func finish(_ job: Job, _ report: SourceReport, _ fingerprint: Fingerprint?, _ files: Fingerprint?) {
+        turns.end(order: place(of: job))
+        var report = report
+        report.source.location = settings.outbox.identity(of: job.path)
+        let finished = FinishedSource(source: source(of: job), report: report, fingerprint: fingerprint, outputs: files ?? Fingerprint([]))
+        let document = json(report)
+        self.report.add(document)
+        results?.add(finished, document: document)
+        let isLast = state.withLock { state in
+            state.summary.add(report)
+            observer.finished(report, state.summary)
+            state.unfinished -= 1
+            return state.unfinished == 0
+        }
+        if isLast { goOn() }
+    }
+
+    /// All that was given out is done: what has lost its names is done too, or the run is over.
+    private func goOn() {
+        let losers = turns.takeLosers()
+        let more = state.withLock { state in
+            let more = state.takeBack(losers) { settings.outbox.identity(of: $0.identity) }
+            state.sources += more
+            return more
+        }
+        guard let dispatcher = dispatcher.withLock({ $0 }) else { return }
+        guard !more.isEmpty, (try? offer(more)) != nil else { return dispatcher.close() }
+        dispatcher.added(more.count, to: Self.inbox)
+    }
+}

@@ -1,0 +1,104 @@
+// Sources in `failed/` go back to their inbox: what `imagemill retry` does.
+import Glibc
+package import Pipeline
+
+/// The folder with an inbox' failed sources. No link is followed in it, nor in the inbox.
+package struct FailedFolder: Sendable {
+    private let folder: BytePath
+    private let inbox: BytePath
+
+    package init(folder: BytePath, inbox: BytePath) { (self.folder, self.inbox) = (folder, inbox) }
+
+    /// The failed sources, as paths from the folder, sorted.
+    package func sources() throws(SystemError) -> [BytePath] {
+        let root = try Directory(folder)
+        var found: [BytePath] = []
+        var pending = [BytePath([])]
+        while let path = pending.popLast() {
+            let folder = try root.folder(path)
+            for name in try folder.names().map({ BytePath($0) }) {
+                switch try folder.status(name)?.kind {
+                // A set is a folder with a note of its own.
+                case .directory: if try hasNote(name, in: folder) { found.append(path.appending(name)) } else { pending.append(path.appending(name)) }
+                case .regular: found.append(path.appending(name))
+                case .link, .other, nil: break
+                }
+            }
+        }
+        let notes = Set(found.map { FailureNote.path(beside: $0) }).intersection(found)
+        return found.filter { !notes.contains($0) }.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+    }
+
+    /// The path from the folder of something in it.
+    /// - Parameter name: absolute, or from the folder.
+    /// - Returns: nil if it is not there.
+    package func path(of name: BytePath) -> BytePath? {
+        var path = name
+        if name.bytes.first == UInt8(ascii: "/") {
+            guard let real = FileSystem.absolute(folder), name.isAtOrBelow(real), name.bytes.count > real.bytes.count + 1 else { return nil }
+            path = BytePath(Array(name.bytes[(real.bytes.count + 1)...]))
+        }
+        guard path.staysBelow, let above = try? Directory(folder).folder(path.directory) else { return nil }
+        return (try? above.status(path.lastComponent)).flatMap { $0 } == nil ? nil : path
+    }
+
+    /// Moves a source back to where it came from in the inbox, and removes its note. If the original is still there, since the inbox keeps them,
+    /// the copy in `failed/` is removed instead.
+    /// - Parameters:
+    ///   - source: its path from the folder.
+    ///   - kept: the originals that stay in the inbox, by their paths.
+    ///   - forget: has an original that stays done again; called before its copy is removed.
+    /// - Returns: its path from the inbox.
+    /// - Throws: `SystemError`, with `EEXIST` if another file is there by now; or what `forget` throws.
+    @discardableResult
+    package func giveBack(
+        _ source: BytePath, kept: [BytePath: KeptOriginal] = [:], forget: (BytePath) throws -> Void = { _ in }
+    ) throws -> BytePath {
+        guard source.staysBelow else { throw SystemError("retry '\(source.printable)'", code: EINVAL) }
+        let (above, name) = (try Directory(folder).folder(source.directory), source.lastComponent)
+        let status = try above.status(name)
+        let isSet = status?.kind == .directory ? try hasNote(name, in: above) : false
+        guard let status, status.kind == .regular || isSet else { throw SystemError("retry '\(source.printable)'", code: ENOENT) }
+        // A second failure of one name is in `failed/` under another.
+        let path = FailureNote.source(ofNoteBeside: name, in: above) ?? source
+        if try isCopy(status, of: path, kept) {
+            try forget(path)
+            try above.removeTree(name)
+        } else {
+            do throws(SystemError) {
+                try move(name, from: above, to: path)
+            } catch {
+                throw SystemError("move '\(source.printable)' back to '\(inbox.appending(path).printable)'", code: error.code)
+            }
+        }
+        try above.remove(FailureNote.path(beside: name))
+        return path
+    }
+
+    private func hasNote(_ name: BytePath, in folder: Directory) throws(SystemError) -> Bool {
+        try folder.status(FailureNote.path(beside: name))?.kind == .regular
+    }
+
+    /// Whether the original is still in the inbox. What is in `failed/` may be an original itself: it failed when the inbox did not keep them, or
+    /// another file has its name by now.
+    private func isCopy(_ failed: FileStatus, of path: BytePath, _ kept: [BytePath: KeptOriginal]) throws(SystemError) -> Bool {
+        guard let known = kept[path], known.code != nil else { return false }
+        do throws(SystemError) {
+            let original = try Directory(inbox).folder(path.directory).status(path.lastComponent)
+            guard let original, original.kind == failed.kind else { return false }
+            // The folder of a set has the time at which it was copied.
+            return failed.kind == .directory || failed.bytes == original.bytes && failed.modified == original.modified
+        } catch {
+            if error.isAbsence { return false }
+            throw error
+        }
+    }
+
+    /// An inbox that is missing may be a mount, and is not made.
+    private func move(_ name: BytePath, from: Directory, to path: BytePath) throws(SystemError) {
+        var new = try Directory(inbox)
+        for name in path.components.dropLast() { new = try new.makingFolder(BytePath(name)) }
+        try from.move(name, to: new, as: path.lastComponent)
+        try new.sync()
+    }
+}

@@ -1,0 +1,93 @@
+// Opening a claimed source so that nobody can change what the worker reads.
+import CLinux
+import Glibc
+package import Pipeline
+
+/// Somebody still writes to the source: it should go back to its inbox.
+package struct StillWritten: Error, Equatable {}
+
+extension Spool {
+    /// The source as the worker reads it: files below open folders, in which no link is followed; a set with its members in natural order.
+    ///
+    /// A file that somebody may still write to is copied first: one with several names, one that is open for writing, and one of which the
+    /// system does not say. The source itself stays as it is. What was opened is remembered, so that `settle` deletes nothing else.
+    ///
+    /// The result must be let go before the job is settled, put back, or goes to `failed/`.
+    /// - Throws: `StillWritten`, or `Failure` if it cannot be read, is too large, or is a set without pictures.
+    package func open(_ job: Job, ignored: IgnoredNames, limits: Limits) throws -> SourceFile {
+        let source: SourceFile
+        do {
+            guard let folder = try folders(of: job.id).job(job.id) else { throw SystemError("find the source in the spool", code: ENOENT) }
+            source = job.isSet ? try openSet(job, folder, ignored, limits) : try openPicture(job, folder, limits)
+        } catch let error as SystemError {
+            if error.code == EBUSY { throw StillWritten() }
+            throw error.asSourceFailure
+        }
+        do throws(SystemError) {
+            try FaultPoint.pass(.afterSnapshot)
+        } catch {
+            throw error.asOutputFailure
+        }
+        return source
+    }
+
+    private func openPicture(_ job: Job, _ folder: Directory, _ limits: Limits) throws -> SourceFile {
+        let opened = try readable(Self.source, name: job.path.lastComponent, in: folder, limits)
+        noteOpened([BytePath([]): opened.status], of: job.id)
+        return SourceFile(location: .below(folder, opened.path), identity: inbox.appending(job.path), relative: job.path)
+    }
+
+    private func openSet(_ job: Job, _ folder: Directory, _ ignored: IgnoredNames, _ limits: Limits) throws -> SourceFile {
+        let contents = try SetContents(of: folder.folder(Self.source), ignored: ignored)
+        guard contents.tooDeep == nil else { throw Failure(.isADirectory, stage: "read", SetContents.depthSentence(job.path)) }
+        // A set that was moved is still the folder of whoever dropped it: what came since it was observed may be incomplete.
+        if !job.keepsOriginal, case .source(let now, _) = try SourceLook(root: folder, ignored: ignored).look(Self.source, isSet: true) {
+            guard job.isObserved(now) else { throw StillWritten() }
+        }
+        guard !contents.members.isEmpty else { throw Failure(.empty, stage: "read", "expected a folder with pictures, found none in it") }
+        var files: [BytePath: FileStatus] = [:]
+        var members: [SourceFile] = []
+        for member in contents.members {
+            let relative = job.path.appending(member.path)
+            let path = Self.source.appending(member.path)
+            let opened = try Self.naming(member.path) { try readable(path, name: member.path.lastComponent, in: folder, limits) }
+            files[member.path] = opened.status
+            members.append(SourceFile(location: .below(folder, opened.path), identity: inbox.appending(relative), relative: relative))
+        }
+        noteOpened(files, of: job.id)
+        return SourceFile(
+            location: .below(folder, Self.source), identity: inbox.appending(job.path), relative: job.path, members: members)
+    }
+
+    /// Says which member it is that failed.
+    private static func naming<Value>(_ member: BytePath, _ work: () throws -> Value) throws -> Value {
+        do {
+            return try work()
+        } catch let error as Failure {
+            let message = "the member '\(member.lastComponent.printable)' failed: \(error.message)"
+            throw Failure(.setMemberFailed, stage: error.stage, message, detail: error.detail)
+        }
+    }
+
+    /// Where a file can be read, from the job's folder, and its status.
+    private func readable(_ path: BytePath, name: BytePath, in folder: Directory, _ limits: Limits) throws -> (path: BytePath, status: FileStatus) {
+        let (original, status): (OpenFile, FileStatus)
+        do {
+            (original, status) = try FileLocation.below(folder, path).open()
+        } catch is NotARegularFile {
+            throw Failure(.notARegularFile, stage: "read", "expected a file, found a folder, a link, a pipe, a socket or a device")
+        }
+        // Before anything is copied.
+        guard status.bytes <= limits.maximumSourceBytes else {
+            let message = "the file has \(status.bytes) bytes; the limit is \(limits.maximumSourceBytes) (max-source-bytes)"
+            throw Failure(.tooManyBytes, stage: "read", message)
+        }
+        if status.links == 1 && clinux_nobody_writes(original.descriptor) == 1 { return (path, status) }
+        // Inodes are distinct within a job; a copy from an attempt before is replaced.
+        let copies = try folder.makingFolder(Self.copies, mode: 0o700)
+        let inode = BytePath(String(status.identity.inode))
+        try copies.removeTree(inode)
+        try copies.makingFolder(inode, mode: 0o700).copying(original, as: name)
+        return (Self.copies.appending(inode).appending(name), status)
+    }
+}

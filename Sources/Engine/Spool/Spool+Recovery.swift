@@ -1,0 +1,130 @@
+// What a start finds of jobs that an earlier one had begun.
+import Glibc
+package import Pipeline
+
+/// A job that has a folder in work/.
+package struct SpoolEntry: Equatable, Sendable {
+    package let id: JobID
+    /// The path from the inbox, as it was noted beside the source; nil if the note is missing.
+    package let path: BytePath?
+    /// nil if the job has no source: it was not claimed yet, or has left. For a set, with the digest of its members.
+    package let source: FileStatus?
+    /// The source is a copy of one that stays in the inbox: `discard` may remove it.
+    package let isCopy: Bool
+
+    package var isSet: Bool { source?.kind == .directory }
+}
+
+extension Spool {
+    /// Where the source of a job is. Looks for the job's folder also below other candidates and other names: the inbox may have had another one.
+    /// - Throws: what keeps it from being found out, such as an inbox that is missing.
+    package func place(of job: Job, inbox: BytePath) throws(SystemError) -> SourcePlace {
+        if let folders = try find(job.id) {
+            note(job.id, isIn: folders)
+            if let folder = try folders.job(job.id), try isComplete(job, in: folder) { return .spool }
+        }
+        // The original of a copy that has gone to `failed/` is still in the inbox.
+        if job.keepsOriginal, job.progress.state == .rejected, try !putAway(job, since: job.changed).isEmpty { return .nowhere }
+        let root = try Directory(inbox)
+        do throws(SystemError) {
+            if let found = try root.folder(job.path.directory).status(job.path.lastComponent), isSame(found, job) { return .inbox }
+        } catch {
+            guard error.isAbsence else { throw error }
+        }
+        return .nowhere
+    }
+
+    private func find(_ id: JobID) throws(SystemError) -> SpoolFolders? {
+        if try own.job(id) != nil { return own }
+        for candidate in location.candidates.indices {
+            guard let names = try names(at: candidate) else { continue }
+            for name in names {
+                let folders = location.folders(at: candidate, name: BytePath(name))
+                if (try? folders.job(id)).flatMap({ $0 }) != nil { return folders }
+            }
+        }
+        return nil
+    }
+
+    /// The names of the inboxes that have folders at a candidate; nil if there are none, or the candidate cannot be trusted.
+    private func names(at candidate: Int) throws(SystemError) -> [[UInt8]]? {
+        let folders = location.folders(at: candidate, name: BytePath([]))
+        do throws(SystemError) {
+            return try folders.open(.work).names()
+        } catch {
+            if error.isAbsence || error.code == EPERM || error.code == EACCES { return nil }
+            throw error
+        }
+    }
+
+    /// The jobs that have folders in work/ under this inbox' name, the oldest first. What is not ours there is passed over.
+    package func entries(ignored: IgnoredNames) throws(SystemError) -> [SpoolEntry] {
+        let work = try own.open(.work)
+        var entries: [SpoolEntry] = []
+        for name in try work.names() {
+            guard let id = JobID(name) else { continue }
+            let folder = try work.folder(BytePath(name))
+            let (origin, copyOf) = (Self.link(Self.origin, in: folder), Self.link(Self.copyOf, in: folder))
+            let path = (origin ?? copyOf).flatMap { $0.staysBelow ? $0 : nil }
+            entries.append(SpoolEntry(id: id, path: path, source: try source(in: folder, ignored), isCopy: copyOf != nil))
+        }
+        return entries.sorted { $0.id < $1.id }
+    }
+
+    private func source(in folder: Directory, _ ignored: IgnoredNames) throws(SystemError) -> FileStatus? {
+        guard let source = try folder.status(Self.source), source.kind == .directory else { return try folder.status(Self.source) }
+        let contents = try SetContents(of: folder.folder(Self.source), ignored: ignored)
+        guard contents.tooDeep == nil, case .source(let set, _) = try SourceLook(root: folder, ignored: ignored).look(Self.source, isSet: true)
+        else { return source }
+        return set
+    }
+
+    /// Where a link points to; nil if there is none.
+    private static func link(_ name: BytePath, in folder: Directory) -> BytePath? {
+        var target = [CChar](repeating: 0, count: 4096)
+        let size = withPath(name) { readlinkat(folder.file.descriptor, $0, &target, target.count) }
+        return size > 0 ? BytePath(target[..<size].map { UInt8(bitPattern: $0) }) : nil
+    }
+
+    /// Gives a job's folder another name, for an entry whose job has ended: it is a new job.
+    package func rename(_ old: JobID, to new: JobID) throws(SystemError) {
+        let work = try folders(of: old).open(.work)
+        try work.move(old.path, to: work, as: new.path)
+    }
+
+    /// Writes the note of a source that is in `failed/` without one, because a crash came in between.
+    /// - Parameters:
+    ///   - token: distinct for every file that is written at one time.
+    ///   - note: makes the note from the source's path.
+    /// - Returns: the path from `failed/NAME`; nil if there is no such source.
+    package func completeNote(
+        of job: Job, token: String = DurableFile.newToken, note: (BytePath) -> FailureNote
+    ) throws(SystemError) -> BytePath? {
+        for (folder, name) in try putAway(job, since: 0) where try folder.status(FailureNote.path(beside: name)) == nil {
+            let path = job.path.directory.appending(name)
+            try note(folders(of: job.id).path(.failed).appending(path)).write(beside: name, in: folder, token: token)
+            return path
+        }
+        return nil
+    }
+
+    /// What is in `failed/` and may be a job's source, as folders and names.
+    /// - Parameter time: when it was moved there at the earliest, in milliseconds since 1970.
+    private func putAway(_ job: Job, since time: Int) throws(SystemError) -> [(folder: Directory, name: BytePath)] {
+        guard let folder = try? folders(of: job.id).open(.failed).folder(job.path.directory) else { return [] }
+        var found: [(Directory, BytePath)] = []
+        for name in try folder.names().map({ BytePath($0) }) where VersionedName.isVersion(name, of: job.path.lastComponent) {
+            // The clock of a file system may be some milliseconds late.
+            guard let status = try folder.status(name), isPutAway(status, job), status.changed / 1_000_000 + 100 >= time else { continue }
+            found.append((folder, name))
+        }
+        return found
+    }
+
+    /// Whether something in `failed/` is a job's source; a copy has an inode of its own, and a copied set a time of its own.
+    private func isPutAway(_ found: FileStatus, _ job: Job) -> Bool {
+        guard job.keepsOriginal else { return found.identity.inode == job.observed.inode }
+        guard !job.isSet else { return found.kind == .directory }
+        return found.kind == .regular && found.bytes == job.observed.bytes && found.modified == job.observed.modified
+    }
+}

@@ -1,0 +1,195 @@
+// How sources leave the spool.
+import Glibc
+package import Pipeline
+
+extension Spool {
+    /// Lets a source leave the spool after success: to `done/`, deleted, or, if its original stays in the inbox, the copy removed.
+    ///
+    /// Only what was rendered is deleted: files that were opened and are still what they were. What is left of a set goes to `done/`.
+    /// - Parameter rendered: the paths of the pictures that were rendered (`SourceFile.relative`); nil if that is not known, because another
+    ///   start has rendered them: then a set is moved instead of deleted.
+    /// - Returns: the folders to sync for this to survive a loss of power.
+    package func settle(_ job: Job, rendered: [BytePath]?, originals: OriginalPolicy) throws(SystemError) -> [BytePath] {
+        try FaultPoint.pass(.beforeSourceCommit)
+        let synced = try leave(job, rendered, originals)
+        try FaultPoint.pass(.afterSourceCommit)
+        return synced
+    }
+
+    private func leave(_ job: Job, _ rendered: [BytePath]?, _ originals: OriginalPolicy) throws(SystemError) -> [BytePath] {
+        let folders = folders(of: job.id)
+        let work = try folders.open(.work)
+        guard try work.status(job.id.path) != nil else { return [] }
+        let folder = try work.folder(job.id.path)
+        let synced = [folders.path(.work)]
+        guard let source = try folder.status(Self.source) else {
+            try discard(job.id, folder, work)
+            return synced
+        }
+        if job.keepsOriginal {
+            try removeCopy(in: folder)
+        } else if originals != .delete {
+            return try moveToDone(job, from: folder) + synced
+        } else if job.isSet {
+            guard try removeMembers(of: job, rendered, in: folder), try removeFolders(in: folder) else {
+                return try moveToDone(job, from: folder) + synced
+            }
+        } else {
+            let isRendered = opened(job.id)?[BytePath([])].map { $0.hasSameContent(as: source) } ?? job.isObserved(source)
+            guard isRendered else { return try moveToDone(job, from: folder) + synced }
+            try folder.remove(Self.source)
+        }
+        try discard(job.id, folder, work)
+        return synced
+    }
+
+    private func moveToDone(_ job: Job, from folder: Directory) throws(SystemError) -> [BytePath] {
+        let shelf = folders(of: job.id)
+        let moved = try move(job, from: folder, below: shelf.open(.done), syncs: false)
+        return moved.path.directory.components.reduce(into: [shelf.path(.done)]) { $0.append($0[$0.count - 1].appending(BytePath($1))) }
+    }
+
+    // MARK: - Deleting a set
+
+    /// Removes the members that were rendered.
+    /// - Returns: false if it is not known which ones were.
+    private func removeMembers(of job: Job, _ rendered: [BytePath]?, in folder: Directory) throws(SystemError) -> Bool {
+        guard let rendered, let opened = opened(job.id) else { return false }
+        if try folder.status(Self.doomed) != nil { try recover(Self.doomed, of: job.id, from: folder) }
+        let set = try folder.folder(Self.source)
+        for path in Set(rendered) {
+            guard path.isAtOrBelow(job.path), path.bytes.count > job.path.bytes.count + 1 else { continue }
+            let member = BytePath(Array(path.bytes[(job.path.bytes.count + 1)...]))
+            guard let status = opened[member] else { continue }
+            try remove(member, status, of: set, job: folder)
+        }
+        // The mark that the set is complete has done its work.
+        if let mark = try set.status(BytePath(SourceLook.doneMark)), mark.kind == .regular, mark.bytes == 0 {
+            try set.remove(BytePath(SourceLook.doneMark))
+        }
+        return true
+    }
+
+    /// Removes the folders of a set that are empty, and the set with them.
+    /// - Returns: false if something is left that is not ours to delete.
+    private func removeFolders(in job: Directory) throws(SystemError) -> Bool {
+        let set = try job.folder(Self.source)
+        for path in try SetContents(of: set, ignored: nil).folders.reversed() {
+            do throws(SystemError) {
+                try set.folder(path.directory).remove(path.lastComponent, isFolder: true)
+            } catch {
+                guard [ENOTEMPTY, EEXIST, EBUSY].contains(error.code) || error.isAbsence else { throw error }
+            }
+        }
+        do throws(SystemError) {
+            try job.remove(Self.source, isFolder: true)
+            return true
+        } catch {
+            guard [ENOTEMPTY, EEXIST, EBUSY].contains(error.code) else { throw error }
+        }
+        // What NFS keeps goes away by itself.
+        guard try SetContents(of: set, ignored: nil).isCleared, try job.status(Self.remains) == nil else { return false }
+        try job.rename(Self.source, to: job, as: Self.remains)
+        return true
+    }
+
+    /// Removes a member if it is what was rendered. Whoever dropped the set may still exchange files in it, but not in the job's folder.
+    private func remove(_ member: BytePath, _ rendered: FileStatus, of set: Directory, job: Directory) throws(SystemError) {
+        let above: Directory
+        do throws(SystemError) {
+            above = try set.folder(member.directory)
+            guard let now = try above.status(member.lastComponent), now.hasSameContent(as: rendered) else { return }
+        } catch {
+            if error.isAbsence { return }
+            throw error
+        }
+        do throws(SystemError) {
+            try above.rename(member.lastComponent, to: job, as: Self.doomed)
+        } catch {
+            // Where the answer of a file server is lost, it is moved in spite of that.
+            guard error.isAbsence else { throw error }
+        }
+        guard let doomed = try job.status(Self.doomed) else { return }
+        if doomed.hasSameContent(as: rendered) { return try job.remove(Self.doomed) }
+        _ = try VersionedName.move(Self.doomed, from: job, to: above, as: member.lastComponent)
+    }
+
+    // MARK: - To failed/
+
+    /// Moves a source that has failed for good to `failed/`, under its path or a version of it, with its note beside it. Both are on the disk
+    /// when this returns.
+    /// - Parameters:
+    ///   - token: distinct for every file that is written at one time.
+    ///   - note: makes the note from the source's new path.
+    /// - Returns: the path from `failed/NAME`; nil if the job had no source any more.
+    package func deadLetter(
+        _ job: Job, token: String = DurableFile.newToken, note: (BytePath) -> FailureNote
+    ) throws(SystemError) -> BytePath? {
+        try FaultPoint.pass(.beforeSourceCommit)
+        let folders = folders(of: job.id)
+        // The note must not replace a source of that name.
+        guard let moved = try moveOut(job, to: folders.open(.failed), companion: { FailureNote.path(beside: $0) }) else {
+            // An earlier attempt may have failed between the move and the note.
+            return try completeNote(of: job, token: token, note: note)
+        }
+        try FaultPoint.pass(.afterSourceCommit)
+        let note = note(folders.path(.failed).appending(moved.path))
+        try note.write(beside: moved.path.lastComponent, in: moved.folder, token: token)
+        return moved.path
+    }
+
+    // MARK: - Back to the inbox
+
+    /// Returns a source to the inbox, where it has to settle again: something is wrong with the moment, and not with the source.
+    /// - Returns: its path from the inbox, which is a version of the old one if something new has that; nil if the original is there anyway, or
+    ///   the job had no source any more.
+    @discardableResult
+    package func putBack(_ job: Job, to inbox: BytePath) throws(SystemError) -> BytePath? {
+        if job.keepsOriginal {
+            try discardCopy(of: job)
+            return nil
+        }
+        return try moveOut(job, to: Directory(inbox))?.path
+    }
+
+    private func discardCopy(of job: Job) throws(SystemError) {
+        let work = try folders(of: job.id).open(.work)
+        guard try work.status(job.id.path) != nil else { return }
+        let folder = try work.folder(job.id.path)
+        if try folder.status(Self.source) != nil { try removeCopy(in: folder) }
+        try discard(job.id, folder, work)
+        try work.sync()
+    }
+
+    // MARK: - Moving
+
+    private func moveOut(
+        _ job: Job, to root: Directory, companion: (BytePath) -> BytePath? = { _ in nil }
+    ) throws(SystemError) -> (folder: Directory, path: BytePath)? {
+        let work = try folders(of: job.id).open(.work)
+        guard try work.status(job.id.path) != nil else { return nil }
+        let folder = try work.folder(job.id.path)
+        guard try folder.status(Self.source) != nil else {
+            try discard(job.id, folder, work)
+            return nil
+        }
+        return try move(job, from: folder, below: root, syncs: true, companion: companion)
+    }
+
+    /// Moves a job's source to its path below a folder, or to a version of it, and removes the job's folder. Never replaces anything.
+    private func move(
+        _ job: Job, from: Directory, below root: Directory, syncs: Bool, companion: (BytePath) -> BytePath? = { _ in nil }
+    ) throws(SystemError) -> (folder: Directory, path: BytePath) {
+        var (folder, path) = (root, BytePath([]))
+        for name in job.path.components.dropLast() {
+            let next = try VersionedName.folder(BytePath(name), in: folder)
+            if syncs && next.isNew { try folder.sync() }
+            (folder, path) = (next.folder, path.appending(next.name))
+        }
+        let name = try VersionedName.move(
+            Self.source, from: from, to: folder, as: job.path.lastComponent, calls: calls, companion: companion)
+        if syncs { try folder.sync() }
+        try discard(job.id, from, folders(of: job.id).open(.work))
+        return (folder, path.appending(name))
+    }
+}

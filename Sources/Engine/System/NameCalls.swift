@@ -1,0 +1,15 @@
+// The calls to the system that move names between folders. A network file system can lose the answer to each of them.
+import CLinux
+import Glibc
+
+/// The calls that `Directory` moves names with. Tests pass others, which do their work and then lose the answer.
+struct NameCalls: Sendable {
+    typealias Move = @Sendable (_ from: CInt, _ name: UnsafePointer<CChar>, _ to: CInt, _ newName: UnsafePointer<CChar>) -> CInt
+
+    var renameNoReplace: Move = { clinux_rename_no_replace($0, $1, $2, $3) }
+    var rename: Move = { renameat($0, $1, $2, $3) }
+    var link: Move = { linkat($0, $1, $2, $3, 0) }
+    var unlink: @Sendable (_ folder: CInt, _ name: UnsafePointer<CChar>) -> CInt = { unlinkat($0, $1, 0) }
+
+    static let system = NameCalls()
+}

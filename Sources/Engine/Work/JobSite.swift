@@ -1,0 +1,104 @@
+// What a runner needs to know of the place that a job comes from: an inbox of the drop folder, or the folders of one run.
+package import Pipeline
+
+/// Everything that was decided about the sources of a site before they came. A reload makes another one; a job keeps the one that it began with.
+package struct Route: Sendable {
+    package let render: RenderSettings
+    package let publisher: Publisher
+    package let policy: RetryPolicy
+    /// The inbox' name, for the report.
+    package let inbox: String?
+    /// What is to be done, as a digest: an original that stays is done again if it changes.
+    package let recipe: String
+    /// A worker that died is tried again at once and in the same lane: others wait for the names that this source will take.
+    package let retriesAtOnce: Bool
+    /// A failure that a worker tells of counts only if a fresh worker tells of it too.
+    package let wantsSecondOpinion: Bool
+    /// Sources wait for surroundings that are broken. Otherwise they fail.
+    package let canPause: Bool
+
+    package init(
+        render: RenderSettings, publisher: Publisher, policy: RetryPolicy, inbox: String?, recipe: String, retriesAtOnce: Bool,
+        wantsSecondOpinion: Bool,
+        canPause: Bool
+    ) {
+        self.render = render
+        self.publisher = publisher
+        self.policy = policy
+        self.inbox = inbox
+        self.recipe = recipe
+        self.retriesAtOnce = retriesAtOnce
+        self.wantsSecondOpinion = wantsSecondOpinion
+        self.canPause = canPause
+    }
+}
+
+/// What came of an attempt to take a source out of its inbox.
+package enum ClaimResult: Sendable {
+    case claimed
+    /// It is not to be had now; its inbox knows.
+    case refused
+    /// Nothing can be taken from this inbox now.
+    case obstructed(Pause)
+}
+
+/// How a job ended, or what has happened to it.
+package enum JobNews: Sendable {
+    case done(SourceReport)
+    case failed(SourceReport, Failure, attempts: Int)
+    /// It is tried again after so many milliseconds.
+    case postponed(Failure, attempt: Int, after: Int)
+    /// It went back to the inbox, because somebody still writes to it.
+    case returned
+    /// It was stopped, and the next start goes on with it.
+    case interrupted
+    /// It waits until something around it is repaired.
+    case obstructed
+    /// Somebody else has the job by now.
+    case leaseLost
+}
+
+/// One inbox, or one run. For any thread; calls wait for file systems.
+package protocol JobSite: AnyObject, Sendable {
+    var route: Route { get }
+    /// Nothing new is begun.
+    var isDraining: Bool { get }
+
+    /// Takes a source out of the inbox into the spool.
+    func claim(_ job: Job) -> ClaimResult
+    /// The source as the worker is to read it.
+    /// - Throws: `StillWritten`, or `Failure` if it cannot be read.
+    func open(_ job: Job, _ route: Route) throws -> SourceFile
+    /// The names of a job's renditions.
+    /// - Parameter occupied: the names that it got first, and the one of them that somebody else has taken since.
+    /// - Throws: `Failure`.
+    func names(
+        for job: Job, _ route: Route, insteadOf occupied: (allocation: Allocation, name: BytePath)?,
+        candidates: @escaping (_ version: Int) throws(PlanFailure) -> [RenditionName]
+    ) throws -> Allocation
+    /// Who owns the names of a job's renditions.
+    func owner(of job: Job) -> BytePath
+    /// The report that is published with the renditions; nil if there is none.
+    /// - Parameter version: that of the names.
+    func publishedReport(for job: Job, version: Int, _ report: @escaping (_ milliseconds: Int) -> SourceReport) -> PublishedReport?
+    /// Why nothing can be written now; nil if it can. Asked after a failure that may be the surroundings' fault.
+    func surroundings(_ route: Route) -> PauseReason?
+
+    /// Lets an original leave the spool after success.
+    /// - Parameter rendered: the paths of the pictures that were rendered; nil if an earlier start has rendered them.
+    /// - Returns: the folders to sync.
+    func settle(_ job: Job, rendered: [BytePath]?) throws(SystemError) -> [BytePath]
+    /// Moves a source to `failed/`.
+    func deadLetter(_ job: Job, _ failure: Failure) throws(SystemError)
+    /// Gives a source that somebody still writes to back to the inbox.
+    func putBack(_ job: Job) throws(SystemError)
+
+    /// Nothing is taken from the inbox until the reason is gone.
+    func pause(_ pause: Pause)
+    /// Updates that could not be recorded; they are made once the store can be written to.
+    func `defer`(_ updates: [JobUpdate])
+    /// A job has ended, or goes on later. Called after that was recorded.
+    func happened(_ news: JobNews, to job: Job, files: Fingerprint?, source: Fingerprint?)
+    /// A worker has died, hung or lied.
+    func workerLost()
+}

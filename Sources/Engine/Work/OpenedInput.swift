@@ -1,0 +1,92 @@
+// What a job works on: one picture, or a set of them.
+import Pipeline
+
+/// A picture or a set that is open for reading.
+enum OpenedInput: Sendable {
+    case picture(OpenedSource)
+    case set(OpenedSet)
+
+    init(_ source: SourceFile, limits: Limits) throws(Failure) {
+        if let problem = source.problem { throw problem }
+        if let members = source.members {
+            self = .set(try OpenedSet(members, limits: limits))
+        } else {
+            self = .picture(try OpenedSource(source, limits: limits))
+        }
+    }
+
+    var bytes: Int {
+        switch self {
+        case .picture(let picture): picture.bytes
+        case .set(let set): set.bytes
+        }
+    }
+
+    /// As EXIF writes dates, in UTC.
+    var modificationDate: String {
+        switch self {
+        case .picture(let picture): picture.modificationDate
+        case .set(let set): set.modificationDate
+        }
+    }
+
+    /// Of its file, or of the members of a set.
+    var formats: [SourceFormat] {
+        switch self {
+        case .picture(let picture): [picture.format]
+        case .set(let set): set.formats
+        }
+    }
+
+    /// What the next run compares the source with; nil where another write need not have moved a file's time.
+    var fingerprint: Fingerprint? {
+        switch self {
+        case .picture(let picture): picture.fingerprint
+        case .set(let set): set.fingerprint
+        }
+    }
+
+    var isUnchanged: Bool {
+        switch self {
+        case .picture(let picture): picture.isUnchanged
+        case .set(let set): set.isUnchanged
+        }
+    }
+
+    func sha256(limits: Limits) throws(Failure) -> String {
+        switch self {
+        case .picture(let picture): picture.sha256()
+        case .set(let set): try set.sha256(limits: limits)
+        }
+    }
+
+    /// Names that promise another format than the content has.
+    func warnings(_ name: SourceName) -> [Warning] {
+        switch self {
+        case .picture(let picture): [picture.extensionWarning(name)].compactMap { $0 }
+        case .set(let set): set.warnings
+        }
+    }
+
+    /// The failure, told more exactly by what our own code sees in the file.
+    func refined(_ failure: Failure) -> Failure {
+        switch self {
+        case .picture(let picture): picture.refined(failure)
+        case .set: failure
+        }
+    }
+}
+
+extension SourceReport.Source {
+    /// Notes what the headers say.
+    mutating func describe(_ input: ProbedInput, _ opened: OpenedInput) {
+        switch (input, opened) {
+        case (.picture(let facts, _), _): self.facts = facts
+        case (.set(let members), .set(let set)):
+            self.members = members.enumerated().map {
+                SourceReport.Member(path: set.sources[$0].relative, bytes: set.bytes(of: $0), facts: $1.facts)
+            }
+        case (.set, .picture): break
+        }
+    }
+}

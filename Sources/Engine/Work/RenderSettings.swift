@@ -1,0 +1,31 @@
+// What a run, or an inbox, decides once for all of its sources.
+package import Pipeline
+
+/// What is made of sources, within which bounds, and where it goes.
+package struct RenderSettings: Sendable {
+    package let pipeline: LoadedPipeline
+    package let limits: Limits
+    package let outbox: Outbox
+    package let keepsTree: Bool
+    /// Names of other sources are taken (`collision: overwrite`).
+    package let overwrites: Bool
+    /// Everything is found out, and nothing is written.
+    package var isDryRun = false
+    package let memory: MemoryBudget
+    package let cancellation: Cancellation
+    /// Where renditions are looked for before they are made; nil if there is no cache.
+    package var cache: RunCache?
+
+    package init(
+        pipeline: LoadedPipeline, limits: Limits, outbox: Outbox, keepsTree: Bool, overwrites: Bool = false, memory: MemoryBudget,
+        cancellation: Cancellation
+    ) {
+        self.pipeline = pipeline
+        self.limits = limits
+        self.outbox = outbox
+        self.keepsTree = keepsTree
+        self.overwrites = overwrites
+        self.memory = memory
+        self.cancellation = cancellation
+    }
+}

@@ -1,0 +1,58 @@
+// Renditions that need not be made, and those that are kept for the next time.
+import Pipeline
+
+extension RenditionMaker {
+    /// What the cache has, where it has every rendition; no worker is asked.
+    /// - Returns: nil where something must be made.
+    func cachedOutputs(
+        _ work: inout SourceWork, _ opened: OpenedInput, _ settings: RenderSettings, _ choose: NameChoice
+    ) throws -> [StagedFile]? {
+        guard let cache = settings.cache, !settings.isDryRun else { return nil }
+        if work.cached == nil { work.cached = try lookUp(&work, opened, settings, cache) }
+        guard var cached = work.cached, let facts = cached.factsIfComplete, let planner = cachePlanner(settings) else { return nil }
+        let input = facts.input(work.source.name)
+        let plan = try planned { () throws(PlanFailure) in try input.plan(by: planner) }
+        // What was a bound of the plan is known of what is there.
+        let known = plan.with(sizes: cached.sizes)
+        work.report.source.describe(input, opened)
+        work.report.warnings = opened.warnings(work.source.name) + plan.warnings
+        let names = try names(for: known, &work, opened, settings, choose)
+        work.report.renditions = zip(known.renditions, names).map(Self.entry)
+        let outputs = try stage(names, settings)
+        let filled = cached.fill(outputs, plan)
+        work.cached = cached
+        guard !filled.contains(where: { $0 == nil }) else { return nil }
+        try checkUnchanged(opened)
+        note(filled, &work)
+        return outputs
+    }
+
+    private func lookUp(_ work: inout SourceWork, _ opened: OpenedInput, _ settings: RenderSettings, _ cache: RunCache) throws -> CachedJob {
+        let digest = try opened.sha256(limits: settings.limits)
+        work.report.source.sha256 = digest
+        let own = [("thumbnail", thumbnail(work.source, opened, settings).map { json($0) } ?? "")]
+        return CachedJob(cache, source: digest, pixelsPerPoint: work.source.name.pixelsPerPoint, own: own, formats: opened.formats)
+    }
+
+    /// Reports renditions that came from the cache.
+    func note(_ cached: [CachedRendition?], _ work: inout SourceWork) {
+        for (index, rendition) in cached.enumerated() {
+            guard let rendition else { continue }
+            work.report.renditions[index].bytes = rendition.entry.bytes
+            work.report.renditions[index].size = rendition.facts.size.size
+            work.report.renditions[index].sha256 = rendition.entry.digest
+            work.report.renditions[index].cached = true
+            work.add(rendition.facts.warnings)
+        }
+    }
+
+    /// Keeps what was made.
+    func keep(_ result: RenderResult, _ wanted: [Int], _ outputs: [StagedFile], _ input: ProbedInput, _ work: inout SourceWork) {
+        guard let cached = work.cached else { return }
+        for (index, said) in zip(wanted, result.renditions) {
+            let digest = Digest.of(outputs[index].file)
+            work.report.renditions[index].sha256 = digest
+            cached.keep(index, outputs[index].file, digest: digest, CachedFacts(input, size: said, warnings: result.warnings))
+        }
+    }
+}

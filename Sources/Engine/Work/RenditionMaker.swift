@@ -1,0 +1,302 @@
+// From an open source to its renditions, complete and checked, before they have their names: probe, plan, name, render.
+import Glibc
+package import Pipeline
+
+/// Makes renditions, one source after the other, with a worker that it borrows. Everything in here waits, so it belongs to one thread.
+package final class RenditionMaker {
+    private let workers: WorkerPool
+    private let cancellation: Cancellation
+    private var borrowed: WorkerSlot?
+    /// Planners of pipelines whose sources may all be in the cache, so that no worker is needed.
+    private var cachePlanners: [ObjectIdentifier: Planner] = [:]
+    /// Makes the names of staged files distinct.
+    private let token: String
+    private var staged = 0
+
+    /// Headers are small; a decoder that takes longer hangs.
+    private static let headerSeconds = 30.0
+
+    /// - Parameter token: distinct for all makers that write into an outbox at one time.
+    package init(_ workers: WorkerPool, cancellation: Cancellation, token: String = DurableFile.newToken) {
+        self.workers = workers
+        self.cancellation = cancellation
+        self.token = token
+    }
+
+    deinit { giveBackWorker() }
+
+    private var slot: WorkerSlot {
+        if let borrowed { return borrowed }
+        let slot = workers.lend(cancellation)
+        borrowed = slot
+        return slot
+    }
+
+    /// Leaves the worker to others until there is a question again.
+    package func giveBackWorker() {
+        if let borrowed { workers.takeBack(borrowed) }
+        borrowed = nil
+    }
+
+    /// Sees to it that the worker knows the pipeline.
+    /// - Throws: `Diagnostics` where an asset cannot be decoded, `SystemError` where no worker can be started.
+    package func prepare(_ settings: RenderSettings) throws { _ = try prepared(settings) }
+
+    private func prepared(_ settings: RenderSettings) throws -> WorkerSlot.Known {
+        let known = try slot.prepare(settings.pipeline, settings.limits)
+        if let cache = settings.cache, cachePlanners.updateValue(known.planner, forKey: settings.pipeline.identity) == nil {
+            cache.remember(known.assets)
+        }
+        return known
+    }
+
+    /// Plans what the cache has, without a worker; nil where there is no cache, or it does not know the assets.
+    func cachePlanner(_ settings: RenderSettings) -> Planner? {
+        if let planner = cachePlanners[settings.pipeline.identity] { return planner }
+        let planner = settings.cache?.planner(limits: settings.limits)
+        cachePlanners[settings.pipeline.identity] = planner
+        return planner
+    }
+
+    /// Plans one source without writing anything.
+    /// - Throws: `Failure` where the source cannot be planned.
+    package func plan(_ source: SourceFile, _ settings: RenderSettings) throws -> (plan: Plan, names: [RenditionName]) {
+        let opened = try OpenedInput(source, limits: settings.limits)
+        let planner = try prepared(settings).planner
+        let input = try probe(opened, source, settings)
+        let plan = try planned { () throws(PlanFailure) in try input.plan(by: planner) }
+        let naming = try self.naming(plan, source, opened, settings)
+        return (plan, try planned { () throws(PlanFailure) in try plan.names(for: naming, version: 1) })
+    }
+
+    /// The worker that gave the last answer has met no other source before: what it says of a source is not another one's doing.
+    var isWorkerFresh: Bool { borrowed?.isFresh ?? true }
+
+    /// Has the next source done by a new worker.
+    func replaceWorker() { borrowed?.replaceWorker() }
+
+    /// Makes all renditions of a source.
+    /// - Parameters:
+    ///   - alone: no other source is worked on meanwhile: the whole budget of memory is taken. For a source whose worker the system has killed.
+    ///   - choose: gives the names; called once, when the plan is known.
+    ///   - beforeRendering: called with the pixels of the source when only the rendering is left, which may take long.
+    /// - Returns: the renditions, complete, beside the places where they belong; none in a dry run.
+    /// - Throws: `Failure` for what is wrong with the source, `WorkerLoss` if the attempt has cost the worker, `Cancelled`, and what
+    ///   `prepare` throws. A worker that was lost, or has lied, is replaced already.
+    func make(
+        _ work: inout SourceWork, _ opened: OpenedInput, _ settings: RenderSettings, alone: Bool = false, names choose: NameChoice,
+        beforeRendering: (_ pixels: Int) -> Void = { _ in }
+    ) throws -> [StagedFile] {
+        if settings.cancellation.isRaised { throw Cancelled() }
+        var clock = Stopwatch()
+        if let cached = try cachedOutputs(&work, opened, settings, choose) { return cached }
+        let known = try prepared(settings)
+        try FaultPoint.passOutput(.afterWorkerStart)
+        slot.begin(work.source.identity)
+        let input = try settings.memory.holding(alone ? settings.memory.total : 0) { try probe(opened, work.source, settings) }
+        work.report.source.describe(input, opened)
+        let measurements = try measurements(of: input, opened, known, settings, alone: alone)
+        let plan = try planned { () throws(PlanFailure) in try input.plan(by: known.planner, measurements: measurements.byPath) }
+        work.report.warnings = opened.warnings(work.source.name) + plan.warnings
+        try checkMemory(plan.memory, settings.limits)
+        let names = try names(for: plan, &work, opened, settings, choose)
+        work.report.renditions = zip(plan.renditions, names).map(Self.entry)
+        if settings.isDryRun { return [] }
+
+        beforeRendering(plan.source.size.area * max(1, plan.source.frames))
+        return try settings.memory.holding(alone ? settings.memory.total : plan.memory) {
+            work.report.milliseconds.wait += clock.lap()
+            let message = RenderMessage(
+                pipeline: known.number, source: input.message, measurements: measurements, thumbnail: thumbnail(work.source, opened, settings))
+            let outputs = try render(plan, message, known.planner, input, names, opened, &work, settings)
+            work.report.milliseconds.render += clock.lap()
+            return outputs
+        }
+    }
+
+    // MARK: - Looking at the source
+
+    private func probe(_ opened: OpenedInput, _ source: SourceFile, _ settings: RenderSettings) throws -> ProbedInput {
+        switch opened {
+        case .picture(let picture): return .picture(try probe(picture, settings), source.name)
+        case .set(let set):
+            let members = try set.sources.indices.map { index in
+                let facts = try memberNamed(set.sources[index]) { try probe(set.open(index, limits: settings.limits), settings) }
+                return MemberFacts(name: set.sources[index].location.name, facts: facts)
+            }
+            return .set(members)
+        }
+    }
+
+    /// Says which member it is that failed; a worker's death is no member's fault.
+    private func memberNamed(_ member: SourceFile, _ work: () throws -> SourceFacts) throws -> SourceFacts {
+        do {
+            return try work()
+        } catch let failure as Failure where failure.code != .setMemberFailed {
+            return try namingMember(member) { () throws(Failure) in throw failure }
+        }
+    }
+
+    private func probe(_ opened: OpenedSource, _ settings: RenderSettings) throws -> SourceFacts {
+        do {
+            return try slot.facts(of: opened, seconds: Self.headerSeconds)
+        } catch let failure as Failure {
+            throw opened.refined(failure)
+        }
+    }
+
+    /// What stages must see before the plan is known, measured on the whole picture. Its memory is given back meanwhile: a source that waits
+    /// for its names must not hold any.
+    private func measurements(
+        of input: ProbedInput, _ opened: OpenedInput, _ known: WorkerSlot.Known, _ settings: RenderSettings, alone: Bool
+    ) throws -> [StageMeasurement] {
+        guard known.planner.needsMeasurement, !settings.isDryRun else { return [] }
+        let bound = try planned { () throws(PlanFailure) in try input.plan(by: known.planner) }
+        try checkMemory(bound.memory, settings.limits)
+        let message = RenderMessage(pipeline: known.number, source: input.message)
+        return try settings.memory.holding(alone ? settings.memory.total : bound.memory) {
+            try slot.measurements(message, known.planner, of: opened, seconds: bound.deadline)
+        }
+    }
+
+    private func checkMemory(_ memory: Int, _ limits: Limits) throws(Failure) {
+        guard memory <= limits.maximumMemory else {
+            let message = "rendering would need up to \(memory >> 20) MiB; the budget is \(limits.maximumMemory >> 20) MiB (max-memory)"
+            throw Failure(.tooMuchMemory, stage: "read", message)
+        }
+    }
+
+    // MARK: - Names
+
+    /// The names, asked for once however often the source is attempted.
+    func names(
+        for plan: Plan, _ work: inout SourceWork, _ opened: OpenedInput, _ settings: RenderSettings, _ choose: NameChoice
+    ) throws -> [RenditionName] {
+        if let names = work.names { return names }
+        let facts = try naming(plan, work.source, opened, settings, hash: work.report.source.sha256)
+        work.report.source.sha256 = work.report.source.sha256 ?? facts.hash
+        let names = try choose { version throws(PlanFailure) in try plan.names(for: facts, version: version) }
+        work.names = names
+        work.report.warnings += names.filter(\.isShortened).map {
+            Warning(.nameShortened, "the output name was longer than 255 bytes; it is now '\($0.path.printable)'")
+        }
+        return names
+    }
+
+    /// - Parameter hash: the source's digest, where it is known already.
+    private func naming(
+        _ plan: Plan, _ source: SourceFile, _ opened: OpenedInput, _ settings: RenderSettings, hash: String? = nil
+    ) throws -> NamingFacts {
+        NamingFacts(
+            source: source.name, hash: settings.pipeline.file.needsHash ? try hash ?? opened.sha256(limits: settings.limits) : nil,
+            date: plan.source.captureDate ?? opened.modificationDate, keepsTree: settings.keepsTree,
+            thumbnailDigest: thumbnail(source, opened, settings)?.digest)
+    }
+
+    func thumbnail(_ source: SourceFile, _ opened: OpenedInput, _ settings: RenderSettings) -> ThumbnailFacts? {
+        settings.pipeline.file.makesThumbnails ? ThumbnailFacts(source, opened) : nil
+    }
+
+    static func entry(_ plan: RenditionPlan, _ name: RenditionName) -> SourceReport.RenditionEntry {
+        SourceReport.RenditionEntry(name: plan.rendition.name, scale: plan.scale, path: name.path, format: plan.format, size: plan.output.size)
+    }
+
+    // MARK: - Rendering
+
+    private func render(
+        _ plan: Plan, _ message: RenderMessage, _ planner: Planner, _ input: ProbedInput, _ names: [RenditionName], _ opened: OpenedInput,
+        _ work: inout SourceWork, _ settings: RenderSettings
+    ) throws -> [StagedFile] {
+        let outputs = try stage(names, settings)
+        let cached = work.cached?.fill(outputs, plan) ?? outputs.map { _ in nil }
+        let wanted = outputs.indices.filter { cached[$0] == nil }
+        var message = message
+        message.omitted = Set(outputs.indices).subtracting(wanted)
+        let result = try wanted.isEmpty ? nil : rendered(message, planner, wanted.map { outputs[$0] }, plan, opened)
+        try FaultPoint.passOutput(.afterDecode)
+        try checkUnchanged(opened)
+        note(cached, &work)
+        for (index, said) in zip(wanted, result?.renditions ?? []) {
+            work.report.renditions[index].bytes = try checked(outputs[index], against: plan.renditions[index], said: said, settings.limits)
+            work.report.renditions[index].size = said.size
+        }
+        work.add(result?.warnings ?? [])
+        work.report.peakMemory = result?.peakMemory
+        if let result { keep(result, wanted, outputs, input, &work) }
+        try FaultPoint.passOutput(.afterTargetWrite)
+        return outputs
+    }
+
+    private func rendered(
+        _ message: RenderMessage, _ planner: Planner, _ outputs: [StagedFile], _ plan: Plan, _ opened: OpenedInput
+    ) throws -> RenderResult {
+        do {
+            return try slot.render(message, planner, of: opened, to: outputs.map(\.file), seconds: plan.deadline)
+        } catch let failure as Failure where failure.code.maybeForWantOfRoom {
+            // A worker is not believed what it says of the disk; whether there is room is found out here.
+            throw outputs.lazy.compactMap { $0.troubleGrowing(to: planner.limits.maximumOutputBytes) }.first?.asOutputFailure ?? failure
+        }
+    }
+
+    /// Reads back what the worker wrote, once it cannot write any more.
+    /// - Returns: its bytes.
+    private func checked(_ output: StagedFile, against plan: RenditionPlan, said: RenderedSize, _ limits: Limits) throws -> Int {
+        do throws(Failure) {
+            guard try sealed(output) else { throw OutputCheck.rejected(plan, "the worker still has it open for writing") }
+            return try OutputCheck.check(output.file, against: plan, said: said.size, atMost: limits.maximumOutputBytes)
+        } catch {
+            // It lied.
+            if error.code == .outputRejected { replaceWorker() }
+            throw error
+        }
+    }
+
+    private func sealed(_ output: StagedFile) throws(Failure) -> Bool {
+        do throws(SystemError) {
+            return try output.seal()
+        } catch {
+            throw error.asOutputFailure
+        }
+    }
+
+    func checkUnchanged(_ opened: OpenedInput) throws(Failure) {
+        guard opened.isUnchanged else {
+            throw Failure(.changedWhileRead, stage: "read", "the source was written to while it was read; nothing was published")
+        }
+    }
+
+    func stage(_ names: [RenditionName], _ settings: RenderSettings) throws(Failure) -> [StagedFile] {
+        do throws(SystemError) {
+            return try settings.outbox.stage(names) {
+                staged += 1
+                return "\(token)-\(staged)"
+            }
+        } catch {
+            throw error.asOutputFailure
+        }
+    }
+}
+
+func planned<Value>(_ work: () throws(PlanFailure) -> Value) throws(Failure) -> Value {
+    do throws(PlanFailure) {
+        return try work()
+    } catch {
+        throw error.failure
+    }
+}
+
+extension FailureCode {
+    /// What a worker says when an output does not take what it writes.
+    fileprivate var maybeForWantOfRoom: Bool { self == .encodingFailed || self == .internal }
+}
+
+extension FaultPoint {
+    /// As `pass`, where what breaks is the output.
+    static func passOutput(_ point: FaultPoint) throws(Failure) {
+        do throws(SystemError) {
+            try pass(point)
+        } catch {
+            throw error.asOutputFailure
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// One source while it is worked on: what is known of it so far.
+import Pipeline
+
+/// The run was cancelled while a job was under way.
+struct Cancelled: Error {}
+
+/// Gives a source its names.
+/// - Parameter candidates: the names of all renditions at a version, 1 and up.
+/// - Throws: `Failure`, `StoreError`.
+typealias NameChoice = (_ candidates: @escaping (_ version: Int) throws(PlanFailure) -> [RenditionName]) throws -> [RenditionName]
+
+/// What is known of a source while it is worked on.
+struct SourceWork {
+    private(set) var source: SourceFile
+    var report: SourceReport
+    private(set) var opened: OpenedInput?
+    /// The names, once they are given.
+    var names: [RenditionName]?
+    /// What the cache has of the source; nil if there is no cache.
+    var cached: CachedJob?
+    /// The source as it was read, for the next run.
+    var sourceFingerprint: Fingerprint?
+    /// The pictures that were rendered: the source, or its members.
+    private(set) var rendered: [BytePath] = []
+
+    /// A job that is not open yet.
+    init(_ job: Job, _ route: Route) {
+        source = SourceFile(location: .path(job.path), identity: job.path, relative: job.path)
+        report = SourceReport(status: .failed, pipeline: route.render.pipeline.file.name, source: job.path)
+        report.source.bytes = job.observed.bytes
+        report.inbox = route.inbox
+        report.attempt = max(1, job.progress.attempts)
+    }
+
+    /// Goes on with the source as it can be opened.
+    mutating func take(_ source: SourceFile) {
+        self.source = source
+        report.source = SourceReport.Source(path: source.relative)
+        rendered = source.members.map { $0.map(\.relative) } ?? [source.relative]
+    }
+
+    /// Lets go of everything that is open.
+    mutating func close() {
+        sourceFingerprint = opened?.fingerprint
+        opened = nil
+        cached = nil
+    }
+
+    /// Other names, because somebody else has taken one of the first.
+    mutating func rename(_ names: [RenditionName]) {
+        self.names = names
+        for (index, name) in names.enumerated() where report.renditions.indices.contains(index) { report.renditions[index].path = name.path }
+    }
+
+    mutating func open(_ limits: Limits) throws(Failure) -> OpenedInput {
+        let opened = try OpenedInput(source, limits: limits)
+        self.opened = opened
+        report.source.bytes = opened.bytes
+        return opened
+    }
+
+    /// The failure that an error means for the source.
+    func failure(from error: any Error) -> Failure {
+        let failure = error as? Failure ?? Failure(.internal, stage: "read", "an unexpected error", detail: "\(error)")
+        return opened?.refined(failure) ?? failure
+    }
+
+    mutating func add(_ warnings: [Warning]) {
+        var known = Set(report.warnings)
+        for warning in warnings where known.insert(warning).inserted { report.warnings.append(warning) }
+    }
+}
+
+extension WorkerLoss {
+    /// What it means for the source that was under way.
+    /// - Parameter attempt: its number, from 1.
+    func failure(attempt: Int) throws(Cancelled) -> Failure {
+        switch self {
+        case .cancelled: throw Cancelled()
+        case .timedOut: return Failure(.timedOut, stage: "render", "rendering took longer than its deadline and was stopped")
+        case .killed:
+            let message =
+                "the system killed the worker process, most likely because memory ran out; give the machine or the service more memory, or "
+                + "lower max-pixels"
+            return Failure(.outOfMemory, stage: "render", message)
+        case .confused(let what): return Failure(.workerCrashed, stage: "render", "the worker answered nonsense: \(what)")
+        case .died(let how, let words):
+            let times = attempt == 1 ? "once" : "\(attempt) times"
+            return Failure(.workerCrashed, stage: "render", "the worker process \(how), \(times) in a row", detail: words.isEmpty ? nil : words)
+        }
+    }
+}
+
+/// Milliseconds from one lap to the next.
+struct Stopwatch {
+    private var last = ContinuousClock.now
+
+    mutating func lap() -> Int {
+        let now = ContinuousClock.now
+        defer { last = now }
+        return milliseconds(in: now - last)
+    }
+}

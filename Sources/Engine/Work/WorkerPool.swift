@@ -1,0 +1,84 @@
+// Where workers come from: those that nobody needs at the moment, a few that were made ready while the program started, then new processes.
+import CLinux
+import Synchronization
+
+/// How a new worker process is started.
+package struct WorkerCommand: Sendable {
+    /// The program that has the worker subcommand: this one.
+    package let executable: String
+    package let arguments: [String]
+
+    package init(executable: String = "/proc/self/exe", arguments: [String] = ["__worker"]) {
+        self.executable = executable
+        self.arguments = arguments
+    }
+}
+
+/// Gives out worker processes, and lends them: a thread that waits for a file system leaves its worker to the others. To start a process may take
+/// as long as that file system does, because the new one has copies of all descriptors to close.
+package final class WorkerPool: Sendable {
+    private let command: WorkerCommand
+    private let state: Mutex<State>
+
+    /// What protects the processes in here: each is taken out by one thread and is that thread's until it is given back.
+    private struct State: @unchecked Sendable {
+        var ready: [WorkerProcess] = []
+        /// The one that was in use last is at the end.
+        var idle: [WorkerSlot] = []
+        var mostIdle = Int.max
+    }
+
+    /// - Parameter ready: how many workers to make ready now, by copying this process. None where it has several threads already, of
+    ///   which a copy would have one alone, with locks that nobody opens.
+    package init(_ command: WorkerCommand = WorkerCommand(), ready count: Int = 0) {
+        self.command = command
+        var state = State()
+        while state.ready.count < count, clinux_thread_count() == 1, let process = try? WorkerProcess.forked() { state.ready.append(process) }
+        self.state = Mutex(state)
+    }
+
+    // MARK: - Lending
+
+    /// A worker that nobody else has until it is given back.
+    func lend(_ cancellation: Cancellation) -> WorkerSlot {
+        let slot = state.withLock { Lent(slot: $0.idle.popLast()) }.slot ?? WorkerSlot(self)
+        slot.cancellation = cancellation
+        return slot
+    }
+
+    func takeBack(_ slot: WorkerSlot) {
+        let lent = Lent(slot: slot)
+        state.withLock { state in
+            // Those beyond end with their slots.
+            if let slot = lent.slot, state.idle.count < state.mostIdle { state.idle.append(slot) }
+        }
+    }
+
+    /// Has one worker more than are in use, for when all others are with a file system that hangs.
+    /// - Parameter count: how many are in use at most otherwise.
+    func keepSpare(beside count: Int) throws(SystemError) {
+        let spare = WorkerSlot(self)
+        try spare.start()
+        let lent = Lent(slot: spare)
+        state.withLock { state in
+            if let slot = lent.slot { state.idle.insert(slot, at: 0) }
+            state.mostIdle = count + 1
+        }
+    }
+
+    /// A new process.
+    func start() throws(SystemError) -> WorkerProcess {
+        if let process = state.withLock({ Started(process: $0.ready.popLast()) }).process { return process }
+        return try WorkerProcess(command)
+    }
+
+    /// Lets a worker go from one thread to another: only its single owner ever uses it.
+    private struct Lent: @unchecked Sendable {
+        let slot: WorkerSlot?
+    }
+
+    /// As `Lent`.
+    private struct Started: @unchecked Sendable {
+        let process: WorkerProcess?
+    }
+}

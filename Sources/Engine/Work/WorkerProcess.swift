@@ -1,0 +1,199 @@
+// The supervisor's side of one worker: start it, ask it, kill it.
+import CLinux
+import Glibc
+import Pipeline
+
+/// Why a worker gave no answer.
+enum WorkerLoss: Error, Equatable {
+    /// It died; how, and the last that it wrote to standard error.
+    case died(how: String, words: String)
+    /// The system killed it (SIGKILL), most likely because memory ran out. That is not its source's fault.
+    case killed
+    case timedOut
+    case cancelled
+    /// It answered what no worker answers.
+    case confused(String)
+}
+
+/// The members of a set, which a worker asks for one after the other while it answers.
+struct MemberAccess {
+    let count: Int
+    /// How many times the worker may ask, in all.
+    let mostRequests: Int
+    /// Opens a member by its place; nil if it cannot be had.
+    let open: (Int) -> OpenFile?
+
+    /// For a single picture.
+    static var none: MemberAccess { MemberAccess(count: 0, mostRequests: 0) { _ in nil } }
+}
+
+/// A running worker process. Used from one thread at a time; it dies with this object.
+final class WorkerProcess {
+    private let channel: Channel
+    private let errors: OpenFile
+    private let process: pid_t
+    private var isRunning = true
+    /// How many renderings it has done.
+    private(set) var renderings = 0
+
+    private init(_ channel: Channel, _ errors: OpenFile, _ process: pid_t) {
+        self.channel = channel
+        self.errors = errors
+        self.process = process
+    }
+
+    /// Starts a process in a group of its own, so that a Ctrl-C in the terminal does not reach it, with nothing open but its socket.
+    convenience init(_ command: WorkerCommand) throws(SystemError) {
+        let (channel, theirs) = try Channel.pair()
+        let errors = Self.errorFile()
+        self.init(channel, errors, try Self.spawn(command, socket: theirs.descriptor, errors: errors.descriptor))
+    }
+
+    /// Copies this process, which must have a single thread, instead of starting a program: that saves loading all of libvips' libraries.
+    /// Never returns in the copy, which serves as a worker until its socket is closed.
+    static func forked() throws(SystemError) -> WorkerProcess {
+        let (channel, theirs) = try Channel.pair()
+        let errors = errorFile()
+        let process = clinux_fork(theirs.descriptor, errors.descriptor)
+        guard process >= 0 else { throw SystemError("start a worker process") }
+        if process == 0 { _exit(Worker.run()) }
+        return WorkerProcess(channel, errors, process)
+    }
+
+    private static func errorFile() -> OpenFile { OpenFile(owning: clinux_memory_file("imagemill-worker-errors")) }
+
+    deinit { stop() }
+
+    var identifier: pid_t { process }
+
+    /// Asks and waits for the answer.
+    /// - Parameters:
+    ///   - seconds: the deadline for the whole conversation, after which the worker is killed.
+    ///   - members: what the worker may ask for meanwhile.
+    func ask(
+        _ request: Request, files: [OpenFile], withinSeconds seconds: Double, cancellation: Cancellation, members: MemberAccess = .none
+    ) throws(WorkerLoss) -> WorkerReply {
+        let patience = Patience(end: .now + .seconds(seconds), cancellation: cancellation)
+        do throws(ChannelError) {
+            try send(request, files, patience)
+            var requests = 0
+            while true {
+                let (received, _) = try channel.receive(Reply.self, until: patience.end, cancellation: cancellation)
+                let reply = WorkerReply(received)
+                guard let member = try reply.wantedMember(of: members.count) else {
+                    if case .render = request { renderings += 1 }
+                    return reply
+                }
+                requests += 1
+                guard requests <= members.mostRequests else { throw .garbage("it asked for more members than the set has") }
+                try send(.member, members.open(member).map { [$0] } ?? [], patience)
+            }
+        } catch {
+            throw loss(error, stop())
+        }
+    }
+
+    /// How long the whole conversation may take.
+    private struct Patience {
+        let end: ContinuousClock.Instant
+        let cancellation: Cancellation
+    }
+
+    private func send(_ request: Request, _ files: [OpenFile], _ patience: Patience) throws(ChannelError) {
+        // An array is let go after its last use; the files must be open until they are sent.
+        try withExtendedLifetime(files) { () throws(ChannelError) in
+            try channel.send(request, descriptors: files.map(\.descriptor), until: patience.end, cancellation: patience.cancellation)
+        }
+    }
+
+    private func loss(_ error: ChannelError, _ ending: Ending) -> WorkerLoss {
+        switch error {
+        case .closed: ending.isBySystem ? .killed : .died(how: ending.description, words: lastWords)
+        case .timedOut: .timedOut
+        case .cancelled: .cancelled
+        case .garbage(let what): .confused(what)
+        case .system(let code): .died(how: SystemError("talk to a worker", code: code).description, words: lastWords)
+        }
+    }
+
+    /// How a process ended.
+    private struct Ending: CustomStringConvertible {
+        /// It was stopped from here, so its status says nothing.
+        let isByUs: Bool
+        /// The status as waitpid gives it.
+        let status: CInt
+
+        /// SIGKILL that did not come from here.
+        var isBySystem: Bool { !isByUs && clinux_ending_signal(status) == SIGKILL }
+
+        var description: String {
+            if isByUs { return "closed its socket and was stopped" }
+            let signal = clinux_ending_signal(status)
+            return signal != 0 ? "ended by signal \(signal) (\(String(cString: strsignal(signal))))" : "ended with code \(clinux_exit_code(status))"
+        }
+    }
+
+    /// How long a process that has closed its socket may take to end by itself: one with much memory takes a while.
+    private static let secondsToEnd = 1.0
+
+    /// Waits for the end of a process that has hung up, and kills any other.
+    @discardableResult
+    private func stop() -> Ending {
+        guard isRunning else { return Ending(isByUs: true, status: 0) }
+        isRunning = false
+        var status: CInt = 0
+        // One that has closed its socket is about to end by itself, for a reason worth knowing.
+        let end = ContinuousClock.now + .seconds(Self.secondsToEnd)
+        var waited = waitpid(process, &status, WNOHANG)
+        while waited == 0 && channel.isClosedByPeer && .now < end {
+            usleep(5_000)
+            waited = waitpid(process, &status, WNOHANG)
+        }
+        if waited != 0 { return Ending(isByUs: false, status: status) }
+        Glibc.kill(process, SIGKILL)
+        while waitpid(process, &status, 0) < 0 && errno == EINTR {}
+        return Ending(isByUs: true, status: status)
+    }
+
+    private var lastWords: String {
+        let size = (try? errors.status().bytes) ?? 0
+        return String(decoding: errors.bytes(at: max(0, size - 2000), count: 2000), as: UTF8.self)
+    }
+
+    private static func spawn(_ command: WorkerCommand, socket: CInt, errors: CInt) throws(SystemError) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, socket, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        _ = clinux_spawn_close_from(&actions, 3)
+
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        var defaults = sigset_t()
+        sigfillset(&defaults)
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+
+        var process = pid_t()
+        let arguments = (["imagemill"] + command.arguments).map { strdup($0) } + [nil]
+        let environment = Self.environment.map { strdup($0) } + [nil]
+        defer { (arguments + environment).forEach { free($0) } }
+        let result = posix_spawn(&process, command.executable, &actions, &attributes, arguments, environment)
+        guard result == 0 else { throw SystemError("start a worker process", code: result) }
+        return process
+    }
+
+    /// The few variables that a worker needs; none of the user's secrets.
+    private static var environment: [String] {
+        let kept = ["PATH", "LD_LIBRARY_PATH", "VIPSHOME", "LSAN_OPTIONS", "TSAN_OPTIONS", "ASAN_OPTIONS"]
+        let passed = kept.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
+        // A crash is to be over at once: Swift's helper for backtraces would hold the socket open for as long as it works.
+        return passed + ["LC_ALL=C.UTF-8", "SWIFT_BACKTRACE=enable=no"]
+    }
+}

@@ -1,0 +1,158 @@
+// A worker process as a lane uses it: started when it is needed, given each pipeline once, and replaced when it has grown old or has lied.
+import Pipeline
+
+/// One worker process and the pipelines that it knows. Used from one thread at a time.
+final class WorkerSlot {
+    /// The pool outlives its slots: it has those that are idle, and who has one keeps the pool.
+    private unowned let workers: WorkerPool
+    /// What ends the wait for an answer; whoever takes the slot sets it.
+    var cancellation = Cancellation()
+    private var worker: WorkerProcess?
+    /// The pipelines that the worker was given, by what tells them apart.
+    private var known: [ObjectIdentifier: Known] = [:]
+    /// What the worker still held after its last rendering, in bytes.
+    private var keptBytes = 0
+    /// The source that the worker was asked about last, and whether it was asked about others before.
+    private var source: BytePath?
+    private var hasMetOthers = false
+
+    struct Known {
+        /// What messages call the pipeline.
+        let number: Int
+        let planner: Planner
+        /// By the paths as the pipeline writes them.
+        let assets: [String: AssetFacts]
+        /// Keeps the identity from being used again.
+        fileprivate let pipeline: LoadedPipeline
+    }
+
+    /// A worker is replaced after so many renderings, or once it keeps so many bytes: that bounds what its libraries may have leaked.
+    private static let renderingsPerWorker = 5000
+    private static let keptBytesPerWorker = 768 << 20
+    /// What pipelines leave behind in a worker is bounded too.
+    private static let mostPipelines = 64
+    private static let secondsToPrepare = 60.0
+
+    init(_ workers: WorkerPool) { self.workers = workers }
+
+    // MARK: - The worker
+
+    /// The worker that gave the last answer, or was lost over it, has met no other source before.
+    var isFresh: Bool { !hasMetOthers }
+
+    /// The next question goes to a new worker.
+    func replaceWorker() {
+        worker = nil
+        known = [:]
+        keptBytes = 0
+    }
+
+    /// The next questions are about this source.
+    func begin(_ identity: BytePath) {
+        if let source, source != identity { hasMetOthers = true }
+        source = identity
+    }
+
+    private var isUsable: Bool {
+        guard let worker else { return false }
+        return worker.renderings < Self.renderingsPerWorker && keptBytes < Self.keptBytesPerWorker && known.count < Self.mostPipelines
+    }
+
+    /// Starts the worker if there is none.
+    func start() throws(SystemError) {
+        guard worker == nil else { return }
+        worker = try workers.start()
+        (source, hasMetOthers) = (nil, false)
+    }
+
+    // MARK: - Questions
+
+    /// Makes sure that there is a worker that knows the pipeline.
+    /// - Returns: the pipeline's number, and its planner with the assets as the worker found them.
+    /// - Throws: `Diagnostics` if an asset cannot be decoded, `SystemError` if no worker can be started, `WorkerLoss`.
+    func prepare(_ pipeline: LoadedPipeline, _ limits: Limits) throws -> Known {
+        if !isUsable { replaceWorker() }
+        if let known = known[pipeline.identity] { return known }
+        let number = known.count + 1
+        let message = pipeline.message(id: number, limits: limits)
+        // Several workers read the assets at one time.
+        let files = try pipeline.assets.map { asset throws(SystemError) in try asset.file.reopened() }
+        try start()
+        do {
+            let facts = try ask(.prepare(message), files, seconds: Self.secondsToPrepare) { try $0.assets(for: message) }
+            let assets = Dictionary(zip(message.assets.map(\.path), facts)) { first, _ in first }
+            let planner = Planner(pipeline: pipeline.file, assets: assets, limits: limits)
+            let prepared = Known(number: number, planner: planner, assets: assets, pipeline: pipeline)
+            known[pipeline.identity] = prepared
+            return prepared
+        } catch let bad as WorkerReply.BadAsset {
+            throw pipeline.diagnostics(asset: bad.index, bad.failure)
+        }
+    }
+
+    func facts(of source: OpenedSource, seconds: Double) throws -> SourceFacts {
+        try ask(.probe(source.format), [source.file], seconds: seconds) { try $0.facts(of: source.format) }
+    }
+
+    func measurements(_ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, seconds: Double) throws -> [StageMeasurement] {
+        // The members are decoded anew for each stage that is measured.
+        let members = Members(of: opened, passes: planner.pipeline.measuredStages.count, limits: planner.limits)
+        return try ask(.measure(message), seconds: seconds, members) { try $0.measurements(for: planner.pipeline) }
+    }
+
+    /// - Parameter outputs: one for each rendition that is wanted.
+    func render(
+        _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, to outputs: [OpenFile], seconds: Double
+    ) throws -> RenderResult {
+        let members = Members(of: opened, passes: 1, limits: planner.limits)
+        let result = try ask(.render(message), outputs, seconds: seconds, members) { try $0.rendered(count: outputs.count) }
+        keptBytes = result.keptMemory
+        return result
+    }
+
+    /// Asks the worker, which is replaced if it is lost over the question or answers what cannot be.
+    private func ask<Answer>(
+        _ request: Request, _ files: [OpenFile] = [], seconds: Double, _ members: Members? = nil, checked: (WorkerReply) throws -> Answer
+    ) throws -> Answer {
+        guard let worker else { throw Failure(.internal, stage: "read", "there is no worker") }
+        do {
+            let reply = try worker.ask(
+                request, files: files, withinSeconds: seconds, cancellation: cancellation, members: members?.access ?? .none)
+            let answer = try checked(reply)
+            if let trouble = members?.trouble { throw trouble }
+            return answer
+        } catch let loss as WorkerLoss {
+            replaceWorker()
+            throw loss
+        } catch let failure as Failure {
+            // The worker only knows that it got nothing.
+            throw members?.trouble ?? failure
+        }
+    }
+}
+
+/// Opens the members of a set for a worker, and remembers why one could not be opened.
+private final class Members {
+    private(set) var trouble: Failure?
+    private let set: OpenedSet
+    private let passes: Int
+    private let limits: Limits
+
+    /// - Parameter passes: how many times the worker may ask for each member.
+    /// - Returns: nil for a single picture.
+    init?(of opened: OpenedInput, passes: Int, limits: Limits) {
+        guard case .set(let set) = opened else { return nil }
+        (self.set, self.passes, self.limits) = (set, passes, limits)
+    }
+
+    var access: MemberAccess {
+        MemberAccess(count: set.count, mostRequests: set.count * passes) { index in
+            do throws(Failure) {
+                return try self.set.open(index, limits: self.limits).file
+            } catch {
+                self.trouble = error
+                return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// What the drop folder knows of itself, as the status document says it.
+import Engine
+import Glibc
+import Pipeline
+
+extension StatusDocument {
+    mutating func fill(from status: DropFolderStatus) {
+        inboxes = status.inboxes.map(Inbox.init)
+        queue.depth = status.inboxes.reduce(0) { $0 + $1.watching.counts.ready + $1.open }
+        queue.oldestSeconds = status.inboxes.compactMap(\.age).max().map { $0 / 1000 }
+        inProgress = status.running.map { Running($0.inbox, $0.job) }
+        recentFailures = status.failures.map(RecentFailure.init)
+        workers = Workers(total: status.workers, busy: status.running.count, replaced: status.lostWorkers)
+        memory = Memory(residentBytes: Machine.residentMemory, budgetBytes: status.budget, reservedBytes: status.reserved)
+    }
+}
+
+extension StatusDocument.Inbox {
+    fileprivate init(_ inbox: DropFolderStatus.Inbox) {
+        let counts = inbox.watching.counts
+        let isPolled = if case .polling? = inbox.watching.how { true } else { false }
+        self.init(path: ShownPath(inbox.path), outbox: ShownPath(inbox.outbox), pipeline: inbox.pipeline, watching: isPolled ? .poll : .events)
+        state = inbox.pause != nil ? .paused : inbox.isLeaving ? .leaving : .running
+        paused = inbox.pause.map {
+            StatusDocument.Pause(reason: $0.reason, message: $0.message, since: timestamp(milliseconds: inbox.pausedSince))
+        }
+        (settling, ready, blocked) = (counts.settling, counts.ready, counts.blocked)
+        obstacles = inbox.watching.blocked.map { StatusDocument.Obstacle(path: ShownPath($0.path), message: $0.reason.description) }
+        seen = counts.settling + counts.ready + counts.blocked
+        (inProgress, waiting) = (inbox.open - inbox.waiting, inbox.waiting)
+        ignored = inbox.watching.ignored + inbox.watching.irregular
+        (done, failed, oldestSeconds) = (inbox.done, inbox.failed, inbox.age.map { $0 / 1000 })
+    }
+}
+
+extension StatusDocument.Running {
+    fileprivate init(_ inbox: BytePath, _ job: RunningJob) {
+        self.init(
+            job: job.job.text, inbox: ShownPath(inbox), path: ShownPath(job.path), stage: job.stage, attempt: job.attempt,
+            seconds: job.since.milliseconds(until: .now) / 1000)
+    }
+}
+
+extension StatusDocument.RecentFailure {
+    fileprivate init(_ failure: DropFolderStatus.RecentFailure) {
+        self.init(
+            inbox: ShownPath(failure.inbox), path: ShownPath(failure.path), code: failure.failure.code, message: failure.failure.message,
+            attempts: failure.attempts, time: failure.time)
+    }
+}

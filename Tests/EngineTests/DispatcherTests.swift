@@ -1,0 +1,166 @@
+// The dispatcher: fairness, pauses, and how many lanes an inbox may occupy.
+import Glibc
+import Pipeline
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Engine
+
+@Suite struct DispatcherTests {
+    /// A dispatcher whose lanes hand over what they get, and hold it until they are told to go on.
+    private final class Lanes: Sendable {
+        let store = MemoryJobStore(policy: { _ in RetryPolicy(attempts: 3) })
+        private let ids = JobNames()
+        private let state = Monitor(State())
+
+        private struct State {
+            var dispatcher: Dispatcher?
+            /// What each busy lane works on: the inbox, and how many jobs.
+            var working: [Int: (inbox: String, count: Int)] = [:]
+            var released: Set<Int> = []
+            var taken: [String] = []
+            var activity = Dispatcher.Activity.worker
+        }
+
+        init(workers: Int, groupLimit: Int = 1, activity: Dispatcher.Activity = .worker, patience: Duration = .seconds(10)) {
+            let dispatcher = Dispatcher(
+                store, owner: "test", workers: workers, groupLimit: groupLimit, patience: patience, trouble: { _, _ in }
+            ) { [self] dispatcher, lane in
+                runOnNewThread { [self] in work(dispatcher, lane) }
+            }
+            state.change {
+                $0.dispatcher = dispatcher
+                $0.activity = activity
+            }
+        }
+
+        var dispatcher: Dispatcher { state.wait { $0.dispatcher } }
+
+        private func work(_ dispatcher: Dispatcher, _ lane: Int) {
+            defer { dispatcher.ended(lane) }
+            while case let leases = dispatcher.next(lane: lane), let first = leases.first {
+                dispatcher.note(state.change { $0.activity }, lane: lane)
+                state.change { state in
+                    state.working[lane] = (first.job.inbox, leases.count)
+                    state.taken += leases.map { $0.job.path.text }
+                }
+                state.wait { state -> Void? in
+                    guard state.released.remove(lane) != nil else { return nil }
+                    state.working[lane] = nil
+                    return ()
+                }
+                _ = store.update(leases.map { JobUpdate($0, .published) })
+                _ = store.update(leases.map { JobUpdate($0, .settled) })
+                dispatcher.free(lane)
+            }
+        }
+
+        func offer(_ count: Int, to inbox: String, bytes: Int = 1 << 20) {
+            let jobs = (0..<count).map { number in
+                NewJob(
+                    id: ids.next(), inbox: inbox, path: BytePath("\(inbox)\(number)"),
+                    observed: ObservedFile(device: 1, inode: 1, bytes: bytes, modified: number))
+            }
+            _ = store.offer(jobs)
+            dispatcher.added(count, to: inbox)
+        }
+
+        /// What the lanes work on, by inbox, once that is so or after some seconds.
+        func working(until condition: ([String: Int]) -> Bool) -> [String: Int] {
+            let end = Moment.now + .seconds(10)
+            return state.look { state in
+                let found = Dictionary(grouping: state.working.values, by: \.inbox).mapValues(\.count)
+                return condition(found) || .now > end ? .ready(found) : .wait(until: .now + .milliseconds(20))
+            }
+        }
+
+        var groups: [Int] { state.change { $0.working.values.map(\.count).sorted() } }
+        var taken: [String] { state.change { $0.taken } }
+
+        /// Lets the lanes of an inbox go on once, or all.
+        func release(_ inbox: String? = nil) {
+            state.change { state in
+                for (lane, work) in state.working where inbox == nil || work.inbox == inbox { state.released.insert(lane) }
+            }
+        }
+
+        /// Lets everything be done, and closes the dispatcher.
+        func finish() {
+            dispatcher.close()
+            let end = Moment.now + .seconds(20)
+            while .now < end, state.change({ !$0.working.isEmpty }) { release() }
+            dispatcher.waitUntilClosed(until: .now + .seconds(10))
+        }
+    }
+
+    @Test(
+        "As many lanes work as there are workers; B4 of hostile sources: an inbox that has work always gets a lane, however long another one's takes")
+    func guaranteedLane() {
+        let lanes = Lanes(workers: 2)
+        lanes.dispatcher.set("slow", weight: 1, recipe: "")
+        lanes.dispatcher.set("good", weight: 1, recipe: "")
+        lanes.offer(8, to: "slow")
+        #expect(lanes.working { $0["slow"] == 2 } == ["slow": 2])
+        lanes.offer(3, to: "good")
+        #expect(lanes.working { $0["good"] == 1 } == ["slow": 2, "good": 1])
+        lanes.release("good")
+        for _ in 0..<1000 where !lanes.taken.contains("good1") { usleep(10_000) }
+        #expect(lanes.working { $0["good"] == 1 } == ["slow": 2, "good": 1])
+        lanes.finish()
+    }
+
+    @Test("B7: lanes that a file system has hung are their inbox' loss alone: it gets no more, and the others keep all workers")
+    func hangingFileSystem() {
+        let lanes = Lanes(workers: 2, activity: .files, patience: .milliseconds(200))
+        lanes.dispatcher.set("hung", weight: 1, recipe: "")
+        lanes.dispatcher.set("good", weight: 1, recipe: "")
+        lanes.offer(8, to: "hung")
+        #expect(lanes.working { $0["hung"] == 2 } == ["hung": 2])
+        usleep(400_000)
+        lanes.offer(8, to: "good")
+        var found: [String: Int] = [:]
+        for _ in 0..<100 where found["good"] != 2 {
+            lanes.dispatcher.startLanes()
+            usleep(10_000)
+            found = lanes.working { _ in true }
+        }
+        found = lanes.working { $0["good"] == 2 }
+        #expect(found == ["hung": 2, "good": 2])
+        lanes.finish()
+    }
+
+    @Test("A paused inbox gives nothing until it is resumed")
+    func paused() {
+        let lanes = Lanes(workers: 2)
+        lanes.dispatcher.set("a", weight: 1, recipe: "")
+        lanes.dispatcher.pause("a")
+        lanes.offer(1, to: "a")
+        lanes.dispatcher.set("b", weight: 1, recipe: "")
+        lanes.offer(1, to: "b")
+        #expect(lanes.working { $0["b"] == 1 } == ["b": 1])
+        lanes.dispatcher.resume("a")
+        #expect(lanes.working { $0["a"] == 1 }["a"] == 1)
+        lanes.finish()
+    }
+
+    @Test("Many light jobs go in groups, some left for the other lanes; B9: a heavy one is alone")
+    func groups() {
+        let lanes = Lanes(workers: 2, groupLimit: 4)
+        lanes.dispatcher.set("a", weight: 1, recipe: "")
+        lanes.dispatcher.pause("a")
+        lanes.offer(20, to: "a", bytes: 100)
+        lanes.dispatcher.resume("a")
+        #expect(lanes.working { $0["a"] == 2 } == ["a": 2])
+        #expect(lanes.groups == [4, 4])
+        lanes.finish()
+        let heavy = Lanes(workers: 1, groupLimit: 4)
+        heavy.dispatcher.set("a", weight: 1, recipe: "")
+        heavy.dispatcher.pause("a")
+        heavy.offer(20, to: "a", bytes: 10 << 20)
+        heavy.dispatcher.resume("a")
+        #expect(heavy.working { $0["a"] == 1 } == ["a": 1])
+        #expect(heavy.groups == [1])
+        heavy.finish()
+    }
+}

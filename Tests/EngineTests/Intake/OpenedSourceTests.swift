@@ -1,0 +1,58 @@
+import Glibc
+import Pipeline
+import TestSupport
+import Testing
+
+@testable import Engine
+
+@Suite struct OpenedSourceTests {
+    private func opened(_ folder: TemporaryFolder) throws -> (source: OpenedSource, path: String) {
+        let path = try folder.write([0xFF, 0xD8, 0xFF, 0xE0] + Array(repeating: 7, count: 5000), to: "a.jpg")
+        let source = SourceFile(location: .path(BytePath(path)), identity: BytePath(path), relative: BytePath("a.jpg"))
+        return (try OpenedSource(source, limits: Limits()), path)
+    }
+
+    @Test(
+        "A file may have any time at all: it is told from other times, and stops nobody", arguments: [Int.max, .min, 10_413_792_000, -99_999_999_999])
+    func anyTime(seconds: Int) {
+        var status = stat()
+        status.st_mode = S_IFREG
+        (status.st_mtim, status.st_ctim) = (timespec(tv_sec: seconds, tv_nsec: 999_999_999), timespec(tv_sec: seconds, tv_nsec: 999_999_999))
+        let (sighting, file) = (FileStatus(status), FileStatus(status))
+        status.st_mtim.tv_nsec -= 1
+        #expect(sighting != FileStatus(status) && file != FileStatus(status))
+    }
+
+    @Test("A picture from the year 2300 can be read, and has a fingerprint")
+    func future() throws {
+        let folder = try TemporaryFolder()
+        let path = try opened(folder).path
+        #expect(utimensat(AT_FDCWD, path, [timespec(tv_sec: 10_413_792_000, tv_nsec: 0), timespec(tv_sec: 10_413_792_000, tv_nsec: 0)], 0) == 0)
+        let source = try OpenedSource(
+            SourceFile(location: .path(BytePath(path)), identity: BytePath(path), relative: BytePath("a.jpg")), limits: Limits())
+        #expect(source.isUnchanged && source.fingerprint != nil && source.modificationDate.count == 19)
+    }
+
+    @Test("A file that is linked, renamed or given another mode while it is read has not changed")
+    func untouched() throws {
+        let folder = try TemporaryFolder()
+        let (source, path) = try opened(folder)
+        #expect(link(path, path + ".hard") == 0)
+        #expect(chmod(path, 0o600) == 0)
+        #expect(rename(path, path + ".moved") == 0)
+        #expect(source.isUnchanged)
+    }
+
+    @Test("A file that is written to, cut or touched has changed")
+    func touched() throws {
+        for change in ["append", "cut", "overwrite"] {
+            let folder = try TemporaryFolder()
+            let (source, path) = try opened(folder)
+            usleep(20_000)
+            let file = open(path, O_WRONLY | (change == "append" ? O_APPEND : 0))
+            #expect(change == "cut" ? ftruncate(file, 100) == 0 : write(file, "x", 1) == 1)
+            close(file)
+            #expect(!source.isUnchanged, "\(change)")
+        }
+    }
+}

@@ -1,0 +1,212 @@
+// The stability check. Time is a number here, and no file is touched.
+import Pipeline
+import Testing
+
+@testable import Engine
+
+@Suite struct SettlingTests {
+    private let times = SettleTimes()
+    private let full = Examination(hasWriter: nil, structure: .complete)
+    private let torn = Examination(hasWriter: nil, structure: .incomplete)
+    private let strange = Examination(hasWriter: nil, structure: .unknown)
+
+    private func at(_ seconds: Double) -> Moment { Moment(nanoseconds: 1_000_000_000_000 + Int64(seconds * 1e9)) }
+
+    private func file(bytes: Int = 100, modified: Int = 5, changed: Int = 5, inode: UInt64 = 7) -> FileStatus {
+        FileStatus(identity: FileIdentity(device: 1, inode: inode), bytes: bytes, modified: modified, changed: changed)
+    }
+
+    @Test("A file that was there already is examined once it has been the same for the settle time")
+    func unknown() {
+        var one = Settling(at: at(0))
+        #expect(one.look(file(), at: at(0), times) == .wait(until: at(2)))
+        #expect(one.look(file(), at: at(2), times) == .examine)
+        #expect(one.examined(full, at: at(2), times) == .ready)
+    }
+
+    @Test("Every kind of change starts the time anew", arguments: ["bytes", "modified", "changed", "inode"])
+    func changing(what: String) {
+        var one = Settling(at: at(0))
+        _ = one.look(file(), at: at(0), times)
+        let other = file(
+            bytes: what == "bytes" ? 101 : 100, modified: what == "modified" ? 6 : 5, changed: what == "changed" ? 6 : 5,
+            inode: what == "inode" ? 8 : 7)
+        #expect(one.look(other, at: at(2), times) == .wait(until: at(4)))
+        #expect(one.look(other, at: at(4), times) == .examine)
+    }
+
+    @Test("A file that was closed or moved in, and whose structure is complete, is ready at once")
+    func closed() {
+        var one = Settling(at: at(0))
+        one.recordFinish(at: at(0.1))
+        #expect(one.look(file(), at: at(0.1), times) == .examine)
+        #expect(one.examined(full, at: at(0.1), times) == .ready)
+    }
+
+    @Test("A closed file of which the structure says nothing waits for the settle time, and no longer")
+    func closedUnknown() {
+        var one = Settling(at: at(0))
+        one.recordFinish(at: at(1))
+        #expect(one.look(file(), at: at(1), times) == .examine)
+        #expect(one.examined(strange, at: at(1), times) == .wait(until: at(3)))
+        #expect(one.look(file(), at: at(3), times) == .examine)
+        #expect(one.examined(strange, at: at(3), times) == .ready)
+    }
+
+    @Test("A file that was written to and not closed is not taken, however complete it looks, until the decoder has to judge")
+    func open() {
+        var one = Settling(at: at(0))
+        one.recordWriting(at: at(0))
+        _ = one.look(file(), at: at(0), times)
+        var now = 2.0
+        var looks = 0
+        while now < 600 {
+            #expect(one.look(file(), at: at(now), times) == .examine)
+            guard case .wait(let next) = one.examined(full, at: at(now), times) else {
+                Issue.record("taken after \(now) s")
+                return
+            }
+            #expect(next > at(now) && next <= at(now + 30))
+            now = Double(next.nanoseconds - at(0).nanoseconds) / 1e9
+            looks += 1
+        }
+        #expect(now == 600 && looks < 30)
+        _ = one.look(file(), at: at(600), times)
+        #expect(one.examined(full, at: at(600), times) == .ready)
+    }
+
+    @Test("Where the system says that nobody writes, a close that was missed does not matter")
+    func leaseOverrulesMissedClose() {
+        var one = Settling(at: at(0))
+        one.recordWriting(at: at(0))
+        _ = one.look(file(), at: at(2), times)
+        #expect(one.examined(Examination(hasWriter: false, structure: .complete), at: at(2), times) == .ready)
+    }
+
+    @Test("Where the system says that somebody writes, a file is not taken, even moved in and complete")
+    func writer() {
+        var one = Settling(at: at(0))
+        one.recordFinish(at: at(0))
+        _ = one.look(file(), at: at(0), times)
+        #expect(one.examined(Examination(hasWriter: true, structure: .complete), at: at(0), times) == .wait(until: at(2)))
+        #expect(one.look(file(), at: at(2), times) == .examine)
+        #expect(one.examined(Examination(hasWriter: true, structure: .complete), at: at(2), times) == .wait(until: at(6)))
+    }
+
+    @Test("What looks torn waits longer and longer, and then the decoder judges")
+    func torn600() {
+        var one = Settling(at: at(0))
+        one.recordFinish(at: at(0))
+        _ = one.look(file(), at: at(0), times)
+        var pauses: [Int64] = []
+        var now = at(0)
+        while case .wait(let next) = one.examined(torn, at: now, times) {
+            pauses.append((next.nanoseconds - now.nanoseconds) / 1_000_000_000)
+            now = next
+            #expect(one.look(file(), at: now, times) == .examine)
+        }
+        #expect(pauses.prefix(5) == [2, 4, 8, 16, 30])
+        #expect(now == at(600))
+    }
+
+    @Test("A copy that goes on after a long pause is taken only when it is complete")
+    func slowCopy() {
+        var one = Settling(at: at(0))
+        _ = one.look(file(), at: at(2), times)
+        _ = one.examined(torn, at: at(2), times)
+        // The rest comes.
+        #expect(one.look(file(bytes: 200), at: at(6), times) != .examine)
+        #expect(one.look(file(bytes: 200), at: at(8), times) == .examine)
+        #expect(one.examined(full, at: at(8), times) == .ready)
+    }
+
+    @Test("A file without bytes is ready after its own time, and one that is open after the longer one")
+    func empty() {
+        var one = Settling(at: at(0))
+        one.recordFinish(at: at(0))
+        #expect(one.look(file(bytes: 0), at: at(0), times) == .wait(until: at(60)))
+        #expect(one.look(file(bytes: 0), at: at(60), times) == .ready)
+        var open = Settling(at: at(0))
+        open.recordWriting(at: at(0))
+        #expect(open.look(file(bytes: 0), at: at(60), times) == .wait(until: at(600)))
+    }
+
+    @Test("A file that grows is looked at less and less often, but at least every quarter of a minute")
+    func growing() {
+        var one = Settling(at: at(0))
+        var now = at(0)
+        var pauses: [Int64] = []
+        for step in 1...12 {
+            guard case .wait(let next) = one.look(file(bytes: 100 * step), at: now, times) else { break }
+            pauses.append((next.nanoseconds - now.nanoseconds) / 1_000_000_000)
+            now = next
+        }
+        #expect(pauses.count == 12 && pauses.first == 2 && pauses.last == 15)
+        #expect(pauses == pauses.sorted())
+    }
+
+    @Test("A close counts for what stands there then, and not for what somebody writes afterwards")
+    func closedThenChanged() {
+        var one = Settling(at: at(0))
+        one.recordFinish(at: at(0))
+        _ = one.look(file(), at: at(0), times)
+        _ = one.examined(torn, at: at(0), times)
+        // It changes without a word: an mmap, or another machine.
+        #expect(one.look(file(modified: 6), at: at(2), times) == .wait(until: at(4)))
+    }
+
+    @Test("After lost events, an open file is judged by time again")
+    func lostEvents() {
+        var one = Settling(at: at(0))
+        one.recordWriting(at: at(0))
+        one.forgetWriter()
+        _ = one.look(file(), at: at(2), times)
+        #expect(one.examined(full, at: at(2), times) == .ready)
+    }
+
+    @Test("A set is complete by quiet alone, not by the end of one of its files; or when it says so")
+    func set() {
+        let quiet = SettleTimes(settle: .seconds(5))
+        var one = Settling(at: at(0), isSet: true)
+        one.recordFinish(at: at(1))
+        #expect(one.look(file(), at: at(1), quiet) == .wait(until: at(6)))
+        #expect(one.look(file(), at: at(6), quiet) == .examine)
+        #expect(one.look(file(bytes: 300), SetSigns(isDeclaredComplete: true), at: at(7), quiet) == .ready)
+    }
+
+    @Test("Times of files mean nothing but change: from 1970, from 2099, and going backwards")
+    func clocks() {
+        var one = Settling(at: at(0))
+        _ = one.look(file(modified: 4_070_908_800_000_000_000, changed: 0), at: at(0), times)
+        #expect(one.look(file(modified: 4_070_908_800_000_000_000, changed: 0), at: at(2), times) == .examine)
+        #expect(one.look(file(modified: 0, changed: -5), at: at(3), times) == .wait(until: at(5)))
+    }
+
+    @Test("B2: a set with an unfinished name waits until the name is gone, also with .done", arguments: [false, true])
+    func unfinishedNames(isDeclared: Bool) {
+        let quiet = SettleTimes(settle: .seconds(5))
+        var one = Settling(at: at(0), isSet: true)
+        #expect(one.look(file(), SetSigns(isDeclaredComplete: isDeclared, unfinished: 1), at: at(6), quiet) == .wait(until: at(11)))
+        // The unfinished file grows: that is activity.
+        #expect(one.look(file(), SetSigns(isDeclaredComplete: isDeclared, unfinished: 2), at: at(11), quiet) == .wait(until: at(16)))
+        let after = one.look(file(bytes: 200), SetSigns(isDeclaredComplete: isDeclared), at: at(16), quiet)
+        #expect(isDeclared ? after == .ready : after != .examine)
+        #expect(one.look(file(bytes: 200), SetSigns(isDeclaredComplete: isDeclared), at: at(21), quiet) == (isDeclared ? .ready : .examine))
+    }
+
+    @Test("B2: an unfinished name that does not change delays a set up to incomplete-after, with pauses that grow", arguments: [false, true])
+    func abandoned(isDeclared: Bool) {
+        let quiet = SettleTimes(settle: .seconds(5))
+        let signs = SetSigns(isDeclaredComplete: isDeclared, unfinished: 1)
+        var one = Settling(at: at(0), isSet: true)
+        var now = at(0)
+        var pauses: [Int64] = []
+        while case .wait(let next) = one.look(file(), signs, at: now, quiet) {
+            pauses.append((next.nanoseconds - now.nanoseconds) / 1_000_000_000)
+            now = next
+        }
+        #expect(now == at(600) && pauses.prefix(5) == [5, 10, 20, 30, 30])
+        #expect(one.look(file(), signs, at: now, quiet) == (isDeclared ? .ready : .examine))
+        #expect(one.examined(torn, at: now, quiet) == .ready)
+    }
+}

@@ -1,0 +1,245 @@
+// The tracker, for many files at once: no file is touched, and time is a number.
+import Glibc
+import Pipeline
+import Testing
+
+@testable import Engine
+
+@Suite struct SourceTrackerTests {
+    private func at(_ seconds: Double) -> Moment { Moment(nanoseconds: 1_000_000_000_000 + Int64(seconds * 1e9)) }
+
+    private func file(_ inode: UInt64 = 7, bytes: Int = 100, changed: Int = 5) -> FileStatus {
+        FileStatus(identity: FileIdentity(device: 1, inode: inode), bytes: bytes, modified: 5, changed: changed)
+    }
+
+    private let full = Examination(hasWriter: nil, structure: .complete)
+
+    /// Answers every question that is due as if these files were there, and gives what is offered.
+    private func offers(_ tracker: inout SourceTracker, at now: Moment, _ files: [String: FileStatus], declared: Bool = false) -> [String] {
+        var offered: [String] = []
+        while var action = tracker.nextAction(at: now) {
+            while true {
+                var next: SourceTracker.Action?
+                switch action {
+                case .look(let path, _): next = tracker.looked(path, files[path.text], SetSigns(isDeclaredComplete: declared), at: now)
+                case .examine(let path, _): next = tracker.examined(path, full, at: now)
+                case .offer(let path, _, _, _): offered.append(path.text)
+                }
+                guard let next else { break }
+                action = next
+            }
+        }
+        return offered
+    }
+
+    @Test("What could not be taken while it was settling again is offered again, though it is as it was")
+    func answeredWhileSettling() {
+        var tracker = SourceTracker(times: SettleTimes())
+        tracker.record(.finished, BytePath("a"), at: at(0))
+        #expect(offers(&tracker, at: at(0), ["a": file()]) == ["a"])
+        // Somebody opens it for writing and closes it; before it is looked at, the offer is turned down.
+        tracker.record(.finished, BytePath("a"), at: at(1))
+        tracker.answered(BytePath("a"), ObservedFile(file()), .later(.seconds(1)), at: at(1))
+        #expect(offers(&tracker, at: at(1), ["a": file()]) == ["a"])
+    }
+
+    @Test("A file that was there at the start is offered after the settle time, once")
+    func scanned() {
+        var tracker = SourceTracker(times: SettleTimes())
+        tracker.beginScan()
+        tracker.scanned(BytePath("a"), file(), at: at(0))
+        tracker.endScan(at: at(0))
+        #expect(offers(&tracker, at: at(1.9), ["a": file()]) == [])
+        #expect(tracker.counts == TrackerCounts(settling: 1))
+        #expect(tracker.nextDue == at(2))
+        #expect(offers(&tracker, at: at(2), ["a": file()]) == ["a"])
+        #expect(tracker.counts == TrackerCounts(ready: 1))
+        #expect(tracker.nextDue == nil)
+        // Another scan sees it as it was.
+        tracker.beginScan()
+        tracker.scanned(BytePath("a"), file(), at: at(60))
+        tracker.endScan(at: at(60))
+        #expect(offers(&tracker, at: at(100), ["a": file()]) == [])
+        #expect(tracker.counts == TrackerCounts(ready: 1))
+    }
+
+    @Test("A file that is moved in is offered at once, and forgotten when it is taken")
+    func movedIn() {
+        var tracker = SourceTracker(times: SettleTimes())
+        tracker.record(.finished, BytePath("a"), at: at(0))
+        #expect(offers(&tracker, at: at(0), ["a": file()]) == ["a"])
+        tracker.answered(BytePath("a"), ObservedFile(file()), .taken, at: at(1))
+        #expect(tracker.count == 0 && tracker.counts == TrackerCounts())
+    }
+
+    @Test("A file that vanishes is forgotten without a word, before it is looked at and after it was offered")
+    func vanished() {
+        var tracker = SourceTracker(times: SettleTimes())
+        tracker.record(.appeared, BytePath("a"), at: at(0))
+        tracker.record(.finished, BytePath("b"), at: at(0))
+        #expect(offers(&tracker, at: at(0), ["b": file()]) == ["b"])
+        tracker.record(.vanished, BytePath("a"), at: at(1))
+        tracker.record(.vanished, BytePath("b"), at: at(1))
+        #expect(tracker.count == 0)
+        // Without an event, the look finds out.
+        tracker.record(.appeared, BytePath("c"), at: at(1))
+        #expect(offers(&tracker, at: at(10), [:]) == [])
+        #expect(tracker.count == 0 && tracker.nextDue == nil)
+    }
+
+    @Test("A file that is replaced while it is offered settles again, and the answer to the old offer changes nothing")
+    func replaced() {
+        var tracker = SourceTracker(times: SettleTimes())
+        tracker.record(.finished, BytePath("a"), at: at(0))
+        #expect(offers(&tracker, at: at(0), ["a": file(1)]) == ["a"])
+        tracker.record(.appeared, BytePath("a"), at: at(1))
+        tracker.answered(BytePath("a"), ObservedFile(file(1)), .taken, at: at(1.5))
+        #expect(tracker.count == 1)
+        #expect(offers(&tracker, at: at(1.5), ["a": file(2)]) == [])
+        #expect(offers(&tracker, at: at(3.5), ["a": file(2)]) == ["a"])
+        tracker.answered(BytePath("a"), ObservedFile(file(1)), .changed, at: at(4))
+        #expect(offers(&tracker, at: at(4), ["a": file(2)]) == [])
+        tracker.answered(BytePath("a"), ObservedFile(file(2)), .taken, at: at(5))
+        #expect(tracker.count == 0)
+    }
+
+    @Test("A scan that does not see a file has it looked at, and one that was offered is not offered twice")
+    func unseen() {
+        var tracker = SourceTracker(times: SettleTimes())
+        for name in ["a", "b"] { tracker.record(.finished, BytePath(name), at: at(0)) }
+        #expect(offers(&tracker, at: at(0), ["a": file(1), "b": file(2)]).sorted() == ["a", "b"])
+        tracker.beginScan()
+        tracker.endScan(at: at(60))
+        #expect(offers(&tracker, at: at(60), ["a": file(1)]) == [])
+        #expect(tracker.counts == TrackerCounts(ready: 1))
+    }
+
+    @Test("A scan that sees another file under an offered name lets that one settle")
+    func scanSeesChange() {
+        var tracker = SourceTracker(times: SettleTimes())
+        tracker.record(.finished, BytePath("a"), at: at(0))
+        #expect(offers(&tracker, at: at(0), ["a": file(1)]) == ["a"])
+        tracker.beginScan()
+        tracker.scanned(BytePath("a"), file(2), at: at(60))
+        tracker.endScan(at: at(60))
+        #expect(offers(&tracker, at: at(60), ["a": file(2)]) == [])
+        #expect(tracker.counts == TrackerCounts(settling: 1))
+        #expect(offers(&tracker, at: at(62), ["a": file(2)]) == ["a"])
+    }
+
+    @Test("What cannot be taken is offered again after 1, 2, 4 seconds and so on to a minute, and says why")
+    func blocked() {
+        var tracker = SourceTracker(times: SettleTimes())
+        let reason = SystemError("move 'a'", code: EACCES)
+        tracker.record(.finished, BytePath("a"), at: at(0))
+        var now = 0.0
+        var pauses: [Double] = []
+        for _ in 0..<9 {
+            #expect(offers(&tracker, at: at(now), ["a": file()]) == ["a"])
+            tracker.answered(BytePath("a"), ObservedFile(file()), .blocked(reason), at: at(now))
+            #expect(tracker.counts == TrackerCounts(blocked: 1))
+            #expect(tracker.blocked(limit: 5).map(\.reason) == [reason])
+            let next = Double((tracker.nextDue ?? .never).nanoseconds - at(0).nanoseconds) / 1e9
+            pauses.append(next - now)
+            now = next
+        }
+        #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60])
+    }
+
+    @Test("What is blocked is looked at as soon as its permissions change")
+    func unblocked() {
+        var tracker = SourceTracker(times: SettleTimes())
+        tracker.record(.finished, BytePath("a"), at: at(0))
+        _ = offers(&tracker, at: at(0), ["a": file()])
+        tracker.answered(BytePath("a"), ObservedFile(file()), .blocked(SystemError("move", code: EACCES)), at: at(1))
+        tracker.record(.touched, BytePath("a"), at: at(1.1))
+        #expect(offers(&tracker, at: at(1.1), ["a": file(changed: 6)]) == [])
+        #expect(offers(&tracker, at: at(3.1), ["a": file(changed: 6)]) == ["a"])
+    }
+
+    @Test("What cannot be taken now is offered again later, unchanged")
+    func later() {
+        var tracker = SourceTracker(times: SettleTimes())
+        tracker.record(.finished, BytePath("a"), at: at(0))
+        _ = offers(&tracker, at: at(0), ["a": file()])
+        tracker.answered(BytePath("a"), ObservedFile(file()), .later(.seconds(5)), at: at(1))
+        #expect(offers(&tracker, at: at(5.9), ["a": file()]) == [])
+        #expect(offers(&tracker, at: at(6), ["a": file()]) == ["a"])
+    }
+
+    @Test("A storm of events about one file sets one alarm, not one for each")
+    func storm() {
+        var tracker = SourceTracker(times: SettleTimes())
+        for step in 0..<100_000 { tracker.record(.written, BytePath("a"), at: at(Double(step) / 100_000)) }
+        var looks = 0
+        while tracker.nextAction(at: at(3)) != nil { looks += 1 }
+        #expect(looks == 1)
+    }
+
+    @Test("Offers carry the order of first sight, whatever settles first")
+    func order() throws {
+        var tracker = SourceTracker(times: SettleTimes())
+        tracker.record(.appeared, BytePath("slow"), at: at(0))
+        tracker.record(.finished, BytePath("quick"), at: at(1))
+        var orders: [String: UInt64] = [:]
+        for now in [1.0, 5.0] {
+            while let action = tracker.nextAction(at: at(now)), case .look(let path, _) = action {
+                guard case .examine? = tracker.looked(path, file(), at: at(now)),
+                    case .offer(_, _, _, let order)? = tracker.examined(path, full, at: at(now))
+                else { continue }
+                orders[path.text] = order
+            }
+        }
+        // The slow one was looked at for the first time after five seconds, and settles from there.
+        _ = offers(&tracker, at: at(7), ["slow": file()])
+        #expect(orders["quick"] == 1)
+        #expect(tracker.counts.ready == 2)
+    }
+
+    @Test("More than fits is turned away, and asked for by a scan once there is room")
+    func capacity() {
+        var tracker = SourceTracker(times: SettleTimes(), capacity: 4)
+        tracker.beginScan()
+        for name in 0..<6 { tracker.scanned(BytePath("f\(name)"), file(UInt64(name)), at: at(0)) }
+        tracker.endScan(at: at(0))
+        #expect(tracker.count == 4 && !tracker.wantsScan)
+        tracker.record(.vanished, BytePath("f0"), at: at(1))
+        #expect(!tracker.wantsScan)
+        tracker.record(.vanished, BytePath("f1"), at: at(1))
+        #expect(tracker.wantsScan)
+        tracker.beginScan()
+        #expect(!tracker.wantsScan)
+    }
+
+    @Test("A folder that is moved away takes its files with it, and no others")
+    func folder() {
+        var tracker = SourceTracker(times: SettleTimes())
+        for name in ["a/1", "a/b/2", "ab/3", "4"] { tracker.record(.appeared, BytePath(name), at: at(0)) }
+        tracker.forgetFolder(BytePath("a"))
+        #expect(tracker.count == 2 && tracker.counts == TrackerCounts(settling: 2))
+        tracker.forgetAll()
+        #expect(tracker.count == 0 && tracker.counts == TrackerCounts())
+    }
+
+    @Test("A set waits while one of its files is open, and then for its quiet time")
+    func set() {
+        var tracker = SourceTracker(times: SettleTimes(), setQuiet: .seconds(5))
+        let set = FileStatus(kind: .directory, identity: FileIdentity(device: 1, inode: 9), bytes: 10, modified: 1, changed: 1)
+        tracker.record(.written, set: BytePath("s"), member: BytePath("1.png"), at: at(0))
+        tracker.record(.written, set: BytePath("s"), member: BytePath("2.png"), at: at(1))
+        tracker.record(.finished, set: BytePath("s"), member: BytePath("1.png"), at: at(2))
+        #expect(offers(&tracker, at: at(8), ["s": set]) == [])
+        tracker.record(.finished, set: BytePath("s"), member: BytePath("2.png"), at: at(30))
+        #expect(offers(&tracker, at: at(34.9), ["s": set]) == [])
+        #expect(offers(&tracker, at: at(35), ["s": set]) == ["s"])
+    }
+
+    @Test("A set with its mark is offered at once")
+    func declared() {
+        var tracker = SourceTracker(times: SettleTimes(), setQuiet: .seconds(5))
+        let set = FileStatus(kind: .directory, identity: FileIdentity(device: 1, inode: 9), bytes: 10, modified: 1, changed: 1)
+        tracker.record(.finished, set: BytePath("s"), member: BytePath("1.png"), at: at(0))
+        tracker.recordSet(BytePath("s"), isDeclaredComplete: true, at: at(0.1))
+        #expect(offers(&tracker, at: at(0.1), ["s": set], declared: true) == ["s"])
+    }
+}

@@ -1,0 +1,259 @@
+// Which files are sources, and in which order.
+import Foundation
+import Glibc
+import Pipeline
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Engine
+
+@Suite struct SourceWalkTests {
+    private func find(
+        _ folder: TemporaryFolder, _ roots: [String] = ["in"], outbox: String = "out", kind: SourceKind = .picture
+    ) -> FoundSources {
+        SourceWalk.find(roots.map { BytePath(folder.path($0)) }, outbox: BytePath(folder.path(outbox)), kind: kind)
+    }
+
+    private func paths(_ found: FoundSources) -> [String] { found.sources.map(\.relative.text) }
+
+    private func write(_ folder: TemporaryFolder, _ names: String...) throws {
+        for name in names { try folder.write("x", to: name) }
+    }
+
+    private func link(_ folder: TemporaryFolder, _ name: String, to target: String) throws {
+        try FileManager.default.createSymbolicLink(atPath: folder.path(name), withDestinationPath: target)
+    }
+
+    @Test("A folder is walked to its depth, in natural order")
+    func order() throws {
+        let folder = try TemporaryFolder()
+        try write(folder, "in/10.jpg", "in/2.jpg", "in/b/1.jpg", "in/a/deep/er/x", "in/b.jpg")
+        #expect(paths(find(folder)) == ["2.jpg", "10.jpg", "a/deep/er/x", "b/1.jpg", "b.jpg"])
+    }
+
+    @Test("Links to files are followed, dangling ones become sources that fail, and links to folders are left out with a note")
+    func links() throws {
+        let folder = try TemporaryFolder()
+        try write(folder, "in/a.jpg", "elsewhere/b.jpg")
+        try link(folder, "in/b.jpg", to: "../elsewhere/b.jpg")
+        try link(folder, "in/c.jpg", to: "nothing")
+        try link(folder, "in/d", to: "../elsewhere")
+        try link(folder, "in/e", to: ".")
+        let found = find(folder)
+        #expect(paths(found) == ["a.jpg", "b.jpg", "c.jpg"])
+        #expect(Set(found.notes) == Set(["d", "e"].map { "did not follow the link '\(folder.path("in/" + $0))' to a folder" }))
+    }
+
+    @Test("A root may be a link to a folder; its sources are known by where they really are")
+    func linkedRoot() throws {
+        let folder = try TemporaryFolder()
+        try write(folder, "in/a.jpg")
+        try link(folder, "link", to: "in")
+        let found = find(folder, ["link", "in"])
+        #expect(paths(found) == ["a.jpg"])
+        #expect(found.sources[0].identity == FileSystem.absolute(BytePath(folder.path("in/a.jpg"))))
+    }
+
+    @Test("Leftovers are ignored, also whole folders")
+    func leftovers() throws {
+        let folder = try TemporaryFolder()
+        try write(folder, "in/.git/a.jpg", "in/@eaDir/a.jpg", "in/a.jpg.part", "in/Thumbs.db", "in/a.jpg")
+        #expect(paths(find(folder)) == ["a.jpg"])
+    }
+
+    @Test("A leftover that is named outright is a source")
+    func namedOutright() throws {
+        let folder = try TemporaryFolder()
+        try write(folder, ".hidden.jpg")
+        #expect(paths(find(folder, [".hidden.jpg"])) == [".hidden.jpg"])
+    }
+
+    @Test("The output folder is left out wherever it is, with a note", arguments: ["in/out", "in/a/b/out", "in"])
+    func outboxInside(outbox: String) throws {
+        let folder = try TemporaryFolder()
+        try write(folder, "in/a.jpg", outbox + "/result.webp")
+        let found = find(folder, outbox: outbox)
+        #expect(paths(found) == (outbox == "in" ? [] : ["a.jpg"]))
+        #expect(found.notes == ["left out '\(folder.path(outbox))': it is the output folder"])
+    }
+
+    @Test("The output folder is recognised behind a link")
+    func outboxBehindLink() throws {
+        let folder = try TemporaryFolder()
+        try write(folder, "in/a.jpg", "in/out/result.webp")
+        try link(folder, "link", to: "in/out")
+        #expect(paths(find(folder, outbox: "link")) == ["a.jpg"])
+    }
+
+    @Test("A folder that is named like a picture is a failure, and what is in it is found")
+    func folderLikePicture() throws {
+        let folder = try TemporaryFolder()
+        try write(folder, "in/x.jpg/a.jpg")
+        let found = find(folder)
+        #expect(paths(found) == ["x.jpg", "x.jpg/a.jpg"])
+        #expect(found.sources.map(\.problem?.code) == [.isADirectory, nil])
+    }
+
+    @Test("A root that is not there is a source that fails when it is opened")
+    func missing() throws {
+        let folder = try TemporaryFolder()
+        let found = find(folder, ["gone.jpg"])
+        #expect(paths(found) == ["gone.jpg"])
+        let failure = #expect(throws: Failure.self) { try OpenedSource(found.sources[0], limits: Limits()) }
+        #expect(failure?.code == .notFound)
+    }
+
+    @Test("A root with dots or a slash at its end is the same root")
+    func sameRoot() throws {
+        let folder = try TemporaryFolder()
+        try write(folder, "in/a.jpg", "b.jpg")
+        #expect(paths(find(folder, ["in", "in/", "./in", "in/../in", "b.jpg", "in/../b.jpg"])) == ["a.jpg", "b.jpg"])
+    }
+
+    @Test("Sets are the folders that have files in them, with their members in natural order")
+    func sets() throws {
+        let folder = try TemporaryFolder()
+        try write(folder, "in/10.jpg", "in/2.jpg", "in/a/1.jpg", "in/a/b/2.jpg", "in/empty/.hidden")
+        let found = SourceWalk.find([BytePath(folder.path("in"))], outbox: BytePath(folder.path("out")), kind: .set)
+        #expect(paths(found) == ["a", "a/b", "in"])
+        #expect(found.sources.map { $0.members?.map(\.relative.text) } == [["a/1.jpg"], ["a/b/2.jpg"], ["2.jpg", "10.jpg"]])
+        for member in found.sources.flatMap({ $0.members ?? [] }) { #expect(try member.location.open().status.bytes == 1) }
+    }
+
+    @Test(
+        "Hostile 10: a walk does not follow a folder that is swapped for a link, nor does opening its sources", arguments: [SourceKind.picture, .set])
+    func swappedFolder(kind: SourceKind) throws {
+        let folder = try TemporaryFolder()
+        let count = 20
+        for number in 0..<count {
+            try write(folder, "in/dir\(number)/picture.jpg")
+            try link(folder, "in/.link\(number)", to: folder.path("secret"))
+        }
+        try folder.write("not for you", to: "secret/picture.jpg")
+        try folder.write("not for you", to: "secret/only-here.jpg")
+        let swapper = Swapper(folder.path("in"), count: count)
+        swapper.start()
+        defer { swapper.stop() }
+        var (opened, walks, leaks) = (0, 0, 0)
+        let end = Moment.now + .seconds(2)
+        while Moment.now < end {
+            walks += 1
+            for source in find(folder, kind: kind).sources.flatMap({ $0.members ?? [$0] }) where source.problem == nil {
+                if source.relative.lastComponent.text == "only-here.jpg" { leaks += 1 }
+                guard let (file, status) = try? source.location.open() else { continue }
+                if file.bytes(at: 0, count: 20) != Array("x".utf8) || status.bytes != 1 { leaks += 1 }
+                opened += 1
+            }
+        }
+        swapper.stop()
+        #expect(leaks == 0)
+        #expect(walks > 10 && opened > 10 && swapper.swaps > 1000)
+    }
+
+    @Test("A folder that is swapped for a link after the walk is not followed, and a link to a file still is")
+    func swappedLater() throws {
+        let folder = try TemporaryFolder()
+        try write(folder, "in/a/1.jpg", "in/b/1.jpg", "elsewhere/1.jpg")
+        try link(folder, "in/b/2.jpg", to: "../../elsewhere/1.jpg")
+        let found = find(folder)
+        #expect(paths(found) == ["a/1.jpg", "b/1.jpg", "b/2.jpg"])
+        #expect(rename(folder.path("in/a"), folder.path("in/old")) == 0)
+        try link(folder, "in/a", to: "../elsewhere")
+        #expect(throws: SystemError.self) { try found.sources[0].location.open() }
+        #expect(try found.sources[1].location.open().status.bytes == 1)
+        #expect(try found.sources[2].location.open().status.bytes == 1)
+    }
+
+    @Test(
+        "A tree that is deeper than the limit of open files is walked, and its sources are opened, with one folder on each level or with two",
+        arguments: [(2000, 1), (300, 2)])
+    func deepTree(levels: Int, width: Int) throws {
+        let folder = try TemporaryFolder()
+        var level = try Directory(BytePath(folder.path))
+        level = try level.makingFolder(BytePath("in"))
+        for number in 0..<levels {
+            // The other folder comes before or after the deep one.
+            if width == 2 { _ = try level.makingFolder(BytePath(number % 2 == 0 ? "a" : "z")).making(BytePath("f")) }
+            level = try level.makingFolder(BytePath("d"))
+        }
+        _ = try level.making(BytePath("end"))
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(7), &limit)
+        let before = limit
+        // What is open already, and 64 more.
+        let open = (try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")).compactMap(Int.init).max() ?? 0
+        limit.rlim_cur = rlim_t(open + 64)
+        setrlimit(__rlimit_resource_t(7), &limit)
+        let found = find(folder)
+        let deepest = found.sources.max { $0.relative.bytes.count < $1.relative.bytes.count }
+        let status = try? deepest?.location.open().status
+        var restored = before
+        setrlimit(__rlimit_resource_t(7), &restored)
+        #expect(found.sources.count == (width == 2 ? levels + 1 : 1) && found.sources.allSatisfy { $0.problem == nil })
+        #expect(deepest?.relative.bytes.count == levels * 2 + 3 && status?.bytes == 0)
+        try removeDeepTree(folder)
+    }
+
+    @Test("Many roots do not use up the descriptors")
+    func manyRoots() throws {
+        let folder = try TemporaryFolder()
+        let names = (0..<300).map { "in/\($0)" }
+        for name in names { try write(folder, name + "/sub/a.jpg") }
+        let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        let found = find(folder, names)
+        #expect(found.sources.count == 300)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < before + 100)
+        for source in found.sources { #expect(try source.location.open().status.bytes == 1) }
+    }
+
+    /// Foundation's removal needs a path, which must not be longer than 4096 bytes.
+    private func removeDeepTree(_ folder: TemporaryFolder) throws {
+        let root = try Directory(BytePath(folder.path))
+        while let inner = try? root.folder(BytePath("in/d")) {
+            // The second level becomes the first.
+            for name in try inner.names() where name != Array("d".utf8) { try inner.removeTree(BytePath(name)) }
+            guard try inner.status(BytePath("d")) != nil else { break }
+            try inner.move(BytePath("d"), to: root, as: BytePath("next"))
+            try root.removeTree(BytePath("in"))
+            _ = try root.makingFolder(BytePath("in"))
+            try root.move(BytePath("next"), to: root.folder(BytePath("in")), as: BytePath("d"))
+        }
+    }
+}
+
+/// Swaps folders `dirN` for links `.linkN` and back, as fast as it can.
+private final class Swapper: Sendable {
+    private let path: String
+    private let count: Int
+    private let state = Mutex((isStopping: false, swaps: 0))
+    private let hasEnded = Monitor(false)
+
+    init(_ path: String, count: Int) {
+        self.path = path
+        self.count = count
+    }
+
+    var swaps: Int { state.withLock { $0.swaps } }
+
+    func start() {
+        runOnNewThread { [self] in
+            var areLinks = false
+            while !state.withLock({ $0.isStopping }) {
+                for number in 0..<count {
+                    let (folder, link, other) = ("\(path)/dir\(number)", "\(path)/.link\(number)", "\(path)/.dir\(number)")
+                    let result = areLinks ? rename(folder, link) + rename(other, folder) : rename(folder, other) + rename(link, folder)
+                    if result == 0 { state.withLock { $0.swaps += 1 } }
+                }
+                areLinks.toggle()
+                usleep(UInt32.random(in: 0..<200))
+            }
+            hasEnded.change { $0 = true }
+        }
+    }
+
+    func stop() {
+        state.withLock { $0.isStopping = true }
+        hasEnded.wait { $0 ? () : nil }
+    }
+}

@@ -1,0 +1,171 @@
+// The loop without its thread: nothing happens between two turns.
+import Foundation
+import Glibc
+import Pipeline
+import TestSupport
+import Testing
+
+@testable import Engine
+
+@Suite struct WatchLoopTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func loop(watches: Int = .max, capacity: Int = 150_000, notes: @escaping (WatchNote) -> Void = { _ in }) throws
+        -> WatchLoop
+    {
+        try FileManager.default.createDirectory(atPath: folder.path("in"), withIntermediateDirectories: true)
+        var settings = WatchSettings(name: "shop", path: BytePath(folder.path("in")), times: SettleTimes(settle: .milliseconds(50)))
+        settings.capacity = capacity
+        return WatchLoop(settings, isDone: { _, _ in false }, log: notes) { () throws(FolderEvents.Shortage) in try FolderEvents(most: watches) }
+    }
+
+    /// Turns until so many are offered, and answers each.
+    private func offered(_ loop: WatchLoop, _ count: Int, removes: Bool = false) -> Set<BytePath> {
+        var names: Set<BytePath> = []
+        let end = Moment.now + .seconds(60)
+        while names.count < count && Moment.now < end {
+            for source in loop.turn().ready {
+                names.insert(source.path)
+                if removes { FileSystem.remove(BytePath(folder.path("in")).appending(source.path)) }
+                loop.answered(source.path, ObservedFile(source.status), .taken)
+            }
+        }
+        return names
+    }
+
+    private func fill(_ count: Int) throws {
+        try FileSystem.makeDirectories(BytePath(folder.path("in")))
+        let root = try Directory(BytePath(folder.path("in")))
+        for number in 0..<count {
+            let file = try root.making(BytePath("f\(number)"))
+            _ = write(file.descriptor, "x", 1)
+        }
+    }
+
+    private var residentBytes: Int {
+        let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+        return (Int(text.split(separator: " ").dropFirst().first ?? "") ?? 0) * 4096
+    }
+
+    @Test("More events than the kernel keeps lose no file, and a file costs less than a kibibyte of memory")
+    func overflow() throws {
+        let loop = try loop()
+        while loop.status.scans == 0 { _ = loop.turn() }
+        try fill(20_000)
+        let before = residentBytes
+        #expect(offered(loop, 20_000).count == 20_000)
+        #expect(loop.status.overflows > 0)
+        #expect(residentBytes - before < 20_000 * 1024)
+    }
+
+    @Test("A source for which there was no room is found again when there is room")
+    func capacity() throws {
+        try fill(500)
+        let loop = try loop(capacity: 100)
+        #expect(offered(loop, 500, removes: true).count == 500)
+        #expect(loop.status.counts.ready + loop.status.counts.settling <= 100)
+        #expect(try Directory(BytePath(folder.path("in"))).names() == [])
+    }
+
+    @Test("If the system has no more watches, the inbox is polled, and the log says which setting to raise")
+    func shortage() throws {
+        for name in ["a", "b", "c"] { try folder.write("x", to: "in/\(name)/file") }
+        var notes: [WatchNote] = []
+        let loop = try loop(watches: 2) { notes.append($0) }
+        #expect(offered(loop, 3).count == 3)
+        guard case .polling(let time, let reason)? = loop.status.how else {
+            Issue.record("\(String(describing: loop.status.how))")
+            return
+        }
+        #expect(time == .seconds(5) && reason.contains("fs.inotify.max_user_watches"))
+        #expect(notes.map(\.sentence).contains { $0.hasPrefix("watching by polling every 5s: the system has no more watches") })
+    }
+
+    @Test("Files that are done and kept are not tracked")
+    func kept() throws {
+        try fill(10)
+        let settings = WatchSettings(name: "shop", path: BytePath(folder.path("in")))
+        let loop = WatchLoop(settings, isDone: { _, _ in true }, log: { _ in })
+        while loop.status.scans == 0 { #expect(loop.turn().ready.isEmpty) }
+        #expect(loop.status.counts == TrackerCounts())
+    }
+
+    @Test("B22: a scan that takes long is followed by the next within a minute, or within its own duration")
+    func nextScan() {
+        func next(after seconds: Int, every interval: Int = 60) -> Int64 {
+            let began = Moment(nanoseconds: 1_000_000_000_000)
+            let next = WatchLoop.nextScan(began: began, ended: began + .seconds(seconds), interval: .seconds(interval), longest: .seconds(60))
+            return (next.nanoseconds - began.nanoseconds) / 1_000_000_000
+        }
+        #expect(next(after: 0) == 60)
+        #expect(next(after: 1) == 60)
+        #expect(next(after: 20) == 60)
+        #expect(next(after: 40) == 80)
+        #expect(next(after: 90) == 180)
+        // Polling: ten times the duration, up to the same bound.
+        #expect(next(after: 0, every: 5) == 5)
+        #expect(next(after: 2, every: 5) == 22)
+        #expect(next(after: 20, every: 5) == 60)
+        #expect(next(after: 40, every: 5) == 80)
+        #expect(next(after: 1, every: 600) == 600)
+    }
+
+    @Test("The status says how long the last scan took")
+    func scanSeconds() throws {
+        try fill(2000)
+        let loop = try loop()
+        let began = Moment.now
+        while loop.status.scans == 0 { _ = loop.turn() }
+        #expect(loop.status.scanSeconds > 0)
+        #expect(loop.status.scanSeconds <= Double(Moment.now.nanoseconds - began.nanoseconds) / 1e9)
+    }
+
+    @Test("Hostile 13 and B22: a folder below the deepest level is logged once and counted, also when it appears later")
+    func tooDeep() throws {
+        let deepest = (0..<64).map { _ in "d" }.joined(separator: "/")
+        try folder.write("x", to: "in/\(deepest)/file")
+        try folder.write("x", to: "in/\(deepest)/e/file")
+        var notes: [WatchNote] = []
+        let loop = try loop { notes.append($0) }
+        #expect(offered(loop, 1) == [BytePath("\(deepest)/file")])
+        #expect(loop.status.tooDeep == 1)
+        func tooDeep() -> [WatchNote] { notes.filter { if case .tooDeep = $0 { true } else { false } } }
+        #expect(tooDeep() == [.tooDeep(BytePath("\(deepest)/e"))])
+        #expect(tooDeep().first?.isWarning == true)
+        #expect(tooDeep().first?.sentence.hasSuffix("it is more than 64 levels below the inbox; move it to a higher level") == true)
+        try folder.write("x", to: "in/\(deepest)/f/file")
+        _ = loop.turn()
+        #expect(tooDeep().count == 2)
+        loop.rescan()
+        while loop.status.scans < 2 { _ = loop.turn() }
+        #expect(loop.status.tooDeep == 2 && tooDeep().count == 2)
+    }
+
+    @Test("An answer is matched by path and observation, without its offer; an answer to an older state of the source changes nothing")
+    func answers() throws {
+        try fill(1)
+        let loop = try loop()
+        #expect(offeredOnce(loop)?.path == BytePath("f0"))
+        loop.answered(BytePath("f0"), ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4), .taken)
+        #expect(loop.turn().ready.isEmpty && loop.status.counts == TrackerCounts(ready: 1))
+        let found = try #require(try FileSystem.status(BytePath(folder.path("in/f0"))))
+        let observed = ObservedFile(
+            device: found.identity.device, inode: found.identity.inode, bytes: found.bytes, modified: found.modified)
+        loop.answered(BytePath("f0"), observed, .later(.zero))
+        #expect(offeredOnce(loop)?.path == BytePath("f0"))
+        loop.answered(BytePath("f0"), observed, .taken)
+        _ = loop.turn()
+        #expect(loop.status.counts == TrackerCounts())
+    }
+
+    /// Turns until something is offered.
+    private func offeredOnce(_ loop: WatchLoop) -> Offer? {
+        let end = Moment.now + .seconds(20)
+        while Moment.now < end {
+            if let offer = loop.turn().ready.first { return offer }
+        }
+        return nil
+    }
+}

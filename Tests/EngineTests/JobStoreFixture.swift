@@ -1,0 +1,71 @@
+// One store of each kind for one test, with a clock that the test sets.
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Engine
+@testable import Pipeline
+
+/// The kinds of stores. Whatever is added here has to pass `JobStoreTests`.
+enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
+    case memory, sqlite
+
+    var testDescription: String { "\(self)" }
+}
+
+/// A store with nothing in it.
+final class JobStoreFixture: Sendable {
+    let store: any JobStore
+    private let folder: TemporaryFolder
+    private let time: Clock
+    private let names = JobNames()
+
+    final class Clock: Sendable {
+        private let time = Atomic(1_000_000)
+        var now: Int { time.load(ordering: .sequentiallyConsistent) }
+        func set(_ now: Int) { time.store(now, ordering: .sequentiallyConsistent) }
+    }
+
+    init(_ kind: StoreKind, attempts: Int = 3) throws {
+        folder = try TemporaryFolder()
+        let clock = Clock()
+        time = clock
+        let policy = RetryPolicy(attempts: attempts)
+        store =
+            switch kind {
+            case .memory: MemoryJobStore(policy: { _ in policy }, clock: { clock.now })
+            case .sqlite: try SQLiteJobStore(state: BytePath(folder.path("state")), policy: { _ in policy }, clock: { clock.now })
+            }
+    }
+
+    var now: Int {
+        get { time.now }
+        set { time.set(newValue) }
+    }
+
+    func new(
+        _ path: String, inbox: String = "in", bytes: Int = 10, modified: Int = 1, isSet: Bool = false, keeps: Bool = false, isInSpool: Bool = false
+    ) -> NewJob {
+        NewJob(
+            id: names.next(), inbox: inbox, path: BytePath(path), isSet: isSet,
+            observed: ObservedFile(device: .max, inode: 1 << 63, bytes: bytes, modified: modified), keepsOriginal: keeps, isInSpool: isInSpool)
+    }
+
+    func request(_ limit: Int = 1, inbox: String = "in", owner: String = "me", lease: Int = 60_000, recipe: String = "r1") -> TakeRequest {
+        TakeRequest(inbox: inbox, limit: limit, lightBytes: 100, owner: owner, lease: lease, recipe: recipe)
+    }
+
+    /// Offers a source and takes it alone.
+    func taken(_ path: String, keeps: Bool = false, owner: String = "me", recipe: String = "r1", lease: Int = 60_000) throws -> Lease? {
+        _ = try store.offer([new(path, keeps: keeps)])
+        return try store.take(request(owner: owner, lease: lease, recipe: recipe)).first
+    }
+
+    /// Brings a source to its end.
+    func end(_ path: String, failing failure: Failure? = nil, keeps: Bool = false, recipe: String = "r1") throws {
+        guard let lease = try taken(path, keeps: keeps, recipe: recipe) else { return }
+        let event: JobEvent = failure.map { .attemptFailed($0, isFinal: true, now: now) } ?? .published
+        _ = try store.update([JobUpdate(lease, event)])
+        _ = try store.update([JobUpdate(lease, .settled)])
+    }
+}

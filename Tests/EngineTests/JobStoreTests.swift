@@ -1,0 +1,515 @@
+// What every store of jobs and names has to do. Nothing here knows how a store keeps them.
+import Testing
+
+@testable import Engine
+@testable import Pipeline
+
+@Suite struct JobStoreTests {
+    private let failure = Failure(.timedOut, stage: "render", "too slow", detail: "60 s")
+
+    // MARK: - The life of a job
+
+    @Test("A job is kept with everything that was said of it, its path byte for byte", arguments: StoreKind.allCases)
+    func everything(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let path = BytePath([0xFF, 0x0A, UInt8(ascii: "/"), 0x27, UInt8(ascii: "a")])
+        let observed = ObservedFile(device: .max, inode: 1 << 63, bytes: 12, modified: -5)
+        let new = NewJob(id: fixture.new("x").id, inbox: "photos", path: path, isSet: true, observed: observed, keepsOriginal: true)
+        #expect(try fixture.store.offer([new]) == [.added])
+        let job = try #require(try fixture.store.job(new.id))
+        let expected = Job(
+            id: new.id, inbox: "photos", path: path, isSet: true, observed: observed, keepsOriginal: true,
+            progress: JobProgress(.offered, notBefore: 1_000_000), offered: 1_000_000, changed: 1_000_000)
+        #expect(job == expected)
+        #expect(job.owner == BytePath(Array("photos/".utf8) + path.bytes))
+        #expect(try fixture.store.job(fixture.new("x").id) == nil)
+    }
+
+    @Test("Success: offered, taken, published, settled", arguments: StoreKind.allCases)
+    func success(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let lease = try #require(try fixture.taken("a"))
+        #expect(lease.effects == [.claim, .attempt])
+        #expect(lease.job.progress.state == .running && lease.job.progress.attempts == 1 && lease.job.recipe == "r1")
+        #expect(try fixture.store.job(lease.job.id) == lease.job)
+        let published = try fixture.store.update([JobUpdate(lease, .published)])
+        #expect(published == [.changed(JobProgress(.published, attempts: 1, notBefore: 1_000_000), [.settle])])
+        #expect(try fixture.store.extend([lease], by: 1) == [lease], "its holder goes on with it")
+        fixture.now += 5
+        let settled = try fixture.store.update([JobUpdate(lease, .settled)])
+        #expect(settled == [.changed(JobProgress(.done, attempts: 1, notBefore: 1_000_000), [.countDone])])
+        #expect(try fixture.store.totals(inbox: "in") == JobTotals(done: 1))
+        #expect(try fixture.store.totals(inbox: "other") == JobTotals())
+        #expect(try fixture.store.job(lease.job.id)?.changed == fixture.now)
+        #expect(try fixture.store.openCount(inbox: "in") == (0, 0, nil))
+    }
+
+    @Test("Failure: attempts with longer and longer delays, then a dead letter", arguments: StoreKind.allCases)
+    func failing(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        _ = try fixture.store.offer([fixture.new("a")])
+        for (attempt, delay) in [(1, 1000), (2, 2000)] {
+            let lease = try #require(try fixture.store.take(fixture.request()).first)
+            #expect(lease.job.progress.attempts == attempt && lease.effects == (attempt == 1 ? [.claim, .attempt] : [.attempt]))
+            let due = fixture.now + delay
+            let outcome = try fixture.store.update([JobUpdate(lease, .attemptFailed(failure, isFinal: false, now: fixture.now))])
+            let progress = JobProgress(.waiting, attempts: attempt, notBefore: due, failure: failure)
+            #expect(outcome == [.changed(progress, [.retry(after: delay)])])
+            #expect(try fixture.store.nextDue(inbox: "in") == due)
+            #expect(try fixture.store.openCount(inbox: "in") == (1, 1, 1_000_000))
+            #expect(try fixture.store.update([JobUpdate(lease, .published)]) == [.leaseLost], "a job that waits belongs to nobody")
+            fixture.now = due - 1
+            #expect(try fixture.store.take(fixture.request()).isEmpty)
+            fixture.now = due
+        }
+        let lease = try #require(try fixture.store.take(fixture.request()).first)
+        let outcome = try fixture.store.update([JobUpdate(lease, .attemptFailed(failure, isFinal: false, now: fixture.now))])
+        #expect(outcome == [.changed(JobProgress(.rejected, attempts: 3, notBefore: fixture.now, failure: failure), [.deadLetter(failure)])])
+        _ = try fixture.store.update([JobUpdate(lease, .settled)])
+        #expect(try fixture.store.totals(inbox: "in") == JobTotals(failed: 1))
+        let failures = try fixture.store.recentFailures(limit: 5)
+        #expect(failures.map(\.progress.failure) == [failure])
+    }
+
+    @Test("A claim that came to nothing leaves nothing and counts as nothing", arguments: StoreKind.allCases, [JobEvent.unclaimed, .returned])
+    func forgotten(kind: StoreKind, event: JobEvent) throws {
+        let fixture = try JobStoreFixture(kind)
+        let lease = try #require(try fixture.taken("a"))
+        #expect(try fixture.store.update([JobUpdate(lease, event)]) == [.changed(nil, [])])
+        #expect(try fixture.store.job(lease.job.id) == nil)
+        #expect(try fixture.store.totals(inbox: "in") == JobTotals())
+        #expect(try fixture.store.offer([fixture.new("a")]) == [.added])
+    }
+
+    @Test("An event that does not follow changes nothing and says so; the lease holds", arguments: StoreKind.allCases)
+    func outOfStep(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let lease = try #require(try fixture.taken("a"))
+        #expect(try fixture.store.update([JobUpdate(lease, .settled)]) == [.changed(lease.job.progress, [.outOfStep])])
+        #expect(try fixture.store.job(lease.job.id) == lease.job)
+        #expect(try fixture.store.extend([lease], by: 1000) == [lease])
+    }
+
+    @Test("What was stopped in between goes first again, without a lease", arguments: StoreKind.allCases)
+    func interrupted(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let lease = try #require(try fixture.taken("a"))
+        let rejected = try #require(try fixture.taken("b"))
+        _ = try fixture.store.update([JobUpdate(rejected, .attemptFailed(failure, isFinal: true, now: fixture.now))])
+        _ = try fixture.store.offer([fixture.new("c")])
+        let outcomes = try fixture.store.update([JobUpdate(lease, .interrupted), JobUpdate(rejected, .interrupted)])
+        #expect(outcomes.map(\.progress?.state) == [.waiting, .rejected])
+        let again = try (0..<3).flatMap { _ in try fixture.store.take(fixture.request(owner: "next")) }
+        #expect(again.map(\.job.path.text) == ["a", "b", "c"])
+        #expect(again.map(\.effects) == [[.attempt], [.deadLetter(failure)], [.claim, .attempt]])
+        #expect(again.map(\.job.progress.attempts) == [1, 1, 1])
+    }
+
+    @Test("A dead letter whose move is obstructed is free again, and comes after what has waited longer", arguments: StoreKind.allCases)
+    func obstructed(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let lease = try #require(try fixture.taken("a"))
+        _ = try fixture.store.update([JobUpdate(lease, .published)])
+        fixture.now += 10
+        _ = try fixture.store.offer([fixture.new("b")])
+        fixture.now += 10
+        let outcome = try fixture.store.update([JobUpdate(lease, .obstructed(failure, now: fixture.now))])
+        #expect(outcome == [.changed(JobProgress(.published, attempts: 1, notBefore: fixture.now), [])])
+        let next = try (0..<2).flatMap { _ in try fixture.store.take(fixture.request()) }
+        #expect(next.map(\.job.path.text) == ["b", "a"])
+        #expect(next.last?.effects == [.settle])
+    }
+
+    @Test("B6: a source that met a full disk comes after those that were offered before its last attempt", arguments: StoreKind.allCases)
+    func fullDisk(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let large = try #require(try fixture.taken("large"))
+        _ = try fixture.store.offer([fixture.new("small")])
+        fixture.now += 100
+        _ = try fixture.store.update([JobUpdate(large, .obstructed(Failure(.diskFull, stage: "publish", "full"), now: fixture.now))])
+        #expect(try fixture.store.take(fixture.request()).map(\.job.path.text) == ["small"])
+        let again = try fixture.store.take(fixture.request())
+        #expect(again.map(\.job.path.text) == ["large"] && again.map(\.job.progress.attempts) == [1])
+    }
+
+    // MARK: - Offers
+
+    @Test("There is one open job of a path; a new look at a source that is still in its inbox replaces the old one", arguments: StoreKind.allCases)
+    func onePath(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let first = fixture.new("a")
+        let outcomes = try fixture.store.offer([first, fixture.new("b"), fixture.new("a", bytes: 99, keeps: true), fixture.new("a", inbox: "other")])
+        #expect(outcomes == [.added, .added, .known, .added])
+        let job = try #require(try fixture.store.job(first.id))
+        #expect(job.observed.bytes == 99 && job.keepsOriginal)
+        #expect(try fixture.store.openCount(inbox: "in").count == 2)
+        let lease = try #require(try fixture.store.take(fixture.request()).first)
+        #expect(lease.job.id == first.id && lease.job.observed.bytes == 99)
+        #expect(try fixture.store.offer([fixture.new("a", bytes: 100)]) == [.busy])
+        #expect(try fixture.store.job(first.id)?.observed.bytes == 99)
+        _ = try fixture.store.update([JobUpdate(lease, .published)])
+        #expect(try fixture.store.offer([fixture.new("a")]) == [.busy])
+        _ = try fixture.store.update([JobUpdate(lease, .settled)])
+        #expect(try fixture.store.offer([fixture.new("a")]) == [.added], "what has ended is no hindrance")
+    }
+
+    @Test("B11: attempts stay with the same source that is offered again, and do not count for another one", arguments: StoreKind.allCases)
+    func attemptsStay(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let lease = try #require(try fixture.taken("a"))
+        // The power went; the claim's rename was not on the disk yet.
+        let orphan = try #require(try fixture.store.orphans(inbox: "in", owner: "successor").first)
+        _ = try fixture.store.recover([(orphan, .inbox)])
+        #expect(try fixture.store.offer([fixture.new("a")]) == [.known])
+        #expect(try fixture.store.job(lease.job.id)?.progress == JobProgress(.offered, attempts: 1, notBefore: fixture.now))
+        let second = try #require(try fixture.store.take(fixture.request()).first)
+        #expect(second.job.progress.attempts == 2 && second.effects == [.claim, .attempt])
+        _ = try fixture.store.recover([(second.job, .inbox)])
+        #expect(try fixture.store.offer([fixture.new("a", modified: 2)]) == [.known])
+        #expect(try fixture.store.job(lease.job.id)?.progress.attempts == 0, "it was written anew")
+    }
+
+    @Test(
+        "A source that is in the spool already is attempted without a claim, also under the name of a job that has ended",
+        arguments: StoreKind.allCases)
+    func adopted(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let new = fixture.new("a", isInSpool: true)
+        #expect(try fixture.store.offer([new]) == [.added])
+        let lease = try #require(try fixture.store.take(fixture.request()).first)
+        #expect(lease.effects == [.attempt])
+        _ = try fixture.store.update([JobUpdate(lease, .published)])
+        _ = try fixture.store.update([JobUpdate(lease, .settled)])
+        let ended = try #require(try fixture.store.job(new.id))
+        #expect(try fixture.store.recover([(ended, .spool)]).map(\.effects) == [[.adopt]])
+        #expect(try fixture.store.offer([new]) == [.added])
+        #expect(try fixture.store.take(fixture.request()).map(\.job.id) == [new.id])
+        #expect(try fixture.store.totals(inbox: "in") == JobTotals(done: 1))
+    }
+
+    // MARK: - Order and groups
+
+    @Test("The longest due is first; a retry is not put off by a flood of newer sources", arguments: StoreKind.allCases)
+    func order(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let retried = try #require(try fixture.taken("retried"))
+        _ = try fixture.store.update([JobUpdate(retried, .attemptFailed(failure, isFinal: false, now: fixture.now))])
+        _ = try fixture.store.offer([fixture.new("b"), fixture.new("a")])
+        fixture.now += 1000
+        _ = try fixture.store.offer([fixture.new("late")])
+        fixture.now += 1
+        let all = try (0..<5).flatMap { _ in try fixture.store.take(fixture.request()) }
+        #expect(all.map(\.job.path.text) == ["b", "a", "retried", "late"])
+    }
+
+    @Test("Each inbox has its own order", arguments: StoreKind.allCases)
+    func inboxes(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        _ = try fixture.store.offer([fixture.new("a", inbox: "x"), fixture.new("b", inbox: "y")])
+        #expect(try fixture.store.take(fixture.request(9, inbox: "y")).map(\.job.path.text) == ["b"])
+        #expect(try fixture.store.inboxesWithOpenJobs() == ["x", "y"])
+        #expect(try fixture.store.nextDue(inbox: "y") == nil)
+        #expect(try fixture.store.nextDue(inbox: "x") == fixture.now)
+        #expect(try fixture.store.take(fixture.request(inbox: "z")).isEmpty)
+        #expect(try fixture.store.take(fixture.request(0, inbox: "x")).isEmpty)
+    }
+
+    @Test("B9: a group ends before the first job that is not light", arguments: StoreKind.allCases)
+    func groups(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        _ = try fixture.store.offer([
+            fixture.new("1"), fixture.new("2", bytes: 100), fixture.new("heavy", bytes: 101), fixture.new("3"), fixture.new("set", isSet: true),
+            fixture.new("4"), fixture.new("5"), fixture.new("6"),
+        ])
+        let groups = try (0..<6).map { _ in try fixture.store.take(fixture.request(2)).map(\.job.path.text) }
+        #expect(groups == [["1", "2"], ["heavy"], ["3"], ["set"], ["4", "5"], ["6"]])
+    }
+
+    @Test("B9: what was begun before is alone", arguments: StoreKind.allCases)
+    func alone(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        _ = try fixture.store.offer([fixture.new("a"), fixture.new("b")])
+        let leases = try fixture.store.take(fixture.request(2))
+        #expect(leases.count == 2)
+        _ = try fixture.store.update(leases.map { JobUpdate($0, .interrupted) })
+        _ = try fixture.store.offer([fixture.new("c"), fixture.new("d")])
+        let groups = try (0..<4).map { _ in try fixture.store.take(fixture.request(9)).map(\.job.path.text) }
+        #expect(groups == [["a"], ["b"], ["c", "d"], []])
+    }
+
+    @Test("A clock that is set back by years does not put jobs off by years", arguments: StoreKind.allCases)
+    func clock(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        _ = try fixture.store.offer([fixture.new("a")])
+        fixture.now = 5_000
+        #expect(try fixture.store.nextDue(inbox: "in") == 5_000)
+        #expect(try fixture.store.take(fixture.request()).map(\.job.path.text) == ["a"])
+    }
+
+    // MARK: - Leases
+
+    @Test("A leased job is taken by nobody else until its lease has run out; then the first holder can change nothing", arguments: StoreKind.allCases)
+    func leases(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let first = try #require(try fixture.taken("a", owner: "one", lease: 1000))
+        fixture.now += 999
+        #expect(try fixture.store.take(fixture.request(owner: "two")).isEmpty)
+        #expect(try fixture.store.nextDue(inbox: "in") == nil)
+        fixture.now += 1
+        #expect(try fixture.store.nextDue(inbox: "in") != nil)
+        let second = try #require(try fixture.store.take(fixture.request(owner: "two", recipe: "r2")).first)
+        #expect(second.token != first.token && second.job.id == first.job.id)
+        #expect(second.effects == [.attempt] && second.job.progress.attempts == 2 && second.job.recipe == "r2")
+        #expect(try fixture.store.update([JobUpdate(first, .published)]) == [.leaseLost])
+        #expect(try fixture.store.extend([first, second], by: 1000) == [second])
+        #expect(try fixture.store.job(first.job.id) == second.job)
+        #expect(try fixture.store.update([JobUpdate(first, .published), JobUpdate(second, .published)]).map(\.progress?.state) == [nil, .published])
+    }
+
+    @Test("A lease that ran out still holds if nobody has taken the job", arguments: StoreKind.allCases)
+    func late(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let lease = try #require(try fixture.taken("a", lease: 10))
+        fixture.now += 1000
+        #expect(try fixture.store.extend([lease], by: 500) == [lease])
+        fixture.now += 499
+        #expect(try fixture.store.take(fixture.request(owner: "two")).isEmpty)
+        fixture.now += 1
+        #expect(try fixture.store.update([JobUpdate(lease, .published)]).map(\.progress?.state) == [.published])
+    }
+
+    @Test("A holder that dies each time uses up the attempts", arguments: StoreKind.allCases)
+    func dying(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        _ = try fixture.store.offer([fixture.new("a")])
+        var effects: [[JobEffect]] = []
+        for _ in 1...4 {
+            effects += try fixture.store.take(fixture.request(lease: 10)).map(\.effects)
+            fixture.now += 10
+        }
+        let reason = Failure(.workerCrashed, stage: "render", "it was under way 3 times when the program ended")
+        #expect(effects == [[.claim, .attempt], [.attempt], [.attempt], [.deadLetter(reason)]])
+    }
+
+    // MARK: - Recovery
+
+    @Test("A start finds the jobs of dead owners and those of nobody, and leaves its own alone", arguments: StoreKind.allCases)
+    func orphans(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let dead = try #require(try fixture.taken("dead", owner: "before"))
+        let mine = try #require(try fixture.taken("mine", owner: "me"))
+        _ = try fixture.store.offer([fixture.new("offered"), fixture.new("elsewhere", inbox: "other")])
+        let orphans = try fixture.store.orphans(inbox: "in", owner: "me")
+        #expect(orphans.map(\.path.text) == ["dead", "offered"])
+        let outcomes = try fixture.store.recover([(orphans[0], .spool), (orphans[1], .nowhere)])
+        #expect(outcomes == [.changed(JobProgress(.waiting, attempts: 1, notBefore: fixture.now), []), .changed(nil, [])])
+        #expect(try fixture.store.update([JobUpdate(dead, .published)]) == [.leaseLost])
+        #expect(try fixture.store.take(fixture.request()).map(\.job.path.text) == ["dead"], "it need not run out")
+        #expect(try fixture.store.extend([mine], by: 1) == [mine])
+    }
+
+    @Test("What went on since the look is not recovered a second time", arguments: StoreKind.allCases)
+    func recoveredTwice(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        _ = try fixture.taken("a", owner: "before")
+        let orphan = try #require(try fixture.store.orphans(inbox: "in", owner: "me").first)
+        _ = try fixture.store.recover([(orphan, .spool)])
+        let lease = try #require(try fixture.store.take(fixture.request()).first)
+        #expect(try fixture.store.recover([(orphan, .spool)]) == [.leaseLost])
+        #expect(try fixture.store.job(orphan.id) == lease.job)
+    }
+
+    @Test("A job that was published or rejected before the crash is ended by its successor", arguments: StoreKind.allCases)
+    func endings(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let good = try #require(try fixture.taken("good", keeps: true, owner: "before", recipe: "old"))
+        let bad = try #require(try fixture.taken("bad", owner: "before"))
+        _ = try fixture.store.update([JobUpdate(good, .published), JobUpdate(bad, .attemptFailed(failure, isFinal: true, now: fixture.now))])
+        let orphans = try fixture.store.orphans(inbox: "in", owner: "me")
+        let outcomes = try fixture.store.recover(orphans.map { ($0, .nowhere) })
+        #expect(outcomes.map(\.effects) == [[.countDone], [.countFailed, .completeNote]])
+        #expect(try fixture.store.totals(inbox: "in") == JobTotals(done: 1, failed: 1))
+        let ended = try orphans.map { try #require(try fixture.store.job($0.id)) }
+        _ = try fixture.store.recover(ended.map { ($0, .nowhere) })
+        #expect(try fixture.store.totals(inbox: "in") == JobTotals(done: 1, failed: 1), "nothing is counted twice")
+    }
+
+    @Test("B20: a job that ends after a crash is remembered with the recipe of its attempt, not with today's", arguments: StoreKind.allCases)
+    func recipe(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let lease = try #require(try fixture.taken("a", keeps: true, owner: "before", recipe: "old"))
+        _ = try fixture.store.update([JobUpdate(lease, .published)])
+        let orphan = try #require(try fixture.store.orphans(inbox: "in", owner: "me").first)
+        _ = try fixture.store.recover([(orphan, .spool)])
+        let settling = try #require(try fixture.store.take(fixture.request(recipe: "new")).first)
+        #expect(settling.effects == [.settle])
+        _ = try fixture.store.update([JobUpdate(settling, .settled)])
+        let kept = try #require(try fixture.store.kept(inbox: "in")[BytePath("a")])
+        #expect(kept.recipe == "old" && !kept.covers(lease.job.observed, recipe: "new"))
+    }
+
+    // MARK: - Kept originals, totals, pruning
+
+    @Test("An original that stays is known as done until it, or what is to be done with it, changes", arguments: StoreKind.allCases)
+    func kept(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        try fixture.end("good", keeps: true)
+        try fixture.end("bad", failing: failure, keeps: true)
+        try fixture.end("moved")
+        let kept = try fixture.store.kept(inbox: "in")
+        #expect(Set(kept.keys.map(\.text)) == ["good", "bad"])
+        let good = try #require(kept[BytePath("good")])
+        #expect(good.code == nil && kept[BytePath("bad")]?.code == .timedOut)
+        #expect(good.observed == fixture.new("good").observed)
+        #expect(good.covers(ObservedFile(device: 1, inode: 8, bytes: 10, modified: 1), recipe: "r1"))
+        #expect(!good.covers(good.observed, recipe: "r2"))
+        #expect(!good.covers(ObservedFile(device: .max, inode: 1 << 63, bytes: 11, modified: 1), recipe: "r1"))
+        try fixture.store.forgetKept(inbox: "in", paths: [BytePath("good"), BytePath("nothing")])
+        #expect(try fixture.store.kept(inbox: "in").keys.map(\.text) == ["bad"])
+        try fixture.end("bad", keeps: true)
+        #expect(try fixture.store.kept(inbox: "in")[BytePath("bad")]?.code == .some(nil))
+    }
+
+    @Test("Old jobs go; open ones and the totals stay, and failures have a share of their own", arguments: StoreKind.allCases)
+    func pruned(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        for index in 0..<12 { try fixture.end("\(index)") }
+        for index in 0..<3 { try fixture.end("bad\(index)", failing: failure) }
+        _ = try fixture.store.offer([fixture.new("open")])
+        #expect(try fixture.store.prune(keeping: 5) == 7)
+        #expect(try fixture.store.prune(keeping: 5) == 0)
+        #expect(try fixture.store.totals(inbox: "in") == JobTotals(done: 12, failed: 3))
+        #expect(try fixture.store.openCount(inbox: "in").count == 1)
+        #expect(try fixture.store.recentFailures(limit: 2).map(\.path.text) == ["bad2", "bad1"])
+    }
+
+    @Test("B16: what is old is decided by the order of offers, not by a clock that was wrong for a day", arguments: StoreKind.allCases)
+    func prunedByNumber(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        fixture.now = 4_000_000_000_000
+        try fixture.end("in 2096", failing: failure)
+        fixture.now = 1_700_000_000_000
+        for index in 0..<3 { try fixture.end("now\(index)", failing: failure) }
+        #expect(try fixture.store.recentFailures(limit: 1).map(\.path.text) == ["now2"])
+        #expect(try fixture.store.prune(keeping: 3) == 1)
+        #expect(try fixture.store.recentFailures(limit: 9).map(\.path.text) == ["now2", "now1", "now0"])
+    }
+
+    // MARK: - Names
+
+    private let out = BytePath("out")
+    private let a = BytePath("in/a.jpg")
+    private let b = BytePath("in/a.png")
+    private func paths(_ names: String...) -> [BytePath] { names.map { BytePath($0) } }
+
+    @Test("A name belongs to the source that has it, until it is given away or released", arguments: StoreKind.allCases)
+    func names(kind: StoreKind) throws {
+        let store = try JobStoreFixture(kind).store
+        #expect(try store.claim(paths("a.webp", "a@2x.webp"), for: a, in: out, seen: [:]))
+        #expect(try store.claim(paths("a.webp"), for: a, in: out, seen: [:]), "the source itself need not be named")
+        #expect(try Set(store.names(of: a, in: out)) == Set(paths("a.webp", "a@2x.webp")))
+        #expect(try store.names(of: a, in: BytePath("other")).isEmpty && store.names(of: b, in: out).isEmpty)
+        #expect(try store.owners(of: paths("a.webp", "free.webp"), in: out) == [BytePath("a.webp"): a])
+        #expect(try !store.claim(paths("free.webp", "a.webp"), for: b, in: out, seen: [:]))
+        #expect(try store.owners(of: paths("free.webp"), in: out).isEmpty, "all or none")
+        #expect(try !store.claim(paths("a.webp"), for: b, in: out, seen: [BytePath("a.webp"): BytePath("in/c")]))
+        #expect(try store.claim(paths("a.webp"), for: b, in: out, seen: [BytePath("a.webp"): a]))
+        #expect(try store.names(of: a, in: out) == paths("a@2x.webp") && store.names(of: b, in: out) == paths("a.webp"))
+        try store.release(paths("a.webp", "nothing"), in: out)
+        #expect(try store.names(of: b, in: out).isEmpty)
+        #expect(try store.claim(paths("a.webp"), for: a, in: out, seen: [BytePath("a.webp"): b]), "an owner that is gone is no hindrance")
+    }
+
+    @Test("Of two who want a name at once, one gets it", arguments: StoreKind.allCases)
+    func race(kind: StoreKind) async throws {
+        let store = try JobStoreFixture(kind).store
+        let winners = try await withThrowingTaskGroup(of: Int.self) { group in
+            for claimant in 0..<4 {
+                group.addTask {
+                    try await onNewThread {
+                        try (0..<50).count { index in
+                            let name = BytePath("\(index)")
+                            return try store.claim([name], for: BytePath("source\(claimant)"), in: BytePath("out"), seen: [:])
+                        }
+                    }
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(winners == 50)
+    }
+
+    @Test("All owned names are found in steps, each once", arguments: StoreKind.allCases)
+    func owned(kind: StoreKind) throws {
+        let store = try JobStoreFixture(kind).store
+        for index in 0..<7 {
+            for outbox in [out, BytePath([0xFF])] { #expect(try store.claim(paths("n\(index)", "m\(index)"), for: a, in: outbox, seen: [:])) }
+        }
+        var found: [OwnedName] = []
+        while true {
+            let next = try store.ownedNames(after: found.last, limit: 5)
+            #expect(next.count <= 5)
+            if next.isEmpty { break }
+            found += next
+        }
+        #expect(found.count == 28 && Set(found.map { $0.outbox.bytes + [0] + $0.name.bytes }).count == 28)
+        #expect(found.allSatisfy { $0.source == a })
+    }
+
+    // MARK: - Many threads, many jobs
+
+    @Test("Many threads may use one store, and no job is taken twice", arguments: StoreKind.allCases)
+    func threads(kind: StoreKind) async throws {
+        let fixture = try JobStoreFixture(kind)
+        _ = try fixture.store.offer((0..<200).map { fixture.new("\($0)") })
+        let taken = try await withThrowingTaskGroup(of: [String].self) { group in
+            for thread in 0..<4 {
+                group.addTask {
+                    try await onNewThread {
+                        var taken: [String] = []
+                        while case let leases = try fixture.store.take(fixture.request(7, owner: "\(thread)")), !leases.isEmpty {
+                            _ = try fixture.store.update(leases.map { JobUpdate($0, .published) })
+                            _ = try fixture.store.update(leases.map { JobUpdate($0, .settled) })
+                            taken += leases.map(\.job.path.text)
+                        }
+                        return taken
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(taken.count == 200 && Set(taken).count == 200)
+        #expect(try fixture.store.totals(inbox: "in").done == 200)
+    }
+
+    @Test("With 100,000 jobs in a store, the last ones are taken as fast as the first", arguments: StoreKind.allCases)
+    func many(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        _ = try fixture.store.offer((0..<(kind == .memory ? 100_000 : 20_000)).map { fixture.new("folder/\($0).jpg") })
+        func time() throws -> Duration {
+            let start = ContinuousClock.now
+            for _ in 0..<60 {
+                let leases = try fixture.store.take(fixture.request(16))
+                try #require(leases.count == 16)
+                _ = try fixture.store.update(leases.map { JobUpdate($0, .published) })
+                _ = try fixture.store.update(leases.map { JobUpdate($0, .settled) })
+            }
+            return ContinuousClock.now - start
+        }
+        let first = try time()
+        // What was taken and not ended is in nobody's way.
+        for _ in 0..<900 { _ = try fixture.store.take(fixture.request(16)) }
+        let last = try time()
+        #expect(first < .seconds(10) && last < first * 3 + .milliseconds(500), "first \(first), last \(last)")
+    }
+}
+
+extension UpdateOutcome {
+    fileprivate var progress: JobProgress? {
+        if case .changed(let progress, _) = self { progress } else { nil }
+    }
+
+    fileprivate var effects: [JobEffect] {
+        if case .changed(_, let effects) = self { effects } else { [] }
+    }
+}

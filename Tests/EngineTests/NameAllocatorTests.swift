@@ -1,0 +1,252 @@
+// Who gets which name: a source its own, nobody another's, and ten thousand of them quickly.
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Engine
+@testable import Pipeline
+
+/// A record of names in memory that counts what it is asked.
+private final class TestNames: NameStore {
+    struct State {
+        var owners: [BytePath: BytePath] = [:]
+        var calls = 0
+        /// Called before the next claim, once.
+        var beforeClaim: (@Sendable (inout [BytePath: BytePath]) -> Void)?
+    }
+
+    let state = Mutex(State())
+
+    func names(of source: BytePath, in outbox: BytePath) throws(StoreError) -> [BytePath] {
+        state.withLock { state in
+            state.calls += 1
+            return state.owners.filter { $0.value == source }.map(\.key)
+        }
+    }
+
+    func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: BytePath] {
+        state.withLock { state in
+            state.calls += 1
+            return Dictionary(uniqueKeysWithValues: names.compactMap { name in state.owners[name].map { (name, $0) } })
+        }
+    }
+
+    func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath]) throws(StoreError) -> Bool {
+        state.withLock { state in
+            state.calls += 1
+            state.beforeClaim?(&state.owners)
+            state.beforeClaim = nil
+            guard names.allSatisfy({ state.owners[$0] == nil || state.owners[$0] == source || state.owners[$0] == seen[$0] }) else { return false }
+            for name in names { state.owners[name] = source }
+            return true
+        }
+    }
+
+    func release(_ names: [BytePath], in outbox: BytePath) throws(StoreError) {
+        state.withLock { state in
+            state.calls += 1
+            for name in names { state.owners[name] = nil }
+        }
+    }
+
+    func ownedNames(after place: OwnedName?, limit: Int) throws(StoreError) -> [OwnedName] { [] }
+}
+
+@Suite struct NameAllocatorTests {
+    private let folder: TemporaryFolder
+    private let names = TestNames()
+    private let outbox: Outbox
+
+    init() throws {
+        folder = try TemporaryFolder()
+        outbox = Outbox(path: BytePath(folder.path("out")), holdsOpen: true)
+        _ = try outbox.folder(BytePath([]))
+    }
+
+    private func allocator(_ policy: CollisionPolicy = .version, gone: Set<String> = [], sources: Set<String> = []) -> NameAllocator {
+        NameAllocator(
+            store: names, outbox: BytePath("out"), folder: outbox, policy: policy, isGone: { gone.contains($0.text) },
+            isSource: { sources.contains($0.text) })
+    }
+
+    private func path(_ stem: String, _ version: Int, _ ending: String) -> BytePath {
+        BytePath(stem + (version == 1 ? "" : "-\(version)") + ending)
+    }
+
+    private func allocate(_ owner: String, _ allocator: NameAllocator, _ endings: [String] = [".webp"], isThumbnail: Bool = false) throws
+        -> Allocation
+    {
+        try allocator.allocate(for: BytePath(owner)) { version throws(PlanFailure) in
+            endings.map { RenditionName(path: path("a", version, $0), isThumbnail: isThumbnail) }
+        }
+    }
+
+    /// Publishes nothing, but writes files as if it had.
+    private func write(_ allocation: Allocation, for owner: String? = nil) throws {
+        for name in allocation.names {
+            try folder.write("x", to: "out/" + name.path.text)
+            guard let owner else { continue }
+            Outbox.setWriter(BytePath(owner), of: try OpenFile.reading(BytePath(folder.path("out/" + name.path.text))))
+        }
+    }
+
+    private func text(_ allocation: Allocation) -> [String] { allocation.names.map(\.path.text) }
+
+    @Test("The first source has the plain name, the second one the next; both keep theirs, in whatever order they come")
+    func versions() throws {
+        let allocator = allocator()
+        for _ in 0..<2 {
+            #expect(try text(allocate("x/a.jpg", allocator)) == ["a.webp"])
+            #expect(try text(allocate("y/a.jpg", allocator)) == ["a-2.webp"])
+        }
+        #expect(try text(allocate("y/a.jpg", allocator)) == ["a-2.webp"])
+        #expect(try text(allocate("z/a.jpg", allocator)) == ["a-3.webp"])
+    }
+
+    @Test("A version other than the first is announced, each time, with who has the plain name")
+    func warning() throws {
+        let allocator = allocator()
+        #expect(try allocate("other/a.jpg", allocator).warning == nil)
+        for _ in 0..<2 {
+            let warning = try allocate("a.jpg", allocator).warning
+            #expect(warning == Warning(.nameVersioned, "'a.webp' belongs to 'other/a.jpg'; this source is 'a-2.webp'"))
+        }
+        #expect(WarningCode.nameVersioned.rawValue == "name-versioned")
+        let freed = try allocate("a.jpg", self.allocator(gone: ["other/a.jpg"]))
+        #expect(freed.warning?.message == "'a.webp' belonged to another source before; this source is 'a-2.webp'")
+    }
+
+    @Test("All renditions of a source, and its report, have one version")
+    func wholeSource() throws {
+        let allocator = allocator()
+        try folder.write("mine", to: "out/a@2x.webp")
+        let second = try allocate("a.jpg", allocator, [".webp", "@2x.webp"])
+        #expect(text(second) == ["a-2.webp", "a-2@2x.webp"] && second.version == 2)
+        #expect(second.warning?.message == "'a@2x.webp' is a file that Imagemill did not write; this source is 'a-2@2x.webp'")
+        try folder.write("mine", to: "out/a-3.json")
+        let third = try allocator.allocate(for: BytePath("b.jpg"), extra: { [path("a", $0, ".json")] }) { version throws(PlanFailure) in
+            [RenditionName(path: path("a", version, ".webp"))]
+        }
+        #expect(third.version == 1)
+        let fourth = try allocator.allocate(for: BytePath("c.jpg"), extra: { [path("a", $0, ".json")] }) { version throws(PlanFailure) in
+            [RenditionName(path: path("a", version, ".webp"))]
+        }
+        #expect(fourth.version == 4)
+        #expect(names.state.withLock { $0.owners[BytePath("a-4.json")] } == BytePath("c.jpg"))
+    }
+
+    @Test("A source replaces its own files; a name at which nothing is yet is not one of them")
+    func owned() throws {
+        let allocator = allocator()
+        let first = try allocate("a.jpg", allocator)
+        #expect(first.owned == [])
+        // B12: the record says whose the name is, but what came there meanwhile would be somebody else's.
+        #expect(try allocate("a.jpg", allocator).owned == [])
+        try write(first)
+        #expect(try allocate("a.jpg", allocator).owned == [BytePath("a.webp")])
+    }
+
+    @Test("B12: a name that turned out to be occupied is given back, and the next version is taken")
+    func occupied() throws {
+        let allocator = allocator()
+        let first = try allocate("a.jpg", allocator)
+        try folder.write("designer's", to: "out/a.webp")
+        try allocator.release(first, occupied: BytePath("a.webp"))
+        #expect(try text(allocate("a.jpg", allocator)) == ["a-2.webp"])
+    }
+
+    @Test("A name whose owner is gone is free, and its file may be replaced")
+    func gone() throws {
+        try write(allocate("old.jpg", allocator()))
+        let allocation = try allocate("a.jpg", allocator(gone: ["old.jpg"]))
+        #expect(text(allocation) == ["a.webp"] && allocation.owned == [BytePath("a.webp")])
+        #expect(try text(allocate("old.jpg", allocator())) == ["a-2.webp"])
+    }
+
+    @Test("If the record is lost, a file says itself whose it is")
+    func lostRecord() throws {
+        try write(allocate("a.jpg", allocator()), for: "a.jpg")
+        names.state.withLock { $0.owners = [:] }
+        guard outbox.writer(of: BytePath("a.webp")) != nil else { return }
+        let other = try allocate("b.jpg", allocator())
+        #expect(text(other) == ["a-2.webp"])
+        #expect(other.warning?.message == "'a.webp' belongs to 'a.jpg'; this source is 'a-2.webp'")
+        let own = try allocate("a.jpg", allocator())
+        #expect(text(own) == ["a.webp"] && own.owned == [BytePath("a.webp")])
+        names.state.withLock { $0.owners = [:] }
+        #expect(try text(allocate("c.jpg", allocator(gone: ["a.jpg"]))) == ["a.webp"])
+    }
+
+    @Test("Foreign files are never in the way of `overwrite`, never replaced with `version`, and a failure with `fail`")
+    func foreign() throws {
+        try folder.write("mine", to: "out/a.webp")
+        #expect(try text(allocate("a.jpg", allocator())) == ["a-2.webp"])
+        let failure = #expect(throws: Failure.self) { try allocate("b.jpg", allocator(.fail)) }
+        #expect(failure?.code == .nameTaken && failure?.stage == "publish")
+        #expect(failure?.message == "a file that Imagemill did not write stands at 'a.webp'")
+        #expect(try text(allocate("c.jpg", allocator(.overwrite))) == ["a.webp"])
+        let taken = #expect(throws: Failure.self) { try allocate("b.jpg", allocator(.fail)) }
+        #expect(taken?.message == "the name 'a.webp' belongs to 'c.jpg'")
+        #expect(try text(allocate("c.jpg", allocator(.fail))) == ["a.webp"])
+    }
+
+    @Test("With `overwrite` the loser is told; a source of this run is never replaced")
+    func overwrite() throws {
+        try write(allocate("a.jpg", allocator()))
+        let allocation = try allocate("b.jpg", allocator(.overwrite))
+        #expect(text(allocation) == ["a.webp"] && allocation.losers == [BytePath("a.jpg")])
+        #expect(names.state.withLock { $0.owners[BytePath("a.webp")] } == BytePath("b.jpg"))
+        let careful = try allocate("c.jpg", allocator(.overwrite, sources: ["a.webp"]))
+        #expect(text(careful) == ["a-2.webp"])
+        #expect(careful.warning?.message == "'a.webp' is a source of this run; this source is 'a-2.webp'")
+    }
+
+    @Test("A thumbnail is that of one file, so whatever is at its name is an older one")
+    func thumbnail() throws {
+        try folder.write("old", to: "out/a.png")
+        let allocation = try allocate("a.jpg", allocator(), [".png"], isThumbnail: true)
+        #expect(text(allocation) == ["a.png"] && allocation.owned == [BytePath("a.png")])
+    }
+
+    @Test("Whoever is too late at the record takes the next version")
+    func race() throws {
+        names.state.withLock { $0.beforeClaim = { $0[BytePath("a.webp")] = BytePath("quick.jpg") } }
+        #expect(try text(allocate("slow.jpg", allocator())) == ["a-2.webp"])
+    }
+
+    @Test("Sources on many threads get a name each")
+    func threads() async throws {
+        let all = await withTaskGroup(of: [String].self) { group in
+            for thread in 0..<8 {
+                group.addTask { (0..<25).flatMap { index in (try? text(allocate("\(thread)/\(index).jpg", allocator()))) ?? [] } }
+            }
+            return await group.reduce([], +)
+        }
+        #expect(all.count == 200 && Set(all).count == 200)
+    }
+
+    @Test("B27: ten thousand sources that want one name ask the record some thirty times each at most")
+    func many() throws {
+        let allocator = allocator()
+        // As if so many had come: the record is asked, the disk has nothing.
+        names.state.withLock { state in
+            for version in 1...9_999 { state.owners[path("a", version, ".webp")] = BytePath("\(version)/a.jpg") }
+            state.calls = 0
+        }
+        let allocation = try allocate("10000/a.jpg", allocator)
+        #expect(text(allocation) == ["a-10000.webp"])
+        #expect(names.state.withLock { $0.calls } <= 33, "\(names.state.withLock { $0.calls })")
+        names.state.withLock { $0.calls = 0 }
+        #expect(try text(allocate("5000/a.jpg", allocator)) == ["a-5000.webp"])
+        #expect(names.state.withLock { $0.calls } <= 3)
+    }
+
+    @Test("A name that cannot be made is a failure of its source")
+    func invalid() throws {
+        let failure = #expect(throws: Failure.self) {
+            try allocator().allocate(for: BytePath("a.jpg")) { _ throws(PlanFailure) in throw PlanFailure(.nameInvalid, stage: "publish", "no name") }
+        }
+        #expect(failure?.code == .nameInvalid)
+    }
+}

@@ -1,0 +1,213 @@
+// The record of an output folder: names, owners that are relative paths, and records of version 0.1.
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import Engine
+@testable import Pipeline
+
+@Suite struct OutboxRecordTests {
+    private let folder: TemporaryFolder
+    private let location: OutboxLocation
+    private let outbox: BytePath
+
+    init() throws {
+        folder = try TemporaryFolder()
+        outbox = BytePath(folder.path("out"))
+        location = OutboxLocation(outbox)
+    }
+
+    private func paths(_ names: String...) -> [BytePath] { names.map { BytePath($0) } }
+
+    private func claim(
+        _ record: OutboxRecord, _ names: [BytePath], _ source: String, seen: [BytePath: BytePath] = [:]
+    ) throws -> Bool {
+        try record.claim(names, for: BytePath(source), in: outbox, seen: seen)
+    }
+
+    // MARK: - Names
+
+    @Test("Names belong to the source that claimed them first, all or none, and can be released")
+    func claims() throws {
+        let record = try OutboxRecord(location)
+        #expect(try claim(record, paths("a.webp", "a@2x.webp"), "../in/a.jpg"))
+        #expect(try claim(record, paths("a.webp"), "../in/a.jpg"))
+        #expect(try !claim(record, paths("b.webp", "a.webp"), "../in/b.jpg"))
+        #expect(try record.owners(of: paths("a.webp", "b.webp"), in: outbox) == [BytePath("a.webp"): BytePath("../in/a.jpg")])
+        #expect(try Set(record.names(of: BytePath("../in/a.jpg"), in: outbox)) == Set(paths("a.webp", "a@2x.webp")))
+        try record.release(paths("a.webp"), in: outbox)
+        #expect(try claim(record, paths("b.webp", "a.webp"), "../in/b.jpg"))
+    }
+
+    @Test("A name is taken from an owner only if it is still the one that was seen")
+    func seen() throws {
+        let record = try OutboxRecord(location)
+        let name = BytePath("a.webp")
+        #expect(try claim(record, [name], "../in/a.jpg"))
+        #expect(try !claim(record, [name], "../in/c.jpg", seen: [name: BytePath("../in/b.jpg")]))
+        #expect(try claim(record, [name], "../in/c.jpg", seen: [name: BytePath("../in/a.jpg")]))
+        #expect(try record.owners(of: [name], in: outbox) == [name: BytePath("../in/c.jpg")])
+        #expect(record.takeDisplaced() == [BytePath("../in/a.jpg")])
+        #expect(record.takeDisplaced().isEmpty)
+    }
+
+    @Test("Owned names come in pages, each name once, bytes that are no text included")
+    func pages() throws {
+        let record = try OutboxRecord(location)
+        let names = [BytePath([0xFF, 0x00, 0x61]), BytePath([0x61, 0xFE])] + (0..<7).map { BytePath("a\($0).webp") }
+        #expect(try claim(record, names, "../in/a.jpg"))
+        var found: [BytePath] = []
+        var place: OwnedName?
+        while case let page = try record.ownedNames(after: place, limit: 4), !page.isEmpty {
+            found += page.map(\.name)
+            place = page.last
+        }
+        #expect(found.count == names.count && Set(found) == Set(names))
+        #expect(place?.source == BytePath("../in/a.jpg") && place?.outbox == outbox)
+    }
+
+    @Test("Names are known after the record was closed, and one file of it is left")
+    func persistence() throws {
+        let record = try OutboxRecord(location)
+        #expect(try claim(record, paths("a.webp"), "../in/a.jpg"))
+        record.close()
+        #expect(try folder.entries() == ["out", "out/.imagemill", "out/.imagemill/names.sqlite"])
+        #expect(try !claim(try OutboxRecord(location), paths("a.webp"), "../in/b.jpg"))
+    }
+
+    @Test("A dry run knows the record and leaves it as it is")
+    func dryRun() throws {
+        let none = try OutboxRecord(location, isDryRun: true)
+        #expect(try claim(none, paths("a.webp"), "../in/a.jpg"))
+        #expect(try folder.entries().isEmpty)
+        let record = try OutboxRecord(location)
+        #expect(try claim(record, paths("a.webp"), "../in/a.jpg"))
+        record.close()
+        let dry = try OutboxRecord(location, isDryRun: true)
+        #expect(try !claim(dry, paths("a.webp"), "../in/b.jpg"))
+        #expect(try claim(dry, paths("b.webp"), "../in/b.jpg"))
+        #expect(try claim(try OutboxRecord(location), paths("b.webp"), "../in/c.jpg"))
+    }
+
+    // MARK: - Identities
+
+    @Test("A source is identified by its path from the output folder, also if that does not exist yet or is a link")
+    func identities() throws {
+        let real = try #require(FileSystem.absolute(BytePath(folder.path)))
+        let source = real.appending(BytePath("in/a.jpg"))
+        #expect(location.identity(of: source) == BytePath("../in/a.jpg"))
+        #expect(OutboxLocation(BytePath(folder.path("new/er/out//"))).identity(of: source) == BytePath("../../../in/a.jpg"))
+        try FileManager.default.createDirectory(atPath: folder.path("deep/real"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "deep/real")
+        #expect(OutboxLocation(BytePath(folder.path("link"))).identity(of: source) == BytePath("../../in/a.jpg"))
+    }
+
+    @Test("A source is gone if nothing is at its place; a link that leads nowhere is something")
+    func gone() throws {
+        try folder.write("x", to: "in/a.jpg")
+        try FileManager.default.createDirectory(atPath: folder.path("out"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: folder.path("in/b.jpg"), withDestinationPath: "nowhere")
+        #expect(!location.isGone(BytePath("../in/a.jpg")))
+        #expect(!location.isGone(BytePath("../in/b.jpg")))
+        #expect(location.isGone(BytePath("../in/c.jpg")))
+        #expect(location.isGone(BytePath("../pics/a.jpg")))
+    }
+
+    // MARK: - Records of version 0.1
+
+    /// Makes a record as version 0.1 did: without a version, with absolute paths.
+    private func oldRecord(withResults: Bool = true) throws {
+        try FileManager.default.createDirectory(atPath: folder.path("out/.imagemill"), withIntermediateDirectories: true)
+        let database = try DatabaseQueue(path: folder.path("out/.imagemill/names.sqlite"))
+        let root = try #require(FileSystem.absolute(BytePath(folder.path))).text
+        try database.write { database in
+            try database.execute(sql: "CREATE TABLE names (name BLOB PRIMARY KEY, source BLOB NOT NULL) WITHOUT ROWID")
+            for index in 0..<200 {
+                try database.execute(
+                    sql: "INSERT INTO names VALUES (?, ?)", arguments: [Data("a\(index).webp".utf8), Data("\(root)/in/a\(index).jpg".utf8)])
+            }
+            guard withResults else { return }
+            try database.execute(
+                sql: """
+                    CREATE TABLE setups (id INTEGER PRIMARY KEY, parts TEXT NOT NULL UNIQUE);
+                    CREATE TABLE results (
+                        source BLOB PRIMARY KEY, relative BLOB NOT NULL, setup INTEGER NOT NULL, fingerprint BLOB NOT NULL, outputs BLOB NOT NULL,
+                        failure TEXT, document TEXT);
+                    """)
+            for (name, failure) in [("a0", nil), ("a1", "name-taken: the name belongs to '\(root)/in/b.jpg'")] {
+                try database.execute(
+                    sql: "INSERT INTO results VALUES (?, ?, 1, x'', x'', ?, '{}')",
+                    arguments: [Data("\(root)/in/\(name).jpg".utf8), Data("\(name).jpg".utf8), failure])
+            }
+        }
+        try database.close()
+    }
+
+    @Test("A record of version 0.1 is migrated: its owners become relative, and no absolute path is left in the file", arguments: [true, false])
+    func migration(withResults: Bool) throws {
+        try oldRecord(withResults: withResults)
+        let record = try OutboxRecord(location)
+        #expect(try record.owners(of: paths("a7.webp"), in: outbox) == [BytePath("a7.webp"): BytePath("../in/a7.jpg")])
+        let sources = try record.database.read { try Data.fetchAll($0, sql: "SELECT source FROM results") }
+        #expect(sources == (withResults ? [Data("../in/a0.jpg".utf8)] : []))
+        record.close()
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("out/.imagemill/names.sqlite")))
+        #expect(bytes.range(of: Data(folder.path.utf8)) == nil)
+        // A second time there is nothing to do.
+        #expect(try OutboxRecord(location).names(of: BytePath("../in/a7.jpg"), in: outbox) == paths("a7.webp"))
+    }
+
+    @Test("Earlier results are found in a record of version 0.1 before it is migrated, in a dry run too")
+    func readingOld() throws {
+        try oldRecord()
+        let reader = try #require(ResultReader(location, isDryRun: true))
+        let results = reader.results(of: [BytePath("../in/a0.jpg"): 0, BytePath("../in/x.jpg"): 1], count: 2)
+        #expect(results.map { $0?.relative } == [BytePath("a0.jpg"), nil])
+        #expect(reader.owner(of: BytePath("a3.webp")) == BytePath("../in/a3.jpg"))
+        reader.close()
+    }
+
+    @Test("A record that is no database, or of a newer version, is an error that names it")
+    func unusable() throws {
+        try folder.write(String(repeating: "no database ", count: 100), to: "out/.imagemill/names.sqlite")
+        let damaged = #expect(throws: StoreError.self) { try OutboxRecord(location) }
+        #expect(damaged?.kind == .damaged)
+        #expect(damaged?.description.contains("open the record of names in '\(folder.path("out/.imagemill"))'") == true)
+        try FileManager.default.removeItem(atPath: folder.path("out/.imagemill/names.sqlite"))
+        let record = try OutboxRecord(location)
+        try record.database.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('from the future')") }
+        record.close()
+        #expect(#expect(throws: StoreError.self) { try OutboxRecord(location) }?.kind == .tooNew)
+    }
+
+    // MARK: - Results
+
+    private func finished(_ name: String) throws -> FinishedSource {
+        let path = try #require(FileSystem.absolute(BytePath(folder.path))).appending(BytePath(name))
+        let source = SourceFile(location: .path(path), identity: path, relative: path.lastComponent)
+        let report = SourceReport(status: .done, pipeline: "p", source: path.lastComponent)
+        return FinishedSource(source: source, report: report, fingerprint: Fingerprint([]))
+    }
+
+    @Test("After a source folder was renamed, results of sources that are gone and have lost their names are dropped; others stay")
+    func dropsGone() throws {
+        let record = try OutboxRecord(location)
+        let setup = RunSetup(pipeline: "p", assets: [:], engine: "e", options: [:])
+        let results = ResultRecord(record, setup)
+        for name in ["photos/a.jpg", "photos/b.jpg", "photos/c.jpg"] {
+            #expect(try claim(record, [BytePath(name).lastComponent], "../" + name))
+            results.add(try finished(name), document: "{}")
+        }
+        results.finish()
+        // b is still there, c has lost nothing.
+        try folder.write("x", to: "photos/b.jpg")
+        for name in ["a.jpg", "b.jpg"] {
+            #expect(try claim(record, paths(name), "../pics/" + name, seen: [BytePath(name): BytePath("../photos/" + name)]))
+        }
+        results.add(try finished("pics/a.jpg"), document: "{}")
+        results.finish()
+        let sources = try record.database.read { try Data.fetchAll($0, sql: "SELECT source FROM results ORDER BY source") }
+        #expect(sources.map { String(decoding: $0, as: UTF8.self) } == ["../photos/b.jpg", "../photos/c.jpg", "../pics/a.jpg"])
+    }
+}

@@ -1,0 +1,121 @@
+// The folders of an outbox: made when they are needed, and never reached through a link.
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Engine
+@testable import Pipeline
+
+@Suite struct OutboxTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func outbox(holdsOpen: Bool, _ name: String = "out") -> Outbox { Outbox(path: BytePath(folder.path(name)), holdsOpen: holdsOpen) }
+
+    private func publish(_ names: [String], into outbox: Outbox) throws {
+        for file in try outbox.stage(names.map { RenditionName(path: BytePath($0)) }, newToken: { DurableFile.newToken }) {
+            try file.publishNew()
+        }
+    }
+
+    @Test("A run makes its outbox and the folders below; a second use finds them")
+    func run() throws {
+        let outbox = outbox(holdsOpen: true, "new/out")
+        try publish(["x/y/a.webp"], into: outbox)
+        try publish(["x/y/b.webp", "c.webp"], into: outbox)
+        #expect(
+            try folder.entries() == ["new", "new/out", "new/out/c.webp", "new/out/x", "new/out/x/y", "new/out/x/y/a.webp", "new/out/x/y/b.webp"])
+    }
+
+    @Test("A drop folder's outbox is never made, since it may be a mount; folders below it are")
+    func watch() throws {
+        let outbox = outbox(holdsOpen: false)
+        let error = #expect(throws: SystemError.self) { try publish(["x/a.webp"], into: outbox) }
+        #expect(error?.code == ENOENT && error?.asOutputFailure.code == .outputNotWritable)
+        #expect(throws: SystemError.self) { try outbox.status(BytePath("a.webp")) }
+        #expect(try folder.entries() == [])
+        try folder.write("", to: "out/z")
+        try publish(["x/a.webp"], into: outbox)
+        #expect(try folder.entries() == ["out", "out/x", "out/x/a.webp", "out/z"])
+    }
+
+    @Test("Nothing is held open for a drop folder between jobs, and only some folders for a run", arguments: [true, false])
+    func descriptors(holdsOpen: Bool) throws {
+        try folder.write("", to: "out/z")
+        let outbox = outbox(holdsOpen: holdsOpen)
+        for index in 0..<200 { try publish(["\(index)/a.webp"], into: outbox) }
+        let root = folder.path("out")
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix(root) == true
+        }
+        #expect(holdsOpen ? (1...64).contains(open.count) : open.isEmpty, "\(open.count)")
+    }
+
+    @Test("A folder that was removed during a run is made again")
+    func removed() throws {
+        let outbox = outbox(holdsOpen: true)
+        try publish(["x/a.webp"], into: outbox)
+        try FileManager.default.removeItem(atPath: folder.path("out"))
+        try publish(["x/b.webp"], into: outbox)
+        #expect(try folder.entries() == ["out", "out/x", "out/x/b.webp"])
+    }
+
+    @Test("Hostile 11: a link below the outbox is not followed, and the message names it", arguments: [true, false])
+    func link(holdsOpen: Bool) throws {
+        try folder.write("", to: "out/sub/z")
+        try folder.write("secret", to: "elsewhere/deep/a.webp")
+        try FileManager.default.createSymbolicLink(atPath: folder.path("out/sub/link"), withDestinationPath: folder.path("elsewhere"))
+        let outbox = outbox(holdsOpen: holdsOpen)
+        for name in ["sub/link/a.webp", "sub/link/deep/a.webp"] {
+            let error = #expect(throws: SystemError.self) { try publish([name], into: outbox) }
+            #expect(error?.asOutputFailure.code == .outputNotWritable)
+            #expect(
+                error?.description == "cannot write into '\(folder.path("out/sub/link"))': it is a link, and links inside of the output folder "
+                    + "are not followed; put a folder or a mount in its place")
+            #expect(throws: SystemError.self) { try outbox.status(BytePath(name)) }
+            #expect(outbox.writer(of: BytePath(name)) == nil)
+        }
+        #expect(try folder.entries().filter { $0.hasPrefix("elsewhere") } == ["elsewhere", "elsewhere/deep", "elsewhere/deep/a.webp"])
+    }
+
+    @Test("The outbox itself may be a link: the user named it")
+    func linkedOutbox() throws {
+        try folder.write("", to: "real/z")
+        try FileManager.default.createSymbolicLink(atPath: folder.path("out"), withDestinationPath: folder.path("real"))
+        try publish(["x/a.webp"], into: outbox(holdsOpen: false))
+        #expect(try folder.entries().contains("real/x/a.webp"))
+    }
+
+    @Test("A file in the way of a folder is an error that names it; a name below it is free", arguments: [true, false])
+    func fileInTheWay(holdsOpen: Bool) throws {
+        try folder.write("mine", to: "out/x")
+        let outbox = outbox(holdsOpen: holdsOpen)
+        let error = #expect(throws: SystemError.self) { try publish(["x/y/a.webp"], into: outbox) }
+        #expect(error?.description == "cannot make the folder '\(folder.path("out/x"))': Not a directory")
+        #expect(error?.asOutputFailure.code == .outputNotWritable)
+        #expect(try outbox.status(BytePath("x/a.webp")) == nil)
+    }
+
+    @Test("Folders for what is the owner's alone are the owner's alone")
+    func thumbnails() throws {
+        let outbox = outbox(holdsOpen: true)
+        let names = [RenditionName(path: BytePath("large/a.png"), isThumbnail: true), RenditionName(path: BytePath("b/c.png"))]
+        for file in try outbox.stage(names, newToken: { DurableFile.newToken }) { try file.publish() }
+        #expect(try outbox.status(BytePath("large"))?.mode == 0o700)
+        #expect(try outbox.status(BytePath("large/a.png"))?.mode == 0o600)
+        #expect(try #require(try outbox.status(BytePath("b"))).mode & 0o055 == 0o055)
+    }
+
+    @Test("A file says who it was made of, and never by an absolute path")
+    func writer() throws {
+        let outbox = outbox(holdsOpen: true)
+        try publish(["a.webp", "b.webp"], into: outbox)
+        Outbox.setWriter(BytePath("../in/a.jpg"), of: try OpenFile.reading(BytePath(folder.path("out/a.webp"))))
+        Outbox.setWriter(BytePath("/home/anna/a.jpg"), of: try OpenFile.reading(BytePath(folder.path("out/b.webp"))))
+        // The folder for temporary files may have no attributes; then nobody is named.
+        #expect([BytePath("../in/a.jpg"), nil].contains(outbox.writer(of: BytePath("a.webp"))))
+        #expect(outbox.writer(of: BytePath("b.webp")) == nil)
+        #expect(outbox.writer(of: BytePath("none.webp")) == nil)
+    }
+}

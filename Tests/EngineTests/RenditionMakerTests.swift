@@ -1,0 +1,90 @@
+// What the runner of jobs asks of the maker of renditions and its worker.
+import Foundation
+import Pipeline
+import TestSupport
+import Testing
+
+@testable import Engine
+
+@Suite struct RenditionMakerTests {
+    private let runner: CommandRunner
+    private let cancellation = Cancellation()
+
+    init() throws {
+        runner = try CommandRunner()
+        try runner.pipeline()
+    }
+
+    /// A real worker that leaves a line in `starts` when it is started, and may not raise a hard limit: root may.
+    private func maker() -> RenditionMaker {
+        let script = """
+            echo $$ >> '\(runner.folder.path("starts"))'
+            [ $(id -u) = 0 ] && exec setpriv --bounding-set=-sys_resource "$0" __worker
+            exec "$0" __worker
+            """
+        let workers = WorkerPool(WorkerCommand(executable: "/bin/sh", arguments: ["-c", script, CommandRunner.executable]))
+        return RenditionMaker(workers, cancellation: cancellation)
+    }
+
+    private var starts: Int { get throws { try runner.folder.text("starts").split(separator: "\n").count } }
+
+    private func settings(outputBytes: Int = 2 << 30) throws -> RenderSettings {
+        var limits = Limits()
+        limits.maximumOutputBytes = outputBytes
+        return RenderSettings(
+            pipeline: try LoadedPipeline(path: runner.folder.path("p.yaml")), limits: limits,
+            outbox: Outbox(path: BytePath(runner.folder.path("out")), holdsOpen: true),
+            keepsTree: false, memory: MemoryBudget(bytes: 1 << 30), cancellation: cancellation)
+    }
+
+    private func make(_ name: String, _ maker: RenditionMaker, _ settings: RenderSettings) throws -> [StagedFile] {
+        let path = BytePath(runner.folder.path(name))
+        let route = Route(
+            render: settings, publisher: Publisher(outbox: settings.outbox, durability: .none), policy: .run, inbox: nil, recipe: "",
+            retriesAtOnce: true, wantsSecondOpinion: false, canPause: false)
+        let job = Job(
+            id: JobNames().next(), inbox: "run", path: path, isSet: false, observed: ObservedFile(device: 0, inode: 0, bytes: 0, modified: 0),
+            keepsOriginal: false, progress: JobProgress(.running, attempts: 1), offered: 0, changed: 0)
+        var work = SourceWork(job, route)
+        work.take(SourceFile(location: .path(path), identity: path, relative: BytePath(name)))
+        let opened = try work.open(settings.limits)
+        return try maker.make(&work, opened, settings, names: { candidates in try candidates(1) })
+    }
+
+    @Test("B14: A worker that has met a limit of output bytes works on with a higher one")
+    func higherLimit() async throws {
+        try await runner.picture("a.jpg")
+        let maker = maker()
+        let failure = #expect(throws: Failure.self) { try make("a.jpg", maker, settings(outputBytes: 20)) }
+        #expect(failure?.code == .outputTooLarge)
+        #expect(try make("a.jpg", maker, settings()).count == 1)
+        #expect(throws: Failure.self) { try make("a.jpg", maker, settings(outputBytes: 20)) }
+        #expect(try starts == 1)
+    }
+
+    @Test("A worker is fresh as long as it has met no source but the present one; a new one is fresh")
+    func fresh() async throws {
+        for name in ["a.jpg", "b.jpg"] { try await runner.picture(name) }
+        let (maker, settings) = (maker(), try settings())
+        _ = try make("a.jpg", maker, settings)
+        #expect(maker.isWorkerFresh)
+        _ = try make("a.jpg", maker, settings)
+        #expect(maker.isWorkerFresh, "the same source again")
+        _ = try make("b.jpg", maker, settings)
+        #expect(!maker.isWorkerFresh)
+        #expect(try starts == 1)
+        maker.replaceWorker()
+        #expect(!maker.isWorkerFresh, "the last answer was not a fresh worker's")
+        _ = try make("b.jpg", maker, settings)
+        #expect(maker.isWorkerFresh)
+        #expect(try starts == 2)
+    }
+
+    @Test("B13: Renditions are handed over sealed")
+    func sealed() async throws {
+        try await runner.picture("a.jpg")
+        let outputs = try make("a.jpg", maker(), settings())
+        #expect(outputs.count == 1)
+        for output in outputs { #expect(fcntl(output.file.descriptor, F_GETFL) & O_ACCMODE == O_RDONLY) }
+    }
+}

@@ -1,0 +1,65 @@
+// The retry policy: delays, and whose fault a failure is.
+import Testing
+
+@testable import Engine
+@testable import Pipeline
+
+@Suite struct RetryPolicyTests {
+    private let policy = RetryPolicy(attempts: 3)
+
+    private func decision(_ code: FailureCode, _ reason: PauseReason? = nil, policy: RetryPolicy? = nil) -> AfterFailure {
+        (policy ?? self.policy).decide(after: Failure(code, stage: "x", "x")) { reason }
+    }
+
+    @Test("The delay is one second, then twice as long each time, up to five minutes")
+    func delays() {
+        #expect((1...12).map { policy.delay(afterAttempt: $0) / 1000 } == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
+        #expect(policy.delay(afterAttempt: 1_000_000) == 300_000)
+        #expect(policy.delay(afterAttempt: 0) == 1000)
+        #expect(RetryPolicy(attempts: 3, first: .max / 2, longest: 7).delay(afterAttempt: 3) == 7)
+    }
+
+    @Test("A clock that was set back by years does not put a job off by years")
+    func clock() {
+        #expect(policy.capped(5_000, now: 4_000) == 5_000)
+        #expect(policy.capped(1_000_000_000, now: 4_000) == 304_000)
+        #expect(policy.capped(3_000, now: 4_000) == 3_000)
+    }
+
+    @Test("A source that cannot succeed is final, whatever the surroundings are like", arguments: [PauseReason?.none, .noSpace])
+    func hopeless(reason: PauseReason?) {
+        for code in FailureCode.allCases where !code.isRetryable { #expect(decision(code, reason) == .final, "\(code)") }
+    }
+
+    @Test("What may pass is attempted again if the surroundings are sound")
+    func again() {
+        for code in FailureCode.allCases where code.isRetryable { #expect(decision(code) == .retry, "\(code)") }
+    }
+
+    @Test("B6: a full disk is believed after a probe only: if there is room for one, it costs this source an attempt")
+    func full() {
+        #expect(decision(.diskFull, .noSpace) == .pause(.noSpace))
+        #expect(decision(.diskFull) == .retry)
+    }
+
+    @Test("Trouble with the outbox pauses the inbox; a crash says nothing about it, and does not ask")
+    func surroundings() {
+        for code: FailureCode in [.diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound] {
+            #expect(decision(code, .missingOutbox) == .pause(.missingOutbox))
+        }
+        let crash = policy.decide(after: Failure(.workerCrashed, stage: "x", "x")) {
+            Issue.record("nobody has to probe after a crash")
+            return .readOnly
+        }
+        #expect(crash == .retry)
+    }
+
+    @Test("A run attempts again only what lost its worker, at once, and never pauses")
+    func run() {
+        for code in FailureCode.allCases {
+            #expect(decision(code, .noSpace, policy: .run) == (code == .workerCrashed ? .retry : .final), "\(code)")
+        }
+        #expect((1...3).map { RetryPolicy.run.delay(afterAttempt: $0) } == [0, 0, 0])
+        #expect(RetryPolicy.run.attempts == 3)
+    }
+}

@@ -1,0 +1,249 @@
+// The ledger's file: what is on the disk, which index serves, what goes wrong and how that is said.
+import FoundationEssentials
+import GRDB
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Engine
+@testable import Pipeline
+
+@Suite struct SQLiteJobStoreTests {
+    private let folder: TemporaryFolder
+    private let ids = JobNames()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private var file: String { folder.path("state/ledger.sqlite") }
+
+    private func open(inboxes: [BytePath: String] = [:], patience: Double = 10, isRemote: Bool? = nil) throws -> SQLiteJobStore {
+        try SQLiteJobStore(
+            state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 3) }, inboxes: inboxes, patience: patience,
+            isRemote: isRemote, clock: { 1000 })
+    }
+
+    private func new(_ path: String, inbox: String = "in", keeps: Bool = false) -> NewJob {
+        NewJob(
+            id: ids.next(), inbox: inbox, path: BytePath(path), observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4),
+            keepsOriginal: keeps)
+    }
+
+    private func take(_ store: SQLiteJobStore, inbox: String = "in") throws -> Lease? {
+        try store.take(TakeRequest(inbox: inbox, limit: 1, lightBytes: 9, owner: "me", lease: 1000, recipe: "r")).first
+    }
+
+    private func end(_ store: SQLiteJobStore, _ path: String, inbox: String = "in", keeps: Bool = false) throws {
+        _ = try store.offer([new(path, inbox: inbox, keeps: keeps)])
+        let lease = try #require(try take(store, inbox: inbox))
+        _ = try store.update([JobUpdate(lease, .published)])
+        _ = try store.update([JobUpdate(lease, .settled)])
+    }
+
+    // MARK: - What is on the disk
+
+    @Test("Each transaction is synced, into a write-ahead log; pages that become free can leave the file")
+    func durability() throws {
+        let store = try open()
+        let settings = try store.look { database in
+            try ["synchronous", "journal_mode", "auto_vacuum", "user_version"].map { try String.fetchOne(database, sql: "PRAGMA \($0)") }
+        }
+        #expect(settings == ["2", "wal", "2", "2"])
+    }
+
+    @Test("Copies of the files that are made while the ledger is open have all that was recorded")
+    func copies() throws {
+        let store = try open()
+        let jobs = [new("a"), new("b")]
+        _ = try store.offer(jobs)
+        _ = try take(store)
+        for name in ["ledger.sqlite", "ledger.sqlite-wal"] {
+            try folder.write(OpenFile.contents(BytePath(folder.path("state/" + name)), limit: .max), to: "copy/" + name)
+        }
+        let copy = try SQLiteJobStore(state: BytePath(folder.path("copy")), policy: { _ in .run }, clock: { 1 })
+        #expect(try jobs.map { try copy.job($0.id)?.progress.state } == [.running, .offered])
+        withExtendedLifetime(store) {}
+    }
+
+    @Test("On a network file system there is no write-ahead log, and one that was made elsewhere is taken over")
+    func remote() throws {
+        let job = new("a")
+        _ = try open().offer([job])
+        do {
+            let store = try open(isRemote: true)
+            #expect(try store.look { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "delete")
+            #expect(try take(store)?.job.id == job.id)
+            #expect(try FileSystem.status(BytePath(file + "-wal")) == nil)
+        }
+        #expect(try open().job(job.id)?.progress.state == .running)
+    }
+
+    @Test("Offers are recorded all or none")
+    func allOrNone() throws {
+        let store = try open()
+        try store.change { database in
+            try database.execute(sql: "CREATE TRIGGER no BEFORE INSERT ON jobs WHEN NEW.path = x'62' BEGIN SELECT RAISE(FAIL, 'no'); END")
+        }
+        #expect(throws: StoreError.self) { try store.offer([new("a"), new("b"), new("c")]) }
+        #expect(try store.openCount(inbox: "in").count == 0)
+    }
+
+    @Test("A full disk is said to be full, and takes back nothing of what was recorded")
+    func full() throws {
+        let store = try open()
+        _ = try store.offer([new("a")])
+        try store.change { try $0.execute(sql: "PRAGMA max_page_count = 1") }
+        let error = #expect(throws: StoreError.self) { _ = try store.offer((0..<2000).map { new("\($0)") }) }
+        #expect(error?.kind == .full && error?.asFailure.code == .diskFull)
+        #expect(error?.description.contains("make room, and it goes on") == true)
+        try store.change { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
+        #expect(try store.openCount(inbox: "in").count == 1)
+    }
+
+    @Test("B25: the state folder may have a name that is no text, and is made if it is missing")
+    func oddFolder() throws {
+        let odd = BytePath(Array(folder.path("").utf8) + [0xFF, UInt8(ascii: "'"), UInt8(ascii: "/"), 0xFE])
+        let job = new("a")
+        do { _ = try SQLiteJobStore(state: odd, policy: { _ in .run }).offer([job]) }
+        #expect(try SQLiteJobStore(state: odd, policy: { _ in .run }).job(job.id) != nil)
+        #expect(try FileSystem.status(odd.appending(BytePath("ledger.sqlite"))) != nil)
+    }
+
+    // MARK: - Plans
+
+    @Test("An index serves every look at open and ended jobs and at names: no scan of all rows, and no sort where jobs are taken")
+    func plans() throws {
+        let store = try open()
+        func plan(_ sql: String, _ arguments: StatementArguments) throws -> String {
+            try store.look {
+                try Row.fetchAll($0, sql: "EXPLAIN QUERY PLAN " + sql, arguments: arguments).map { $0["detail"] as String }.joined(separator: "; ")
+            }
+        }
+        for time in ["not_before <= ?", "not_before > ?"] {
+            let take = try plan("SELECT * FROM jobs WHERE " + SQLiteJobStore.freeJobs(time), ["in", 1, 1, 16])
+            #expect(take == "SEARCH jobs USING INDEX due_jobs (inbox=? AND not_before\(time.contains("<") ? "<" : ">")?)")
+        }
+        let isOpen = LedgerSchema.isOpen
+        let path = try plan("SELECT * FROM jobs WHERE inbox = ? AND path = ? AND \(isOpen)", ["in", Data()])
+        #expect(path == "SEARCH jobs USING INDEX one_open_job (inbox=? AND path=?)")
+        let failures = try plan("SELECT * FROM jobs WHERE state = 'failed' ORDER BY number DESC LIMIT ?", [5])
+        #expect(failures == "SCAN jobs USING INDEX failed_jobs")
+        for state in ["done", "failed"] {
+            let prune = try plan(SQLiteJobStore.prunedJobs(state), [5])
+            #expect(!prune.contains("TEMP") && prune.components(separatedBy: "INDEX \(state)_jobs").count == 3, "\(prune)")
+        }
+        let names = try plan("SELECT name FROM names WHERE outbox = ? AND source = ?", [Data(), Data()])
+        #expect(names.hasPrefix("SEARCH names USING") && names.contains("names_of_sources (outbox=? AND source=?)"))
+        let owned = try plan(
+            "SELECT outbox, name, source FROM names WHERE (outbox, name) > (?, ?) ORDER BY outbox, name LIMIT ?", [Data(), Data(), 5])
+        #expect(owned.hasPrefix("SEARCH names USING PRIMARY KEY") && !owned.contains("TEMP"))
+        for look in ["count(*)", "DISTINCT inbox"] {
+            let open = try plan("SELECT \(look) FROM jobs WHERE \(isOpen)" + (look == "count(*)" ? " AND inbox = 'in'" : ""), [])
+            #expect(open.contains("due_jobs") || open.contains("one_open_job"), "\(open)")
+        }
+    }
+
+    // MARK: - Trouble
+
+    @Test("A damaged ledger is said to be damaged when a damaged page is met, with what to do")
+    func damaged() throws {
+        do {
+            let store = try open()
+            _ = try store.offer((0..<500).map { new("\($0)") })
+        }
+        let pages = try OpenFile.contents(BytePath(file), limit: .max).count / 4096
+        let handle = fopen(file, "r+")
+        fseek(handle, 4096, SEEK_SET)
+        // All but the first page, on which the tables are named.
+        for _ in 0..<(pages - 1) * 4096 { fputc(0xA5, handle) }
+        fclose(handle)
+        for name in ["-wal", "-shm"] { unlink(file + name) }
+        let error = #expect(throws: StoreError.self) { _ = try open().offer([new("x")]) }
+        #expect(error?.kind == .damaged)
+        #expect(error?.description.hasPrefix("the ledger '\(file)' is damaged (") == true)
+        #expect(error?.description.contains("move it away together with its -wal and -shm files and start again") == true)
+    }
+
+    @Test("A file that is no ledger is refused with what to do")
+    func foreign() throws {
+        try folder.write(String(repeating: "no database\n", count: 500), to: "state/ledger.sqlite")
+        let error = #expect(throws: StoreError.self) { try open() }
+        #expect(error?.kind == .damaged)
+        #expect(error?.description.hasPrefix("the ledger '\(file)' is damaged (") == true)
+    }
+
+    @Test("A ledger that another program holds is said to be held, not damaged")
+    func locked() throws {
+        let store = try open(patience: 0.1)
+        let other = try DatabaseQueue(path: file)
+        try other.write { _ in
+            let error = #expect(throws: StoreError.self) { _ = try store.offer([new("a")]) }
+            #expect(error?.kind == .locked)
+            #expect(error?.description.contains("is held by another program") == true)
+        }
+    }
+
+    @Test("A ledger of a newer version is refused and left as it is")
+    func newer() throws {
+        do {
+            let store = try open()
+            _ = try store.offer([new("a")])
+            try store.change { try $0.execute(sql: "PRAGMA user_version = 9") }
+        }
+        let error = #expect(throws: StoreError.self) { try open() }
+        #expect(error?.kind == .tooNew)
+        #expect(error?.description.contains("was written by a newer Imagemill (layout 9)") == true)
+    }
+
+    // MARK: - Inboxes with new names
+
+    private let one = BytePath("/srv/one")
+    private let two = BytePath("/srv/two")
+
+    @Test("An inbox that was given another name takes its jobs, kept originals, totals and names along")
+    func renamed() throws {
+        let out = BytePath("out")
+        do {
+            let store = try open(inboxes: [one: "old", two: "older"])
+            try end(store, "done", inbox: "old", keeps: true)
+            _ = try store.offer([new("open", inbox: "old"), new("open", inbox: "older")])
+            #expect(try store.claim([BytePath("x")], for: BytePath("old/a/b"), in: out, seen: [:]))
+            #expect(try store.claim([BytePath("y")], for: BytePath("older/a/b"), in: out, seen: [:]))
+        }
+        let store = try open(inboxes: [one: "new", two: "older"])
+        #expect(try store.inboxesWithOpenJobs() == ["new", "older"])
+        #expect(try store.kept(inbox: "new").keys.map(\.text) == ["done"] && store.kept(inbox: "old").isEmpty)
+        #expect(try store.totals(inbox: "new") == JobTotals(done: 1) && store.totals(inbox: "old") == JobTotals())
+        #expect(try store.names(of: BytePath("new/a/b"), in: out) == [BytePath("x")])
+        #expect(try store.names(of: BytePath("older/a/b"), in: out) == [BytePath("y")])
+        // A folder that moves keeps its name, and so all that is known of it.
+        #expect(try open(inboxes: [BytePath("/elsewhere"): "new"]).totals(inbox: "new") == JobTotals(done: 1))
+    }
+
+    @Test("Two inboxes may change names with each other")
+    func swapped() throws {
+        do {
+            let store = try open(inboxes: [one: "a", two: "b"])
+            try end(store, "x", inbox: "a")
+            _ = try store.offer([new("same", inbox: "a"), new("same", inbox: "b")])
+            #expect(try store.claim([BytePath("x")], for: BytePath("a/x"), in: BytePath("out"), seen: [:]))
+        }
+        let store = try open(inboxes: [one: "b", two: "a"])
+        #expect(try store.totals(inbox: "b") == JobTotals(done: 1) && store.totals(inbox: "a") == JobTotals())
+        #expect(try store.inboxesWithOpenJobs() == ["a", "b"])
+        #expect(try store.names(of: BytePath("b/x"), in: BytePath("out")) == [BytePath("x")])
+    }
+
+    @Test("B24: a name that passes to another folder does not bring the former one's jobs; those are known by their path")
+    func reused() throws {
+        do {
+            let store = try open(inboxes: [one: "a", two: "b"])
+            _ = try store.offer([new("of-one", inbox: "a"), new("of-two", inbox: "b")])
+        }
+        let store = try open(inboxes: [one: "b"])
+        #expect(try store.inboxesWithOpenJobs() == ["/srv/two", "b"])
+        #expect(try store.orphans(inbox: "b", owner: "me").map(\.path.text) == ["of-one"])
+        // Back in the mill file, it has them again.
+        let back = try open(inboxes: [one: "b", two: "c"])
+        #expect(try back.orphans(inbox: "c", owner: "me").map(\.path.text) == ["of-two"])
+    }
+}

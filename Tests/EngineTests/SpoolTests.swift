@@ -1,0 +1,430 @@
+// Claiming, opening, settling and finding again, with real files.
+import Foundation
+import Glibc
+import Pipeline
+import TestSupport
+import Testing
+
+@testable import Engine
+
+@Suite struct SpoolTests {
+    private let fixture: SpoolFixture
+    private var folder: TemporaryFolder { fixture.folder }
+    private var spool: Spool { fixture.spool }
+
+    init() throws { fixture = try SpoolFixture() }
+
+    // MARK: - Claiming
+
+    @Test("A claimed source is in work/ with its name noted, and its name in the inbox is free")
+    func claiming() throws {
+        try folder.write("abc", to: "in/sub/a.jpg")
+        let job = try fixture.claimed("sub/a.jpg")
+        #expect(try folder.text("\(fixture.work)/\(job.id.text)/source") == "abc")
+        #expect(try fixture.list("in") == ["sub"])
+        let entries = try fixture.entries()
+        #expect(entries.map(\.id) == [job.id] && entries[0].path?.text == "sub/a.jpg" && !entries[0].isSet && !entries[0].isCopy)
+        #expect(entries[0].source?.bytes == 3)
+        #expect(try fixture.place(job) == .spool)
+    }
+
+    @Test("A name that is dropped fifty times makes fifty jobs, and all are in done/ afterwards")
+    func fifty() throws {
+        for number in 0..<50 {
+            try folder.write("drop \(number)", to: "in/scan.tar.gz")
+            try fixture.settle(fixture.claimed("scan.tar.gz"))
+        }
+        let done = try fixture.list(fixture.done)
+        #expect(try Set(done.map { try folder.text("\(fixture.done)/\($0)") }) == Set((0..<50).map { "drop \($0)" }))
+        #expect(done.contains("scan.tar.gz") && done.contains("scan.tar~2.gz") && done.contains("scan.tar~50.gz"))
+        #expect(try fixture.entries() == [] && fixture.list(fixture.work) == [])
+    }
+
+    @Test("What is gone is gone quietly; what changed is left where it is")
+    func goneAndChanged() throws {
+        try folder.write("abc", to: "in/a.jpg")
+        let job = try fixture.job("a.jpg")
+        try folder.write("abcd", to: "in/a.jpg")
+        #expect(fixture.claim(job) == .changed)
+        #expect(try folder.text("in/a.jpg") == "abcd")
+        #expect(unlink(folder.path("in/a.jpg")) == 0)
+        #expect(fixture.claim(job) == .gone)
+        #expect(try fixture.list(fixture.work) == [])
+        #expect(try fixture.place(job) == .nowhere)
+    }
+
+    @Test("Nothing is taken from a folder that is not the one in which it was seen")
+    func otherInbox() throws {
+        try folder.write("abc", to: "in/a.jpg")
+        let job = try fixture.job("a.jpg")
+        #expect(rename(folder.path("in"), folder.path("away")) == 0)
+        guard case .unavailable = fixture.claim(job) else {
+            Issue.record("an inbox that is missing loses nothing")
+            return
+        }
+        try folder.write("abc", to: "in/a.jpg")
+        #expect(fixture.claim(job) == .changed)
+        #expect(try folder.text("in/a.jpg") == "abc" && folder.text("away/a.jpg") == "abc")
+    }
+
+    @Test("A link that was swapped in for a file or for a folder is not taken, and nothing outside is touched")
+    func swapped() throws {
+        try folder.write("secret", to: "outside/a.jpg")
+        try folder.write("abc", to: "in/sub/a.jpg")
+        let job = try fixture.job("sub/a.jpg")
+        #expect(rename(folder.path("in/sub"), folder.path("in/old")) == 0)
+        #expect(symlink("../outside", folder.path("in/sub")) == 0)
+        #expect(fixture.claim(job) == .gone)
+        #expect(try folder.text("outside/a.jpg") == "secret")
+        let file = try fixture.job("old/a.jpg")
+        #expect(unlink(folder.path("in/old/a.jpg")) == 0 && symlink("../../outside/a.jpg", folder.path("in/old/a.jpg")) == 0)
+        #expect(fixture.claim(file) == .changed)
+        #expect(try fixture.entries() == [])
+    }
+
+    @Test("What the system does not let go is blocked with the reason, and stays")
+    func blocked() async throws {
+        try folder.write("abc", to: "in/a.jpg")
+        let job = try fixture.job("a.jpg")
+        // Root is not held up by permissions, but by this.
+        let fix = TestMachine.isRoot ? "chattr -i '\(folder.path)/in/a.jpg'" : "chmod 755 '\(folder.path)/in'"
+        let spoil = TestMachine.isRoot ? "chattr +i '\(folder.path)/in/a.jpg'" : "chmod 555 '\(folder.path)/in'"
+        guard try await CommandRunner().shell(spoil).exit == 0 else { return }
+        let outcome = fixture.claim(job)
+        _ = try await CommandRunner().shell(fix)
+        guard case .blocked(let error) = outcome else {
+            Issue.record("taken although the system forbids it")
+            return
+        }
+        #expect(error.code == EACCES || error.code == EPERM)
+        #expect(try folder.text("in/a.jpg") == "abc" && fixture.list(fixture.work) == [])
+    }
+
+    @Test("If work/ is gone, the source stays and the inbox is not to blame")
+    func noWork() throws {
+        try folder.write("abc", to: "in/a.jpg")
+        try FileManager.default.removeItem(atPath: spool.base.text)
+        guard case .unavailable(let error) = fixture.claim(try fixture.job("a.jpg")) else {
+            Issue.record("claimed without work/")
+            return
+        }
+        #expect(error.code == ENOENT)
+        #expect(try folder.text("in/a.jpg") == "abc")
+    }
+
+    @Test("Names of all bytes are kept, in failed/ and in the note of the name")
+    func oddNames() throws {
+        let odd: [[UInt8]] = [
+            Array("-rf".utf8), Array("a\nb\t.jpg".utf8), [0xFF, 0xFE, 0x2E, 0x6A], Array("[x].jpg".utf8), [UInt8](repeating: 0x61, count: 255),
+        ]
+        for bytes in odd {
+            let path = BytePath(bytes)
+            _ = try Directory(fixture.inbox).making(path)
+            let job = try fixture.job(path)
+            #expect(fixture.claim(job) == .claimed)
+            #expect(try fixture.entries().first?.path?.bytes == bytes)
+            #expect(try spool.deadLetter(job, note: fixture.note(job))?.bytes == bytes)
+        }
+        let names = try Directory(spool.path(.failed)).names()
+        #expect(names.count == 2 * odd.count && Set(names).isSuperset(of: odd))
+    }
+
+    @Test("A long name that is taken is shortened for its version, and versions are recognised")
+    func longVersion() {
+        let long = BytePath([UInt8](repeating: 0x61, count: 250) + Array(".jpeg".utf8))
+        let version = VersionedName.version(12, of: long)
+        #expect(version.bytes.count == 255 && version.text.hasSuffix("a~12.jpeg"))
+        #expect(VersionedName.version(2, of: BytePath(".hidden")).text == ".hidden~2")
+        let name = BytePath("a~1.jpg")
+        #expect(VersionedName.isVersion(VersionedName.version(3, of: name), of: name) && VersionedName.isVersion(version, of: long))
+        #expect(!VersionedName.isVersion(BytePath("a~x.jpg"), of: BytePath("a.jpg")) && !VersionedName.isVersion(BytePath("b~2.jpg"), of: name))
+    }
+
+    // MARK: - Sources that stay
+
+    @Test("A source that is kept stays in its inbox, and a copy of its pictures is worked on")
+    func kept() throws {
+        try folder.write("abc", to: "in/a.jpg")
+        try folder.write("1", to: "in/trip/more/1.png")
+        try folder.write("x", to: "in/trip/Thumbs.db")
+        #expect(symlink("/etc/passwd", folder.path("in/trip/link.png")) == 0)
+        for (name, isSet) in [("a.jpg", false), ("trip", true)] {
+            let job = try fixture.claimed(name, isSet: isSet, keeps: true)
+            let source = try fixture.open(job)
+            #expect(try fixture.text(source.members?.first ?? source) == (isSet ? "1" : "abc"))
+            #expect(source.members?.map(\.relative.text) == (isSet ? ["trip/more/1.png"] : nil))
+            #expect(
+                try source.members?.first?.location.status()?.modified ?? job.observed.modified
+                    == (isSet ? FileSystem.status(BytePath(folder.path("in/trip/more/1.png")))?.modified : job.observed.modified))
+            #expect(try fixture.entries().first?.isCopy == true && fixture.place(job) == .spool)
+            #expect(try fixture.settle(job, .keep) == [spool.path(.work)])
+            #expect(try fixture.entries() == [] && fixture.place(job) == .inbox)
+        }
+        #expect(try fixture.list("in") == ["a.jpg", "trip", "trip/Thumbs.db", "trip/link.png", "trip/more", "trip/more/1.png"])
+        #expect(try fixture.list(fixture.done) == [])
+    }
+
+    @Test("What is too large to be rendered is not copied to be kept; its original is untouched")
+    func keptLarge() throws {
+        var fixture = fixture
+        fixture.limits.maximumSourceBytes = 2
+        try folder.write("abc", to: "in/large.jpg")
+        try folder.write("abc", to: "in/trip/large.png")
+        for (name, isSet) in [("large.jpg", false), ("trip", true)] {
+            let job = try fixture.claimed(name, isSet: isSet, keeps: true)
+            let copy = BytePath(folder.path("\(fixture.work)/\(job.id.text)/source" + (isSet ? "/large.png" : "")))
+            let original = BytePath(folder.path(isSet ? "in/trip/large.png" : "in/large.jpg"))
+            #expect(try FileSystem.status(copy)?.identity == FileSystem.status(original)?.identity)
+            let failure = #expect(throws: Failure.self) { try fixture.open(job) }
+            #expect(failure?.code == (isSet ? .setMemberFailed : .tooManyBytes))
+            try fixture.settle(job, .keep)
+        }
+        #expect(try folder.text("in/large.jpg") == "abc" && folder.text("in/trip/large.png") == "abc")
+    }
+
+    @Test("A kept set that changes while it is copied is not claimed, and no half copy stays")
+    func keptChanging() throws {
+        try folder.write("1", to: "in/trip/1.png")
+        let job = try fixture.job("trip", isSet: true, keeps: true)
+        try folder.write("2", to: "in/trip/2.png")
+        #expect(fixture.claim(job) == .changed)
+        #expect(try fixture.list(fixture.work) == [])
+        #expect(try fixture.list("in") == ["trip", "trip/1.png", "trip/2.png"])
+    }
+
+    // MARK: - Opening
+
+    @Test("A source with two names, or with a writer, is read from a copy of its own; the source stays as it is")
+    func privateCopies() throws {
+        try folder.write("shared", to: "in/a.jpg")
+        #expect(link(folder.path("in/a.jpg"), folder.path("elsewhere.jpg")) == 0)
+        let linked = try fixture.claimed("a.jpg")
+        let copy = try fixture.open(linked)
+        #expect(copy.location.name.text == "a.jpg")
+        close(Glibc.open(folder.path("elsewhere.jpg"), O_WRONLY | O_TRUNC))
+        #expect(try fixture.text(copy) == "shared")
+        #expect(try copy.location.status()?.modified == linked.observed.modified)
+
+        try folder.write("open", to: "in/b.jpg")
+        let descriptor = Glibc.open(folder.path("in/b.jpg"), O_RDWR)
+        let held = try fixture.claimed("b.jpg")
+        #expect(try fixture.open(held).location.name.text == "b.jpg")
+        close(descriptor)
+        #expect(try fixture.text(fixture.open(held)) == "open")
+        try fixture.settle(held)
+        #expect(try folder.text("\(fixture.done)/b.jpg") == "open")
+        #expect(try fixture.entries().map(\.id) == [linked.id])
+    }
+
+    @Test("The members of a set are opened in natural order, without what is ignored")
+    func members() throws {
+        for name in ["10.png", "2.png", "more/1.png", ".hidden", "x.part"] { try folder.write(name, to: "in/trip/\(name)") }
+        let job = try fixture.claimed("trip", isSet: true)
+        let source = try fixture.open(job)
+        #expect(source.members?.map(\.relative.text) == ["trip/2.png", "trip/10.png", "trip/more/1.png"])
+        #expect(source.identity.text == folder.path("in/trip"))
+        #expect(try source.members?.map(fixture.text) == ["2.png", "10.png", "more/1.png"])
+    }
+
+    @Test("A set without pictures, and a source that is no file, are failures")
+    func unreadable() throws {
+        try folder.write("1", to: "in/trip/1.png")
+        let job = try fixture.claimed("trip", isSet: true)
+        #expect(unlink(folder.path("\(fixture.work)/\(job.id.text)/source/1.png")) == 0)
+        #expect(#expect(throws: Failure.self) { try fixture.open(job) }?.code == .empty)
+        try folder.write("1", to: "in/a.jpg")
+        let file = try fixture.claimed("a.jpg")
+        let path = folder.path("\(fixture.work)/\(file.id.text)/source")
+        #expect(unlink(path) == 0 && mkfifo(path, 0o600) == 0)
+        #expect(#expect(throws: Failure.self) { try fixture.open(file) }?.code == .notARegularFile)
+    }
+
+    // MARK: - Leaving
+
+    @Test("The note of a failed source never replaces a source of that name")
+    func noteOfAnother() throws {
+        for name in ["a.jpg.error.json", "a.jpg"] { try folder.write(name, to: "in/" + name) }
+        let first = try fixture.claimed("a.jpg.error.json")
+        #expect(try spool.deadLetter(first, note: fixture.note(first)) == BytePath("a.jpg.error.json"))
+        let second = try fixture.claimed("a.jpg")
+        #expect(try spool.deadLetter(second, note: fixture.note(second)) == BytePath("a~2.jpg"))
+        #expect(try folder.text("\(fixture.failed)/a.jpg.error.json") == "a.jpg.error.json")
+        #expect(try folder.text("\(fixture.failed)/a~2.jpg.error.json").contains("imagemill.failure/1"))
+        try folder.write("a.jpg", to: "in/a.jpg")
+        try fixture.settle(fixture.claimed("a.jpg"))
+        #expect(try fixture.list(fixture.done) == ["a.jpg"])
+    }
+
+    @Test("If a file has the name of a folder in done/, a version of the folder is made; the folders to sync are told")
+    func fileInTheWay() throws {
+        try folder.write("1", to: "in/a")
+        try fixture.settle(fixture.claimed("a"))
+        #expect(unlink(folder.path("in/a")) != 0)
+        try folder.write("2", to: "in/a/c.jpg")
+        let synced = try fixture.settle(fixture.claimed("a/c.jpg"))
+        #expect(try fixture.list(fixture.done) == ["a", "a~2", "a~2/c.jpg"])
+        #expect(synced.map(\.text) == [fixture.done, "\(fixture.done)/a~2", fixture.work].map(folder.path))
+    }
+
+    @Test("A source returns to its inbox, beside one that came meanwhile; of a kept one only the copy goes")
+    func back() throws {
+        try folder.write("old", to: "in/sub/a.jpg")
+        let job = try fixture.claimed("sub/a.jpg")
+        try folder.write("new", to: "in/sub/a.jpg")
+        #expect(try spool.putBack(job, to: fixture.inbox)?.text == "sub/a~2.jpg")
+        #expect(try folder.text("in/sub/a.jpg") == "new" && folder.text("in/sub/a~2.jpg") == "old")
+        let kept = try fixture.claimed("sub/a.jpg", keeps: true)
+        #expect(try spool.putBack(kept, to: fixture.inbox) == nil)
+        #expect(try folder.text("in/sub/a.jpg") == "new" && fixture.entries() == [])
+    }
+
+    @Test("A set is taken with all that is in it, and moved to done/ as a folder")
+    func set() throws {
+        try folder.write("1", to: "in/trip/1.png")
+        try folder.write("2", to: "in/trip/more/2.png")
+        let job = try fixture.claimed("trip", isSet: true)
+        #expect(try fixture.entries()[0].isSet)
+        #expect(try ObservedFile(#require(fixture.entries()[0].source)) == job.observed)
+        try fixture.settle(job, rendered: fixture.rendered(job))
+        #expect(try folder.text("\(fixture.done)/trip/more/2.png") == "2")
+    }
+
+    @Test("With `delete`, what was rendered is deleted; what was written to after it was opened is not")
+    func delete() throws {
+        try folder.write("abc", to: "in/a.jpg")
+        let job = try fixture.claimed("a.jpg")
+        try fixture.settle(job, .delete, rendered: fixture.rendered(job))
+        #expect(try fixture.list("state").filter { $0.hasSuffix("jpg") } == [] && fixture.entries() == [])
+
+        try folder.write("abc", to: "in/b.jpg")
+        let changed = try fixture.claimed("b.jpg")
+        let rendered = try fixture.rendered(changed)
+        try folder.write("abcd", to: "\(fixture.work)/\(changed.id.text)/source")
+        try fixture.settle(changed, .delete, rendered: rendered)
+        #expect(try folder.text("\(fixture.done)/b.jpg") == "abcd")
+        // After a restart, a picture is the one that was observed, or it is not deleted.
+        try folder.write("abc", to: "in/c.jpg")
+        let unknown = try fixture.claimed("c.jpg")
+        _ = try fixture.restarted().settle(unknown, rendered: nil, originals: .delete)
+        #expect(try fixture.list(fixture.done) == ["b.jpg"])
+    }
+
+    @Test("A job whose folder is gone has nothing to settle; if all of work/ is gone, that is trouble")
+    func vanished() throws {
+        try folder.write("x", to: "in/a.jpg")
+        let job = try fixture.claimed("a.jpg")
+        try FileManager.default.removeItem(atPath: folder.path("state/work"))
+        #expect(throws: SystemError.self) { try fixture.settle(job) }
+        let again = try fixture.restarted()
+        #expect(try again.settle(job, rendered: nil, originals: .move) == [])
+        #expect(try again.deadLetter(job, note: fixture.note(job)) == nil)
+    }
+
+    // MARK: - Starting
+
+    @Test("A start finds jobs that have no source any more, and may remove those alone")
+    func orphans() throws {
+        try folder.write("abc", to: "in/a.jpg")
+        let job = try fixture.claimed("a.jpg")
+        let empty = JobNames().next()
+        _ = try Directory(spool.path(.work)).makingFolder(empty.path)
+        try folder.write("x", to: "\(fixture.work)/notes.txt")
+        let entries = try fixture.entries()
+        #expect(Set(entries.map(\.id)) == [job.id, empty])
+        let found = try #require(entries.first { $0.id == empty })
+        #expect(found.source == nil && found.path == nil)
+        try spool.discard(empty)
+        try spool.discard(job.id)
+        #expect(try fixture.entries().map(\.id) == [job.id])
+        let new = JobNames().next()
+        try spool.rename(job.id, to: new)
+        #expect(try fixture.entries().map(\.id) == [new])
+    }
+
+    @Test("A start after the move to failed/ knows that an original that stays has failed, and makes no second copy", arguments: [false, true])
+    func failedCopy(isSet: Bool) throws {
+        try folder.write("abc", to: isSet ? "in/a/1.jpg" : "in/a")
+        func rejected(_ job: Job) -> Job {
+            var job = job
+            job.progress = JobProgress(.rejected, attempts: 1)
+            job.changed = wallClock()
+            return job
+        }
+        let job = rejected(try fixture.claimed("a", isSet: isSet, keeps: true))
+        #expect(try fixture.place(job) == .spool)
+        #expect(try spool.deadLetter(job, note: fixture.note(job))?.text == "a")
+        #expect(try fixture.place(job) == .nowhere && fixture.restarted().place(of: job, inbox: fixture.inbox) == .nowhere)
+        // A copy that a loss of power has taken back, beside one that has failed long ago.
+        usleep(300_000)
+        let lost = rejected(try fixture.job("a", isSet: isSet, keeps: true))
+        #expect(try fixture.place(lost) == .inbox)
+    }
+
+    @Test("A copy of an original that stays can be discarded: the original is in the inbox")
+    func discardedCopy() throws {
+        try folder.write("abc", to: "in/a.jpg")
+        let job = try fixture.claimed("a.jpg", keeps: true)
+        try spool.discard(job.id)
+        #expect(try fixture.entries() == [] && folder.text("in/a.jpg") == "abc")
+    }
+
+    @Test("A job is found after its inbox was renamed, and after its spool has moved")
+    func elsewhere() throws {
+        try folder.write("abc", to: "in/a.jpg")
+        try folder.write("abc", to: "in/b.jpg")
+        let jobs = try [fixture.claimed("a.jpg"), fixture.claimed("b.jpg")]
+        let renamed = try Spool(
+            SpoolLocation(inbox: fixture.inbox, state: BytePath(folder.path("state"))), inbox: fixture.inbox, name: "market")
+        #expect(try renamed.place(of: jobs[0], inbox: fixture.inbox) == .spool)
+        #expect(try renamed.entries(ignored: fixture.ignored) == [])
+        _ = try renamed.settle(jobs[0], rendered: nil, originals: .move)
+        #expect(try fixture.list(fixture.done) == ["a.jpg"])
+        #expect(rename(folder.path("state"), folder.path(".imagemill")) == 0)
+        let moved = try fixture.restarted()
+        #expect(try moved.place(of: jobs[1], inbox: fixture.inbox) == .spool)
+        #expect(try moved.open(jobs[1], ignored: fixture.ignored, limits: Limits()).relative.text == "b.jpg")
+        #expect(try moved.deadLetter(jobs[1], note: fixture.note(jobs[1]))?.text == "b.jpg")
+        #expect(try folder.entries().contains(".imagemill/failed/shop/b.jpg.error.json"))
+    }
+
+    @Test("A source that reached failed/ without its note gets it, and no other file does", arguments: [false, true])
+    func missingNote(keeps: Bool) throws {
+        try folder.write("other", to: "\(fixture.failed)/a.jpg")
+        try folder.write("abc", to: "in/a.jpg")
+        let job = try fixture.claimed("a.jpg", keeps: keeps)
+        #expect(try spool.deadLetter(job, note: fixture.note(job))?.text == "a~2.jpg")
+        #expect(unlink(folder.path("\(fixture.failed)/a~2.jpg.error.json")) == 0)
+        #expect(try spool.completeNote(of: job, note: fixture.note(job))?.text == "a~2.jpg")
+        #expect(try spool.completeNote(of: job, note: fixture.note(job)) == nil)
+        #expect(try fixture.list(fixture.failed) == ["a.jpg", "a~2.jpg", "a~2.jpg.error.json"])
+    }
+
+    @Test("Temporary files of earlier starts are removed beside notes, and those of this start stay")
+    func leftovers() throws {
+        for name in [".imagemill-ab-1-x.part", ".imagemill-ab-2-x.part", ".imagemill-cd-1-x.part", "a.jpg"] {
+            try folder.write("x", to: "\(fixture.failed)/sub/\(name)")
+        }
+        try folder.write("x", to: "in/sub/b.jpg")
+        try spool.removeLeftovers(of: [fixture.job("sub/b.jpg")], prefix: "ab-", present: "ab-2-")
+        #expect(try fixture.list("\(fixture.failed)/sub") == [".imagemill-ab-2-x.part", ".imagemill-cd-1-x.part", "a.jpg"])
+    }
+
+    @Test("The spool is below the state folder if a rename reaches it, else beside the inbox")
+    func location() throws {
+        let near = SpoolLocation(inbox: fixture.inbox, state: BytePath(folder.path("state")))
+        #expect(near.predicted?.text == folder.path("state") && spool.base.text == folder.path("state"))
+        // /dev/shm is another file system than the folder for temporary files, if both are there.
+        let far = SpoolLocation(inbox: fixture.inbox, state: BytePath("/dev/shm/imagemill-test-\(getpid())"))
+        if try FileSystem.status(BytePath("/dev/shm"))?.identity.device != FileSystem.status(fixture.inbox)?.identity.device {
+            #expect(far.predicted?.text == folder.path(".imagemill"))
+            #expect(try Spool(far, inbox: fixture.inbox, name: "shop").base.text == folder.path(".imagemill"))
+            #expect(try FileSystem.status(far.candidates[0]) == nil)
+        }
+        // What a crash left of an earlier trial.
+        try folder.write("", to: "in/.imagemill-trial")
+        try folder.write("", to: "\(fixture.work)/.imagemill-trial")
+        _ = try fixture.restarted()
+        #expect(try fixture.list(fixture.work) == [] && fixture.list("in") == [])
+        #expect(SpoolLocation(inbox: BytePath(folder.path("gone")), state: BytePath(folder.path("state"))).predicted == nil)
+    }
+}

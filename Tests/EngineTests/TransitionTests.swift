@@ -1,0 +1,176 @@
+// Every state and every event: one answer, and no surprise.
+import Testing
+
+@testable import Engine
+@testable import Pipeline
+
+@Suite struct TransitionTests {
+    private let policy = RetryPolicy(attempts: 3)
+    private let failure = Failure(.timedOut, stage: "render", "too slow")
+    private let now = 1_000_000
+
+    private func after(_ progress: JobProgress, _ event: JobEvent) -> (progress: JobProgress?, effects: [JobEffect]) {
+        transition(progress, event, policy: policy)
+    }
+
+    private var events: [(name: String, event: JobEvent)] {
+        [
+            ("taken", .taken), ("unclaimed", .unclaimed), ("unreached", .unreached), ("returned", .returned), ("interrupted", .interrupted),
+            ("obstructed", .obstructed(failure, now: now)), ("attemptFailed", .attemptFailed(failure, isFinal: false, now: now)),
+            ("attemptFailed for good", .attemptFailed(failure, isFinal: true, now: now)), ("published", .published), ("settled", .settled),
+            ("found in spool", .found(.spool, now: now)), ("found in inbox", .found(.inbox, now: now)),
+            ("found nowhere", .found(.nowhere, now: now)),
+        ]
+    }
+
+    /// What each pair leads to with attempts left: the next state (`-` if the job is forgotten) and the effects; nil if it is out of step.
+    private static let table: [JobState: [String: String?]] = [
+        .offered: [
+            "taken": "running claim attempt", "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil, "obstructed": nil,
+            "attemptFailed": nil,
+            "attemptFailed for good": nil, "published": nil, "settled": nil, "found in spool": "waiting", "found in inbox": "offered",
+            "found nowhere": "-",
+        ],
+        .running: [
+            "taken": "running attempt", "unclaimed": "-", "unreached": "offered", "returned": "-", "interrupted": "waiting", "obstructed": "waiting",
+            "attemptFailed": "waiting retry", "attemptFailed for good": "rejected deadLetter", "published": "published settle", "settled": nil,
+            "found in spool": "waiting", "found in inbox": "offered", "found nowhere": "- lost",
+        ],
+        .waiting: [
+            "taken": "running attempt", "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil, "obstructed": nil,
+            "attemptFailed": nil,
+            "attemptFailed for good": nil, "published": nil, "settled": nil, "found in spool": "waiting", "found in inbox": "offered",
+            "found nowhere": "- lost",
+        ],
+        .published: [
+            "taken": "published settle", "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": "published", "obstructed": "published",
+            "attemptFailed": nil, "attemptFailed for good": nil, "published": nil, "settled": "done countDone",
+            "found in spool": "published settle", "found in inbox": "done countDone", "found nowhere": "done countDone",
+        ],
+        .rejected: [
+            "taken": "rejected deadLetter", "unclaimed": "-", "unreached": "offered", "returned": nil, "interrupted": "rejected",
+            "obstructed": "rejected",
+            "attemptFailed": nil, "attemptFailed for good": nil, "published": nil, "settled": "failed countFailed",
+            "found in spool": "rejected deadLetter", "found in inbox": "offered", "found nowhere": "failed countFailed completeNote",
+        ],
+        .done: [
+            "taken": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil, "obstructed": nil, "attemptFailed": nil,
+            "attemptFailed for good": nil, "published": nil, "settled": "done", "found in spool": "done adopt", "found in inbox": "done",
+            "found nowhere": "done",
+        ],
+        .failed: [
+            "taken": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil, "obstructed": nil, "attemptFailed": nil,
+            "attemptFailed for good": nil, "published": nil, "settled": "failed", "found in spool": "failed adopt", "found in inbox": "failed",
+            "found nowhere": "failed",
+        ],
+    ]
+
+    /// The effect without its values.
+    private func word(_ effect: JobEffect) -> String { "\(effect)".split(separator: "(").first.map(String.init) ?? "" }
+
+    @Test("Every pair of a state and an event has the answer of the table", arguments: JobState.allCases)
+    func all(state: JobState) throws {
+        let row = try #require(Self.table[state])
+        #expect(Set(row.keys) == Set(events.map(\.name)))
+        for (name, event) in events {
+            let progress = JobProgress(state, attempts: 1, notBefore: 7, failure: state == .rejected ? failure : nil)
+            let (next, effects) = after(progress, event)
+            let expected = try #require(row[name])
+            if let expected {
+                #expect(([next?.state.rawValue ?? "-"] + effects.map(word)).joined(separator: " ") == expected, "\(state), \(name)")
+            } else {
+                #expect(next == progress && effects == [.outOfStep], "\(state), \(name)")
+            }
+        }
+    }
+
+    @Test("No pair traps or counts below zero, whatever the attempts and times", arguments: JobState.allCases)
+    func extremes(state: JobState) {
+        for (name, event) in events {
+            for attempts in [0, 1, 3, 99] {
+                for time in [0, now, Int.max] {
+                    let (next, _) = after(JobProgress(state, attempts: attempts, notBefore: time), event)
+                    #expect((next?.attempts ?? 0) >= 0, "\(state), \(name)")
+                }
+            }
+        }
+    }
+
+    @Test("An attempt is counted when it is taken, also after its lease ran out")
+    func counted() {
+        for state in [JobState.offered, .waiting, .running] {
+            #expect(after(JobProgress(state, attempts: 1), .taken).progress == JobProgress(.running, attempts: 2))
+        }
+        #expect(after(JobProgress(.published, attempts: 3), .taken).progress == JobProgress(.published, attempts: 3))
+    }
+
+    @Test("A source whose attempts are used up is rejected when it is taken, with the reason", arguments: [JobState.offered, .waiting, .running])
+    func usedUp(state: JobState) {
+        let reason = Failure(.workerCrashed, stage: "render", "it was under way 3 times when the program ended")
+        let (next, effects) = after(JobProgress(state, attempts: 3), .taken)
+        #expect(next == JobProgress(.rejected, attempts: 3, failure: reason))
+        #expect(effects == (state == .offered ? [.claim, .deadLetter(reason)] : [.deadLetter(reason)]))
+        #expect(after(JobProgress(state, attempts: 3, failure: failure), .taken).progress?.failure == failure, "the last reason is known")
+    }
+
+    @Test("B11: attempts are not lost if a power cut undid the claim")
+    func undoneClaim() {
+        for attempts in 1...2 {
+            let (next, effects) = after(JobProgress(.running, attempts: attempts), .found(.inbox, now: now))
+            #expect(next == JobProgress(.offered, attempts: attempts, notBefore: now) && effects.isEmpty)
+        }
+        let used = after(JobProgress(.running, attempts: 3), .found(.inbox, now: now)).progress
+        #expect(used.map { after($0, .taken).progress?.state } == .rejected)
+        // Rejected by an error that no attempt can change, after one attempt.
+        let final = after(JobProgress(.rejected, attempts: 1, failure: failure), .found(.inbox, now: now)).progress
+        #expect(final == JobProgress(.offered, attempts: 3, notBefore: now, failure: failure))
+        #expect(final.map { after($0, .taken).effects } == [.claim, .deadLetter(failure)])
+    }
+
+    @Test("What the surroundings or a signal stopped has lost no attempt")
+    func givenBack() {
+        let running = JobProgress(.running, attempts: 2, notBefore: 5)
+        #expect(after(running, .interrupted).progress == JobProgress(.waiting, attempts: 1, notBefore: 0), "it is first again")
+        #expect(after(running, .obstructed(failure, now: now)).progress == JobProgress(.waiting, attempts: 1, notBefore: now, failure: failure))
+        #expect(after(JobProgress(.running), .interrupted).progress?.attempts == 0)
+        for state in [JobState.published, .rejected] {
+            #expect(after(JobProgress(state, attempts: 2, notBefore: 5), .interrupted).progress == JobProgress(state, attempts: 2, notBefore: 5))
+            let obstructed = after(JobProgress(state, attempts: 2, notBefore: 5), .obstructed(failure, now: now))
+            #expect(obstructed.progress == JobProgress(state, attempts: 2, notBefore: now) && obstructed.effects.isEmpty)
+        }
+    }
+
+    @Test("A source whose inbox could not be looked into has lost no attempt and keeps its place")
+    func unreached() {
+        #expect(after(JobProgress(.running, attempts: 1, notBefore: 5), .unreached).progress == JobProgress(.offered, attempts: 0, notBefore: 5))
+        #expect(after(JobProgress(.rejected, attempts: 3, notBefore: 5), .unreached).progress == JobProgress(.offered, attempts: 3, notBefore: 5))
+    }
+
+    @Test("A failed attempt waits longer each time, and the last one is final")
+    func retried() {
+        for (attempts, delay) in [(1, 1000), (2, 2000)] {
+            let (next, effects) = after(JobProgress(.running, attempts: attempts), .attemptFailed(failure, isFinal: false, now: now))
+            #expect(next == JobProgress(.waiting, attempts: attempts, notBefore: now + delay, failure: failure))
+            #expect(effects == [.retry(after: delay)])
+        }
+        let last = after(JobProgress(.running, attempts: 3), .attemptFailed(failure, isFinal: false, now: now))
+        #expect(last.progress == JobProgress(.rejected, attempts: 3, failure: failure) && last.effects == [.deadLetter(failure)])
+    }
+
+    @Test("Success forgets why earlier attempts failed; the end of a failure keeps it")
+    func failures() {
+        #expect(after(JobProgress(.running, attempts: 2, failure: failure), .published).progress == JobProgress(.published, attempts: 2))
+        #expect(after(JobProgress(.rejected, attempts: 3, failure: failure), .settled).progress?.failure == failure)
+    }
+
+    @Test("A start rejects what is used up, and does not believe a time beyond the longest delay")
+    func start() {
+        for state in [JobState.running, .waiting] {
+            #expect(after(JobProgress(state, attempts: 3), .found(.spool, now: now)).progress?.state == .rejected)
+        }
+        #expect(after(JobProgress(.running, attempts: 1), .found(.spool, now: now)).progress?.notBefore == now)
+        #expect(after(JobProgress(.waiting, attempts: 1, notBefore: now + 9), .found(.spool, now: now)).progress?.notBefore == now + 9)
+        #expect(after(JobProgress(.waiting, attempts: 1, notBefore: .max), .found(.spool, now: now)).progress?.notBefore == now + 300_000)
+        #expect(after(JobProgress(.offered, attempts: 2, notBefore: .max), .found(.spool, now: now)).progress?.attempts == 2)
+    }
+}

@@ -1,4 +1,4 @@
-// §5 of the design against a reference in floating point that shares no code with the stages.
+// Alpha and light against a reference in floating point that shares no code with the stages.
 import Pipeline
 import TestSupport
 import Testing

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pipeline
 
-/// The twelve content modes against a reference of their own, in fractions, written from the table in the design.
+/// The twelve content modes against a reference of their own, in fractions, written from what each mode means.
 struct ContentModeTests {
     private struct Case {
         let picture: PixelSize
@@ -32,7 +32,7 @@ struct ContentModeTests {
     }
 
     @Test(arguments: ContentMode.allCases)
-    func `every mode draws as the table of the design says`(mode: ContentMode) {
+    func `every mode draws what it means`(mode: ContentMode) {
         let wrong = Self.cases.filter { item in
             let natural = Geometry(size: item.picture, pixelsPerPoint: item.pixelsPerPoint).naturalSize(scale: item.scale)
             let placement = Placement(of: item.picture, natural: natural, in: item.frame, mode: mode, anchor: item.anchor)

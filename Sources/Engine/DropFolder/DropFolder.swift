@@ -275,14 +275,13 @@ package final class DropFolder: Sendable {
 
     /// Lets go of an inbox that leaves, once all that it has begun is over.
     private func removeIfIdle(_ controller: InboxController) {
-        let isRemoved = state.withLock { state in
-            guard controller.state.withLock({ $0.isLeaving && $0.open.isEmpty }), state.controllers[controller.name] === controller else {
-                return false
-            }
+        let dispatcher = running.withLock { $0 }?.dispatcher
+        // Under one lock with the controller, so that an inbox that is added again meanwhile keeps its turns.
+        state.withLock { state in
+            guard controller.state.withLock({ $0.isLeaving && $0.open.isEmpty }), state.controllers[controller.name] === controller else { return }
             state.controllers[controller.name] = nil
-            return true
+            dispatcher?.remove(controller.name)
         }
-        if isRemoved { running.withLock { $0 }?.dispatcher.remove(controller.name) }
     }
 
     /// Moves failed sources back to their inboxes. Waits.

@@ -142,12 +142,18 @@ package final class Dispatcher: Sendable {
             let leases: [Lease]
             do throws(StoreError) {
                 leases = try store.take(request)
-                if leases.count < request.limit { try lookAhead(inbox, offers) } else { took(leases.count, from: inbox) }
             } catch {
                 free(lane)
                 state.change { $0.inboxes[inbox]?.due = .now + .seconds(1) }
                 trouble(inbox, error)
                 continue
+            }
+            // What was taken is worked on, whatever else can be found out.
+            do throws(StoreError) {
+                if leases.count < request.limit { try lookAhead(inbox, offers) } else { took(leases.count, from: inbox) }
+            } catch {
+                state.change { $0.inboxes[inbox]?.due = .now + .seconds(1) }
+                trouble(inbox, error)
             }
             if !leases.isEmpty { return leases }
             free(lane)

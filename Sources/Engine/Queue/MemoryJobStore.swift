@@ -19,7 +19,11 @@ package final class MemoryJobStore: JobStore {
     // MARK: - Jobs
 
     package func offer(_ jobs: [NewJob]) -> [OfferOutcome] {
-        contents.withLock { contents in jobs.map { contents.offer($0, now: clock()) } }
+        contents.withLock { contents in
+            // One time for all: they come out in this order, whatever becomes of the clock.
+            let now = clock()
+            return jobs.map { contents.offer($0, now: now) }
+        }
     }
 
     package func take(_ request: TakeRequest) -> [Lease] {

@@ -61,7 +61,7 @@ package struct FailedFolder: Sendable {
         guard let status, status.kind == .regular || isSet else { throw SystemError("retry '\(source.printable)'", code: ENOENT) }
         // A second failure of one name is in `failed/` under another.
         let path = FailureNote.source(ofNoteBeside: name, in: above) ?? source
-        if try isCopy(status, of: path, kept) {
+        if try isCopy(status, at: source, of: path, kept) {
             try forget(path)
             try above.removeTree(name)
         } else {
@@ -81,17 +81,33 @@ package struct FailedFolder: Sendable {
 
     /// Whether the original is still in the inbox. What is in `failed/` may be an original itself: it failed when the inbox did not keep them, or
     /// another file has its name by now.
-    private func isCopy(_ failed: FileStatus, of path: BytePath, _ kept: [BytePath: KeptOriginal]) throws(SystemError) -> Bool {
+    private func isCopy(
+        _ failed: FileStatus, at source: BytePath, of path: BytePath, _ kept: [BytePath: KeptOriginal]
+    ) throws(SystemError) -> Bool {
         guard let known = kept[path], known.code != nil else { return false }
         do throws(SystemError) {
             let original = try Directory(inbox).folder(path.directory).status(path.lastComponent)
             guard let original, original.kind == failed.kind else { return false }
-            // The folder of a set has the time at which it was copied.
-            return failed.kind == .directory || failed.bytes == original.bytes && failed.modified == original.modified
+            guard failed.kind == .directory else { return failed.bytes == original.bytes && failed.modified == original.modified }
+            return try isInInbox(Directory(folder).folder(source), path)
         } catch {
             if error.isAbsence { return false }
             throw error
         }
+    }
+
+    /// Whether every file of a set is in the inbox too. A copy's folders have the time at which they were copied, its files those of the originals.
+    private func isInInbox(_ copy: Directory, _ path: BytePath) throws(SystemError) -> Bool {
+        let contents = try SetContents(of: copy, ignored: nil)
+        guard contents.others.isEmpty, contents.tooDeep == nil else { return false }
+        let original = try Directory(inbox).folder(path)
+        for member in contents.members {
+            let status = try original.folder(member.path.directory).status(member.path.lastComponent)
+            guard let status, status.kind == .regular, status.bytes == member.status.bytes, status.modified == member.status.modified else {
+                return false
+            }
+        }
+        return true
     }
 
     /// An inbox that is missing may be a mount, and is not made.

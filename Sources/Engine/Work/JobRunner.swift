@@ -10,6 +10,8 @@ package final class JobRunner {
     private let site: (String) -> (any JobSite)?
     private let maker: RenditionMaker
     private let status: LaneStatus
+    /// A source is in the middle of being made: its worker knows it.
+    private var keepsWorker = false
 
     /// How long the first of a group waits for the others.
     private static let patience = Duration.milliseconds(50)
@@ -148,7 +150,11 @@ package final class JobRunner {
                     return given.names
                 } beforeRendering: { pixels in
                     // What is rendered already does not wait for something that takes long.
-                    if pixels > Self.quickPixels { publish(&rendered, site) }
+                    guard pixels > Self.quickPixels, !rendered.isEmpty else { return }
+                    keepsWorker = true
+                    publish(&rendered, site)
+                    keepsWorker = false
+                    note(.worker, attempt.lease, "render")
                 }
                 attempt.allocation = allocation
                 attempt.plan = plan
@@ -424,7 +430,7 @@ package final class JobRunner {
     }
 
     private func note(_ activity: Dispatcher.Activity, _ lease: Lease, _ stage: String) {
-        if activity == .files { maker.giveBackWorker() }
+        if activity == .files && !keepsWorker { maker.giveBackWorker() }
         dispatcher.note(activity, lane: lane)
         status.note(lane, RunningJob(lease.job, stage: stage))
     }

@@ -170,8 +170,8 @@ struct RunCommand: RenderingCommand {
             memory: MemoryBudget(bytes: limits.maximumMemory), cancellation: cancellation)
         render.isDryRun = dryRun
         render.cache = dryRun ? nil : openedCache(preparation)
-        // With the other policies nothing that is there is written over.
-        let sources = Set(collision == .overwrite ? preparation.found.sources.map(\.identity) : [])
+        // A source may be the rendition of another one that is gone; its name is not free for that.
+        let sources = Set(preparation.found.sources.map(\.identity))
         let allocator = NameAllocator(
             store: record, outbox: BytePath([]), folder: outbox, policy: collision, isGone: { location.isGone($0) },
             isSource: { sources.contains(location.realPath.appending($0)) })

@@ -45,6 +45,7 @@ final class Housekeeper: Sendable {
 
     func start() {
         runOnNewThread { [self] in keepHouse() }
+        runOnNewThread { [self] in keepLeases() }
         runOnNewThread { [self] in keepRecords() }
     }
 
@@ -70,14 +71,22 @@ final class Housekeeper: Sendable {
 
     // MARK: - Records
 
+    /// On a thread of its own: nothing that hangs may let leases run out.
+    private func keepLeases() {
+        while pauseBetweenTurns() { _ = try? store.extend(lanes.leases, by: Dispatcher.lease) }
+    }
+
+    /// - Returns: false if the housekeeper stops.
+    private func pauseBetweenTurns() -> Bool {
+        let end = Moment.now + Self.records
+        return state.look { $0.isStopping ? .ready(false) : .now >= end ? .ready(true) : .wait(until: end) }
+    }
+
     /// On a thread of its own, because it looks into outboxes.
     private func keepRecords() {
         var place: OwnedName?
-        while true {
+        while pauseBetweenTurns() {
             let end = Moment.now + Self.records
-            let isStopping = state.look { $0.isStopping ? .ready(true) : .now >= end ? .ready(false) : .wait(until: end) }
-            if isStopping { return }
-            _ = try? store.extend(lanes.leases, by: Dispatcher.lease)
             // Thousands at a time, so that nobody waits for it for long.
             while let removed = try? store.prune(keeping: Self.keptJobs), removed > 0, .now < end {}
             place = releaseNames(after: place)

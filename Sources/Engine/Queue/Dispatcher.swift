@@ -48,6 +48,7 @@ package final class Dispatcher: Sendable {
 
     private let state: Monitor<State>
     private let store: any JobStore
+    private let heldFor: Int
     private let owner: String
     private let groupLimit: Int
     /// Takes a lane's number, and runs a lane on a thread of its own until `next` gives it nothing.
@@ -65,15 +66,17 @@ package final class Dispatcher: Sendable {
     ///   - owner: random for each start of the program; leases are in its name.
     ///   - workers: lanes that work at once.
     ///   - groupLimit: light jobs that a lane gets at once.
+    ///   - lease: how long a lease holds without being extended, in milliseconds.
     ///   - patience: how long a file system may take before it counts as hung.
     ///   - trouble: an inbox could not be asked for its jobs.
     package init(
-        _ store: any JobStore, owner: String, workers: Int, groupLimit: Int = 1, patience: Duration = .seconds(10),
+        _ store: any JobStore, owner: String, workers: Int, groupLimit: Int = 1, lease: Int = Dispatcher.lease, patience: Duration = .seconds(10),
         trouble: @escaping @Sendable (String, StoreError) -> Void,
         startLane: @escaping @Sendable (Dispatcher, Int) -> Void
     ) {
         self.store = store
         self.owner = owner
+        heldFor = lease
         state = Monitor(State(workers: workers, patience: patience))
         self.groupLimit = groupLimit
         self.trouble = trouble
@@ -213,7 +216,7 @@ package final class Dispatcher: Sendable {
             // Some are left for the other lanes, so that a few sources are done at the same time.
             let limit = max(1, min(groupLimit, entry.waiting - state.workers))
             let request = TakeRequest(
-                inbox: inbox, limit: limit, lightBytes: Self.lightBytes, owner: owner, lease: Self.lease, recipe: entry.recipe)
+                inbox: inbox, limit: limit, lightBytes: Self.lightBytes, owner: owner, lease: heldFor, recipe: entry.recipe)
             return .ready((inbox, request, entry.offers))
         }
     }

@@ -107,9 +107,12 @@ package final class BatchRun: JobSite {
         return summary
     }
 
+    /// Nobody else can take up the jobs of a run, however long one takes: ten years, in milliseconds.
+    private static let lease = 315_360_000_000
+
     private func process(_ sources: [SourceFile]) throws {
         let lanes = min(settings.lanes, sources.count)
-        let dispatcher = Dispatcher(store, owner: Self.inbox, workers: lanes, trouble: { _, _ in }) { [self] dispatcher, lane in
+        let dispatcher = Dispatcher(store, owner: Self.inbox, workers: lanes, lease: Self.lease, trouble: { _, _ in }) { [self] dispatcher, lane in
             runOnNewThread { [self] in work(dispatcher, lane) }
         }
         try offer(sources)

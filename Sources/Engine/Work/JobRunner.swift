@@ -56,6 +56,8 @@ package final class JobRunner {
     }
 
     private func process(_ leases: [Lease], _ site: any JobSite) {
+        // One for all: a group is published in one place, whatever a reload does meanwhile.
+        let route = site.route
         var rendered: [Attempt] = []
         var end = Moment.now + Self.patience
         for lease in leases {
@@ -63,7 +65,7 @@ package final class JobRunner {
             for effect in lease.effects {
                 switch effect {
                 case .attempt:
-                    attempt(lease, site, &rendered)
+                    attempt(lease, route, site, &rendered)
                     if .now >= end {
                         publish(&rendered, site)
                         end = .now + Self.patience
@@ -106,9 +108,8 @@ package final class JobRunner {
 
     // MARK: - Rendering
 
-    private func attempt(_ lease: Lease, _ site: any JobSite, _ rendered: inout [Attempt]) {
+    private func attempt(_ lease: Lease, _ route: Route, _ site: any JobSite, _ rendered: inout [Attempt]) {
         guard !site.isDraining else { return interrupt(lease, site) }
-        let route = site.route
         var attempt = Attempt(lease: lease, route: route, work: SourceWork(lease.job, route))
         do {
             try render(&attempt, site, &rendered)

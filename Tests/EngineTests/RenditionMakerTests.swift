@@ -40,7 +40,9 @@ import Testing
     private func make(_ name: String, _ maker: RenditionMaker, _ settings: RenderSettings) throws -> [StagedFile] {
         let path = BytePath(runner.folder.path(name))
         let route = Route(
-            render: settings, publisher: Publisher(outbox: settings.outbox, durability: .none), policy: .run, inbox: nil, recipe: "",
+            render: settings,
+            allocator: NameAllocator(store: MemoryJobStore(), outbox: settings.outbox.path, folder: settings.outbox, policy: .version) { _ in false },
+            publisher: Publisher(outbox: settings.outbox, durability: .none), policy: .run, inbox: nil, recipe: "",
             retriesAtOnce: true, wantsSecondOpinion: false, canPause: false)
         let job = Job(
             id: JobNames().next(), inbox: "run", path: path, isSet: false, observed: ObservedFile(device: 0, inode: 0, bytes: 0, modified: 0),

@@ -119,7 +119,7 @@ import Testing
             }
         }
         for time in ["not_before <= ?", "not_before > ?"] {
-            let take = try plan("SELECT * FROM jobs WHERE " + SQLiteJobStore.freeJobs(time), ["in", 1, 1, 16])
+            let take = try plan("SELECT * FROM jobs WHERE " + SQLiteJobStore.freeJobs(time), ["in", 1, 1, "me", 16])
             #expect(take == "SEARCH jobs USING INDEX due_jobs (inbox=? AND not_before\(time.contains("<") ? "<" : ">")?)")
         }
         let isOpen = LedgerSchema.isOpen
@@ -217,6 +217,18 @@ import Testing
         #expect(try store.names(of: BytePath("older/a/b"), in: out) == [BytePath("y")])
         // A folder that moves keeps its name, and so all that is known of it.
         #expect(try open(inboxes: [BytePath("/elsewhere"): "new"]).totals(inbox: "new") == JobTotals(done: 1))
+    }
+
+    @Test("The paths that an inbox had are known as long as it has open jobs")
+    func formerPaths() throws {
+        let path = BytePath("/elsewhere")
+        _ = try open(inboxes: [one: "a"]).offer([new("open", inbox: "a")])
+        #expect(try open(inboxes: [path: "a"]).formerPaths(inbox: "a") == [one])
+        #expect(try open(inboxes: [path: "b"]).formerPaths(inbox: "b") == [one], "it goes along with a new name")
+        let store = try open(inboxes: [path: "b"])
+        let lease = try #require(try store.take(TakeRequest(inbox: "b", limit: 1, lightBytes: 0, owner: "me", lease: 1000, recipe: "")).first)
+        _ = try store.update([JobUpdate(lease, .unclaimed)])
+        #expect(try open(inboxes: [path: "b"]).formerPaths(inbox: "b") == [])
     }
 
     @Test("Two inboxes may change names with each other")

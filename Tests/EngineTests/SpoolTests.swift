@@ -387,6 +387,37 @@ import Testing
         #expect(try folder.entries().contains(".imagemill/failed/shop/b.jpg.error.json"))
     }
 
+    @Test("A job is found in the spool beside the path that its inbox had before")
+    func formerPath() throws {
+        var former = SpoolLocation(inbox: fixture.inbox, state: BytePath(folder.path("state")))
+        former.candidates[0] = former.candidates[1]
+        try folder.write("abc", to: "in/a.jpg")
+        let job = try fixture.job("a.jpg")
+        do {
+            let spool = try Spool(former, inbox: fixture.inbox, name: "shop")
+            #expect(spool.claim(job, from: fixture.inbox, ignored: fixture.ignored, largest: 1 << 20) == .claimed)
+        }
+        let path = BytePath(folder.path("elsewhere/in"))
+        try FileSystem.makeDirectories(path)
+        let location = SpoolLocation(inbox: path, state: BytePath(folder.path("state")))
+        let moved = try Spool(location, inbox: path, name: "shop")
+        #expect(try moved.place(of: job, inbox: path) == .nowhere)
+        #expect(try moved.place(of: job, inbox: path, former: [location.moved(to: fixture.inbox)]) == .spool)
+        #expect(try moved.open(job, ignored: fixture.ignored, limits: Limits()).relative.text == "a.jpg")
+        _ = try moved.settle(job, rendered: nil, originals: .move)
+        #expect(try folder.text(".imagemill/done/shop/a.jpg") == "abc")
+    }
+
+    @Test("A picture that was written to since it was observed goes back to its inbox, also after it was moved")
+    func writtenSince() throws {
+        try folder.write("abc", to: "in/a.jpg")
+        let job = try fixture.claimed("a.jpg")
+        try folder.write("abcdef", to: "state/work/shop/\(job.id.text)/source")
+        #expect(throws: StillWritten.self) { _ = try fixture.open(job) }
+        #expect(try fixture.spool.putBack(job, to: fixture.inbox)?.text == "a.jpg")
+        #expect(try folder.text("in/a.jpg") == "abcdef")
+    }
+
     @Test("A source that reached failed/ without its note gets it, and no other file does", arguments: [false, true])
     func missingNote(keeps: Bool) throws {
         try folder.write("other", to: "\(fixture.failed)/a.jpg")

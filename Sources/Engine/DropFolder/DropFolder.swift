@@ -140,9 +140,13 @@ package final class DropFolder: Sendable {
             pipeline: inbox.pipeline, limits: mill.limits, outbox: outbox, keepsTree: inbox.settings.keepsTree,
             overwrites: inbox.settings.collision == .overwrite, memory: memory, cancellation: cancellation)
         let setup = RunSetup(inbox.pipeline, keepsTree: inbox.settings.keepsTree, policy: inbox.settings.collision)
+        let allocator = NameAllocator(
+            store: store, outbox: inbox.outboxKey, folder: outbox, policy: inbox.settings.collision,
+            // An original that is done is no longer in its inbox; its names are still its own.
+            isGone: { _ in false })
         return Route(
-            render: render, publisher: Publisher(outbox: outbox, durability: .synced, newToken: { [self] in newToken() }),
-            policy: inbox.retryPolicy, inbox: inbox.settings.name, recipe: Digest.of(json(setup)),
+            render: render, allocator: allocator, publisher: Publisher(outbox: outbox, durability: .synced, newToken: { [self] in newToken() }),
+            reports: inbox.reports, policy: inbox.retryPolicy, inbox: inbox.settings.name, recipe: Digest.of(json(setup)),
             retriesAtOnce: false, wantsSecondOpinion: true, canPause: true)
     }
 
@@ -276,9 +280,15 @@ package final class DropFolder: Sendable {
     /// Lets go of an inbox that leaves, once all that it has begun is over.
     private func removeIfIdle(_ controller: InboxController) {
         let dispatcher = running.withLock { $0 }?.dispatcher
+        guard controller.state.withLock({ $0.isLeaving }) else { return }
+        // What waits was taken over by an inbox of another name, if the store knows nothing of it under this one.
+        let wasRenamed = (try? store.openCount(inbox: controller.name).count) == 0
         // Under one lock with the controller, so that an inbox that is added again meanwhile keeps its turns.
         state.withLock { state in
-            guard controller.state.withLock({ $0.isLeaving && $0.open.isEmpty }), state.controllers[controller.name] === controller else { return }
+            let isIdle = controller.state.withLock { state in
+                state.isLeaving && state.open.keys.allSatisfy { wasRenamed && state.waiting.contains($0) }
+            }
+            guard isIdle, state.controllers[controller.name] === controller else { return }
             state.controllers[controller.name] = nil
             dispatcher?.remove(controller.name)
         }

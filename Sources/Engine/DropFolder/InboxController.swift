@@ -38,10 +38,13 @@ final class InboxController: Sendable {
         let offered: Int
         /// Who owns the names of its renditions.
         let owner: BytePath
+        /// Where its source is, also if the inbox has another path by now.
+        let folders: SpoolFolders
 
-        init(_ job: Job) {
+        init(_ job: Job, in folders: SpoolFolders) {
             offered = job.offered
             owner = job.owner
+            self.folders = folders
         }
     }
 
@@ -74,6 +77,13 @@ final class InboxController: Sendable {
     var path: BytePath { inbox.path }
     var spool: Spool? { state.withLock { $0.spool } }
     var currentPause: Pause? { state.withLock { $0.pause.pause } }
+
+    /// The spool, which knows where the job's source is.
+    private func spool(of job: Job) -> Spool? {
+        let (spool, open) = state.withLock { ($0.spool, $0.open[job.id]) }
+        if let open { spool?.note(job.id, isIn: open.folders) }
+        return spool
+    }
 
     func tell(_ event: DropFolderEvent) { shared.tell(event, self) }
 
@@ -216,7 +226,7 @@ extension InboxController: JobSite {
         guard let spool else { return .obstructed(Pause(.missingInbox, "the inbox has no folders yet")) }
         switch spool.claim(job, from: inbox.path, ignored: inbox.ignored, largest: limits.maximumSourceBytes) {
         case .claimed:
-            state.withLock { $0.open[job.id] = OpenJob(job) }
+            state.withLock { $0.open[job.id] = OpenJob(job, in: spool.folders(of: job.id)) }
             // What stays in the inbox is answered for when it is done.
             if !job.keepsOriginal { answer(job, .taken) }
             return .claimed
@@ -232,34 +242,14 @@ extension InboxController: JobSite {
     }
 
     func open(_ job: Job, _ route: Route) throws -> SourceFile {
-        guard let spool else { throw SystemError("open the source: the inbox has no folders", code: ENOENT).asSourceFailure }
+        guard let spool = spool(of: job) else { throw SystemError("open the source: the inbox has no folders", code: ENOENT).asSourceFailure }
         state.withLock { _ = $0.waiting.remove(job.id) }
         return try spool.open(job, ignored: inbox.ignored, limits: route.render.limits)
     }
 
-    func names(
-        for job: Job, _ route: Route, insteadOf occupied: (allocation: Allocation, name: BytePath)?,
-        candidates: @escaping (Int) throws(PlanFailure) -> [RenditionName]
-    ) throws -> Allocation {
-        let (reports, allocator) = (inbox.reports, allocator(route))
-        if let occupied { try allocator.release(occupied.allocation, occupied: occupied.name) }
-        // The report is one of the names, so that two sources never write one report.
-        return try allocator.allocate(for: job.owner, extra: { [reports.path(for: job.path, version: $0)] }, candidates: candidates)
-    }
-
     func owner(of job: Job) -> BytePath { job.owner }
 
-    private func allocator(_ route: Route) -> NameAllocator {
-        let inbox = inbox
-        return NameAllocator(
-            store: shared.store, outbox: inbox.outboxKey, folder: route.render.outbox, policy: inbox.settings.collision,
-            // An original that is done is no longer in its inbox; its names are still its own.
-            isGone: { _ in false })
-    }
-
-    func publishedReport(for job: Job, version: Int, _ report: @escaping (Int) -> SourceReport) -> PublishedReport? {
-        PublishedReport(path: inbox.reports.path(for: job.path, version: version)) { ReportFiles.bytes(of: report($0)) }
-    }
+    func takingTurns(_ job: Job, _ claim: () throws -> Allocation) throws -> Allocation { try claim() }
 
     func surroundings(_ route: Route) -> PauseReason? {
         guard let spool else { return .missingInbox }
@@ -267,14 +257,14 @@ extension InboxController: JobSite {
     }
 
     func settle(_ job: Job, rendered: [BytePath]?) throws(SystemError) -> [BytePath] {
-        guard let spool else { throw SystemError("put the source away: the inbox has no folders", code: ENOENT) }
+        guard let spool = spool(of: job) else { throw SystemError("put the source away: the inbox has no folders", code: ENOENT) }
         let folders = try spool.settle(job, rendered: rendered, originals: inbox.settings.originals)
         remember(job, code: nil)
         return folders
     }
 
     func deadLetter(_ job: Job, _ failure: Failure) throws(SystemError) {
-        guard let spool else { throw SystemError("put the source away: the inbox has no folders", code: ENOENT) }
+        guard let spool = spool(of: job) else { throw SystemError("put the source away: the inbox has no folders", code: ENOENT) }
         let (path, pipeline) = (path, inbox.pipeline.absolutePath)
         _ = try spool.deadLetter(job, token: shared.newToken()) { quarantined in
             FailureNote(
@@ -285,7 +275,7 @@ extension InboxController: JobSite {
     }
 
     func putBack(_ job: Job) throws(SystemError) {
-        guard let spool else { throw SystemError("put the source back: the inbox has no folders", code: ENOENT) }
+        guard let spool = spool(of: job) else { throw SystemError("put the source back: the inbox has no folders", code: ENOENT) }
         _ = try spool.putBack(job, to: path)
     }
 

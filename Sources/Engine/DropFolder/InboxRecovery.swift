@@ -18,15 +18,16 @@ struct InboxRecovery {
     func run() throws {
         let orphans = try store.orphans(inbox: controller.name, owner: controller.shared.owner)
         try removeLeftovers(of: orphans)
+        let former = orphans.isEmpty ? [] : try store.formerPaths(inbox: controller.name).map { controller.inbox.spool.moved(to: $0) }
         var count = 0
         for job in orphans {
-            let place = try spool.place(of: job, inbox: controller.path)
+            let place = try spool.place(of: job, inbox: controller.path, former: former)
             for outcome in try store.recover([(job, place)]) {
                 guard case .changed(let progress, let effects) = outcome else { continue }
                 try perform(effects, job)
                 if let progress, progress.state.isOpen, progress.state != .offered {
                     controller.state.withLock { state in
-                        state.open[job.id] = InboxController.OpenJob(job)
+                        state.open[job.id] = InboxController.OpenJob(job, in: spool.folders(of: job.id))
                         state.waiting.insert(job.id)
                     }
                 }
@@ -89,7 +90,7 @@ struct InboxRecovery {
             if try store.offer([job]) == [.busy] { continue }
             if let added = try store.job(id) {
                 controller.state.withLock { state in
-                    state.open[id] = InboxController.OpenJob(added)
+                    state.open[id] = InboxController.OpenJob(added, in: spool.folders(of: id))
                     state.waiting.insert(id)
                 }
             }

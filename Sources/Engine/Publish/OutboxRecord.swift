@@ -192,7 +192,8 @@ extension OutboxRecord {
 
     private func reading<Value>(_ work: (Database) throws -> Value) throws(StoreError) -> Value {
         do {
-            return try database.read(work)
+            // One thread at a time uses the connection, and this process alone writes: a transaction would cost as much again.
+            return try database.unsafeRead(work)
         } catch {
             throw Self.storeError(error, "cannot read the record of names in '\(location.state.printable)'")
         }

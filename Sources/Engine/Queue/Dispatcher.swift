@@ -47,6 +47,8 @@ package final class Dispatcher: Sendable {
     }
 
     private let state: Monitor<State>
+    /// Lanes that have not ended. Who waits for that alone is not woken by anything else.
+    private let living = Monitor(0)
     private let store: any JobStore
     private let heldFor: Int
     private let owner: String
@@ -135,7 +137,10 @@ package final class Dispatcher: Sendable {
 
     /// Starts lanes as long as there is work for them that no lane waits for. To be called now and then: what hangs shows with time.
     package func startLanes() {
-        while let lane = state.change({ $0.newLane() }) { startLane(self, lane) }
+        while let lane = state.note({ $0.newLane() }) {
+            living.change { $0 += 1 }
+            startLane(self, lane)
+        }
     }
 
     /// The next jobs for a lane: one, or several light ones of one inbox. Waits for them.
@@ -166,10 +171,14 @@ package final class Dispatcher: Sendable {
 
     /// What a lane does now.
     package func note(_ activity: Activity, lane: Int) {
-        state.change { state in
+        // Six times for each source, so nobody is woken for it, unless the lane was lost and its inbox may go on.
+        let hung = state.note { state in
+            let hung = state.lanes[lane].map(state.hangs) ?? false
             state.lanes[lane]?.activity = activity
             state.lanes[lane]?.since = .now
+            return hung
         }
+        if hung { state.change { _ in } }
     }
 
     /// A lane has done what it was given.
@@ -184,6 +193,7 @@ package final class Dispatcher: Sendable {
             state.lanes[lane] = nil
             state.laneCount -= 1
         }
+        living.change { $0 -= 1 }
     }
 
     /// A lane cannot work at all: one fewer is started from now on, and without any the queue is closed.
@@ -194,16 +204,17 @@ package final class Dispatcher: Sendable {
             state.workers -= 1
             if state.workers == 0 { state.isClosed = true }
         }
+        living.change { $0 -= 1 }
     }
 
     /// Waits until every lane has ended after `close`, or until a time: a lane that a file system has hung ends with the process.
     package func waitUntilClosed(until end: Moment = .never) {
-        state.look { $0.laneCount == 0 || .now >= end ? .ready(()) : .wait(until: end) }
+        living.look { $0 == 0 || .now >= end ? .ready(()) : .wait(until: end) }
     }
 
     /// Whether no lane is longer at one thing than anything may take. A lane that a file system has hung is its inbox' loss alone.
     package var isAlive: Bool {
-        state.change { state in state.lanes.values.allSatisfy { $0.activity == .files || .now < $0.since + Self.longestWork } }
+        state.note { state in state.lanes.values.allSatisfy { $0.activity == .files || .now < $0.since + Self.longestWork } }
     }
 
     private func choose(_ lane: Int) -> (inbox: String, TakeRequest, offers: Int)? {
@@ -222,7 +233,7 @@ package final class Dispatcher: Sendable {
     }
 
     private func took(_ count: Int, from inbox: String) {
-        state.change { state in
+        state.note { state in
             guard let waiting = state.inboxes[inbox]?.waiting else { return }
             state.inboxes[inbox]?.waiting = max(0, waiting - count)
         }
@@ -230,7 +241,7 @@ package final class Dispatcher: Sendable {
 
     /// There was less than could be taken: finds out when there may be more.
     private func lookAhead(_ inbox: String, _ offers: Int) throws(StoreError) {
-        let next = try store.nextDue(inbox: inbox)
+        let next = try store.nextDue(inbox: inbox, owner: owner)
         let due = next.map { Moment.now + .milliseconds(max(0, $0 - wallClock())) } ?? .never
         state.change { state in
             guard var entry = state.inboxes[inbox], entry.offers == offers else { return }
@@ -246,7 +257,7 @@ extension Dispatcher.State {
     /// Lanes that wait for jobs.
     fileprivate var idle: Int { laneCount - lanes.count }
 
-    private func hangs(_ lane: Dispatcher.Occupation) -> Bool { lane.activity == .files && .now > lane.since + patience }
+    fileprivate func hangs(_ lane: Dispatcher.Occupation) -> Bool { lane.activity == .files && .now > lane.since + patience }
 
     /// The inboxes that may get a lane now.
     fileprivate var eligible: [String] {

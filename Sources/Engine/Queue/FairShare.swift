@@ -17,6 +17,7 @@ struct FairShare {
 
     /// Gives the next turn to one of the inboxes that have something to do.
     mutating func next(of candidates: [String]) -> String? {
+        if shares.count == 1 { return candidates.first { shares[$0] != nil } }
         let waiting = Set(candidates).intersection(shares.keys)
         // An inbox that has nothing to do saves nothing up.
         for name in shares.keys where !waiting.contains(name) { shares[name]?.credit = 0 }

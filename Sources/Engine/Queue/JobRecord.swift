@@ -1,5 +1,6 @@
 // A job with its lease, as every store keeps it, and what happens to both. Pure: a store reads records, asks here, and writes them back.
 import Pipeline
+import Synchronization
 
 /// Who works on a job, and until when nobody else may.
 struct Hold: Equatable, Sendable {
@@ -111,7 +112,12 @@ extension Sequence<JobRecord> {
     }
 }
 
-/// For one lease: random, so that it is never used twice.
-private func newToken() -> String {
-    String(UInt64.random(in: .min ... .max), radix: 36) + "-" + String(UInt64.random(in: .min ... .max), radix: 36)
+/// For one lease: random for each start of a program, then counted, so that it is never used twice.
+private func newToken() -> String { "\(tokens.start)-\(tokens.count.add(1, ordering: .relaxed).newValue)" }
+
+private let tokens = Tokens()
+
+private struct Tokens: ~Copyable, Sendable {
+    let start = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
+    let count = Atomic(0)
 }

@@ -13,8 +13,9 @@ package func transition(
     return switch (progress.state, event) {
     // A power cut undid the claim of a source that took the machine down: its attempts count although it is in the inbox again.
     case (.offered, .taken): isUsedUp ? progress.rejected(claiming: true) : progress.attempted(claiming: true)
-    // A running job can be taken after its lease ran out: the holder died or was cut off.
-    case (.running, .taken), (.waiting, .taken): isUsedUp ? progress.rejected() : progress.attempted()
+    // Its lease ran out: the holder died or was cut off, perhaps before it had the source.
+    case (.running, .taken): isUsedUp ? progress.rejected(claiming: true) : progress.attempted(claiming: true)
+    case (.waiting, .taken): isUsedUp ? progress.rejected() : progress.attempted()
     case (.published, .taken): (progress, [.settle])
     case (.rejected, .taken): (progress, [.deadLetter(progress.reason)])
 

@@ -6,7 +6,7 @@ package struct Lease: Equatable, Sendable {
     package let job: Job
     /// What `taken` asked for.
     package let effects: [JobEffect]
-    /// Tells this lease from every other one of the job. Random, never used twice.
+    /// Tells this lease from every other one, of any program. Never used twice.
     package let token: String
     /// When it was taken, by this process' clock.
     package let taken = Moment.now
@@ -110,7 +110,7 @@ package protocol JobStore: NameStore {
     /// Adds jobs, all or none. There is at most one open job of a path in an inbox.
     func offer(_ jobs: [NewJob]) throws(StoreError) -> [OfferOutcome]
     /// Leases the jobs of an inbox that are due, the longest due first: `offered`, `waiting`, `published` and `rejected` ones that nobody holds, and
-    /// those whose lease has run out. Records the attempt before this returns.
+    /// those of other owners whose lease has run out. Records the attempt before this returns.
     func take(_ request: TakeRequest) throws(StoreError) -> [Lease]
     /// Extends leases.
     /// - Returns: those that still hold.
@@ -118,8 +118,8 @@ package protocol JobStore: NameStore {
     /// Applies an event to each job, in one transaction. A job that ends, waits or is forgotten loses its lease.
     func update(_ updates: [JobUpdate]) throws(StoreError) -> [UpdateOutcome]
 
-    /// When the next job of an inbox is due that nobody holds; nil if there is none.
-    func nextDue(inbox: String) throws(StoreError) -> Int?
+    /// When the next job of an inbox is due that the owner can take; nil if there is none.
+    func nextDue(inbox: String, owner: String) throws(StoreError) -> Int?
     /// Open jobs of an inbox that no living owner holds, for a start: every lease of another owner counts as dead.
     func orphans(inbox: String, owner: String) throws(StoreError) -> [Job]
     /// Takes the place of dead owners: applies `found` to each job, which frees it for `take`.
@@ -129,6 +129,8 @@ package protocol JobStore: NameStore {
     func totals(inbox: String) throws(StoreError) -> JobTotals
     /// Open jobs of an inbox, and when the oldest was offered.
     func openCount(inbox: String) throws(StoreError) -> (count: Int, waiting: Int, oldest: Int?)
+    /// Paths that an inbox with open jobs had before the present one.
+    func formerPaths(inbox: String) throws(StoreError) -> [BytePath]
     /// Every inbox that has open jobs.
     func inboxesWithOpenJobs() throws(StoreError) -> [String]
     /// The last jobs that failed for good, the latest first.

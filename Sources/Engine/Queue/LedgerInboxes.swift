@@ -3,7 +3,7 @@ import GRDB
 import Pipeline
 
 enum LedgerInboxes {
-    private static let tables = ["jobs", "kept", "totals", "inboxes"]
+    private static let tables = ["jobs", "kept", "totals", "former_paths", "inboxes"]
 
     /// Records where each inbox is. One that has its path and another name now takes its jobs, kept originals, totals and names along. If the
     /// new name belonged to another inbox, what is known of that goes under its path, as for every inbox that is no longer there.
@@ -19,7 +19,13 @@ enum LedgerInboxes {
         // By way of names that no inbox has, since two may have changed places.
         for old in renames.keys { try rename(old, to: "\u{1}" + old, database) }
         for (old, new) in renames { try rename("\u{1}" + old, to: new, database) }
+        try database.execute(
+            sql: "DELETE FROM former_paths WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.inbox = former_paths.inbox AND \(LedgerSchema.isOpen))")
         for (path, name) in inboxes {
+            // The spool may have been beside the inbox, and sources are in it still.
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO former_paths (inbox, path) SELECT name, path FROM inboxes WHERE name = ? AND path <> ?",
+                arguments: [name, path.blob])
             try database.execute(
                 sql:
                     "INSERT INTO inboxes (name, path) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET path = excluded.path WHERE path <> excluded.path",

@@ -46,6 +46,7 @@ enum LedgerSchema {
             modified INTEGER NOT NULL, recipe TEXT NOT NULL, code TEXT, PRIMARY KEY (inbox, path)) WITHOUT ROWID;
         CREATE TABLE totals (inbox TEXT PRIMARY KEY, done INTEGER NOT NULL, failed INTEGER NOT NULL) WITHOUT ROWID;
         CREATE TABLE inboxes (name TEXT PRIMARY KEY, path BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE former_paths (inbox TEXT NOT NULL, path BLOB NOT NULL, PRIMARY KEY (inbox, path)) WITHOUT ROWID;
         """
 }
 

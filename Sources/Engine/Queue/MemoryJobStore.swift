@@ -43,8 +43,8 @@ package final class MemoryJobStore: JobStore {
         }
     }
 
-    package func nextDue(inbox: String) -> Int? {
-        contents.withLock { $0.nextDue(inbox, now: clock()) }
+    package func nextDue(inbox: String, owner: String) -> Int? {
+        contents.withLock { $0.nextDue(inbox, owner, now: clock()) }
     }
 
     package func orphans(inbox: String, owner: String) -> [Job] {
@@ -77,6 +77,8 @@ package final class MemoryJobStore: JobStore {
             return (open.count, open.count { $0.progress.state == .waiting }, open.map(\.offered).min())
         }
     }
+
+    package func formerPaths(inbox: String) -> [BytePath] { [] }
 
     package func inboxesWithOpenJobs() -> [String] {
         contents.withLock { $0.inboxes.filter { !$0.value.open.isEmpty }.keys.sorted() }
@@ -211,7 +213,8 @@ private struct Contents {
         let policy = policy(request.inbox)
         var group: [JobRecord] = []
         var leases: [Lease] = []
-        while let next = nextFree(request.inbox, now: now), next.isDue(now: now, policy), (group + [next]).group(request).count > group.count,
+        while let next = nextFree(request.inbox, request.owner, now: now), next.isDue(now: now, policy),
+            (group + [next]).group(request).count > group.count,
             let taken = next.taken(by: request, now: now, policy)
         {
             put(taken.record)
@@ -240,8 +243,8 @@ private struct Contents {
         return .changed(changed?.job.progress, effects)
     }
 
-    mutating func nextDue(_ inbox: String, now: Int) -> Int? {
-        nextFree(inbox, now: now).map { $0.isDue(now: now, policy(inbox)) ? min(now, $0.job.progress.notBefore) : $0.job.progress.notBefore }
+    mutating func nextDue(_ inbox: String, _ owner: String, now: Int) -> Int? {
+        nextFree(inbox, owner, now: now).map { $0.isDue(now: now, policy(inbox)) ? min(now, $0.job.progress.notBefore) : $0.job.progress.notBefore }
     }
 
     private mutating func count(_ job: Job, _ effects: [JobEffect]) {
@@ -266,13 +269,19 @@ private struct Contents {
         }
     }
 
-    /// The free job that is due first; those whose lease has run out are free.
-    private mutating func nextFree(_ inbox: String, now: Int) -> JobRecord? {
+    /// The free job that is due first; those of other owners whose lease has run out are free.
+    private mutating func nextFree(_ inbox: String, _ owner: String, now: Int) -> JobRecord? {
+        var own: [Turn] = []
         while let turn = inboxes[inbox]?.leases.first, turn.time <= now {
             _ = inboxes[inbox]?.leases.takeFirst()
             guard let record = records[turn.id], let hold = record.hold, hold.until == turn.time else { continue }
+            guard hold.owner != owner else {
+                own.append(turn)
+                continue
+            }
             inboxes[inbox]?.due.add(Turn(time: record.job.progress.notBefore, number: record.number, id: turn.id))
         }
+        for turn in own { inboxes[inbox]?.leases.add(turn) }
         while let turn = inboxes[inbox]?.due.first {
             if let record = records[turn.id], record.number == turn.number, record.job.progress.notBefore == turn.time,
                 record.job.progress.state.isOpen, record.isFree(now: now)

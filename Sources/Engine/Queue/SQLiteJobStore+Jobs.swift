@@ -26,9 +26,10 @@ extension SQLiteJobStore {
         return .added
     }
 
-    /// Which jobs can be taken now. With `not_before > …`, those that a clock put off which was set back since.
+    /// Which jobs an owner can take now; what it holds itself it works on, whatever the clock says. With `not_before > …`, those that a clock put
+    /// off which was set back since.
     static func freeJobs(_ time: String) -> String {
-        "inbox = ? AND \(LedgerSchema.isOpen) AND \(time) AND (lease_until IS NULL OR lease_until <= ?) ORDER BY not_before, number LIMIT ?"
+        "inbox = ? AND \(LedgerSchema.isOpen) AND \(time) AND (lease_until IS NULL OR lease_until <= ? AND owner <> ?) ORDER BY not_before, number LIMIT ?"
     }
 
     package func take(_ request: TakeRequest) throws(StoreError) -> [Lease] {
@@ -37,7 +38,7 @@ extension SQLiteJobStore {
         return try change { database in
             let now = clock()
             let free = { (time: String, limit: Int, bound: Int) in
-                try database.records(Self.freeJobs(time), [request.inbox, bound, now, limit])
+                try database.records(Self.freeJobs(time), [request.inbox, bound, now, request.owner, limit])
             }
             var due = try free("not_before <= ?", request.limit, now)
             if due.isEmpty { due = try free("not_before > ?", 1, now + policy.longest) }

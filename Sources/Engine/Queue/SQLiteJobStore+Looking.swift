@@ -4,11 +4,11 @@ import GRDB
 package import Pipeline
 
 extension SQLiteJobStore {
-    package func nextDue(inbox: String) throws(StoreError) -> Int? {
+    package func nextDue(inbox: String, owner: String) throws(StoreError) -> Int? {
         let policy = policy(inbox)
         return try look { database in
             let now = clock()
-            guard let next = try database.records(Self.freeJobs("not_before > ?"), [inbox, Int.min, now, 1]).first else { return nil }
+            guard let next = try database.records(Self.freeJobs("not_before > ?"), [inbox, Int.min, now, owner, 1]).first else { return nil }
             return next.isDue(now: now, policy) ? min(now, next.job.progress.notBefore) : next.job.progress.notBefore
         }
     }
@@ -39,6 +39,10 @@ extension SQLiteJobStore {
             guard let row = try Row.fetchOne(database, sql: sql, arguments: [inbox]) else { return (0, 0, nil) }
             return (row["open"], row["waiting"], row["oldest"])
         }
+    }
+
+    package func formerPaths(inbox: String) throws(StoreError) -> [BytePath] {
+        try look { try Data.fetchAll($0, sql: "SELECT path FROM former_paths WHERE inbox = ?", arguments: [inbox]).map { BytePath(blob: $0) } }
     }
 
     package func inboxesWithOpenJobs() throws(StoreError) -> [String] {

@@ -56,17 +56,15 @@ final class Channel: Sendable {
         }
     }
 
-    /// Sends once there is room for at least a part of it.
+    /// Sends as much as there is room for, and waits only where there is none.
     /// - Parameter call: sends with these flags.
     private func sending(_ patience: Patience, _ call: (CInt) -> Int) throws(ChannelError) -> Int {
         let flags = CInt(MSG_NOSIGNAL) | (patience.isEndless ? 0 : CInt(MSG_DONTWAIT))
         while true {
-            try wait(for: POLLOUT, patience)
             do throws(ChannelError) {
                 return try retrying { call(flags) }
             } catch .system(EAGAIN) {
-                // There was room for less than the smallest part.
-                continue
+                try wait(for: POLLOUT, patience)
             }
         }
     }

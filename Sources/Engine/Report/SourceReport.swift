@@ -69,6 +69,14 @@ package struct SourceReport: Sendable, Encodable {
         self.source = Source(path: source)
         started = timestamp()
     }
+
+    /// Nothing was published.
+    mutating func fail(_ failure: Failure, attempts: Int) {
+        status = .failed
+        error = failure
+        renditions = []
+        attempt = max(attempt, attempts)
+    }
 }
 
 // The keys, in one place for each object.

@@ -82,7 +82,7 @@ package final class BatchRun: JobSite {
         state.summary.skipped = work.unchanged.count
         self.state = Mutex(state)
         route = Route(
-            render: settings.render, publisher: settings.publisher,
+            render: settings.render, allocator: settings.allocator, publisher: settings.publisher,
             policy: RetryPolicy(attempts: settings.attempts, first: 0, longest: 0, scope: .workerCrashes), inbox: nil, recipe: "",
             retriesAtOnce: true, wantsSecondOpinion: false, canPause: false)
     }
@@ -159,19 +159,11 @@ package final class BatchRun: JobSite {
 
     private func place(of job: Job) -> Int { state.withLock { $0.places[job.path] ?? 0 } }
 
-    package func names(
-        for job: Job, _ route: Route, insteadOf occupied: (allocation: Allocation, name: BytePath)?,
-        candidates: @escaping (Int) throws(PlanFailure) -> [RenditionName]
-    ) throws -> Allocation {
-        if let occupied { try settings.allocator.release(occupied.allocation, occupied: occupied.name) }
-        return try turns.claim(
-            order: place(of: job), { try settings.allocator.allocate(for: owner(of: job), candidates: candidates) },
-            names: { $0.names.map(\.path) }, losers: \.losers)
+    package func takingTurns(_ job: Job, _ claim: () throws -> Allocation) throws -> Allocation {
+        try turns.claim(order: place(of: job), claim, names: { $0.names.map(\.path) }, losers: \.losers)
     }
 
     package func owner(of job: Job) -> BytePath { settings.outbox.identity(of: job.path) }
-
-    package func publishedReport(for job: Job, version: Int, _ report: @escaping (Int) -> SourceReport) -> PublishedReport? { nil }
 
     package func surroundings(_ route: Route) -> PauseReason? { nil }
 

@@ -60,8 +60,13 @@ extension Spool {
                 mine = new
             } else {
                 mine = try work.folder(job.id.path)
-                if try mine.status(Self.source) != nil {
-                    if try isComplete(job, in: mine) { return .claimed }
+                if let source = try mine.status(Self.source) {
+                    if try isComplete(job, in: mine) {
+                        if job.keepsOriginal || isSame(source, job) { return .claimed }
+                        // It was taken by mistake, and could not be put back then.
+                        try putBack(job, from: mine, to: folder)
+                        return .changed
+                    }
                     // Half a copy that a version before this one has left.
                     try removeCopy(in: mine)
                 }
@@ -96,11 +101,14 @@ extension Spool {
             }
         }
         // Between the look and the rename, something else may have come under the name.
-        guard let taken = try? mine.status(Self.source), isSame(taken, job) else {
-            guard (try? putBack(job, from: mine, to: folder)) != nil else { return .gone }
+        do throws(SystemError) {
+            if let taken = try mine.status(Self.source), isSame(taken, job) { return claimed() }
+            try putBack(job, from: mine, to: folder)
             return .changed
+        } catch {
+            // It is tried again before anything else is taken.
+            return .unavailable(error)
         }
-        return claimed()
     }
 
     private func claimed() -> ClaimOutcome {

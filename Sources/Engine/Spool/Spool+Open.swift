@@ -32,6 +32,10 @@ extension Spool {
     }
 
     private func openPicture(_ job: Job, _ folder: Directory, _ limits: Limits) throws -> SourceFile {
+        // Whoever dropped it may have had it open still, or a crash came before it was compared with what was observed.
+        if !job.keepsOriginal, let source = try folder.status(Self.source), source.kind == .regular, !job.isObserved(source) {
+            throw StillWritten()
+        }
         let opened = try readable(Self.source, name: job.path.lastComponent, in: folder, limits)
         noteOpened([BytePath([]): opened.status], of: job.id)
         return SourceFile(location: .below(folder, opened.path), identity: inbox.appending(job.path), relative: job.path)

@@ -17,9 +17,10 @@ package struct SpoolEntry: Equatable, Sendable {
 
 extension Spool {
     /// Where the source of a job is. Looks for the job's folder also below other candidates and other names: the inbox may have had another one.
+    /// - Parameter former: where spools of this inbox may be besides, because it had another path.
     /// - Throws: what keeps it from being found out, such as an inbox that is missing.
-    package func place(of job: Job, inbox: BytePath) throws(SystemError) -> SourcePlace {
-        if let folders = try find(job.id) {
+    package func place(of job: Job, inbox: BytePath, former: [SpoolLocation] = []) throws(SystemError) -> SourcePlace {
+        if let folders = try find(job.id, [location] + former) {
             note(job.id, isIn: folders)
             if let folder = try folders.job(job.id), try isComplete(job, in: folder) { return .spool }
         }
@@ -34,25 +35,26 @@ extension Spool {
         return .nowhere
     }
 
-    private func find(_ id: JobID) throws(SystemError) -> SpoolFolders? {
+    private func find(_ id: JobID, _ locations: [SpoolLocation]) throws(SystemError) -> SpoolFolders? {
         if try own.job(id) != nil { return own }
-        for candidate in location.candidates.indices {
-            guard let names = try names(at: candidate) else { continue }
-            for name in names {
-                let folders = location.folders(at: candidate, name: BytePath(name))
-                if (try? folders.job(id)).flatMap({ $0 }) != nil { return folders }
+        for location in locations {
+            for candidate in location.candidates.indices {
+                for name in try names(at: candidate, of: location) ?? [] {
+                    let folders = location.folders(at: candidate, name: BytePath(name))
+                    if try folders.job(id) != nil { return folders }
+                }
             }
         }
         return nil
     }
 
     /// The names of the inboxes that have folders at a candidate; nil if there are none, or the candidate cannot be trusted.
-    private func names(at candidate: Int) throws(SystemError) -> [[UInt8]]? {
+    private func names(at candidate: Int, of location: SpoolLocation) throws(SystemError) -> [[UInt8]]? {
         let folders = location.folders(at: candidate, name: BytePath([]))
         do throws(SystemError) {
             return try folders.open(.work).names()
         } catch {
-            if error.isAbsence || error.code == EPERM || error.code == EACCES { return nil }
+            if error.isAbsence || error.code == EPERM { return nil }
             throw error
         }
     }

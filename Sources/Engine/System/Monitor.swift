@@ -43,6 +43,13 @@ final class Monitor<State>: @unchecked Sendable {
         return try body(&state)
     }
 
+    /// Changes something that nobody waits for: it wakes no thread.
+    func note<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&state)
+    }
+
     /// Waits until the body has a value to give, and then lets everybody else look again.
     func wait<Value>(until body: (inout State) throws -> Value?) rethrows -> Value {
         try look { try body(&$0).map { .ready($0) } ?? .wait(until: .never) }

@@ -12,17 +12,7 @@ func nanosecondsSince1970() -> Int {
 }
 
 /// Seconds since 1970 as EXIF writes dates, in UTC.
-func exifDate(seconds: Int) -> String {
-    var time = time_t(seconds)
-    var fields = tm()
-    guard gmtime_r(&time, &fields) != nil else { return "1970:01:01 00:00:00" }
-    func padded(_ value: CInt, _ width: Int) -> String {
-        let text = String(value)
-        return String(repeating: "0", count: max(0, width - text.count)) + text
-    }
-    let date = [padded(fields.tm_year + 1900, 4), padded(fields.tm_mon + 1, 2), padded(fields.tm_mday, 2)].joined(separator: ":")
-    return date + " " + [padded(fields.tm_hour, 2), padded(fields.tm_min, 2), padded(fields.tm_sec, 2)].joined(separator: ":")
-}
+func exifDate(seconds: Int) -> String { formatted(seconds, "%04Y:%m:%d %H:%M:%S") }
 
 /// Now, in UTC, as ISO 8601 with milliseconds.
 package func timestamp() -> String {
@@ -31,7 +21,20 @@ package func timestamp() -> String {
 
 /// A time in milliseconds since 1970, as ISO 8601.
 package func timestamp(milliseconds: Int) -> String {
-    let date = exifDate(seconds: milliseconds / 1000).split(separator: " ")
     let fraction = String(milliseconds % 1000 + 1000).dropFirst()
-    return date[0].split(separator: ":").joined(separator: "-") + "T" + date[1] + "." + fraction + "Z"
+    return "\(formatted(milliseconds / 1000, "%04Y-%m-%dT%H:%M:%S")).\(fraction)Z"
+}
+
+/// Seconds since 1970, in UTC; a time that no calendar has is the first one.
+private func formatted(_ seconds: Int, _ format: String) -> String {
+    var time = time_t(seconds)
+    var fields = tm()
+    if gmtime_r(&time, &fields) == nil {
+        time = 0
+        gmtime_r(&time, &fields)
+    }
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
+        let count = strftime(buffer.baseAddress!, buffer.count, format, &fields)
+        return String(decoding: UnsafeRawBufferPointer(buffer)[..<count], as: UTF8.self)
+    }
 }

@@ -4,7 +4,11 @@ package import Pipeline
 /// Everything that was decided about the sources of a site before they came. A reload makes another one; a job keeps the one that it began with.
 package struct Route: Sendable {
     package let render: RenderSettings
+    /// Gives sources their names.
+    package let allocator: NameAllocator
     package let publisher: Publisher
+    /// Where reports are published with the renditions; nil if none are.
+    package let reports: ReportFiles?
     package let policy: RetryPolicy
     /// The inbox' name, for the report.
     package let inbox: String?
@@ -18,12 +22,13 @@ package struct Route: Sendable {
     package let canPause: Bool
 
     package init(
-        render: RenderSettings, publisher: Publisher, policy: RetryPolicy, inbox: String?, recipe: String, retriesAtOnce: Bool,
-        wantsSecondOpinion: Bool,
-        canPause: Bool
+        render: RenderSettings, allocator: NameAllocator, publisher: Publisher, reports: ReportFiles? = nil, policy: RetryPolicy, inbox: String?,
+        recipe: String, retriesAtOnce: Bool, wantsSecondOpinion: Bool, canPause: Bool
     ) {
         self.render = render
+        self.allocator = allocator
         self.publisher = publisher
+        self.reports = reports
         self.policy = policy
         self.inbox = inbox
         self.recipe = recipe
@@ -69,18 +74,10 @@ package protocol JobSite: AnyObject, Sendable {
     /// The source as the worker is to read it.
     /// - Throws: `StillWritten`, or `Failure` if it cannot be read.
     func open(_ job: Job, _ route: Route) throws -> SourceFile
-    /// The names of a job's renditions.
-    /// - Parameter occupied: the names that it got first, and the one of them that somebody else has taken since.
-    /// - Throws: `Failure`.
-    func names(
-        for job: Job, _ route: Route, insteadOf occupied: (allocation: Allocation, name: BytePath)?,
-        candidates: @escaping (_ version: Int) throws(PlanFailure) -> [RenditionName]
-    ) throws -> Allocation
     /// Who owns the names of a job's renditions.
     func owner(of job: Job) -> BytePath
-    /// The report that is published with the renditions; nil if there is none.
-    /// - Parameter version: that of the names.
-    func publishedReport(for job: Job, version: Int, _ report: @escaping (_ milliseconds: Int) -> SourceReport) -> PublishedReport?
+    /// Has a job's names claimed when it is its turn.
+    func takingTurns(_ job: Job, _ claim: () throws -> Allocation) throws -> Allocation
     /// Why nothing can be written now; nil if it can. Asked after a failure that may be the surroundings' fault.
     func surroundings(_ route: Route) -> PauseReason?
 

@@ -7,6 +7,7 @@ package final class RenditionMaker {
     private let workers: WorkerPool
     private let cancellation: Cancellation
     private var borrowed: WorkerSlot?
+    private var lastBorrowed: ObjectIdentifier?
     /// Planners of pipelines whose sources may all be in the cache, so that no worker is needed.
     private var cachePlanners: [ObjectIdentifier: Planner] = [:]
     /// Makes the names of staged files distinct.
@@ -27,8 +28,9 @@ package final class RenditionMaker {
 
     private var slot: WorkerSlot {
         if let borrowed { return borrowed }
-        let slot = workers.lend(cancellation)
+        let slot = workers.lend(cancellation, last: lastBorrowed)
         borrowed = slot
+        lastBorrowed = ObjectIdentifier(slot)
         return slot
     }
 

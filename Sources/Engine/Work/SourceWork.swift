@@ -20,8 +20,8 @@ struct SourceWork {
     var cached: CachedJob?
     /// The source as it was read, for the next run.
     var sourceFingerprint: Fingerprint?
-    /// The pictures that were rendered: the source, or its members.
-    private(set) var rendered: [BytePath] = []
+    /// The pictures that were rendered: the source, or its members; nil before it was opened.
+    private(set) var rendered: [BytePath]?
 
     /// A job that is not open yet.
     init(_ job: Job, _ route: Route) {
@@ -66,6 +66,7 @@ struct SourceWork {
     }
 
     mutating func add(_ warnings: [Warning]) {
+        if warnings.isEmpty { return }
         var known = Set(report.warnings)
         for warning in warnings where known.insert(warning).inserted { report.warnings.append(warning) }
     }

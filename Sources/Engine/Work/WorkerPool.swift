@@ -40,8 +40,15 @@ package final class WorkerPool: Sendable {
     // MARK: - Lending
 
     /// A worker that nobody else has until it is given back.
-    func lend(_ cancellation: Cancellation) -> WorkerSlot {
-        let slot = state.withLock { Lent(slot: $0.idle.popLast()) }.slot ?? WorkerSlot(self)
+    /// - Parameter last: the one that the thread had last. The system keeps a thread and the process that it talks to on one processor, so two threads
+    ///   that exchange their workers end up on one, and the other processor idles.
+    func lend(_ cancellation: Cancellation, last: ObjectIdentifier?) -> WorkerSlot {
+        let slot =
+            state.withLock { state in
+                let own = state.idle.lastIndex { ObjectIdentifier($0) == last }
+                // Otherwise the one that has been idle for the shortest time: its memory is warm.
+                return Lent(slot: own.map { state.idle.remove(at: $0) } ?? state.idle.popLast())
+            }.slot ?? WorkerSlot(self)
         slot.cancellation = cancellation
         return slot
     }

@@ -1,0 +1,54 @@
+// One attempt at a job, from the lease to the end.
+import Pipeline
+
+/// An attempt that a lane works on. Used from that lane's thread alone.
+final class Attempt {
+    let lease: Lease
+    /// What was decided when the attempt began, whatever a reload has changed since.
+    let route: Route
+    var work: SourceWork
+    var outputs: [StagedFile] = []
+    var allocation: Allocation?
+    /// The names of the renditions at a version, once they are planned.
+    var candidates: ((_ version: Int) throws(PlanFailure) -> [RenditionName])?
+    /// The renditions as they were published.
+    var files: Fingerprint?
+
+    var job: Job { lease.job }
+
+    init(_ lease: Lease, _ route: Route) {
+        self.lease = lease
+        self.route = route
+        work = SourceWork(lease.job, route)
+    }
+
+    /// Finds names for the renditions, and records them as the source's own.
+    /// - Parameter occupied: one of the names that it got before, which somebody else has taken since.
+    func takeNames(_ site: any JobSite, insteadOf occupied: BytePath? = nil) throws {
+        guard let candidates else { throw Failure(.internal, stage: "publish", "a rendition without a plan") }
+        if let occupied, let allocation { try route.allocator.release(allocation, occupied: occupied) }
+        // The report is one of the names, so that two sources never write one report.
+        let allocation = try site.takingTurns(job) {
+            try self.route.allocator.allocate(
+                for: site.owner(of: self.job), extra: { version in self.reportPath(version).map { [$0] } ?? [] }, candidates: candidates)
+        }
+        self.allocation = allocation
+    }
+
+    private func reportPath(_ version: Int) -> BytePath? { route.reports?.path(for: job.path, version: version) }
+
+    /// What there is to publish.
+    func publication(owner: BytePath) -> Publication {
+        let report = reportPath(allocation?.version ?? 1).map { path in
+            PublishedReport(path: path) { milliseconds in
+                var report = self.work.report
+                report.status = .done
+                report.milliseconds.publish = milliseconds
+                return ReportFiles.bytes(of: report)
+            }
+        }
+        return Publication(
+            outputs: outputs, names: work.names ?? [], owner: owner, owned: allocation?.owned ?? [], overwrites: route.render.overwrites,
+            report: report)
+    }
+}

@@ -1,0 +1,113 @@
+// How an attempt ends that has published nothing, and how the queue hears of it.
+import Pipeline
+
+extension JobRunner {
+    // MARK: - Failures
+
+    /// An attempt has failed: again later, never again, or not the source's fault.
+    func fail(_ attempt: Attempt, _ failure: Failure, _ site: any JobSite) {
+        switch attempt.route.policy.decide(after: failure, surroundings: { site.surroundings(attempt.route) }) {
+        case .pause(let reason): obstruct(attempt, Pause(reason, failure.message), failure, site)
+        // What is retried at once has had all its attempts.
+        case .retry: attemptFailed(attempt, failure, isFinal: attempt.route.retriesAtOnce, site)
+        case .final: attemptFailed(attempt, failure, isFinal: true, site)
+        }
+    }
+
+    private func attemptFailed(_ attempt: Attempt, _ failure: Failure, isFinal: Bool, _ site: any JobSite) {
+        let job = attempt.job
+        for effect in effects(of: JobUpdate(attempt.lease, .attemptFailed(failure, isFinal: isFinal, now: wallClock())), site) {
+            switch effect {
+            case .retry(let after):
+                site.happened(.postponed(failure, attempt: job.progress.attempts, after: after), to: job, files: nil, source: nil)
+            case .deadLetter(let failure): deadLetter(attempt, failure, site)
+            case .claim, .attempt, .settle, .countDone, .countFailed, .lost, .completeNote, .adopt, .outOfStep: break
+            }
+        }
+    }
+
+    /// Something around the job is broken: the inbox pauses, and the job waits, which costs no attempt.
+    func obstruct(_ attempt: Attempt, _ pause: Pause, _ failure: Failure?, _ site: any JobSite) {
+        let reason = failure ?? Failure(.ioError, stage: "publish", pause.message)
+        guard attempt.route.canPause else { return attemptFailed(attempt, reason, isFinal: true, site) }
+        site.pause(pause)
+        update([JobUpdate(attempt.lease, .obstructed(reason, now: wallClock()))], site)
+        site.happened(.obstructed, to: attempt.job, files: nil, source: nil)
+    }
+
+    func interrupt(_ attempt: Attempt, _ site: any JobSite) {
+        update([JobUpdate(attempt.lease, .interrupted)], site)
+        site.happened(.interrupted, to: attempt.job, files: nil, source: nil)
+    }
+
+    // MARK: - Moving the source
+
+    /// Moves a source that has failed for good to `failed/`.
+    func deadLetter(_ attempt: Attempt, _ failure: Failure, _ site: any JobSite) {
+        let job = attempt.job
+        note(.files, attempt.lease, "put away")
+        attempt.work.close()
+        do throws(SystemError) {
+            try FaultPoint.pass(.afterOutcomeRecord)
+            try site.deadLetter(job, failure)
+        } catch {
+            return obstruct(attempt, Pause(error, missing: .missingInbox), nil, site)
+        }
+        guard !update([JobUpdate(attempt.lease, .settled)], site).isEmpty else { return }
+        let attempts = max(1, job.progress.attempts)
+        attempt.work.report.fail(failure, attempts: attempts)
+        site.happened(
+            .failed(attempt.work.report, failure, attempts: attempts), to: job, files: nil, source: attempt.work.sourceFingerprint)
+    }
+
+    /// Gives a source that somebody still writes to back to the inbox.
+    func putBack(_ attempt: Attempt, _ site: any JobSite) {
+        note(.files, attempt.lease, "put back")
+        do throws(SystemError) {
+            try site.putBack(attempt.job)
+        } catch {
+            return obstruct(attempt, Pause(error, missing: .missingInbox), nil, site)
+        }
+        update([JobUpdate(attempt.lease, .returned)], site)
+        site.happened(.returned, to: attempt.job, files: nil, source: nil)
+    }
+
+    // MARK: - The queue
+
+    private func effects(of change: JobUpdate, _ site: any JobSite) -> [JobEffect] {
+        var found: [JobEffect] = []
+        update([change], site) { found += $1 }
+        return found
+    }
+
+    /// Records what has happened.
+    /// - Returns: the jobs of which it is recorded.
+    @discardableResult
+    func update(_ updates: [JobUpdate], _ site: any JobSite, _ each: (Job, [JobEffect]) -> Void = { _, _ in }) -> Set<JobID> {
+        guard !updates.isEmpty else { return [] }
+        do {
+            let outcomes = try store.update(updates)
+            try FaultPoint.pass(.afterFinishRecord)
+            var recorded: Set<JobID> = []
+            for (update, outcome) in zip(updates, outcomes) {
+                let job = update.lease.job
+                switch outcome {
+                case .changed(let progress, let effects):
+                    recorded.insert(job.id)
+                    // What waits is due at some time that the dispatcher must know.
+                    if let progress, progress.state == .waiting {
+                        dispatcher.added(to: job.inbox, due: .now + .milliseconds(max(0, progress.notBefore - wallClock())))
+                    }
+                    each(job, effects)
+                case .leaseLost: site.happened(.leaseLost, to: job, files: nil, source: nil)
+                }
+            }
+            return recorded
+        } catch {
+            let trouble = (error as? StoreError)?.pauseReason ?? .ioError
+            site.defer(updates)
+            site.pause(Pause(trouble, "\(error)"))
+            return []
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// What a lane does with rendered sources: puts their renditions in place, and lets the originals go.
+import Pipeline
+
+extension JobRunner {
+    /// How often a name may be taken by somebody else between its choice and the rename.
+    private static let mostNames = 8
+
+    func publish(_ rendered: inout [Attempt], _ site: any JobSite) {
+        var attempts = rendered
+        rendered = []
+        for _ in 0..<Self.mostNames where !attempts.isEmpty { attempts = publishOnce(attempts, site) }
+        for attempt in attempts {
+            fail(attempt, Failure(.nameTaken, stage: "publish", "others take the names of its renditions again and again"), site)
+        }
+    }
+
+    /// - Returns: those whose name was taken by somebody else in between, with other names.
+    private func publishOnce(_ attempts: [Attempt], _ site: any JobSite) -> [Attempt] {
+        note(.files, attempts[0].lease, "publish")
+        guard let attempts = stillHeld(attempts, site), !attempts.isEmpty else { return [] }
+        let outcomes = attempts[0].route.publisher.publish(attempts.map { $0.publication(owner: site.owner(of: $0.job)) })
+        var published: [Attempt] = []
+        var again: [Attempt] = []
+        for (attempt, outcome) in zip(attempts, outcomes) {
+            switch outcome {
+            case .published(let milliseconds, let files):
+                attempt.work.report.status = attempt.route.render.isDryRun ? .planned : .done
+                attempt.work.report.milliseconds.publish += milliseconds
+                attempt.files = files
+                published.append(attempt)
+            case .nameOccupied(let name): if rename(attempt, name, site) { again.append(attempt) }
+            case .failed(let error): fail(attempt, error.asOutputFailure, site)
+            }
+        }
+        let recorded = update(published.map { JobUpdate($0.lease, .published) }, site)
+        settle(published.filter { recorded.contains($0.job.id) }, site)
+        return again
+    }
+
+    /// Gives an attempt the next names that are free.
+    /// - Returns: false if there are none, and the attempt is over.
+    private func rename(_ attempt: Attempt, _ occupied: BytePath, _ site: any JobSite) -> Bool {
+        do {
+            try attempt.takeNames(site, insteadOf: occupied)
+            let names = attempt.allocation?.names ?? []
+            attempt.work.rename(names)
+            attempt.work.add([attempt.allocation?.warning].compactMap { $0 })
+            try attempt.route.render.outbox.redirect(attempt.outputs, to: names)
+            return true
+        } catch let error as SystemError {
+            fail(attempt, error.asOutputFailure, site)
+        } catch let error as StoreError {
+            obstruct(attempt, Pause(error.pauseReason, error.description), error.asFailure, site)
+        } catch {
+            fail(attempt, attempt.work.failure(from: error), site)
+        }
+        return false
+    }
+
+    /// Those whose leases still hold; nil if that cannot be found out. Asked only if so much time has passed that one may have run out.
+    private func stillHeld(_ attempts: [Attempt], _ site: any JobSite) -> [Attempt]? {
+        guard attempts.contains(where: { .now > $0.lease.taken + .milliseconds(Dispatcher.lease / 2) }) else { return attempts }
+        do throws(StoreError) {
+            let held = Set(try store.extend(attempts.map(\.lease), by: Dispatcher.lease).map(\.job.id))
+            for attempt in attempts where !held.contains(attempt.job.id) { site.happened(.leaseLost, to: attempt.job, files: nil, source: nil) }
+            return attempts.filter { held.contains($0.job.id) }
+        } catch {
+            for attempt in attempts { obstruct(attempt, Pause(error.pauseReason, error.description), error.asFailure, site) }
+            return nil
+        }
+    }
+
+    /// Lets the originals of published jobs leave the spool. The moves share their syncs.
+    func settle(_ attempts: [Attempt], _ site: any JobSite) {
+        guard let first = attempts.first else { return }
+        note(.files, first.lease, "put away")
+        var left: [Attempt] = []
+        var folders: Set<BytePath> = []
+        for attempt in attempts {
+            // Nothing in the spool is open any more when it is moved or removed: network file systems keep what is open.
+            attempt.work.close()
+            do throws(SystemError) {
+                try FaultPoint.pass(.afterOutcomeRecord)
+                folders.formUnion(try site.settle(attempt.job, rendered: attempt.work.rendered))
+                left.append(attempt)
+            } catch {
+                obstruct(attempt, Pause(error, missing: .missingInbox), nil, site)
+            }
+        }
+        do throws(SystemError) {
+            for folder in folders { try DurableFile.syncFolder(folder) }
+        } catch {
+            for attempt in left { obstruct(attempt, Pause(error, missing: .missingInbox), nil, site) }
+            return
+        }
+        let recorded = update(left.map { JobUpdate($0.lease, .settled) }, site)
+        for attempt in left where recorded.contains(attempt.job.id) {
+            // An earlier start may have rendered it.
+            if attempt.work.rendered == nil { attempt.work.report.status = .done }
+            site.happened(.done(attempt.work.report), to: attempt.job, files: attempt.files, source: attempt.work.sourceFingerprint)
+        }
+    }
+}

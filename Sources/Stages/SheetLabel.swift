@@ -54,14 +54,14 @@ struct SheetLabel: Sendable {
 
     /// The text as ink; where it is too long, its beginning and its end.
     private func fitting(_ text: String, width: Int, size: Int) throws -> Image? {
-        guard text.contains(where: { !$0.isWhitespace }) else { return nil }
-        var ink = try Image.text(text, size: size)
+        guard var ink = try Image.text(text, size: size) else { return nil }
         var kept = text.count
         while ink.width > width && kept > 2 {
             kept = min(kept - 1, kept * width / ink.width)
             // Names that belong together differ at their ends.
             let shortened = String(text.prefix((kept + 1) / 2)) + "…" + String(text.suffix(kept / 2))
-            ink = try Image.text(shortened, size: size)
+            guard let smaller = try Image.text(shortened, size: size) else { return nil }
+            ink = smaller
         }
         return ink
     }

@@ -65,7 +65,8 @@ extension Image {
 
     /// A line of text as one band, 255 where there is ink; as large as its ink. Its `yoffset` is how far that is below the line's top.
     /// - Parameter size: of the type, in pixels.
-    package static func text(_ text: String, size: Int) throws(VipsError) -> Image {
+    /// - Returns: nil if nothing of the text is visible, such as spaces.
+    package static func text(_ text: String, size: Int) throws(VipsError) -> Image? {
         let escaped = text.reduce(into: "") { result, character in
             switch character {
             case "&": result += "&amp;"
@@ -75,7 +76,11 @@ extension Image {
             }
         }
         // At 72 dots an inch a point of type is a pixel.
-        return try Operation("text", ["text": .string(escaped), "font": .string("Sans \(size)"), "dpi": 72]).image()
+        do throws(VipsError) {
+            return try Operation("text", ["text": .string(escaped), "font": .string("Sans \(size)"), "dpi": 72]).image()
+        } catch  where error.message.contains("no text to render") {
+            return nil
+        }
     }
 }
 

@@ -72,6 +72,9 @@ extension Image {
         return [UInt8](UnsafeRawBufferPointer(start: memory, count: size))
     }
 
+    /// Computes all pixels and keeps none of them.
+    package func evaluated() throws(VipsError) { _ = try Operation("avg", ["in": .image(self)]) }
+
     /// The picture with its pixels computed once and held in memory; the source is no longer needed.
     package func inMemory() throws(VipsError) -> Image {
         guard let copy = vips_image_copy_memory(pointer) else { throw VipsError.failed(operation: "copy_memory") }

@@ -23,6 +23,12 @@ package struct VipsError: Error, Equatable, CustomStringConvertible {
     /// One sentence of ours, or libvips' own text where the operation failed.
     package let message: String
 
+    package init(reason: Reason, operation: String, message: String) {
+        self.reason = reason
+        self.operation = operation
+        self.message = message
+    }
+
     package var description: String { "\(operation): \(message)" }
 
     /// The failure of an operation, with the text that libvips left in its error buffer.

@@ -48,13 +48,6 @@ package enum VipsLibrary {
     /// Bytes that libvips has allocated for pixels and buffers; equal before and after a piece of work that leaks none.
     package static var trackedBytes: Int { vips_tracked_get_mem() }
 
-    /// Makes sure that a success is one: the error buffer must be empty.
-    /// - Throws: `VipsError` with the buffer's text.
-    package static func requireNoErrors(after operation: String) throws(VipsError) {
-        let text = takeErrors()
-        guard text.isEmpty else { throw VipsError(reason: .failed, operation: operation, message: text) }
-    }
-
     /// Takes the text of libvips' error buffer, which is one for the whole process, and empties it. Empty where there was no error.
     package static func takeErrors() -> String {
         guard let text = vips_error_buffer_copy() else { return "" }

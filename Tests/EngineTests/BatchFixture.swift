@@ -30,7 +30,7 @@ extension CommandRunner {
         let location = OutboxLocation(BytePath(folder.path(out)))
         let found = SourceWalk.find([BytePath(folder.path("in"))], outbox: location.path)
         let pipeline = try LoadedPipeline(path: folder.path("p.yaml"))
-        let outbox = Outbox(path: location.path, holdsOpen: true)
+        let outbox = Outbox(path: location.path, of: .run)
         var render = RenderSettings(
             pipeline: pipeline, limits: Limits(), outbox: outbox, keepsTree: false, memory: memory, cancellation: Cancellation())
         render.cache = try cache(pipeline)

@@ -60,7 +60,7 @@ private final class TestNames: NameStore {
 
     init() throws {
         folder = try TemporaryFolder()
-        outbox = Outbox(path: BytePath(folder.path("out")), holdsOpen: true)
+        outbox = Outbox(path: BytePath(folder.path("out")), of: .run)
         _ = try outbox.folder(BytePath([]))
     }
 
@@ -87,7 +87,7 @@ private final class TestNames: NameStore {
         for name in allocation.names {
             try folder.write("x", to: "out/" + name.path.text)
             guard let owner else { continue }
-            Outbox.setWriter(BytePath(owner), of: try OpenFile.reading(BytePath(folder.path("out/" + name.path.text))))
+            Outbox(path: BytePath(folder.path("out")), of: .run).setWriter(BytePath(owner), of: try OpenFile.reading(BytePath(folder.path("out/" + name.path.text))))
         }
     }
 

@@ -11,7 +11,9 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func outbox(holdsOpen: Bool, _ name: String = "out") -> Outbox { Outbox(path: BytePath(folder.path(name)), holdsOpen: holdsOpen) }
+    private func outbox(holdsOpen: Bool, _ name: String = "out") -> Outbox {
+        Outbox(path: BytePath(folder.path(name)), of: holdsOpen ? .run : .dropFolder)
+    }
 
     private func publish(_ names: [String], into outbox: Outbox) throws {
         for file in try outbox.stage(names.map { RenditionName(path: BytePath($0)) }, newToken: { DurableFile.newToken }) {
@@ -107,12 +109,25 @@ import Testing
         #expect(try #require(try outbox.status(BytePath("b"))).mode & 0o055 == 0o055)
     }
 
+    @Test("What a drop folder has written is no source of a run, and the other way round")
+    func writersOfTheOther() throws {
+        let (run, dropFolder) = (outbox(holdsOpen: true), outbox(holdsOpen: false))
+        let name = BytePath("a.jpg")
+        for (user, other) in [(run, dropFolder), (dropFolder, run)] {
+            let file = try #require(try user.stage([RenditionName(path: name)], newToken: { DurableFile.newToken }).first)
+            user.setWriter(BytePath("shop/a.jpg"), of: file.file)
+            try file.publish()
+            // The folder for temporary files may have no attributes; then nobody is named.
+            #expect(["shop/a.jpg", nil].contains(user.writer(of: name)?.text) && other.writer(of: name) == nil)
+        }
+    }
+
     @Test("A file says who it was made of, and never by an absolute path")
     func writer() throws {
         let outbox = outbox(holdsOpen: true)
         try publish(["a.webp", "b.webp"], into: outbox)
-        Outbox.setWriter(BytePath("../in/a.jpg"), of: try OpenFile.reading(BytePath(folder.path("out/a.webp"))))
-        Outbox.setWriter(BytePath("/home/anna/a.jpg"), of: try OpenFile.reading(BytePath(folder.path("out/b.webp"))))
+        outbox.setWriter(BytePath("../in/a.jpg"), of: try OpenFile.reading(BytePath(folder.path("out/a.webp"))))
+        outbox.setWriter(BytePath("/home/anna/a.jpg"), of: try OpenFile.reading(BytePath(folder.path("out/b.webp"))))
         // The folder for temporary files may have no attributes; then nobody is named.
         #expect([BytePath("../in/a.jpg"), nil].contains(outbox.writer(of: BytePath("a.webp"))))
         #expect(outbox.writer(of: BytePath("b.webp")) == nil)

@@ -12,7 +12,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        outbox = Outbox(path: BytePath(folder.path("out")), holdsOpen: true)
+        outbox = Outbox(path: BytePath(folder.path("out")), of: .run)
         _ = try outbox.folder(BytePath([]))
     }
 

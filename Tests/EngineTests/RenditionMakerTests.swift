@@ -33,7 +33,7 @@ import Testing
         limits.maximumOutputBytes = outputBytes
         return RenderSettings(
             pipeline: try LoadedPipeline(path: runner.folder.path("p.yaml")), limits: limits,
-            outbox: Outbox(path: BytePath(runner.folder.path("out")), holdsOpen: true),
+            outbox: Outbox(path: BytePath(runner.folder.path("out")), of: .run),
             keepsTree: false, memory: MemoryBudget(bytes: 1 << 30), cancellation: cancellation)
     }
 

@@ -22,7 +22,7 @@ private let sources = [
 ]
 private let frames = [PixelSize(30, 20), PixelSize(19, 31), PixelSize(13, 13), PixelSize(1, 7), PixelSize(7, 1)]
 
-/// §4 in floating point, written apart from the code: the size at which a mode draws, and where.
+/// The content modes in floating point, written independently of the code: the size at which a mode draws, and where.
 private func expectedBox(_ picture: PixelSize, _ frame: PixelSize, _ mode: String, anchor: String = "center") -> [Int] {
     let (w, h) = (Double(picture.width), Double(picture.height))
     let (frameWidth, frameHeight) = (Double(frame.width), Double(frame.height))

@@ -1,5 +1,5 @@
 // libvips for tests: started once, and watched for warnings.
-package import Vips
+import Vips
 
 /// libvips in a test process.
 package enum TestVips {

@@ -28,7 +28,7 @@ package struct LoadedMill: Sendable {
         /// whole keeps its names; else the absolute path. Without links.
         package let outboxKey: BytePath
 
-        /// Where reports go.
+        /// The places of its reports in the outbox.
         package var reports: ReportFiles { ReportFiles(besideRenditions: settings.reports == .beside) }
         package var ignored: IgnoredNames { IgnoredNames(settings.ignore) }
     }

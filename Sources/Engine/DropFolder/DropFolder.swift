@@ -135,7 +135,7 @@ package final class DropFolder: Sendable {
     }
 
     private func route(_ inbox: LoadedMill.Inbox, _ mill: LoadedMill) -> Route {
-        let outbox = Outbox(path: inbox.outbox, holdsOpen: false)
+        let outbox = Outbox(path: inbox.outbox, of: .dropFolder)
         let render = RenderSettings(
             pipeline: inbox.pipeline, limits: mill.limits, outbox: outbox, keepsTree: inbox.settings.keepsTree,
             overwrites: inbox.settings.collision == .overwrite, memory: memory, cancellation: cancellation)
@@ -348,7 +348,7 @@ private final class RetryPolicies: Sendable {
 
     init(_ mill: LoadedMill) { policies = Mutex(Self.policies(of: mill)) }
 
-    /// Of an inbox that is no longer in the mill file, nothing is attempted again.
+    /// The retry policy of an inbox that is no longer in the mill file: one attempt.
     subscript(inbox: String) -> RetryPolicy { policies.withLock { $0[inbox] ?? RetryPolicy(attempts: 1) } }
 
     func set(_ mill: LoadedMill) { policies.withLock { $0 = Self.policies(of: mill) } }

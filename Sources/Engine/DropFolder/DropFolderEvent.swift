@@ -16,13 +16,13 @@ package enum DropFolderEvent: Sendable {
     case recovered(Int)
     /// Somebody has removed a claimed source.
     case lost(JobID, BytePath)
-    /// Where originals go.
+    /// The folders that originals are moved to.
     case spool(done: BytePath, failed: BytePath)
     /// A sentence about something that has no better name.
     case trouble(String)
 }
 
-/// Who listens to the drop folder. Called from any thread.
+/// Receives the events of a drop folder. Called from any thread.
 package protocol DropFolderObserver: Sendable {
     /// - Parameter inbox: its name.
     func happened(_ event: DropFolderEvent, inbox: String)

@@ -31,7 +31,7 @@ package struct DropFolderStatus: Sendable {
     }
 
     package let inboxes: [Inbox]
-    /// What runs, and the path of its inbox.
+    /// The jobs under way, each with the path of its inbox.
     package let running: [(inbox: BytePath, job: RunningJob)]
     package let failures: [RecentFailure]
     package let isDraining: Bool

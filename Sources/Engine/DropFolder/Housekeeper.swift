@@ -87,7 +87,7 @@ final class Housekeeper: Sendable {
         var place: OwnedName?
         while pauseBetweenTurns() {
             let end = Moment.now + Self.records
-            // Thousands at a time, so that nobody waits for it for long.
+            // In small transactions: lanes wait for the store meanwhile.
             while let removed = try? store.prune(keeping: Self.keptJobs), removed > 0, .now < end {}
             place = releaseNames(after: place)
             for controller in controllers() { controller.forgetMissingOriginals(limit: Self.checkedAtOnce) }
@@ -101,7 +101,7 @@ final class Housekeeper: Sendable {
         let outboxes = Dictionary(controllers().map { ($0.inbox.outboxKey, $0) }) { first, _ in first }
         for (key, names) in Dictionary(grouping: names, by: \.outbox) {
             guard let controller = outboxes[key], controller.outboxPause == nil else { continue }
-            let outbox = Outbox(path: controller.inbox.outbox, holdsOpen: false)
+            let outbox = Outbox(path: controller.inbox.outbox, of: .dropFolder)
             let busy = Set(controllers().flatMap(\.busyOwners))
             let gone = names.filter { !busy.contains($0.source) && (try? outbox.status($0.name)) == .some(nil) }
             try? store.release(gone.map(\.name), in: key)

@@ -1,4 +1,4 @@
-// One inbox at work: what is done with its sources now, what is under way, and why it pauses.
+// One inbox at work: its configuration, the jobs under way, and its pause.
 import Glibc
 import Pipeline
 import Synchronization
@@ -132,7 +132,7 @@ final class InboxController: Sendable {
         watcher?.answer(path: job.path, observed: job.observed, answer)
     }
 
-    /// Whether a file that stays in the inbox needs nothing more.
+    /// A file that stays in the inbox was processed, and neither it nor the pipeline has changed since.
     func isDone(_ path: BytePath, _ observed: ObservedFile) -> Bool {
         state.withLock { state in
             guard state.inbox.settings.originals == .keep else { return false }

@@ -106,7 +106,7 @@ struct InboxRecovery {
         let (ours, present) = (controller.shared.prefix, controller.shared.owner)
         var folders: Set<BytePath> = []
         for job in jobs { for name in try store.names(of: job.owner, in: inbox.outboxKey) { folders.insert(name.directory) } }
-        Outbox(path: inbox.outbox, holdsOpen: false).removeLeftovers(in: folders, prefix: ours, present: present)
+        Outbox(path: inbox.outbox, of: .dropFolder).removeLeftovers(in: folders, prefix: ours, present: present)
         try spool.removeLeftovers(of: jobs, prefix: ours, present: present)
     }
 }

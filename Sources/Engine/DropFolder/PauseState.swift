@@ -1,4 +1,4 @@
-// Why an inbox takes nothing, and when it goes on: pure, it is told what has happened and when.
+// The pause of one inbox: its reason, and the time of the next look. It reads no clock and no disk.
 import Pipeline
 
 /// The pause of an inbox, and how often it has come back.

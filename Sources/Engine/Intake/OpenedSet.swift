@@ -75,7 +75,6 @@ func namingMember<Value>(_ member: SourceFile, _ work: () throws(Failure) -> Val
     do throws(Failure) {
         return try work()
     } catch {
-        let name = member.location.name.printable
-        throw Failure(.setMemberFailed, stage: error.stage, "the member '\(name)' failed: \(error.message)", detail: error.detail)
+        throw error.ofMember(member.location.name.printable)
     }
 }

@@ -17,7 +17,7 @@ package struct NameAllocator: Sendable {
 
     /// - Parameters:
     ///   - outbox: the outbox as the record knows it.
-    ///   - isGone: whether a source certainly no longer exists, so that its names are free. Not if a missing mount may hide it.
+    ///   - isGone: whether nothing is at a source's place any more, so that its names are free.
     ///   - isSource: whether a name is that of a source of this run, which is never replaced.
     package init(
         store: any NameStore, outbox: BytePath, folder: Outbox, policy: CollisionPolicy, isGone: @escaping @Sendable (_ owner: BytePath) -> Bool,

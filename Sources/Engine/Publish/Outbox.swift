@@ -6,21 +6,31 @@ import Synchronization
 /// An outbox. It is opened as the user named it; below it no link is followed, so nothing is ever written outside of it. For any number of threads.
 package final class Outbox: Sendable {
     package let path: BytePath
-    private let holdsOpen: Bool
+    private let user: User
     private let open = Mutex<[BytePath: Directory]>([:])
 
     /// More are not held open: a source tree may have more folders than a process may have descriptors.
     private static let mostOpen = 64
     /// Who wrote a rendition: an attribute of the file, for the case that the record of names is lost.
     private static let writerAttribute = "user.imagemill.source"
+    /// Begins the attribute where sources are known by their inbox: those of a run are relative paths, which never begin so.
+    private static let inboxMark = Array("//".utf8)
 
-    /// - Parameter holdsOpen: for a run: the outbox is made if it is missing, and folders are held open. Without it, for a drop folder: nothing is
-    ///   held open, since that would keep a file system from being unmounted; the outbox must be there, since it may be a mount; and new folders
-    ///   are synced into the one above.
-    package init(path: BytePath, holdsOpen: Bool) {
-        self.path = path
-        self.holdsOpen = holdsOpen
+    /// Who writes into it.
+    package enum User: Sendable {
+        /// The outbox is made if it is missing, and folders are held open.
+        case run
+        /// Nothing is held open, since that would keep a file system from being unmounted; the outbox must be there, since it may be a mount; and
+        /// new folders are synced into the one above.
+        case dropFolder
     }
+
+    package init(path: BytePath, of user: User) {
+        self.path = path
+        self.user = user
+    }
+
+    private var holdsOpen: Bool { user == .run }
 
     // MARK: - Folders
 
@@ -170,12 +180,15 @@ package final class Outbox: Sendable {
     /// The source that a rendition was made of, as the file itself says; nil if it does not.
     package func writer(of name: BytePath) -> BytePath? {
         guard let found = try? lookUp(name) else { return nil }
-        return found.folder.attribute(Self.writerAttribute, of: found.name).map { BytePath($0) }
+        guard let bytes = found.folder.attribute(Self.writerAttribute, of: found.name) else { return nil }
+        // What a drop folder has written is no source that a run could look for, and the other way round.
+        guard bytes.starts(with: Self.inboxMark) == (user == .dropFolder) else { return nil }
+        return BytePath(user == .run ? bytes : Array(bytes.dropFirst(Self.inboxMark.count)))
     }
 
     /// Notes in a file who it was made of. An absolute path is not noted: a folder that is passed on must not tell where it was made.
-    static func setWriter(_ owner: BytePath, of file: OpenFile) {
+    func setWriter(_ owner: BytePath, of file: OpenFile) {
         guard !owner.bytes.isEmpty, owner.bytes.first != UInt8(ascii: "/") else { return }
-        file.setAttribute(writerAttribute, to: owner.bytes)
+        file.setAttribute(Self.writerAttribute, to: (user == .run ? [] : Self.inboxMark) + owner.bytes)
     }
 }

@@ -53,7 +53,7 @@ final class PublishAttempt {
     // MARK: - Steps
 
     func prepare() throws(PublishTrouble) {
-        for output in publication.outputs { Outbox.setWriter(publication.owner, of: output.file) }
+        for output in publication.outputs { outbox.setWriter(publication.owner, of: output.file) }
         guard durability == .synced else { return }
         for output in publication.outputs {
             try system { () throws(SystemError) in
@@ -95,7 +95,7 @@ final class PublishAttempt {
         let staged = try system { () throws(SystemError) in
             let staged = try StagedFile(in: folder, destination: report.path, token: newToken())
             try staged.file.append(report.bytes(milliseconds), for: report.path)
-            Outbox.setWriter(publication.owner, of: staged.file)
+            outbox.setWriter(publication.owner, of: staged.file)
             if durability == .synced { try staged.sync() }
             try FaultPoint.pass(.afterReportWrite)
             return staged

@@ -14,13 +14,16 @@ struct Renderer {
 
     /// Renders renditions of the plan, by their places in it, each into its descriptor.
     func render(_ source: ProbedSource, _ wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
+        let trial = DecoderTrial {
+            try source.reopened(shrink: plan.load.shrink, allFrames: plan.load.loadsAllFrames, tolerance: pipeline.tolerance).evaluated()
+        }
         let image = try source.image(plan.load, tolerance: pipeline.tolerance)
         let metadata = SourceMetadata(image)
-        let (starts, warnings) = try starts(from: image)
-        let beginning = Beginning(starts: starts, metadata: metadata, warnings: try warnings + source.warnings(pipeline.tolerance))
-        return try render(beginning, wanted, to: outputs) {
-            _ = try source.reopened(shrink: plan.load.shrink, tolerance: pipeline.tolerance).inMemory()
-        }
+        let truncated = try source.warnings(pipeline.tolerance)
+        let (starts, warnings) = try judging(trial) { try self.starts(from: image) }
+        // What is missing of a file was said already.
+        let judge = truncated.isEmpty ? trial : nil
+        return try render(Beginning(starts: starts, metadata: metadata, warnings: warnings + truncated), wanted, to: outputs, judge)
     }
 
     /// Where the renditions begin.
@@ -31,19 +34,33 @@ struct Renderer {
         let warnings: [Warning]
     }
 
-    /// - Parameter decode: decodes the source to nothing, to tell whether an error is its fault.
-    func render(_ beginning: Beginning, _ wanted: [Int], to outputs: [OpenFile], decode: () throws -> Void) throws -> RenderResult {
+    /// - Parameter trial: judges messages of libvips; nil if they are to be ignored.
+    func render(_ beginning: Beginning, _ wanted: [Int], to outputs: [OpenFile], _ trial: DecoderTrial?) throws -> RenderResult {
         var sizes: [RenderedSize] = []
+        var warnings = beginning.warnings
         for (index, output) in zip(wanted, outputs) {
             let rendition = plan.renditions[index]
-            do {
-                sizes.append(try render(rendition, from: beginning.starts[index], beginning.metadata, to: output))
-            } catch let error as VipsError {
-                throw cause(of: error, rendition, output, decode: decode)
+            try judging(trial) {
+                do {
+                    sizes.append(try render(rendition, from: beginning.starts[index], beginning.metadata, to: output))
+                    let said = try trial?.warnings(VipsLibrary.takeErrors()) ?? []
+                    warnings += said.filter { !warnings.contains($0) }
+                } catch let error as VipsError {
+                    throw encodingFailed(rendition, error)
+                }
             }
         }
-        let warnings = beginning.warnings + beginning.metadata.warnings(for: plan.renditions.map(\.policy))
+        warnings += beginning.metadata.warnings(for: plan.renditions.map(\.policy))
         return RenderResult(renditions: sizes, warnings: warnings, peakMemory: Int(clinux_peak_memory()))
+    }
+
+    /// Finds out whose fault a failed operation is.
+    func judging<Value>(_ trial: DecoderTrial?, _ work: () throws -> Value) throws -> Value {
+        do {
+            return try work()
+        } catch let error as FailedOperation {
+            throw trial?.failure(after: error) ?? error.failure
+        }
     }
 
     // MARK: - From the source to the first stage of each rendition
@@ -51,7 +68,7 @@ struct Renderer {
     /// The source with all its pixels in memory, as the first stage gets it.
     func wholePicture(_ source: ProbedSource) throws -> Frames {
         let image = try source.reopened(shrink: 1, allFrames: plan.load.loadsAllFrames, tolerance: pipeline.tolerance).inMemory()
-        let converted = try colours.convert(image.upright(orientation: plan.source.orientation)).image.inMemory()
+        let converted = try converted(image.upright(orientation: plan.source.orientation)).image.inMemory()
         let timing = Timing(image, frames: plan.load.loadsAllFrames ? plan.source.frames : 1)
         let single = try withoutFrames(converted)
         return timing.frames > 1 ? try timing.frames(of: single) : Frames(images: [single])
@@ -61,7 +78,7 @@ struct Renderer {
     private func starts(from image: Image) throws -> (starts: [Frames], warnings: [Warning]) {
         var decoded = plan.load.isHeldInMemory ? try image.inMemory() : image
         if !plan.load.turnsLate { decoded = try decoded.upright(orientation: plan.source.orientation) }
-        var (converted, warnings) = try colours.convert(decoded)
+        var (converted, warnings) = try converted(decoded)
         // Several renditions read it; what the conversion costs is paid once.
         if plan.holdsShared && plan.shared.isEmpty && converted !== decoded { converted = try converted.inMemory() }
         let timing = Timing(image, frames: plan.load.loadsAllFrames ? plan.source.frames : 1)
@@ -72,6 +89,15 @@ struct Renderer {
         if plan.scalesAtOnce { return (try scaledAtOnce(shared.images[0], timing), warnings) }
         if plan.holdsShared && !plan.shared.isEmpty { shared = try shared.map { try $0.inMemory() } }
         return (plan.renditions.map { $0.format.supportsAnimation ? shared : Frames(images: [shared.images[0]]) }, warnings)
+    }
+
+    /// The picture in the colours that stages work in.
+    func converted(_ image: Image) throws -> (image: Image, warnings: [Warning]) {
+        do {
+            return try colours.convert(image)
+        } catch let error as VipsError {
+            throw FailedOperation(.unsupportedColour, stage: "decode", "the picture's colours cannot be converted to sRGB", error)
+        }
     }
 
     /// The picture at the size that each rendition's first stage scales to, while its rows pass once. That stage finds nothing left to scale.
@@ -112,8 +138,11 @@ struct Renderer {
             if !step.plan.isStreaming && index > 0 { frames = try frames.map { try $0.inMemory() } }
             do {
                 frames = try step.render(frames, in: context)
-            } catch let error as VipsError where error.reason != .failed {
-                throw Failure(.internal, stage: step.name, "the stage asked libvips for what it cannot do", detail: error.description)
+            } catch let error as VipsError {
+                guard error.reason == .failed else {
+                    throw Failure(.internal, stage: step.name, "the stage asked libvips for what it cannot do", detail: error.description)
+                }
+                throw FailedOperation(.internal, stage: step.name, "'\(step.name)' failed on this picture", error)
             }
             try check(frames, against: step)
         }
@@ -145,9 +174,15 @@ struct Renderer {
         let (image, keepsNothing) = try metadata.applied(
             to: try joined(frames, rendition.format), policy: policy, keepsProfile: pipeline.profile == .keep)
         let marked = try marked(image, rendition)
-        try Saver(settings: save, depth: rendition.output.depth).save(marked, to: output, strip: keepsNothing && marked === image)
-        // libvips has been seen to succeed with its error buffer full and the pixels wrong.
-        if pipeline.tolerance == .nothing { try VipsLibrary.requireNoErrors(after: "save") }
+        do throws(VipsError) {
+            try Saver(settings: save, depth: rendition.output.depth).save(marked, to: output, strip: keepsNothing && marked === image)
+        } catch {
+            // Why the output takes no more is for the supervisor to find out, and soon: others may make room.
+            guard takesMore(output) else {
+                throw Failure(.encodingFailed, stage: "save", "'\(rendition.title)' cannot be written", detail: error.message)
+            }
+            throw encodingFailed(rendition, error)
+        }
         return RenderedSize(size: PixelSize(frames.images[0].width, frames.images[0].height), frames: frames.images.count)
     }
 
@@ -182,20 +217,8 @@ struct Renderer {
 
     // MARK: - Failures
 
-    /// Decoding runs while encoding pulls, so an error says little about who failed. Writing and decoding alone tell.
-    private func cause(of error: VipsError, _ rendition: RenditionPlan, _ output: OpenFile, decode: () throws -> Void) -> Failure {
-        // Why it takes no more is for the supervisor to find out, and soon: others may make room.
-        guard takesMore(output) else {
-            return Failure(.encodingFailed, stage: "save", "'\(rendition.title)' cannot be written", detail: error.message)
-        }
-        _ = VipsLibrary.takeErrors()
-        do {
-            try decode()
-        } catch {
-            return Failure(.corrupt, stage: "decode", "the picture is damaged", detail: (error as? VipsError)?.message ?? "\(error)")
-        }
-        return Failure(
-            .encodingFailed, stage: "save", "'\(rendition.title)' cannot be encoded as \(rendition.format.rawValue)", detail: error.message)
+    private func encodingFailed(_ rendition: RenditionPlan, _ error: VipsError) -> FailedOperation {
+        FailedOperation(.encodingFailed, stage: "save", "'\(rendition.title)' cannot be encoded as \(rendition.format.rawValue)", error)
     }
 
     /// Whether the output takes another block at its end.

@@ -24,7 +24,7 @@ struct SetSource {
         do {
             return try work()
         } catch let failure as Failure where failure.code != .internal {
-            throw Failure(.setMemberFailed, stage: failure.stage, "the member '\(name)' failed: \(failure.message)", detail: failure.detail)
+            throw failure.ofMember(name)
         } catch let error as VipsError {
             throw Failure(.setMemberFailed, stage: "decode", "the member '\(name)' is damaged", detail: error.message)
         }
@@ -35,9 +35,10 @@ extension Renderer {
     /// Renders renditions of a set, by their places in the plan, each into its descriptor.
     func render(_ source: SetSource, _ wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
         let (lists, metadata, warnings) = try gather(source)
-        let beginning = Beginning(starts: try starts(from: lists), metadata: metadata, warnings: warnings)
-        // The members were decoded before anything was encoded, so that no error is theirs.
-        return try render(beginning, wanted, to: outputs) {}
+        // The members were decoded before they are joined, so that no message is theirs.
+        let trial = DecoderTrial {}
+        let starts = try judging(trial) { try self.starts(from: lists) }
+        return try render(Beginning(starts: starts, metadata: metadata, warnings: warnings), wanted, to: outputs, trial)
     }
 
     /// The members in full size as a rendition joins them, or all do.
@@ -69,15 +70,22 @@ extension Renderer {
         var warnings: [Warning] = []
         for (index, way) in plan.members.enumerated() {
             try source.naming(index) {
-                let (image, found, said) = try decode(try source.member(index), way, shrink: way.load.shrink)
+                let member = try source.member(index)
+                let trial = DecoderTrial { try member.reopened(shrink: way.load.shrink, tolerance: pipeline.tolerance).evaluated() }
+                let (image, found, said) = try judging(trial) { try decode(member, way, shrink: way.load.shrink) }
                 // What is true of the first member is taken for the whole.
                 metadata = metadata ?? found
                 warnings += said.filter { !warnings.contains($0) }
-                let shared = try run(way.shared, on: Frames(images: [image]), RenderContext(scale: 1, assets: assets))
-                let held = lists.count > 1 ? try shared.map { try $0.inMemory() } : shared
-                for list in lists.indices { lists[list].append(try ready(held, way, index: plan.shared.isEmpty ? list : nil)) }
-                // libvips has been seen to succeed with its error buffer full and the pixels wrong.
-                if pipeline.tolerance == .nothing { try VipsLibrary.requireNoErrors(after: "decode") }
+                try judging(trial) {
+                    let shared = try run(way.shared, on: Frames(images: [image]), RenderContext(scale: 1, assets: assets))
+                    let held = lists.count > 1 ? try shared.map { try $0.inMemory() } : shared
+                    for list in lists.indices { lists[list].append(try ready(held, way, index: plan.shared.isEmpty ? list : nil)) }
+                }
+                let text = VipsLibrary.takeErrors()
+                // What is missing of a file was said already.
+                guard !said.contains(where: { $0.code == .sourceTruncated }) else { return }
+                let name = source.members[index].name.printable
+                warnings += try trial.warnings(text).map { Warning($0.code, "'\(name)': \($0.message)") }
             }
         }
         guard let metadata else { throw Failure(.empty, stage: "read", "the set has no members") }
@@ -87,7 +95,7 @@ extension Renderer {
     private func decode(_ source: ProbedSource, _ way: MemberPlan, shrink: Int) throws -> (Image, SourceMetadata, [Warning]) {
         let image = try source.reopened(shrink: shrink, tolerance: pipeline.tolerance)
         let upright = try (way.load.isHeldInMemory ? image.inMemory() : image).upright(orientation: way.facts.orientation)
-        let (converted, warnings) = try colours.convert(upright)
+        let (converted, warnings) = try converted(upright)
         return (converted, SourceMetadata(image), try warnings + source.warnings(pipeline.tolerance))
     }
 

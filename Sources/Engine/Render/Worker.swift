@@ -164,6 +164,8 @@ private struct WorkerState {
         switch error {
         case let failure as Failure: failure
         case let error as PlanFailure: error.failure
+        // The pixels were in memory, so that the decoder has no part in it.
+        case let error as FailedOperation: error.failure
         case let error as VipsError:
             Failure(.corrupt, stage: stage, "the picture cannot be decoded", detail: error.description)
         default: Failure(.internal, stage: stage, "an unexpected error", detail: "\(error)")

@@ -16,12 +16,12 @@ package struct SourceReport: Sendable, Encodable {
 
     package struct Source: Sendable, Encodable {
         package var path: BytePath
-        /// Of a run: the path from the output folder, which tells sources of several folders apart.
+        /// In a run, the path from the output folder, which tells sources of several folders apart.
         package var location: BytePath?
         package var bytes: Int?
         package var sha256: String?
         package var facts: SourceFacts?
-        /// Of a set, its pictures in their order.
+        /// The pictures of a set, in their order.
         package var members: [Member]?
     }
 
@@ -52,7 +52,7 @@ package struct SourceReport: Sendable, Encodable {
 
     package var status: Status
     package let pipeline: String
-    /// Of a drop folder: the name of the inbox.
+    /// The name of the inbox, for a drop folder.
     package var inbox: String?
     package var source: Source
     package var renditions: [RenditionEntry] = []

@@ -138,7 +138,7 @@ extension Spool {
         try discard(job.id)
     }
 
-    /// Of a set, only the folder is compared; its members are when they are opened.
+    /// A set is compared by its folder alone here; its members are compared when they are opened.
     func isSame(_ now: FileStatus, _ job: Job) -> Bool {
         job.isSet ? now.kind == .directory && now.identity.inode == job.observed.inode : job.isObserved(now)
     }

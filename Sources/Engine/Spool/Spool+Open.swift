@@ -68,8 +68,7 @@ extension Spool {
         do {
             return try work()
         } catch let error as Failure {
-            let message = "the member '\(member.lastComponent.printable)' failed: \(error.message)"
-            throw Failure(.setMemberFailed, stage: error.stage, message, detail: error.detail)
+            throw error.ofMember(member.lastComponent.printable)
         }
     }
 

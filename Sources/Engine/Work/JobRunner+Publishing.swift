@@ -27,6 +27,8 @@ extension JobRunner {
                 attempt.work.report.status = attempt.route.render.isDryRun ? .planned : .done
                 attempt.work.report.milliseconds.publish += milliseconds
                 attempt.files = files
+                // An outbox that is not in use can be unmounted.
+                attempt.outputs = []
                 published.append(attempt)
             case .nameOccupied(let name): if rename(attempt, name, site) { again.append(attempt) }
             case .failed(let error): fail(attempt, error.asOutputFailure, site)

@@ -7,7 +7,7 @@ package struct Route: Sendable {
     /// Gives sources their names.
     package let allocator: NameAllocator
     package let publisher: Publisher
-    /// Where reports are published with the renditions; nil if none are.
+    /// The places of the reports that are published with the renditions; nil if there are none.
     package let reports: ReportFiles?
     package let policy: RetryPolicy
     /// The inbox' name, for the report.

@@ -30,7 +30,7 @@ enum OpenedInput: Sendable {
         }
     }
 
-    /// Of its file, or of the members of a set.
+    /// The formats of its file, or of the members of a set.
     var formats: [SourceFormat] {
         switch self {
         case .picture(let picture): [picture.format]

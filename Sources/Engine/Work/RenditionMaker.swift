@@ -42,7 +42,15 @@ package final class RenditionMaker {
 
     /// Sees to it that the worker knows the pipeline.
     /// - Throws: `Diagnostics` where an asset cannot be decoded, `SystemError` where no worker can be started.
-    package func prepare(_ settings: RenderSettings) throws { _ = try prepared(settings) }
+    package func prepare(_ settings: RenderSettings) throws {
+        do {
+            _ = try prepared(settings)
+        } catch let loss as WorkerLoss where loss != .cancelled {
+            // The system may have killed it for what others needed.
+            replaceWorker()
+            _ = try prepared(settings)
+        }
+    }
 
     private func prepared(_ settings: RenderSettings) throws -> WorkerSlot.Known {
         let known = try slot.prepare(settings.pipeline, settings.limits)
@@ -123,7 +131,8 @@ package final class RenditionMaker {
         case .picture(let picture): return .picture(try probe(picture, settings), source.name)
         case .set(let set):
             let members = try set.sources.indices.map { index in
-                let facts = try memberNamed(set.sources[index]) { try probe(set.open(index, limits: settings.limits), settings) }
+                let member = try set.open(index, limits: settings.limits)
+                let facts = try memberNamed(set.sources[index]) { try probe(member, settings) }
                 return MemberFacts(name: set.sources[index].location.name, facts: facts)
             }
             return .set(members)
@@ -134,7 +143,7 @@ package final class RenditionMaker {
     private func memberNamed(_ member: SourceFile, _ work: () throws -> SourceFacts) throws -> SourceFacts {
         do {
             return try work()
-        } catch let failure as Failure where failure.code != .setMemberFailed {
+        } catch let failure as Failure {
             return try namingMember(member) { () throws(Failure) in throw failure }
         }
     }

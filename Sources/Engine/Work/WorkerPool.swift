@@ -20,7 +20,7 @@ package final class WorkerPool: Sendable {
     private let command: WorkerCommand
     private let state: Mutex<State>
 
-    /// What protects the processes in here: each is taken out by one thread and is that thread's until it is given back.
+    /// `state`'s lock protects what is in here; what is taken out belongs to one thread until it is given back.
     private struct State: @unchecked Sendable {
         var ready: [WorkerProcess] = []
         /// The one that was in use last is at the end.
@@ -47,17 +47,17 @@ package final class WorkerPool: Sendable {
             state.withLock { state in
                 let own = state.idle.lastIndex { ObjectIdentifier($0) == last }
                 // Otherwise the one that has been idle for the shortest time: its memory is warm.
-                return Lent(slot: own.map { state.idle.remove(at: $0) } ?? state.idle.popLast())
-            }.slot ?? WorkerSlot(self)
+                return Handed(own.map { state.idle.remove(at: $0) } ?? state.idle.popLast())
+            }.value ?? WorkerSlot(self)
         slot.cancellation = cancellation
         return slot
     }
 
     func takeBack(_ slot: WorkerSlot) {
-        let lent = Lent(slot: slot)
+        let lent = Handed(slot)
         state.withLock { state in
             // Those beyond end with their slots.
-            if let slot = lent.slot, state.idle.count < state.mostIdle { state.idle.append(slot) }
+            if let slot = lent.value, state.idle.count < state.mostIdle { state.idle.append(slot) }
         }
     }
 
@@ -66,26 +66,23 @@ package final class WorkerPool: Sendable {
     func keepSpare(beside count: Int) throws(SystemError) {
         let spare = WorkerSlot(self)
         try spare.start()
-        let lent = Lent(slot: spare)
+        let lent = Handed(spare)
         state.withLock { state in
-            if let slot = lent.slot { state.idle.insert(slot, at: 0) }
+            if let slot = lent.value { state.idle.insert(slot, at: 0) }
             state.mostIdle = count + 1
         }
     }
 
     /// A new process.
     func start() throws(SystemError) -> WorkerProcess {
-        if let process = state.withLock({ Started(process: $0.ready.popLast()) }).process { return process }
+        if let process = state.withLock({ Handed($0.ready.popLast()) }).value { return process }
         return try WorkerProcess(command)
     }
 
-    /// Lets a worker go from one thread to another: only its single owner ever uses it.
-    private struct Lent: @unchecked Sendable {
-        let slot: WorkerSlot?
-    }
+    /// Passes a worker from one thread to the next: it is out of `state` or on its way there, so only its single owner uses it.
+    private struct Handed<Worker>: @unchecked Sendable {
+        let value: Worker?
 
-    /// As `Lent`.
-    private struct Started: @unchecked Sendable {
-        let process: WorkerProcess?
+        init(_ value: Worker?) { self.value = value }
     }
 }

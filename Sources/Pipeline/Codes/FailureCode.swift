@@ -124,4 +124,9 @@ package struct Failure: Error, Equatable, Sendable, Codable {
         self.message = message
         self.detail = detail
     }
+
+    /// The failure of a set because of one of its members. What may pass stays what it is, so that the set is tried again.
+    package func ofMember(_ name: String) -> Failure {
+        Failure(code.isRetryable ? code : .setMemberFailed, stage: stage, "the member '\(name)' failed: \(message)", detail: detail)
+    }
 }

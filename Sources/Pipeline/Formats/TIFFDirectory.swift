@@ -5,7 +5,7 @@ struct TIFFDirectory {
     /// As many as libtiff reads.
     private static let mostFields = 65_535
 
-    /// Of a tag that is there twice, the first counts, as for libtiff.
+    /// The first field of each tag: libtiff ignores later ones too.
     let fields: [TIFFTag: TIFFField]
     /// Bytes that the directory itself takes, without values that stand elsewhere.
     let bytes: Int

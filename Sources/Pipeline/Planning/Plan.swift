@@ -71,14 +71,14 @@ package struct RenditionPlan: Sendable {
 
 /// What will happen to one source.
 package struct Plan: Sendable {
-    /// Of a set, its first member.
+    /// The facts of the picture, or of the first member of a set.
     package let source: SourceFacts
     package let load: LoadPlan
     /// The picture as the first stage gets it, in pixels of the source.
     package let decoded: Geometry
     /// What happens to each member of a set before it is joined; empty for a picture.
     package var members: [MemberPlan] = []
-    /// Of a set, from the stage on that joins it; empty where the renditions do that.
+    /// The steps of a set from the stage that joins it; empty if the renditions join it.
     package let shared: [Step]
     /// Every rendition begins by scaling: all of that is done while the rows of the shared result pass by a single time.
     package let scalesAtOnce: Bool

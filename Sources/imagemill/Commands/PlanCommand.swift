@@ -56,7 +56,7 @@ extension RenderSettings {
     /// For commands that look and write nothing, outside of any run.
     static func looking(_ pipeline: LoadedPipeline, limits: Limits) -> RenderSettings {
         var settings = RenderSettings(
-            pipeline: pipeline, limits: limits, outbox: Outbox(path: BytePath("."), holdsOpen: false), keepsTree: false,
+            pipeline: pipeline, limits: limits, outbox: Outbox(path: BytePath("."), of: .dropFolder), keepsTree: false,
             memory: MemoryBudget(bytes: limits.maximumMemory),
             cancellation: Cancellation())
         settings.isDryRun = true

@@ -164,7 +164,7 @@ struct RunCommand: RenderingCommand {
     ) throws -> BatchRun {
         let limits = limitOptions.limits
         let location = preparation.outbox
-        let outbox = Outbox(path: location.path, holdsOpen: true)
+        let outbox = Outbox(path: location.path, of: .run)
         var render = RenderSettings(
             pipeline: preparation.pipeline, limits: limits, outbox: outbox, keepsTree: keepTree, overwrites: collision == .overwrite,
             memory: MemoryBudget(bytes: limits.maximumMemory), cancellation: cancellation)

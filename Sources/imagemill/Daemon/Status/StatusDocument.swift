@@ -112,7 +112,7 @@ struct StatusDocument: Codable, Equatable, Sendable {
     }
 
     struct Memory: Codable, Equatable, Sendable {
-        /// Of the supervisor.
+        /// Memory that the supervisor itself occupies.
         var residentBytes = 0
         /// What all workers together may be given.
         var budgetBytes = 0

@@ -1,0 +1,59 @@
+// Tells the messages of a decoder from those of stages and encoders.
+import Pipeline
+import Vips
+
+/// An operation of libvips that failed outside of the decoder, unless the decoder turns out to be the cause.
+struct FailedOperation: Error {
+    /// The failure if the source decodes without an error.
+    let failure: Failure
+    let error: VipsError
+
+    init(_ code: FailureCode, stage: String, _ message: String, _ error: VipsError) {
+        failure = Failure(code, stage: stage, message, detail: error.message)
+        self.error = error
+    }
+}
+
+/// Decodes a source without doing anything else. Decoder, stages and encoder of libvips work at one time and share one buffer of messages, so
+/// that a message says little about its author. Only pictures with a message are decoded again.
+struct DecoderTrial {
+    /// Decodes all rows of the source and keeps none of them.
+    private let decode: () throws -> Void
+
+    init(_ decode: @escaping () throws -> Void) { self.decode = decode }
+
+    /// The warnings of a decoder that has finished with messages.
+    /// - Parameter text: libvips' messages since the decoder began.
+    /// - Throws: `Failure` with the code `corrupt` if the decoder fails alone; `VipsError` with the messages that are not the decoder's, because
+    ///   libvips has been seen to succeed with an error in its buffer and wrong pixels.
+    func warnings(_ text: String) throws -> [Warning] {
+        guard !text.isEmpty else { return [] }
+        let said = try messages()
+        let others = lines(text).filter { !lines(said).contains($0) }
+        guard others.isEmpty else { throw VipsError(reason: .failed, operation: "render", message: others.joined(separator: "\n")) }
+        return [Warning(.sourceDamaged, "the decoder found damage and went on: \(lines(said).first ?? said)")]
+    }
+
+    /// The failure of a source over which an operation failed.
+    func failure(after error: FailedOperation) -> Failure {
+        do throws(Failure) {
+            _ = try messages()
+            return error.failure
+        } catch {
+            return error
+        }
+    }
+
+    /// What the decoder says by itself.
+    private func messages() throws(Failure) -> String {
+        _ = VipsLibrary.takeErrors()
+        do {
+            try decode()
+        } catch {
+            throw Failure(.corrupt, stage: "decode", "the picture is damaged", detail: (error as? VipsError)?.message ?? "\(error)")
+        }
+        return VipsLibrary.takeErrors()
+    }
+
+    private func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
+}

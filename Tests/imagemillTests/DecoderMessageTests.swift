@@ -1,0 +1,91 @@
+// Decoders that find something wrong: those that finish give a picture and a warning, the others the failure `corrupt`.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct DecoderMessageTests {
+    /// A JPEG with bytes before its quantisation table, of which libjpeg says that they do not belong there.
+    private static func padded(_ bytes: [UInt8]) throws -> [UInt8] {
+        let table = try #require((0..<bytes.count - 1).first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xDB })
+        return bytes[..<table] + [0, 0, 0, 0] + bytes[table...]
+    }
+
+    private func photo(width: Int = 80, height: Int = 60) async throws -> [UInt8] {
+        try await SamplePicture.jpeg.encode(TestPicture.make(width: width, height: height) { x, y in [UInt8(x), UInt8(y), UInt8((x * y) % 256)] })
+    }
+
+    @Test("A1: a JPEG whose decoder warns and finishes is done, with the decoder's words, whatever is made of it")
+    func extraneousBytes() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            """
+            renditions:
+              small: { stages: [ { resize: { width: 20 } } ], save: { format: png } }
+              held: { stages: [ { rotate: { angle: 10 } }, { trim: {} } ], save: { format: jpeg } }
+              whole: { save: { format: webp } }
+            """, to: "p.yaml")
+        for name in ["a.jpg", "b.jpg"] { try runner.folder.write(try Self.padded(try await photo()), to: "in/\(name)") }
+        try await runner.picture("in/sound.jpg")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out", "--jobs", "1").exit == 0)
+        let report = try runner.report()
+        for name in ["a.jpg", "b.jpg"] {
+            #expect(report[name]?.status == "done")
+            let warnings = report[name]?.warnings.filter { $0.code == "source-damaged" } ?? []
+            #expect(warnings.count == 1)
+            #expect(warnings.first?.message.contains("4 extraneous bytes before marker 0xdb") == true, "\(warnings)")
+        }
+        #expect(report["sound.jpg"]?.warnings.contains { $0.code == "source-damaged" } == false)
+    }
+
+    @Test("A1: the member of a set whose decoder warns is used, and the warning names it")
+    func member() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            "source: set\nrenditions: { s: { stages: [ contact-sheet: { columns: 1, cell: { width: 50, height: 50 } } ], save: { format: png } } }",
+            to: "p.yaml")
+        try runner.folder.write(try Self.padded(try await photo()), to: "in/set/a.jpg")
+        try runner.folder.write(try await photo(), to: "in/set/b.jpg")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        let warnings = try runner.report().sources.first?.warnings ?? []
+        #expect(warnings.filter { $0.code == "source-damaged" && $0.message.hasPrefix("'a.jpg': ") }.count == 1, "\(warnings)")
+    }
+
+    @Test("A decoder that does not finish is the failure corrupt at decode, whatever is made of the picture")
+    func corrupt() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            "renditions: { a: { save: { format: jpeg } }, b: { stages: [ { rotate: { angle: 10 } }, { blur: { sigma: 2 } } ], save: { format: png } } }", to: "p.yaml")
+        var broken = try await SamplePicture.png.encode(
+            TestPicture.make(width: 200, height: 200) { x, y in [UInt8(x), UInt8(y), UInt8((x * y) % 256)] })
+        for index in broken.count / 2..<broken.count / 2 + 40 { broken[index] ^= 0x55 }
+        try runner.folder.write(broken, to: "in/a.png")
+        _ = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        let error = try runner.report()["a.png"]?.error
+        #expect(error?.code == "corrupt" && error?.stage == "decode", "\(String(describing: error))")
+    }
+
+    @Test("A profile that cannot be used is one warning, for every picture that has it and in every format")
+    func badProfile() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write("renditions: { a: { stages: [ { resize: { width: 10 } } ], save: { format: jpeg } } }", to: "p.yaml")
+        let bytes = try await photo()
+        let profile = Array("ICC_PROFILE".utf8) + [0, 1, 1] + Array(repeating: UInt8(7), count: 300)
+        let segment = [0xFF, 0xE2, UInt8((profile.count + 2) / 256), UInt8((profile.count + 2) % 256)] + profile
+        for index in 1...6 { try runner.folder.write(Array(bytes[..<2]) + segment + Array(bytes[2...]), to: "in/\(index).jpg") }
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out", "--jobs", "1").exit == 0)
+        let report = try runner.report()
+        for index in 1...6 { #expect(report["\(index).jpg"]?.warnings.map(\.code).filter { $0 != "metadata-removed" } == ["bad-profile"], "\(index)") }
+    }
+
+    @Test("A7: a member whose name shows nothing has no label, and the sheet is made")
+    func invisibleLabel() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            "source: set\nrenditions: { s: { stages: [ contact-sheet: { columns: 1, cell: { width: 50, height: 50 }, label: name } ], save: { format: png } } }",
+            to: "p.yaml")
+        for name in ["\u{200B}.png", "\u{AD}.png", "b.png"] { try await runner.picture("in/set/\(name)") }
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+    }
+}

@@ -87,7 +87,8 @@ private final class TestNames: NameStore {
         for name in allocation.names {
             try folder.write("x", to: "out/" + name.path.text)
             guard let owner else { continue }
-            Outbox(path: BytePath(folder.path("out")), of: .run).setWriter(BytePath(owner), of: try OpenFile.reading(BytePath(folder.path("out/" + name.path.text))))
+            Outbox(path: BytePath(folder.path("out")), of: .run).setWriter(
+                BytePath(owner), of: try OpenFile.reading(BytePath(folder.path("out/" + name.path.text))))
         }
     }
 

@@ -55,7 +55,8 @@ import Testing
     func corrupt() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(
-            "renditions: { a: { save: { format: jpeg } }, b: { stages: [ { rotate: { angle: 10 } }, { blur: { sigma: 2 } } ], save: { format: png } } }", to: "p.yaml")
+            "renditions: { a: { save: { format: jpeg } }, b: { stages: [ { rotate: { angle: 10 } }, { blur: { sigma: 2 } } ], save: { format: png } } }",
+            to: "p.yaml")
         var broken = try await SamplePicture.png.encode(
             TestPicture.make(width: 200, height: 200) { x, y in [UInt8(x), UInt8(y), UInt8((x * y) % 256)] })
         for index in broken.count / 2..<broken.count / 2 + 40 { broken[index] ^= 0x55 }
@@ -75,7 +76,9 @@ import Testing
         for index in 1...6 { try runner.folder.write(Array(bytes[..<2]) + segment + Array(bytes[2...]), to: "in/\(index).jpg") }
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out", "--jobs", "1").exit == 0)
         let report = try runner.report()
-        for index in 1...6 { #expect(report["\(index).jpg"]?.warnings.map(\.code).filter { $0 != "metadata-removed" } == ["bad-profile"], "\(index)") }
+        for index in 1...6 {
+            #expect(report["\(index).jpg"]?.warnings.map(\.code).filter { $0 != "metadata-removed" } == ["bad-profile"], "\(index)")
+        }
     }
 
     @Test("A7: a member whose name shows nothing has no label, and the sheet is made")

@@ -40,10 +40,11 @@ package struct Blur: Stage {
     /// A wide blur costs as much as its width for every pixel: minutes for a photo. On a picture shrunk by the same factor it costs next to
     /// nothing, and enlarging it adds no visible error to what is smooth anyway.
     private static func blurred(_ image: Image, sigma: Double) throws -> Image {
-        let factor = sigma / finest
+        // Both sides shrink by one factor, which leaves a pixel of the shorter one: the blur is as wide as it is high.
+        let factor = min(sigma / finest, Double(min(image.width, image.height)))
         guard factor > 1 else { return try image.gaussblur(sigma: sigma) }
         let small = PixelSize(rounded(Double(image.width) / factor), rounded(Double(image.height) / factor))
-        let actual = Double(small.width) / Double(image.width)
+        let actual = Double(max(small.width, small.height)) / Double(max(image.width, image.height))
         // Held, since enlarging reads its rows more than once.
         let blurred = try image.resize(width: small.width, height: small.height).gaussblur(sigma: max(0.2, sigma * actual)).inMemory()
         return try blurred.resize(width: image.width, height: image.height, kernel: "cubic")

@@ -12,7 +12,7 @@ extension Image {
         let cut = PixelSize(
             min(small.width, rounded(Double(size.width) * factor)), min(small.height, rounded(Double(size.height) * factor)))
         let picture = try scaled(to: small).inMemory()
-        let opaque = picture.hasAlpha ? try picture.flatten(background: [255], maximumAlpha: picture.maximumValue) : picture
+        let opaque = picture.hasAlpha ? try picture.flatten(background: [picture.maximumValue], maximumAlpha: picture.maximumValue) : picture
         let interesting = anchor.kind == .entropy ? "entropy" : "attention"
         let corner = try opaque.colourspace("srgb").smartcrop(width: cut.width, height: cut.height, interesting: interesting)
         let (wide, high) = (Double(small.width), Double(small.height))

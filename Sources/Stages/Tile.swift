@@ -57,7 +57,11 @@ extension Image {
     func repeated(from phase: PixelOffset, over frame: PixelSize) throws -> Image {
         let across = (phase.x + frame.width + width - 1) / width
         let down = (phase.y + frame.height + height - 1) / height
-        return try inMemory().replicate(across: across, down: down)
+        var tile = try inMemory()
+        // libvips counts to a million: several tiles count as one.
+        let (wide, high) = (across / 1_000_000 + 1, down / 1_000_000 + 1)
+        if wide > 1 || high > 1 { tile = try tile.replicate(across: wide, down: high) }
+        return try tile.replicate(across: (across + wide - 1) / wide, down: (down + high - 1) / high)
             .extractArea(left: phase.x, top: phase.y, width: frame.width, height: frame.height)
     }
 }

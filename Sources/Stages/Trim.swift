@@ -51,7 +51,10 @@ package struct Trim: Stage {
             left: Double(left) / width, top: Double(top) / height, width: Double(right - left) / width, height: Double(bottom - top) / height)
     }
 
-    private func content(of image: Image, _ context: RenderContext) throws -> PixelBox? {
+    private func content(of picture: Image, _ context: RenderContext) throws -> PixelBox? {
+        // A border of a colour is no grey border, so that a grey picture has none.
+        let isColoured = background.map { !$0.isGrey } ?? false
+        let image = isColoured && picture.keptProfile == nil ? try picture.inColour(.rgb) : picture
         let step = image.maximumValue / 255
         let corner = try image.getpoint(x: 0, y: 0)
         if background == nil, image.hasAlpha, corner[corner.count - 1] <= threshold * step {

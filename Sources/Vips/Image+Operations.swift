@@ -133,6 +133,11 @@ extension Image {
         try call("relational_const", [("relational", "more"), ("c", .doubles([value]))])
     }
 
+    /// This picture where a mask of one band is not 0, and another one elsewhere.
+    package func choosing(where mask: Image, else other: Image) throws(VipsError) -> Image {
+        try Operation("ifthenelse", ["cond": .image(mask), "in1": .image(self), "in2": .image(other)]).image()
+    }
+
     /// All bands of a picture of bits, as one: set where any is.
     package func bandor() throws(VipsError) -> Image {
         try call("bandbool", [("boolean", "or")])
@@ -143,7 +148,7 @@ extension Image {
         let sums = try Operation("project", ["in": .image(self)])
         let read = { (image: Image) throws(VipsError) -> [Double] in
             let bytes = try image.cast(.double).pixels()
-            return bytes.withUnsafeBytes { Array($0.bindMemory(to: Double.self)) }
+            return doubles(bytes)
         }
         return (try read(sums.image("columns")), try read(sums.image("rows")))
     }
@@ -190,7 +195,7 @@ extension Image {
     /// The values of one pixel, a number for each band.
     package func getpoint(x: Int, y: Int) throws(VipsError) -> [Double] {
         let pixel = try extractArea(left: x, top: y, width: 1, height: 1).cast(.double).pixels()
-        return pixel.withUnsafeBytes { Array($0.bindMemory(to: Double.self)) }
+        return doubles(pixel)
     }
 }
 
@@ -238,4 +243,10 @@ extension Image {
     private func call(_ name: String, _ arguments: [(String, Argument)]) throws(VipsError) -> Image {
         try Operation(name, [("in", .image(self))] + arguments).image()
     }
+}
+
+/// Pixels of the format `double` as numbers. The bytes may stand at any address.
+private func doubles(_ bytes: [UInt8]) -> [Double] {
+    let size = MemoryLayout<Double>.size
+    return bytes.withUnsafeBytes { bytes in (0..<bytes.count / size).map { bytes.loadUnaligned(fromByteOffset: $0 * size, as: Double.self) } }
 }

@@ -3,7 +3,9 @@ import CVips
 
 /// How a band's numbers are stored. The names are libvips'.
 package enum BandFormat: String, Sendable {
-    case uchar, ushort, float, double, other
+    case uchar, ushort, float, double
+    /// What some files have and nothing here works with.
+    case char, short, uint, int, other
 
     init(_ format: VipsBandFormat) {
         switch format {
@@ -11,6 +13,10 @@ package enum BandFormat: String, Sendable {
         case VIPS_FORMAT_USHORT: self = .ushort
         case VIPS_FORMAT_FLOAT: self = .float
         case VIPS_FORMAT_DOUBLE: self = .double
+        case VIPS_FORMAT_CHAR: self = .char
+        case VIPS_FORMAT_SHORT: self = .short
+        case VIPS_FORMAT_UINT: self = .uint
+        case VIPS_FORMAT_INT: self = .int
         default: self = .other
         }
     }

@@ -37,6 +37,16 @@ struct BlurTests {
         #expect((errors.max() ?? 1) < 0.08, "\(errors.max() ?? 1)")
     }
 
+    @Test(arguments: [2, 3, 7])
+    func `A9: a narrow picture is blurred as widely as any`(width: Int) throws {
+        let picture = try TestPicture.make(width: width, height: 3000, bands: 1) { _, y in [y < 1500 ? 0 : 255] }
+        let result = try render("blur: { sigma: 100 }", picture).pixels
+        for distance in [-400, -200, -100, 0, 100, 200, 400] {
+            let expected = 255 * 0.5 * (1 + erf((Double(distance) + 0.5) / 100 / 2.0.squareRoot()))
+            #expect(abs(Double(result[width / 2, 1500 + distance, 0]) - expected) <= 8, "\(distance) from the edge")
+        }
+    }
+
     @Test(arguments: PictureKind.all.filter(\.hasAlpha))
     func `an edge of alpha has no fringe`(kind: PictureKind) throws {
         let picture = try TestPicture.make(width: 40, height: 40, kind: kind) { x, _ in

@@ -21,6 +21,19 @@ struct SmartAnchorTests {
         #expect(try framed == PixelGrid(wide).part(left: corner[0], top: 0, width: 40, height: 40))
     }
 
+    @Test(arguments: PictureKind.all.filter { $0.hasAlpha && !$0.isGrey })
+    func `A6: what is transparent is seen on white`(kind: PictureKind) throws {
+        let factor = kind.maximum / 255
+        // Dark and busy: on black there would be nothing to see.
+        let picture = try TestPicture.make(width: 300, height: 120, kind: kind) { x, y in
+            guard (230..<260).contains(x), (40..<80).contains(y) else { return [0, 0, 0, 0] }
+            return ((x / 3 + y / 3) % 2 == 0 ? [60, 0, 0, 255] : [0, 0, 0, 255]).map { $0 * factor }
+        }
+        let part = try picture.part(of: PixelSize(80, 120), by: Anchor(.attention))
+        guard case .box(let left, _, let width, _) = part else { return #expect(Bool(false)) }
+        #expect(left * 300 <= 230 && (left + width) * 300 >= 260, "from \(left * 300), \(width * 300) wide")
+    }
+
     @Test(arguments: ["attention", "entropy"], [(10, 10), (150, 20), (30, 120), (160, 130)])
     func `what is worth seeing is found and kept`(anchor: String, place: (x: Int, y: Int)) throws {
         // A flat ground with one busy, colourful spot of 30×30.

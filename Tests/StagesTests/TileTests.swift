@@ -23,6 +23,12 @@ struct TileTests {
         }
     }
 
+    @Test func `A10: a tile of one pixel fills two million`() throws {
+        let result = try render("tile: { width: 2000001, height: 2 }", TestPicture.make(width: 1, height: 1) { _, _ in [9, 8, 7] })
+        #expect(result.image.width == 2_000_001)
+        #expect(try result.image.getpoint(x: 2_000_000, y: 1) == [9, 8, 7])
+    }
+
     @Test func `tiles are as many points large as the picture, at every scale`() throws {
         let picture = try TestPicture.coded(width: 8, height: 6)
         let source = try PixelGrid(picture)

@@ -35,6 +35,15 @@ struct TrimTests {
         }
     }
 
+    @Test(arguments: PictureKind.all.filter(\.isGrey))
+    func `A8: a grey picture has no border of a colour`(kind: PictureKind) throws {
+        let alpha = kind.hasAlpha ? [kind.maximum] : []
+        for ground in [0, kind.maximum] {
+            let picture = try picture(kind, ground: [ground] + alpha, inside: [kind.maximum / 2] + alpha)
+            for color in ["#0000ff", "#ff0000"] { #expect(try trimmed("background: \"\(color)\"", [picture]).box == [0, 0, 40, 30], "\(color)") }
+        }
+    }
+
     @Test(arguments: PictureKind.all)
     func `the border is removed to the pixel`(kind: PictureKind) throws {
         let ground = Array(repeating: kind.maximum, count: kind.bands)

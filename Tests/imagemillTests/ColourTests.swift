@@ -55,6 +55,67 @@ import Vips
         #expect(try runner.report()["bare.jpg"]?.warnings.contains { $0.code == "no-profile" } == true)
     }
 
+    @Test(
+        "A2: Lab in packed bytes and in whole numbers is converted as Lab in floating point is, whatever is done with it",
+        arguments: ["labq", "labs"])
+    func packedLab(space: String) async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/lab.tif", as: "tiffsave_target") { try picture().colourspace(space) }
+        let result = try await runner.render(stages: "[ { resize: { width: 16 } } ]", save: "{ format: png }")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(try await worst(runner, "lab", against: { try picture().resize(width: 16, height: 12) }) <= 4)
+    }
+
+    @Test("A2: packed Lab that keeps its colours comes out with them")
+    func keptLab() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/lab.tif", as: "tiffsave_target") { try picture().colourspace("labq") }
+        try runner.folder.write(
+            "profile: keep\nrenditions: { a: { stages: [ { resize: { width: 16 } } ], save: { format: tiff } } }", to: "keep.yaml")
+        let result = try await runner.run("run", "keep.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        let lightness = try await runner.inspect("out/lab.tif", by: "tiffload_source") { try $0.colourspace("lab").getpoint(x: 8, y: 6)[0] }
+        let expected = try await inVipsTurn { try picture().colourspace("lab").getpoint(x: 16, y: 12)[0] }
+        #expect(abs(lightness - expected) < 3, "\(lightness), and should be \(expected)")
+    }
+
+    @Test("Floating point with a profile has the profile's numbers, and without one it is light", arguments: [true, false])
+    func floatingPoint(hasProfile: Bool) async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/float.tif", as: "tiffsave_target") {
+            guard hasProfile else { return try picture().colourspace("scrgb") }
+            let wide = try picture().iccTransform(to: "p3", input: "srgb")
+            return try wide.linear([1.0 / 255], [0]).copy(interpretation: "scrgb")
+        }
+        let result = try await runner.render(save: "{ format: png }")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(try await worst(runner, "float", against: picture) <= 2)
+    }
+
+    @Test("Values that cannot be shown are refused, and not published black or white", arguments: ["uint", "short", "char", "int"])
+    func oddValues(format: String) async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/odd.tif", as: "tiffsave_target") { try picture().cast(try #require(BandFormat(rawValue: format))) }
+        #expect(try await runner.render(save: "{ format: png }").exit != 0)
+        let error = try runner.report()["odd.tif"]?.error
+        #expect(error?.code == "unsupported-colour" && error?.stage == "read", "\(String(describing: error))")
+        #expect(error?.message.contains(format) == true)
+    }
+
+    @Test("YCbCr in a TIFF that decoders do not convert is refused")
+    func plainYCbCr() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.tif", as: "tiffsave_target") { try picture() }
+        var bytes = try runner.bytes("in/a.tif")
+        // The field 262, of type SHORT and count 1, with the value 2 for RGB.
+        let field: [UInt8] = [6, 1, 3, 0, 1, 0, 0, 0, 2]
+        let place = try #require((0..<bytes.count - 9).first { Array(bytes[$0..<$0 + 9]) == field })
+        bytes[place + 8] = 6
+        try runner.folder.write(bytes, to: "in/a.tif")
+        #expect(try await runner.render(save: "{ format: png }").exit != 0)
+        #expect(try runner.report()["a.tif"]?.error?.code == "unsupported-colour")
+    }
+
     @Test("A profile that is none costs a warning, not the picture")
     func badProfile() async throws {
         let runner = try CommandRunner()

@@ -1,5 +1,6 @@
 // A descriptor becomes a picture: exactly the loader of the format that the supervisor recognised, never libvips' own guess.
 import Pipeline
+import Stages
 import Vips
 
 enum Loader {
@@ -16,7 +17,8 @@ enum Loader {
 
     /// Opens a picture for decoding. Rows come once, from top to bottom.
     /// - Parameter allFrames: all frames of an animation below each other, instead of the first picture of the file.
-    static func open(_ file: OpenFile, format: SourceFormat, shrink: Int, allFrames: Bool, tolerance: Tolerance) throws(VipsError) -> Image {
+    /// - Throws: `VipsError`; `Failure` with the code `unsupported-colour` if its values are none that stages know.
+    static func open(_ file: OpenFile, format: SourceFormat, shrink: Int, allFrames: Bool, tolerance: Tolerance) throws -> Image {
         var arguments: [(String, Argument)] = [
             ("source", .source(try Source(descriptor: file.descriptor))), ("access", "sequential"),
             ("fail_on", .string(tolerance == .truncated ? "none" : "error")),
@@ -29,7 +31,27 @@ enum Loader {
         case .gif: if allFrames { arguments.append(("n", -1)) }
         case .png, .tiff, .heic, .avif: break
         }
-        return try Operation(loader(of: format), arguments).image()
+        return try normalised(try Operation(loader(of: format), arguments).image())
+    }
+
+    /// The picture as stages know pictures: 8 or 16 bits without a sign in each band, or Lab in numbers of its own.
+    private static func normalised(_ image: Image) throws -> Image {
+        switch (image.interpretation, image.format) {
+        // Ten bits of lightness and eleven of each colour, packed into four bytes.
+        case ("labq", _): return try image.colourspace("labs")
+        case ("lab", .float), ("labs", _), (_, .uchar), (_, .ushort): return image
+        // Numbers from 0 to 1. With a profile they are the profile's own, else they are light.
+        case ("scrgb", .float), ("scrgb", .double):
+            let colours = try image.droppingAlpha()
+            let hasProfile = image.has("icc-profile-data")
+            let deep = try hasProfile ? colours.linear([65_535], [0.5]).cast(.ushort).copy(interpretation: "rgb16") : colours.colourspace("rgb16")
+            guard image.hasAlpha else { return deep }
+            let alpha = try image.extractBands(from: image.bands - 1, count: 1).linear([65_535], [0.5]).cast(.ushort)
+            return try deep.bandjoin(alpha).copy(interpretation: "rgb16")
+        default:
+            let found = "\(image.bands) bands of \(image.interpretation), \(image.format.rawValue)"
+            throw Failure(.unsupportedColour, stage: "read", "expected values of 8 or 16 bits without a sign, found \(found)")
+        }
     }
 
     private static func loader(of format: SourceFormat) -> String {

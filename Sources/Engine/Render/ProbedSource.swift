@@ -11,6 +11,9 @@ final class ProbedSource {
 
     init(_ file: OpenFile, format: SourceFormat) throws {
         self.file = file
+        guard !isPlainYCbCr(format, try file.byteSource()) else {
+            throw Failure(.unsupportedColour, stage: "read", "expected grey, RGB, CMYK or Lab, found YCbCr without JPEG's compression")
+        }
         let image = try Loader.open(file, format: format, shrink: 1, allFrames: true, tolerance: .nothing)
         var facts = try Loader.facts(of: format, image)
         facts.bytes = try file.status().bytes
@@ -19,7 +22,7 @@ final class ProbedSource {
     }
 
     /// The picture, ready to be decoded as planned.
-    func image(_ load: LoadPlan, tolerance: Tolerance) throws(VipsError) -> Image {
+    func image(_ load: LoadPlan, tolerance: Tolerance) throws -> Image {
         let isOpened = load.shrink == 1 && load.loadsAllFrames == facts.isAnimated && tolerance == .nothing
         if isOpened, let image = opened {
             opened = nil
@@ -30,7 +33,7 @@ final class ProbedSource {
     }
 
     /// The picture from the beginning again.
-    func reopened(shrink: Int, allFrames: Bool = false, tolerance: Tolerance) throws(VipsError) -> Image {
+    func reopened(shrink: Int, allFrames: Bool = false, tolerance: Tolerance) throws -> Image {
         let image = try Loader.open(file, format: facts.format, shrink: shrink, allFrames: allFrames, tolerance: tolerance)
         // libheif looks past the end of a good file to learn its size, and libvips leaves that in its error buffer.
         if facts.format == .heic || facts.format == .avif { _ = VipsLibrary.takeErrors() }

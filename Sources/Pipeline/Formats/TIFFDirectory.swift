@@ -40,6 +40,8 @@ struct TIFFDirectory {
 enum TIFFTag: Int {
     case imageWidth = 256
     case imageLength = 257
+    case compression = 259
+    case photometricInterpretation = 262
     case stripOffsets = 273
     case stripByteCounts = 279
     case artist = 315

@@ -11,6 +11,15 @@ enum TIFFPages {
         return (try page.number(.imageWidth, in: source), try page.number(.imageLength, in: source))
     }
 
+    /// The first page is YCbCr without JPEG's compression: libtiff gives its numbers as they are then.
+    static func isPlainYCbCr(_ source: ByteSource) throws(StructureError) -> Bool {
+        let layout = try TIFFLayout(of: source)
+        let page = try TIFFDirectory(at: layout.firstDirectory(in: source), in: source, layout)
+        let (ycbcr, jpegs) = (6, [6, 7])
+        guard try page.number(.photometricInterpretation, in: source) == ycbcr else { return false }
+        return try !jpegs.contains(page.number(.compression, in: source))
+    }
+
     /// Looks whether all directories, their values and the pixels they list lie inside the file.
     static func walk(_ source: ByteSource) throws(StructureError) {
         let layout = try TIFFLayout(of: source)
@@ -31,6 +40,11 @@ enum TIFFPages {
             pending += try directory.others(in: source, atMost: directoriesLeft - pending.count)
         }
     }
+}
+
+/// The first page of a TIFF has colours that decoders do not convert.
+package func isPlainYCbCr(_ format: SourceFormat, _ source: ByteSource) -> Bool {
+    format == .tiff && (try? TIFFPages.isPlainYCbCr(source)) == true
 }
 
 extension TIFFDirectory {

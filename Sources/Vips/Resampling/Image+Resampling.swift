@@ -88,7 +88,19 @@ extension Image {
         }
     }
 
+    /// Transparent pixels lend no colour to their neighbours.
+    private func premultipliedByVips(to targets: [ResamplingTarget], frames: Int) throws(VipsError) -> [Image] {
+        let maximum = format == .ushort ? 65_535.0 : 255
+        // As bands without a meaning, so that alpha is scaled as the others are.
+        let covered = try premultiply(maximumAlpha: maximum).copy(interpretation: "multiband")
+        return try covered.resampledByVips(to: targets, frames: frames).map { (scaled) throws(VipsError) in
+            let colours = try scaled.copy(interpretation: interpretation).unpremultiply(maximumAlpha: maximum)
+            return try (format == .float ? colours : colours.rint()).cast(format).copy(interpretation: interpretation)
+        }
+    }
+
     private func resampledByVips(to targets: [ResamplingTarget], frames: Int) throws(VipsError) -> [Image] {
+        guard !hasAlpha else { return try premultipliedByVips(to: targets, frames: frames) }
         let source = targets.count > 1 || frames > 1 ? try inMemory() : self
         let frameHeight = height / frames
         return try targets.map { target throws(VipsError) in
@@ -127,7 +139,7 @@ struct RowLayout {
         case .uchar: format = CRESAMPLE_UCHAR
         case .ushort: format = CRESAMPLE_USHORT
         case .float: format = CRESAMPLE_FLOAT
-        case .double, .other: return nil
+        case .double, .char, .short, .uint, .int, .other: return nil
         }
         self.instructions = instructions
         bands = image.bands

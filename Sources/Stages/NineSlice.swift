@@ -28,16 +28,16 @@ package struct NineSlice: Stage {
 
     package struct Plan: StagePlan {
         package let output: Geometry
-        /// The picture before it is sliced.
+        let input: PixelSize
+        /// The picture as it would be drawn, of which the caps are a part.
         let natural: PixelSize
         let caps: PixelInsets
-        package let footing: Footing
 
         package var note: String { "caps top \(caps.top), leading \(caps.left), bottom \(caps.bottom), trailing \(caps.right)" }
         package var isStreaming: Bool { false }
         package var largestSize: PixelSize { natural.area > output.size.area ? natural : output.size }
         /// The picture at its natural size, and the pieces.
-        package var heldBytes: Int { (natural.area + output.size.area) * output.bands * output.depth.bytes }
+        package var heldBytes: Int { (input.area + natural.area + output.size.area) * output.bands * output.depth.bytes }
     }
 
     package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
@@ -50,7 +50,7 @@ package struct NineSlice: Stage {
         try Self.check(caps.top, caps.bottom, "top and bottom", of: natural.height, in: size.height, "high")
         var output = input.drawn(at: size, width: width, height: height)
         output.pixelsPerPoint = context.scale
-        return Plan(output: output, natural: natural, caps: caps, footing: input.footing(drawnAt: natural))
+        return Plan(output: output, input: input.size, natural: natural, caps: caps)
     }
 
     private static func check(
@@ -67,17 +67,18 @@ package struct NineSlice: Stage {
     }
 
     package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        let picture = try image.scaled(to: plan.natural)
         let size = plan.output.size
         let caps = plan.caps
-        let columns = Self.spans(caps.left, caps.right, from: plan.natural.width, to: size.width)
-        let rows = Self.spans(caps.top, caps.bottom, from: plan.natural.height, to: size.height)
-        var result = try Image.black(width: size.width, height: size.height, bands: picture.bands).cast(picture.format)
-            .copy(interpretation: picture.interpretation)
+        let columns = Self.spans(caps.left, caps.right, of: image.width, drawn: plan.natural.width, in: size.width)
+        let rows = Self.spans(caps.top, caps.bottom, of: image.height, drawn: plan.natural.height, in: size.height)
+        var result = try Image.black(width: size.width, height: size.height, bands: image.bands).cast(image.format)
+            .copy(interpretation: image.interpretation)
         for row in rows {
             for column in columns {
-                let piece = try picture.extractArea(
-                    left: column.source.lowerBound, top: row.source.lowerBound, width: column.source.count, height: row.source.count)
+                // Each piece is scaled alone, so that no cap runs into what is stretched.
+                let piece = try image.extractArea(
+                    left: column.source.lowerBound, top: row.source.lowerBound, width: column.source.count, height: row.source.count
+                ).scaled(to: PixelSize(column.drawn, row.drawn))
                 let grown = try grown(piece, to: PixelSize(column.target.count, row.target.count))
                 result = try result.insert(grown, x: column.target.lowerBound, y: row.target.lowerBound)
             }
@@ -85,11 +86,28 @@ package struct NineSlice: Stage {
         return result
     }
 
-    /// Where the two caps and what is between them stand along one side, in the picture and in the result. Empty ones are left out.
-    private static func spans(_ first: Int, _ last: Int, from picture: Int, to result: Int) -> [(source: Range<Int>, target: Range<Int>)] {
-        [
-            (0..<first, 0..<first), (first..<picture - last, first..<result - last), (picture - last..<picture, result - last..<result),
-        ].filter { !$0.0.isEmpty && !$0.1.isEmpty }
+    /// A cap, or what is between two, along one side.
+    private struct Span {
+        /// Pixels of the picture as it is.
+        let source: Range<Int>
+        /// How many pixels it has as the picture is drawn.
+        let drawn: Int
+        /// Pixels of the result.
+        let target: Range<Int>
+    }
+
+    /// The caps and what is between them along one side, without empty ones.
+    private static func spans(_ first: Int, _ last: Int, of source: Int, drawn: Int, in result: Int) -> [Span] {
+        // Points need not be whole pixels of the picture; a piece of some pixels has at least one there.
+        func place(_ pixel: Int) -> Int { rounded(Double(pixel) * Double(source) / Double(drawn)) }
+        let start = first == 0 ? 0 : max(1, place(first))
+        let end = last == 0 ? source : min(source - 1, place(drawn - last))
+        let middle = start < end ? start..<end : min(start, source - 1)..<min(start, source - 1) + 1
+        return [
+            Span(source: 0..<start, drawn: first, target: 0..<first),
+            Span(source: middle, drawn: drawn - first - last, target: first..<result - last),
+            Span(source: end..<source, drawn: last, target: result - last..<result),
+        ].filter { !$0.source.isEmpty && $0.drawn > 0 && !$0.target.isEmpty }
     }
 
     private func grown(_ piece: Image, to size: PixelSize) throws -> Image {

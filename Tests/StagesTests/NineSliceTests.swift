@@ -51,6 +51,27 @@ struct NineSliceTests {
         }
     }
 
+    @Test(arguments: [(1, 2), (1, 3), (3, 1), (2, 3), (3, 2)], ["stretch", "tile"])
+    func `no cap runs into what grows, whatever the scales of the picture and of the rendition`(scales: (from: Int, to: Int), mode: String) throws {
+        // Caps of 6 points in colours of their own around a white middle.
+        let (cap, side) = (6 * scales.from, 20 * scales.from)
+        let picture = try TestPicture.make(width: side, height: side) { x, y in
+            let isMiddle = (cap..<side - cap).contains(x) && (cap..<side - cap).contains(y)
+            return isMiddle ? [255, 255, 255] : [x < cap ? 200 : 0, y < cap ? 90 : 0, 0]
+        }
+        let result = try render(
+            "nine-slice: { width: 50, height: 40, cap-insets: { all: 6 }, mode: \(mode) }", picture, scale: scales.to, pixelsPerPoint: scales.from
+        ).pixels
+        let (wide, high, edge) = (50 * scales.to, 40 * scales.to, 6 * scales.to)
+        for y in 0..<high {
+            for x in 0..<wide {
+                let isMiddle = (edge..<wide - edge).contains(x) && (edge..<high - edge).contains(y)
+                let expected = isMiddle ? [255, 255, 255] : [x < edge ? 200 : 0, y < edge ? 90 : 0, 0]
+                #expect(result[x, y] == expected, "(\(x), \(y))")
+            }
+        }
+    }
+
     @Test func `caps are points, and the picture as many points large as its name says`() throws {
         let picture = try TestPicture.coded(width: 24, height: 24)
         let source = try PixelGrid(picture)

@@ -139,6 +139,28 @@ import Testing
         }
     }
 
+    @Test(
+        "A5: sizes of one run are within 49 dB of the same sizes alone, on the hardest patterns",
+        arguments: ["stripes", "zones", "noise"])
+    func siblings(pattern: String) throws {
+        let (width, height) = (800, 600)
+        let bytes = (0..<width * height).map { index -> UInt8 in
+            let (x, y) = (index % width, index / width)
+            switch pattern {
+            case "stripes": return x / 2 % 2 == 0 ? 0 : 254
+            case "zones": return UInt8(127.5 + 127.5 * cos(Double((x - 400) * (x - 400) + (y - 300) * (y - 300)) * .pi / 800))
+            default: return UInt8(truncatingIfNeeded: UInt64(index) &* 0x9E37_79B9_7F4A_7C15 >> 41)
+            }
+        }
+        let image = try Image(bytes: bytes, width: width, height: height, bands: 1)
+        let targets = [(600, 450), (400, 300), (300, 225), (200, 150), (150, 112), (100, 75)].map { ResamplingTarget(width: $0.0, height: $0.1) }
+        for (target, scaled) in try zip(targets, image.resampled(to: targets)) {
+            let direct = try values(image.resampled(to: target))
+            let error = try zip(values(scaled), direct).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) } / Double(direct.count)
+            #expect(error < 255 * 255 / pow(10, 4.9), "\(target): \(10 * log10(255 * 255 / error)) dB")
+        }
+    }
+
     @Test("A picture of one colour stays that colour, whatever the factor")
     func flat() throws {
         let image = try Image(bytes: Array(repeating: 201, count: 40 * 30 * 3), width: 40, height: 30, bands: 3)

@@ -30,6 +30,23 @@ import Testing
         #expect(try await runner.shell("stat -c %a thumbs/normal/\(name) thumbs/normal thumbs/large").output == "600\n700\n700\n")
     }
 
+    /// GIO is in Debian's libglib2.0-bin; without it there is nothing to ask.
+    private static let hasGIO = FileManager.default.isExecutableFile(atPath: "/usr/bin/gio")
+
+    @Test("GIO takes the thumbnails for valid ones, also of a picture with 16 bits", .enabled(if: hasGIO))
+    func valid() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/a.jpg")
+        try await runner.save("in/deep.png", as: "pngsave_target") { try TestPicture.coded(width: 300, height: 200, kind: PictureKind(isDeep: true)) }
+        #expect(try await runner.run("run", pipeline, "in", "-o", "cache/thumbnails").exit == 0)
+        for name in ["a.jpg", "deep.png"] {
+            let info = try await runner.shell("XDG_CACHE_HOME=$(pwd -P)/cache gio info -a 'thumbnail::*' in/\(name)")
+            #expect(info.output.contains("thumbnail::is-valid: TRUE"), "\(info.output)")
+        }
+        let kinds = try await runner.shell("for f in cache/thumbnails/*/*.png; do vipsheader -f format $f; done | sort -u")
+        #expect(kinds.output.split(separator: "\n").count == 1 && kinds.output.contains("UCHAR"), "\(kinds.output)")
+    }
+
     @Test("An older thumbnail that a file manager made is replaced")
     func replaces() async throws {
         let runner = try CommandRunner()

@@ -173,9 +173,11 @@ struct Renderer {
         let policy = save.metadata
         let (image, keepsNothing) = try metadata.applied(
             to: try joined(frames, rendition.format), policy: policy, keepsProfile: pipeline.profile == .keep)
-        let marked = try marked(image, rendition)
+        let texts = rendition.rendition.layout == .freedesktop ? thumbnail?.texts : nil
         do throws(VipsError) {
-            try Saver(settings: save, depth: rendition.output.depth).save(marked, to: output, strip: keepsNothing && marked === image)
+            // The specification of thumbnails knows 8 bits only.
+            let shown = texts == nil || image.format == .uchar ? image : try image.colourspace(image.bands <= 2 ? "b-w" : "srgb")
+            try Saver(settings: save, depth: rendition.output.depth).save(shown, to: output, strip: keepsNothing)
         } catch {
             // Why the output takes no more is for the supervisor to find out, and soon: others may make room.
             guard takesMore(output) else {
@@ -183,6 +185,7 @@ struct Renderer {
             }
             throw encodingFailed(rendition, error)
         }
+        if let texts { try PNGTexts.add(texts, to: output) }
         return RenderedSize(size: PixelSize(frames.images[0].width, frames.images[0].height), frames: frames.images.count)
     }
 
@@ -193,14 +196,6 @@ struct Renderer {
             editor.set("page-height", int: height)
             editor.set("delay", ints: format == .gif ? inHundredths(frames.delays) : frames.delays)
             editor.set("loop", int: frames.repeatCount)
-        }
-    }
-
-    /// A thumbnail for file managers says what it was made of.
-    private func marked(_ image: Image, _ rendition: RenditionPlan) throws -> Image {
-        guard rendition.rendition.layout == .freedesktop, let thumbnail else { return image }
-        return try image.editingMetadata { editor in
-            for (index, entry) in thumbnail.texts.enumerated() { editor.set("png-comment-\(index)-\(entry.key)", string: entry.text) }
         }
     }
 

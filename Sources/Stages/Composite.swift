@@ -24,6 +24,7 @@ package struct Composite: Stage {
         package var note: String { "\(canvas.layers.count) layer\(canvas.layers.count == 1 ? "" : "s")" }
         package var isStreaming: Bool { false }
         package var largestSize: PixelSize { canvas.largestSize }
+        package var nested: [Step] { canvas.nested }
         package var heldBytes: Int { canvas.heldBytes }
     }
 
@@ -136,6 +137,7 @@ struct CanvasPlan: Sendable {
 
     var hasAlpha: Bool { !background.isOpaque || layers.contains { $0.blend.canClear } }
     var isGrey: Bool { background.isGrey && layers.allSatisfy(\.isGrey) }
+    var nested: [Step] { layers.flatMap(\.nested) }
     var heldBytes: Int { 8 * size.area + layers.reduce(0) { $0 + $1.heldBytes } }
     var largestSize: PixelSize { layers.map(\.largestSize).reduce(size) { $0.area >= $1.area ? $0 : $1 } }
 }
@@ -157,6 +159,10 @@ struct LayerPlan: Sendable {
     let blend: BlendMode
     let isGrey: Bool
 
+    var nested: [Step] {
+        let own: [Step] = if case .canvas(let canvas) = content { canvas.nested } else { [] }
+        return own + steps
+    }
     var heldBytes: Int {
         let own: Int = if case .canvas(let canvas) = content { canvas.heldBytes } else { 0 }
         return own + 8 * box.size.area + steps.heldBytes

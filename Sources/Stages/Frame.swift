@@ -64,7 +64,7 @@ package struct Frame: Stage {
         let showsBackground = input.hasAlpha || !placement.covers(frame)
         var output = input.drawn(at: frame, width: width, height: height)
         output.hasAlpha = !opaque && (alpha < 1 || (showsBackground && !background.isOpaque))
-        output.colour = try input.colour(drawing: showsBackground ? [background] : [], stage: Self.name)
+        if showsBackground { output.colour = try input.colour(drawing: [background], stage: Self.name) }
         output.pixelsPerPoint = context.scale
         return Plan(output: output, placement: placement, input: size)
     }

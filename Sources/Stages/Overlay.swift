@@ -34,6 +34,7 @@ package struct Overlay: Stage {
 
         package var note: String { "overlay \(box)" }
         package var largestSize: PixelSize { box.size }
+        package var nested: [Step] { steps }
         /// The asset at its size; kept for the next picture.
         package var heldBytes: Int { 4 * box.size.area + steps.heldBytes }
     }

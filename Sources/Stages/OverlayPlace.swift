@@ -9,6 +9,8 @@ struct OverlayPlace: Sendable {
     let height: Extent?
     let avoid: Rectangle?
     let spacing: Length
+    let push: PushDirection?
+    let edge: PushEdge
 
     /// Declares the parameters; part of a stage's or a layer's own.
     init(_ p: inout Parameters) {
@@ -16,9 +18,16 @@ struct OverlayPlace: Sendable {
         offset = p.optional("offset", .zero, "How far it is moved from the anchored edges inwards; from the center right and down.")
         width = p.optional("width", "Its width; the height follows, or both make a box that it fits. Default: its natural size.")
         height = p.optional("height", "Its height; the width follows, or both make a box that it fits.")
-        avoid = p.optional("avoid", "A rectangle that it must not cover: it is pushed off it the shortest way that stays inside the picture.")
+        avoid = p.optional("avoid", "A rectangle that it must not cover: it is pushed off it, the shortest way that stays inside the picture.")
+        push = p.optional("push", "The direction in which it is pushed off `avoid`; default the shortest way that stays inside the picture.")
+        edge = p.optional(
+            "edge", .slide,
+            "If `push` takes it past the picture's edge: slide lets it leave the picture, clamp stops it at the edge, where it may cover `avoid`, fail "
+                + "fails the source.")
         spacing = p.optional("spacing", .points(0), "How far it stays from what it was pushed off.")
         if p.has("spacing") && avoid == nil { p.problem(at: "spacing", "'spacing' says how far to stay from 'avoid'; add 'avoid' or remove it") }
+        if p.has("push") && avoid == nil { p.problem(at: "push", "'push' says how to leave 'avoid'; add 'avoid' or remove it") }
+        if p.has("edge") && push == nil { p.problem(at: "edge", "'edge' is for a given direction; add 'push' or remove it") }
         if spacing.amount < 0 { p.problem(at: "spacing", "'spacing' expects 0 or more, found \(spacing.written)") }
         // At its natural size it is as many pixels as the scale says.
         if width == nil && height == nil { p.notePoints() }
@@ -34,9 +43,12 @@ struct OverlayPlace: Sendable {
         guard let avoid else { return box }
         let protected = avoid.pixels(of: picture, scale: scale)
         let gap = spacing.pixels(of: min(picture.width, picture.height), scale: scale)
-        guard let free = box.pushed(off: protected, spacing: gap, inside: picture) else {
+        guard let free = box.pushed(off: protected, spacing: gap, inside: picture, to: push, edge) else {
             let thing = stage == Composite.name ? "layer" : stage
-            let message = "the \(thing) of \(box) covers \(protected) and can be moved off it by \(gap) pixels in no direction inside \(picture)"
+            let way =
+                push.map { "cannot be moved \($0.rawValue) off it by \(gap) pixels inside \(picture)" }
+                ?? "can be moved off it by \(gap) pixels in no direction inside \(picture)"
+            let message = "the \(thing) of \(box) covers \(protected) and \(way); see 'push' and 'edge'"
             throw PlanFailure(.overlayDoesNotFit, stage: stage, message)
         }
         return free
@@ -68,22 +80,41 @@ extension Anchor {
     var inwardY: Int { vertical == .end ? -1 : 1 }
 }
 
+/// The direction in which an overlay is pushed.
+enum PushDirection: String, ParameterWord { case up, down, left, right }
+
+/// What happens to an overlay that is pushed past the edge of the picture.
+enum PushEdge: String, ParameterWord { case slide, clamp, fail }
+
 extension PixelBox {
-    /// The box moved off another one by the overlap and the spacing, the shortest way that stays inside a picture; itself where they do not
-    /// overlap, nil where there is no way. Of ways of one length the first of up, down, left and right is taken.
-    func pushed(off other: PixelBox, spacing: Int, inside picture: PixelSize) -> PixelBox? {
+    /// The box moved off another one by the overlap and the spacing; itself if they do not overlap.
+    /// - Parameters:
+    ///   - direction: nil for the shortest way that stays inside the picture. Of ways of one length the first of up, down, left and right is taken.
+    ///   - edge: what to do if it does not stay inside in the direction.
+    /// - Returns: nil if it does not stay inside, and must.
+    func pushed(off other: PixelBox, spacing: Int, inside picture: PixelSize, to direction: PushDirection?, _ edge: PushEdge) -> PixelBox? {
         let up = offset.y + size.height - other.offset.y
         let down = other.offset.y + other.size.height - offset.y
         let left = offset.x + size.width - other.offset.x
         let right = other.offset.x + other.size.width - offset.x
         guard up > 0, down > 0, left > 0, right > 0 else { return self }
-        let ways = [
-            (up, PixelOffset(offset.x, offset.y - up - spacing)), (down, PixelOffset(offset.x, offset.y + down + spacing)),
-            (left, PixelOffset(offset.x - left - spacing, offset.y)), (right, PixelOffset(offset.x + right + spacing, offset.y)),
-        ]
-        let possible = ways.filter { _, place in
-            place.x >= 0 && place.y >= 0 && place.x + size.width <= picture.width && place.y + size.height <= picture.height
+        let ways: [(direction: PushDirection, length: Int, place: PixelOffset)] = [
+            (.up, up, PixelOffset(offset.x, offset.y - up - spacing)), (.down, down, PixelOffset(offset.x, offset.y + down + spacing)),
+            (.left, left, PixelOffset(offset.x - left - spacing, offset.y)), (.right, right, PixelOffset(offset.x + right + spacing, offset.y)),
+        ].filter { direction == nil || $0.0 == direction }
+        let inside = ways.filter { PixelBox($0.place, size).stays(inside: picture) }
+        if let way = inside.min(by: { $0.length < $1.length }) { return PixelBox(way.place, size) }
+        guard direction != nil, let way = ways.first else { return nil }
+        switch edge {
+        case .slide: return PixelBox(way.place, size)
+        case .clamp:
+            let x = max(0, min(way.place.x, picture.width - size.width))
+            return PixelBox(PixelOffset(x, max(0, min(way.place.y, picture.height - size.height))), size)
+        case .fail: return nil
         }
-        return possible.min { $0.0 < $1.0 }.map { PixelBox($0.1, size) }
+    }
+
+    private func stays(inside picture: PixelSize) -> Bool {
+        offset.x >= 0 && offset.y >= 0 && offset.x + size.width <= picture.width && offset.y + size.height <= picture.height
     }
 }

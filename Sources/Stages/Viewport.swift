@@ -58,7 +58,7 @@ package struct Viewport: Stage {
         var output = input.drawn(at: frame, width: width, height: height)
         output.pixelsPerPoint = scale
         output.hasAlpha = input.hasAlpha || (!isCovered && !background.isOpaque)
-        output.colour = try input.colour(drawing: isCovered ? [] : [background], stage: Self.name)
+        if !isCovered { output.colour = try input.colour(drawing: [background], stage: Self.name) }
         return Plan(output: output, content: content, origin: origin, footing: input.footing(drawnAt: content))
     }
 

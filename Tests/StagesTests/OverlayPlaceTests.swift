@@ -38,6 +38,25 @@ struct OverlayPlaceTests {
         #expect(found.map { "\($0[2])×\($0[3]) at (\($0[0]), \($0[1]))" } == box)
     }
 
+    /// A bar of 40×20 on a picture of 100×100, and what of it is seen.
+    @Test(arguments: [
+        ("push: up", "40×20 at (30, -7)", "40×13 at (30, 0)"), ("push: up, edge: slide", "40×20 at (30, -7)", "40×13 at (30, 0)"),
+        ("push: up, edge: clamp", "40×20 at (30, 0)", "40×20 at (30, 0)"), ("push: down, edge: slide", "40×20 at (30, 115)", nil),
+        ("push: left, edge: slide", "40×20 at (-55, 80)", nil),
+    ])
+    func `an overlay that is pushed past the edge leaves the picture, or stops there`(parameters: String, box: String, seen: String?) throws {
+        let picture = try TestPicture.solid([0, 0, 255], width: 100, height: 100)
+        let avoid = "avoid: { x: 0, y: 28, width: 100, height: 72 }, spacing: 15"
+        let rendered = try render("overlay: { image: bar, anchor: bottom, \(avoid), \(parameters) }", picture, assets: Self.assets())
+        #expect(rendered.step.plan.note == "overlay " + box)
+        let found = rendered.pixels.boundingBox { $0 == [255, 0, 0] }
+        #expect(found.map { "\($0[2])×\($0[3]) at (\($0[0]), \($0[1]))" } == seen)
+        let error = #expect(throws: PlanFailure.self) {
+            try render("overlay: { image: bar, anchor: bottom, \(avoid), push: up, edge: fail }", picture, assets: Self.assets())
+        }
+        #expect(error?.failure.message.contains("cannot be moved up off it by 15 pixels inside 100×100") == true)
+    }
+
     @Test func `points of the rectangle and of the spacing are multiplied by the scale`() throws {
         let picture = try TestPicture.solid([0, 0, 255], width: 200, height: 200)
         let rendered = try render(
@@ -53,7 +72,8 @@ struct OverlayPlaceTests {
             try render("overlay: { image: bar, avoid: { x: 10, y: 10, width: 80, height: 80 }, spacing: 5 }", picture, assets: Self.assets())
         }
         #expect(error?.failure.code == .overlayDoesNotFit)
-        let words = "the overlay of 40×20 at (30, 40) covers 80×80 at (10, 10) and can be moved off it by 5 pixels in no direction inside 100×100"
+        let words =
+            "the overlay of 40×20 at (30, 40) covers 80×80 at (10, 10) and can be moved off it by 5 pixels in no direction inside 100×100; see 'push' and 'edge'"
         #expect(error?.failure.message == words)
     }
 

@@ -6,14 +6,14 @@ import Vips
 final class AssetStore: AssetProvider {
     private(set) var facts: [String: AssetFacts] = [:]
     private var originals: [String: Image] = [:]
-    private var scaled: [Key: Image] = [:]
-    private var kept: [KeptImageKey: Image] = [:]
-    /// Sizes to keep; most pipelines draw an asset at one or two, those with percentages at as many as there are sources.
-    private static let keptSizes = 16
+    private var kept: [Key: Image] = [:]
+    private var keptBytes = 0
+    /// Most pipelines draw an asset at one or two sizes, those with percentages at as many as there are sources.
+    private static let mostKeptBytes = 64 << 20
 
-    private struct Key: Hashable {
-        let path: String
-        let size: PixelSize
+    private enum Key: Hashable {
+        case asset(String, PixelSize)
+        case made(KeptImageKey)
     }
 
     /// Decodes an asset: upright, in sRGB with 8 bits.
@@ -32,22 +32,25 @@ final class AssetStore: AssetProvider {
     }
 
     func image(_ asset: AssetPath, size: PixelSize) throws -> Image {
-        let key = Key(path: asset.path, size: size)
-        if let image = scaled[key] { return image }
-        guard let original = originals[asset.path] else {
-            throw Failure(.internal, stage: "overlay", "the asset '\(asset.path)' was not opened")
+        try keeping(.asset(asset.path, size)) {
+            guard let original = originals[asset.path] else {
+                throw Failure(.internal, stage: "overlay", "the asset '\(asset.path)' was not opened")
+            }
+            return try original.scaled(to: size)
         }
-        let image = try original.scaled(to: size).inMemory()
-        if scaled.count >= Self.keptSizes { scaled.removeAll() }
-        scaled[key] = image
-        return image
     }
 
-    func image(_ key: KeptImageKey, make: () throws -> Image) throws -> Image {
+    func image(_ key: KeptImageKey, make: () throws -> Image) throws -> Image { try keeping(.made(key), make) }
+
+    /// A picture that was made before, or is made now and kept if there is room.
+    private func keeping(_ key: Key, _ make: () throws -> Image) throws -> Image {
         if let image = kept[key] { return image }
         let image = try make().inMemory()
-        if kept.count >= Self.keptSizes { kept.removeAll() }
+        let bytes = image.width * image.height * image.bands
+        guard bytes <= Self.mostKeptBytes else { return image }
+        if keptBytes + bytes > Self.mostKeptBytes { (kept, keptBytes) = ([:], 0) }
         kept[key] = image
+        keptBytes += bytes
         return image
     }
 }

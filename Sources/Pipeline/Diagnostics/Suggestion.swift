@@ -6,7 +6,13 @@ package func suggestion(for word: String, among known: [String]) -> String {
     let near = known.map { (word: $0, distance: editDistance(word.lowercased(), $0.lowercased())) }
         .filter { $0.distance <= limit }
         .min { ($0.distance, $0.word) < ($1.distance, $1.word) }
-    return near.map { "; did you mean '\($0.word)'?" } ?? ""
+    return (near?.word ?? part(of: word, among: known)).map { "; did you mean '\($0)'?" } ?? ""
+}
+
+/// The longest known word of several parts that another notation of the word contains: `aspect-fit` in UIKit's `scaleAspectFit`.
+private func part(of word: String, among known: [String]) -> String? {
+    let parted = word.reduce(into: "") { $0 += ($1.isUppercase && !$0.isEmpty ? "-" : "") + $1.lowercased() }
+    return known.filter { $0.contains("-") && "-\(parted)-".contains("-\($0)-") }.max { ($0.count, $1) < ($1.count, $0) }
 }
 
 /// How many letters must be inserted, removed, replaced or swapped with their neighbour to make one word of the other.

@@ -73,7 +73,6 @@ package struct Geometry: Hashable, Sendable {
     /// The colour model once these colours are drawn on the picture: grey stays grey until something else is drawn.
     /// - Throws: `PlanFailure` where colours cannot be converted into the picture's own.
     package func colour(drawing colours: [Color], stage: String) throws(PlanFailure) -> ColourModel {
-        if colours.isEmpty { return colour }
         switch colour {
         case .rgb: return .rgb
         case .grey: return keepsProfile || colours.allSatisfy(\.isGrey) ? .grey : .rgb

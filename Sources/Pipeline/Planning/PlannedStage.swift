@@ -48,6 +48,8 @@ package protocol StagePlan: Sendable {
     var isStreaming: Bool { get }
     /// The largest picture that the stage makes on its way to the output.
     var largestSize: PixelSize { get }
+    /// The stages of what the stage draws, all of them.
+    var nested: [Step] { get }
     /// Bytes that the stage holds besides its input and output.
     var heldBytes: Int { get }
     /// The picture is drawn larger than it comes in.
@@ -61,6 +63,7 @@ extension StagePlan {
     package var footing: Footing { .sourcePixels }
     package var isStreaming: Bool { true }
     package var largestSize: PixelSize { output.size }
+    package var nested: [Step] { [] }
     package var heldBytes: Int { 0 }
     package var isEnlarging: Bool { false }
     package var warnings: [Warning] { [] }

@@ -167,6 +167,7 @@ package struct Planner: Sendable {
                 throw PlanFailure(.tooManyPixels, stage: step.name, message)
             }
         }
+        for nested in step.plan.nested { try checkPixels(nested) }
     }
 
     // MARK: - Loading

@@ -31,6 +31,14 @@ struct SuggestionTests {
         #expect(suggestion(for: word, among: ["height", "anchor", "width"]) == "")
     }
 
+    @Test(arguments: [
+        ("scaleAspectFit", "aspect-fit"), ("scaleAspectFill", "aspect-fill"), ("scaleToFill", "scale-to-fill"), ("topLeft", "top-left"),
+    ])
+    func `UIKit's words are understood`(word: String, known: String) {
+        let modes = ["scale-to-fill", "aspect-fit", "aspect-fill", "center", "top-left", "bottom-left"]
+        #expect(suggestion(for: word, among: modes) == "; did you mean '\(known)'?")
+    }
+
     @Test
     func `with nothing known nothing is suggested`() {
         #expect(suggestion(for: "width", among: []) == "")

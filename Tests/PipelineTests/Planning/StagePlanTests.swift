@@ -225,7 +225,7 @@ struct StagePlanTests {
         arguments: [
             "resize: { size: 100 }", "crop: { width: 10, height: 10 }", "flip: { axis: vertical }", "rotate: { angle: 90 }",
             "inset: { all: -5 }",
-            "flatten",
+            "flatten", "frame: { width: 100, height: 100, mode: aspect-fill }",
         ])
     func `what draws nothing can be done in any colours`(text: String) throws {
         let picture = Geometry(size: PixelSize(400, 300), colour: .cmyk, keepsProfile: true)

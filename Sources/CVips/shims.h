@@ -255,6 +255,9 @@ static inline void cvips_watch_eval(VipsImage *image, VipsProgress *progress, CV
     if (late || cancelled) vips_image_set_kill(image, TRUE);
 }
 
+/* vips_error takes any number of arguments, which Swift cannot pass. */
+static inline void cvips_add_error(const char *text) { vips_error(NULL, "%s", text); }
+
 static inline void cvips_watch_free(void *watch, GClosure *closure)
 {
     (void) closure;

@@ -56,6 +56,18 @@ package enum VipsLibrary {
     }
 }
 
+extension VipsLibrary {
+    /// Does something whose messages are its own business: those of before are in the buffer afterwards, and no others.
+    package static func settingMessagesAside<Value>(_ work: () throws -> Value) rethrows -> Value {
+        let before = takeErrors()
+        defer {
+            _ = takeErrors()
+            if !before.isEmpty { cvips_add_error(before + "\n") }
+        }
+        return try work()
+    }
+}
+
 /// Removes the line ends that libvips leaves behind its texts.
 func trimmed(_ text: String) -> String {
     var text = text[...]

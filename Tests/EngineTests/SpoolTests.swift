@@ -387,6 +387,15 @@ import Testing
         #expect(try folder.entries().contains(".imagemill/failed/shop/b.jpg.error.json"))
     }
 
+    @Test("Files beside the folders of the inboxes hide no job")
+    func strayFiles() throws {
+        try folder.write("", to: "state/work/.DS_Store")
+        try folder.write("abc", to: "in/a.jpg")
+        #expect(try fixture.place(fixture.job("a.jpg")) == .inbox)
+        let job = try fixture.claimed("a.jpg")
+        #expect(try fixture.restarted().place(of: job, inbox: fixture.inbox) == .spool)
+    }
+
     @Test("A job is found in the spool beside the path that its inbox had before")
     func formerPath() throws {
         var former = SpoolLocation(inbox: fixture.inbox, state: BytePath(folder.path("state")))

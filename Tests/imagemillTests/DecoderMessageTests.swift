@@ -2,6 +2,7 @@
 import Foundation
 import TestSupport
 import Testing
+import Vips
 
 @Suite struct DecoderMessageTests {
     /// A JPEG with bytes before its quantisation table, of which libjpeg says that they do not belong there.
@@ -79,6 +80,26 @@ import Testing
         for index in 1...6 {
             #expect(report["\(index).jpg"]?.warnings.map(\.code).filter { $0 != "metadata-removed" } == ["bad-profile"], "\(index)")
         }
+    }
+
+    @Test("A decoder's message says nothing of the picture's profile, nor of the next picture's")
+    func messageBesideProfile() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            "renditions: { a: { stages: [ { resize: { width: 10 } }, { blur: { sigma: 1 } } ], save: { format: png } }, b: { save: { format: png } } }",
+            to: "p.yaml")
+        let wide = try await SamplePicture.jpeg.encode(
+            TestPicture.make(width: 80, height: 60) { x, y in [UInt8(x), UInt8(y), 200] }.iccTransform(to: "p3", input: "srgb"))
+        try runner.folder.write(try Self.padded(wide), to: "in/1.jpg")
+        try runner.folder.write(wide, to: "in/2.jpg")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out", "--jobs", "1").exit == 0)
+        let report = try runner.report()
+        #expect(report["1.jpg"]?.warnings.contains { $0.code == "source-damaged" } == true)
+        for name in ["1.jpg", "2.jpg"] { #expect(report[name]?.warnings.contains { $0.code == "bad-profile" } == false) }
+        let files = runner.files().filter { $0.hasSuffix(".png") }.sorted()
+        #expect(files.count == 4)
+        #expect(try runner.bytes("out/" + files[0]) == runner.bytes("out/" + files[2]), "\(files)")
+        #expect(try runner.bytes("out/" + files[1]) == runner.bytes("out/" + files[3]), "\(files)")
     }
 
     @Test("A7: a member whose name shows nothing has no label, and the sheet is made")

@@ -286,11 +286,10 @@ package final class DropFolder: Sendable {
         // Under one lock with the controller, so that an inbox that is added again meanwhile keeps its turns.
         state.withLock { state in
             let isIdle = controller.state.withLock { state in
-                state.isLeaving && state.open.keys.allSatisfy { wasRenamed && state.waiting.contains($0) }
+                state.isLeaving && state.deferred.isEmpty && state.open.keys.allSatisfy { wasRenamed && state.waiting.contains($0) }
             }
-            guard isIdle, state.controllers[controller.name] === controller else { return }
+            guard isIdle, state.controllers[controller.name] === controller, dispatcher?.removeIfIdle(controller.name) != false else { return }
             state.controllers[controller.name] = nil
-            dispatcher?.remove(controller.name)
         }
     }
 

@@ -131,7 +131,7 @@ final class Housekeeper: Sendable {
         let canGoOn = !isPaused || isDue && trouble(controller, spool) == nil
         // Without its folders it does not go on.
         let hasFolders = canGoOn && (spool != nil || !isThere || controller.makeFolders())
-        if isPaused && hasFolders && (try? controller.recordDeferred()) != nil { controller.resume() }
+        if hasFolders && (try? controller.recordDeferred()) != nil && isPaused { controller.resume() }
         removeIfIdle(controller)
     }
 

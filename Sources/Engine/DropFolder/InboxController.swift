@@ -80,8 +80,15 @@ final class InboxController: Sendable {
 
     /// The spool, which knows where the job's source is.
     private func spool(of job: Job) -> Spool? {
-        let (spool, open) = state.withLock { ($0.spool, $0.open[job.id]) }
-        if let open { spool?.note(job.id, isIn: open.folders) }
+        let (spool, open, inbox) = state.withLock { ($0.spool, $0.open[job.id], $0.inbox) }
+        if let open {
+            spool?.note(job.id, isIn: open.folders)
+        } else if let spool {
+            // Another inbox had it until this one was given its path.
+            let former = ((try? shared.store.formerPaths(inbox: name)) ?? []).map { inbox.spool.moved(to: $0) }
+            _ = try? spool.place(of: job, inbox: inbox.path, former: former)
+            state.withLock { $0.open[job.id] = OpenJob(job, in: spool.folders(of: job.id)) }
+        }
         return spool
     }
 
@@ -161,7 +168,7 @@ final class InboxController: Sendable {
     }
 
     /// It is paused, has no folders yet, or is about to leave.
-    var needsMaintenance: Bool { state.withLock { $0.pause.pause != nil || $0.spool == nil || $0.isLeaving } }
+    var needsMaintenance: Bool { state.withLock { $0.pause.pause != nil || $0.spool == nil || $0.isLeaving || !$0.deferred.isEmpty } }
 
     func pause(_ pause: Pause) {
         shared.dispatcher.pause(name)
@@ -256,9 +263,11 @@ extension InboxController: JobSite {
         return OutboxProbe.trouble(route.render.outbox.path) ?? OutboxProbe.trouble(spool.path(.work))
     }
 
-    func settle(_ job: Job, rendered: [BytePath]?) throws(SystemError) -> [BytePath] {
+    func settle(_ job: Job, rendered: [BytePath]?, isDamaged: Bool) throws(SystemError) -> [BytePath] {
         guard let spool = spool(of: job) else { throw SystemError("put the source away: the inbox has no folders", code: ENOENT) }
-        let folders = try spool.settle(job, rendered: rendered, originals: inbox.settings.originals)
+        let originals = inbox.settings.originals
+        // What a rendition may lack is in the original alone.
+        let folders = try spool.settle(job, rendered: rendered, originals: isDamaged && originals == .delete ? .move : originals)
         remember(job, code: nil)
         return folders
     }

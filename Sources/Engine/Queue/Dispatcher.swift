@@ -98,11 +98,14 @@ package final class Dispatcher: Sendable {
         startLanes()
     }
 
-    /// Lets go of an inbox.
-    package func remove(_ inbox: String) {
+    /// Lets go of an inbox that no lane is at, not even to take jobs.
+    /// - Returns: whether it was let go.
+    package func removeIfIdle(_ inbox: String) -> Bool {
         state.change { state in
+            guard !state.lanes.values.contains(where: { $0.inbox == inbox }) else { return false }
             state.share.remove(inbox)
             state.inboxes[inbox] = nil
+            return true
         }
     }
 
@@ -113,6 +116,8 @@ package final class Dispatcher: Sendable {
         state.change { state in
             state.inboxes[inbox]?.isPaused = false
             state.inboxes[inbox]?.due = .now
+            // A look that is under way found nothing because of what ends with the pause.
+            state.inboxes[inbox]?.offers += 1
         }
         startLanes()
     }
@@ -245,8 +250,8 @@ package final class Dispatcher: Sendable {
         let due = next.map { Moment.now + .milliseconds(max(0, $0 - wallClock())) } ?? .never
         state.change { state in
             guard var entry = state.inboxes[inbox], entry.offers == offers else { return }
-            // Waits have an end even if somebody sets the clock back.
-            entry.due = due == .never ? .never : min(due, .now + .seconds(60))
+            // Waits have an end: somebody may set the clock back, and a job may come from an inbox that was renamed.
+            entry.due = min(due, .now + .seconds(60))
             entry.waiting = next == nil ? 0 : 1
             state.inboxes[inbox] = entry
         }
@@ -272,7 +277,13 @@ extension Dispatcher.State {
     }
 
     /// When a look may find something else without anybody having changed anything.
-    fileprivate var nextLook: Moment { inboxes.values.filter { !$0.isPaused && $0.due > .now }.map(\.due).min() ?? .never }
+    fileprivate var nextLook: Moment {
+        let now = Moment.now
+        let due = inboxes.values.filter { !$0.isPaused && $0.due > now }.map(\.due)
+        // A lane that begins to hang makes room for another one.
+        let hanging = lanes.values.filter { $0.activity == .files }.map { $0.since + patience }.filter { $0 > now }
+        return (due + hanging).min() ?? .never
+    }
 
     /// The number of a lane to start, if one is needed.
     fileprivate mutating func newLane() -> Int? {

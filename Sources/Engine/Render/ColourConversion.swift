@@ -29,7 +29,7 @@ struct ColourConversion {
         guard let profile = image.blob("icc-profile-data") else { return .missing }
         let bands = image.bands - (image.hasAlpha ? 1 : 0)
         if let known = profiles.assessment(of: profile, bands: bands) { return known }
-        let found = try assess(profile, bands: bands)
+        let found = try VipsLibrary.settingMessagesAside { try assess(profile, bands: bands) }
         profiles.add(found, for: profile, bands: bands)
         return found
     }
@@ -81,7 +81,10 @@ struct ColourConversion {
         if bands < 4, zip(result, expected).allSatisfy({ abs(Int($0) - Int($1)) <= 1 }) { return .standard }
         guard bands == 3 else { return .different(isWide: false) }
         // What sRGB cannot hold does not come back.
-        let returned = try standard.converted(toProfile: profile, depth: 8).pixels()
+        guard let returned = try? standard.converted(toProfile: profile, depth: 8).pixels() else {
+            // A profile of a scanner knows one direction only.
+            return .different(isWide: false)
+        }
         return .different(isWide: zip(returned, expected).contains { abs(Int($0) - Int($1)) > 12 })
     }
 }

@@ -16,9 +16,11 @@ struct FailedOperation: Error {
 
 /// Decodes a source without doing anything else. Decoder, stages and encoder of libvips work at one time and share one buffer of messages, so
 /// that a message says little about its author. Only pictures with a message are decoded again.
-struct DecoderTrial {
+final class DecoderTrial {
     /// Decodes all rows of the source and keeps none of them.
     private let decode: () throws -> Void
+    /// What came of it: it is done once.
+    private var known: Result<String, Failure>?
 
     init(_ decode: @escaping () throws -> Void) { self.decode = decode }
 
@@ -46,13 +48,20 @@ struct DecoderTrial {
 
     /// What the decoder says by itself.
     private func messages() throws(Failure) -> String {
+        let result = known ?? tried()
+        known = result
+        return try result.get()
+    }
+
+    private func tried() -> Result<String, Failure> {
         _ = VipsLibrary.takeErrors()
         do {
             try decode()
         } catch {
-            throw Failure(.corrupt, stage: "decode", "the picture is damaged", detail: (error as? VipsError)?.message ?? "\(error)")
+            let detail = (error as? VipsError)?.message ?? "\(error)"
+            return .failure(Failure(.corrupt, stage: "decode", "the picture is damaged", detail: detail))
         }
-        return VipsLibrary.takeErrors()
+        return .success(VipsLibrary.takeErrors())
     }
 
     private func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }

@@ -47,9 +47,12 @@ extension Renderer {
         let images = try source.members.indices.map { member in
             try source.naming(member) {
                 let way = plan.members[member]
-                let (image, _, _) = try decode(try source.member(member), way, shrink: 1)
-                let shared = try run(way.shared, on: Frames(images: [image]), RenderContext(scale: 1, assets: assets))
-                return try ready(shared, way, index: plan.shared.isEmpty ? index : nil)
+                let picture = try source.member(member)
+                return try judging(DecoderTrial { try picture.reopened(shrink: 1, tolerance: pipeline.tolerance).evaluated() }) {
+                    let (image, _, _) = try decode(picture, way, shrink: 1)
+                    let shared = try run(way.shared, on: Frames(images: [image]), RenderContext(scale: 1, assets: assets))
+                    return try ready(shared, way, index: plan.shared.isEmpty ? index : nil)
+                }
             }
         }
         return Frames(images: images)

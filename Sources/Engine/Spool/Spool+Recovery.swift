@@ -20,9 +20,10 @@ extension Spool {
     /// - Parameter former: where spools of this inbox may be besides, because it had another path.
     /// - Throws: what keeps it from being found out, such as an inbox that is missing.
     package func place(of job: Job, inbox: BytePath, former: [SpoolLocation] = []) throws(SystemError) -> SourcePlace {
-        if let folders = try find(job.id, [location] + former) {
-            note(job.id, isIn: folders)
-            if let folder = try folders.job(job.id), try isComplete(job, in: folder) { return .spool }
+        let (found, trouble) = try find(job.id, [location] + former)
+        if let found {
+            note(job.id, isIn: found)
+            if let folder = try found.job(job.id), try isComplete(job, in: folder) { return .spool }
         }
         // The original of a copy that has gone to `failed/` is still in the inbox.
         if job.keepsOriginal, job.progress.state == .rejected, try !putAway(job, since: job.changed).isEmpty { return .nowhere }
@@ -32,20 +33,38 @@ extension Spool {
         } catch {
             guard error.isAbsence else { throw error }
         }
+        // It may be where nothing could be found out. What was only offered is not in a spool.
+        if let trouble, job.progress.state != .offered { throw trouble }
         return .nowhere
     }
 
-    private func find(_ id: JobID, _ locations: [SpoolLocation]) throws(SystemError) -> SpoolFolders? {
-        if try own.job(id) != nil { return own }
+    /// - Returns: also what kept a place from being looked into that is not this spool's own.
+    private func find(_ id: JobID, _ locations: [SpoolLocation]) throws(SystemError) -> (SpoolFolders?, trouble: SystemError?) {
+        if try own.job(id) != nil { return (own, nil) }
+        var trouble: SystemError?
         for location in locations {
             for candidate in location.candidates.indices {
-                for name in try names(at: candidate, of: location) ?? [] {
-                    let folders = location.folders(at: candidate, name: BytePath(name))
-                    if try folders.job(id) != nil { return folders }
+                do throws(SystemError) {
+                    for name in try names(at: candidate, of: location) ?? [] {
+                        let folders = location.folders(at: candidate, name: BytePath(name))
+                        if try holds(id, folders) { return (folders, nil) }
+                    }
+                } catch {
+                    trouble = trouble ?? error
                 }
             }
         }
-        return nil
+        return (nil, trouble)
+    }
+
+    /// Files and links beside the folders of the inboxes are nobody's.
+    private func holds(_ id: JobID, _ folders: SpoolFolders) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            return try folders.job(id) != nil
+        } catch {
+            if error.isAbsence || error.code == ENOTDIR || error.code == ELOOP { return false }
+            throw error
+        }
     }
 
     /// The names of the inboxes that have folders at a candidate; nil if there are none, or the candidate cannot be trusted.

@@ -94,8 +94,8 @@ extension JobRunner {
                 switch outcome {
                 case .changed(let progress, let effects):
                     recorded.insert(job.id)
-                    // What waits is due at some time that the dispatcher must know.
-                    if let progress, progress.state == .waiting {
+                    // What is left to do is due at some time that the dispatcher must know. The holder goes on with what it has to do at once.
+                    if let progress, progress.state.isOpen, !effects.contains(.settle), !effects.contains(where: \.isDeadLetter) {
                         dispatcher.added(to: job.inbox, due: .now + .milliseconds(max(0, progress.notBefore - wallClock())))
                     }
                     each(job, effects)
@@ -110,4 +110,8 @@ extension JobRunner {
             return []
         }
     }
+}
+
+extension JobEffect {
+    fileprivate var isDeadLetter: Bool { if case .deadLetter = self { true } else { false } }
 }

@@ -81,9 +81,10 @@ extension JobRunner {
         for attempt in attempts {
             // Nothing in the spool is open any more when it is moved or removed: network file systems keep what is open.
             attempt.work.close()
+            let isDamaged = attempt.work.report.warnings.contains { $0.code == .sourceDamaged || $0.code == .sourceTruncated }
             do throws(SystemError) {
                 try FaultPoint.pass(.afterOutcomeRecord)
-                folders.formUnion(try site.settle(attempt.job, rendered: attempt.work.rendered))
+                folders.formUnion(try site.settle(attempt.job, rendered: attempt.work.rendered, isDamaged: isDamaged))
                 left.append(attempt)
             } catch {
                 obstruct(attempt, Pause(error, missing: .missingInbox), nil, site)

@@ -35,11 +35,16 @@ package final class JobRunner {
         defer { dispatcher.ended(lane) }
         while case let leases = dispatcher.next(lane: lane), let first = leases.first {
             status.hold(lane, leases)
-            if let site = site(first.job.inbox) { process(leases, site) }
+            if let site = site(first.job.inbox) { process(leases, site) } else { giveBack(leases) }
             status.hold(lane, [])
             status.note(lane, nil)
             dispatcher.free(lane)
         }
+    }
+
+    /// The inbox was let go meanwhile: its jobs are free for whoever has it next.
+    private func giveBack(_ leases: [Lease]) {
+        _ = try? store.update(leases.map { JobUpdate($0, $0.effects.contains(.claim) ? .unreached : .interrupted) })
     }
 
     private func process(_ leases: [Lease], _ site: any JobSite) {

@@ -17,7 +17,9 @@ enum TIFFPages {
         let page = try TIFFDirectory(at: layout.firstDirectory(in: source), in: source, layout)
         let (ycbcr, jpegs) = (6, [6, 7])
         guard try page.number(.photometricInterpretation, in: source) == ycbcr else { return false }
-        return try !jpegs.contains(page.number(.compression, in: source))
+        // Without the tag there is no compression.
+        guard page.fields[.compression] != nil else { return true }
+        return !jpegs.contains(try page.number(.compression, in: source))
     }
 
     /// Looks whether all directories, their values and the pixels they list lie inside the file.

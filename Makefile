@@ -3,7 +3,7 @@ SWIFT ?= swift
 DEBIAN_PACKAGES = libvips-dev libvips-tools libsqlite3-dev pkg-config python3-jsonschema python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build install uninstall demo test chaos sanitize bench lint format docs guide-pictures
+.PHONY: help deps build install uninstall demo test chaos sanitize bench refusals lint format docs guide-pictures
 
 # Where `make install` puts things; DESTDIR goes before all of it, for packagers.
 PREFIX ?= /usr/local
@@ -87,6 +87,9 @@ bench: build ## Measures speed and quality against the peers; about half an hour
 	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="libvips-tools libjpeg-turbo-progs imagemagick python3-venv"
 	Benchmarks/bench --imagemill .build/release/imagemill
 	Benchmarks/quality --imagemill .build/release/imagemill
+
+refusals: build ## Lists what vipsthumbnail renders and Imagemill refuses, of the pictures in FOLDER.
+	Benchmarks/refusals "$(FOLDER)"
 
 lint: ## Checks the formatting of the sources, strictly.
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests

@@ -102,6 +102,33 @@ import Vips
         #expect(try runner.bytes("out/" + files[1]) == runner.bytes("out/" + files[3]), "\(files)")
     }
 
+    @Test("Animations that decoders do not show are said to be dropped")
+    func hiddenFrames() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write("renditions: { a: { save: { format: webp } } }", to: "p.yaml")
+        func chunk(_ type: String, _ content: [UInt8]) -> [UInt8] {
+            let body = Array(type.utf8) + content
+            var sum = UInt32.max
+            for byte in body {
+                sum ^= UInt32(byte)
+                for _ in 0..<8 { sum = sum & 1 == 0 ? sum >> 1 : (sum >> 1) ^ 0xEDB8_8320 }
+            }
+            let number = { (value: UInt32) in withUnsafeBytes(of: value.bigEndian) { Array($0) } }
+            return number(UInt32(content.count)) + body + number(~sum)
+        }
+        let png = try await SamplePicture.png.bytes
+        try runner.folder.write(Array(png[..<33]) + chunk("acTL", [0, 0, 0, 3, 0, 0, 0, 0]) + Array(png[33...]), to: "in/many.png")
+        try runner.folder.write(Array(png[..<33]) + chunk("acTL", [0, 0, 0, 1, 0, 0, 0, 0]) + Array(png[33...]), to: "in/one.png")
+        try runner.folder.write(try await SamplePicture.avif.bytes + [0, 0, 0, 8] + Array("moov".utf8), to: "in/sequence.avif")
+        try await runner.picture("in/still.avif")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        let report = try runner.report()
+        for (name, isAnimated) in [("many.png", true), ("one.png", false), ("sequence.avif", true), ("still.avif", false)] {
+            #expect(report[name]?.warnings.contains { $0.code == "animation-dropped" } == isAnimated, "\(name)")
+        }
+    }
+
     @Test("A7: a member whose name shows nothing has no label, and the sheet is made")
     func invisibleLabel() async throws {
         let runner = try CommandRunner()

@@ -40,9 +40,17 @@ final class ProbedSource {
         return image
     }
 
-    /// That the file is not whole, where the pipeline tolerates it.
+    /// What the file holds that the rendition will not show.
     func warnings(_ tolerance: Tolerance) throws -> [Warning] {
-        guard tolerance == .truncated, completeness(of: facts.format, in: try file.byteSource()) == .incomplete else { return [] }
-        return [Warning(.sourceTruncated, "the file ends before the picture does; what is missing is grey")]
+        let bytes = try file.byteSource()
+        var warnings: [Warning] = []
+        if hasHiddenFrames(facts.format, in: bytes) {
+            let kind = facts.format == .png ? "APNG" : "\(facts.format.rawValue.uppercased()) sequences"
+            warnings.append(Warning(.animationDropped, "animations in \(kind) are not read; only the first picture is used"))
+        }
+        if tolerance == .truncated, completeness(of: facts.format, in: bytes) == .incomplete {
+            warnings.append(Warning(.sourceTruncated, "the file ends before the picture does; what is missing is grey"))
+        }
+        return warnings
     }
 }

@@ -19,11 +19,11 @@ struct Renderer {
         }
         let image = try source.image(plan.load, tolerance: pipeline.tolerance)
         let metadata = SourceMetadata(image)
-        let truncated = try source.warnings(pipeline.tolerance)
+        let missing = try source.warnings(pipeline.tolerance)
         let (starts, warnings) = try judging(trial) { try self.starts(from: image) }
         // What is missing of a file was said already.
-        let judge = truncated.isEmpty ? trial : nil
-        return try render(Beginning(starts: starts, metadata: metadata, warnings: warnings + truncated), wanted, to: outputs, judge)
+        let judge = missing.contains { $0.code == .sourceTruncated } ? nil : trial
+        return try render(Beginning(starts: starts, metadata: metadata, warnings: warnings + missing), wanted, to: outputs, judge)
     }
 
     /// Where the renditions begin.

@@ -41,7 +41,7 @@ struct SourceWork {
 
     /// Lets go of everything that is open.
     mutating func close() {
-        sourceFingerprint = opened?.fingerprint
+        sourceFingerprint = opened?.fingerprint ?? sourceFingerprint
         opened = nil
         cached = nil
     }

@@ -26,7 +26,7 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
         case .noProfile: "The picture has CMYK colours but no profile; a common press profile was assumed."
         case .badProfile: "The embedded colour profile cannot be used; sRGB (for CMYK a common press profile) was assumed."
         case .wideGamutClipped: "The picture's profile holds colours that sRGB does not have; they were moved to the nearest."
-        case .animationDropped: "The format has no animation; only the first frame was used."
+        case .animationDropped: "The format has no animation, or animations of the source's kind are not read; only the first frame was used."
         case .pagesDropped: "The file has several pages; only the first was used."
         case .metadataRemoved: "Metadata other than copyright, artist and licence was removed."
         case .sourceTruncated: "The file ends before the picture does; `tolerate: truncated` let it pass."

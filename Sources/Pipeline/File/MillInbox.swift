@@ -42,7 +42,9 @@ struct InboxGroup: ParameterGroup {
         outbox = p.required("outbox", "The folder for the renditions.")
         pipeline = p.required("pipeline", "The pipeline file.")
         name = p.optional("name", "How the inbox is called in logs, in the status and in the state folder; default the last part of 'path'.")
-        originals = p.optional("originals", .move, "What becomes of a source that is done: move it to done/, keep it, or delete it.")
+        originals = p.optional(
+            "originals", .move,
+            "What becomes of a source that is done: move it to done/, keep it, or delete it. One whose decoder warned of damage is not deleted.")
         settle = p.optional("settle", .seconds(2), "How long a file must not change before it is taken, where nothing tells that it was closed.")
         incompleteAfter = p.optional(
             "incomplete-after", .seconds(600), "When the decoder judges a file whose end is missing, or that is never closed.")

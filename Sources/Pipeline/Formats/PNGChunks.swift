@@ -21,6 +21,17 @@ struct PNGChunks {
         return (width, try chunks.reader.integer(bytes: 4))
     }
 
+    /// The animation control chunk stands before the pixels and counts the frames.
+    static func isAnimated(_ source: ByteSource) throws(StructureError) -> Bool {
+        var chunks = try PNGChunks(of: source)
+        while true {
+            let (type, length) = try chunks.next()
+            if type == "IDAT" || type == "IEND" { return false }
+            if type == "acTL", length >= 4 { return try chunks.reader.integer(bytes: 4) > 1 }
+            try chunks.reader.skip(length + checksumBytes)
+        }
+    }
+
     static func walk(_ source: ByteSource) throws(StructureError) {
         var chunks = try PNGChunks(of: source)
         var isEnd = false

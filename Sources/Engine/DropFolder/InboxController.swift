@@ -38,7 +38,7 @@ final class InboxController: Sendable {
         let offered: Int
         /// Who owns the names of its renditions.
         let owner: BytePath
-        /// Where its source is, also if the inbox has another path by now.
+        /// The spool folders that hold its source. A reload may have changed the path of the inbox since.
         let folders: SpoolFolders
 
         init(_ job: Job, in folders: SpoolFolders) {

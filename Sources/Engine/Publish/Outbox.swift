@@ -16,7 +16,7 @@ package final class Outbox: Sendable {
     /// Begins the attribute where sources are known by their inbox: those of a run are relative paths, which never begin so.
     private static let inboxMark = Array("//".utf8)
 
-    /// Who writes into it.
+    /// The command that writes into an outbox.
     package enum User: Sendable {
         /// The outbox is made if it is missing, and folders are held open.
         case run

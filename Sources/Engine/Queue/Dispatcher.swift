@@ -176,7 +176,7 @@ package final class Dispatcher: Sendable {
 
     /// What a lane does now.
     package func note(_ activity: Activity, lane: Int) {
-        // Six times for each source, so nobody is woken for it, unless the lane was lost and its inbox may go on.
+        // Called six times per source: waking the waiting lanes each time would be slow. Only the end of a hang concerns them.
         let hung = state.note { state in
             let hung = state.lanes[lane].map(state.hangs) ?? false
             state.lanes[lane]?.activity = activity

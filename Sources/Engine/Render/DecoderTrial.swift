@@ -19,7 +19,7 @@ struct FailedOperation: Error {
 final class DecoderTrial {
     /// Decodes all rows of the source and keeps none of them.
     private let decode: () throws -> Void
-    /// What came of it: it is done once.
+    /// The result of the first trial.
     private var known: Result<String, Failure>?
 
     init(_ decode: @escaping () throws -> Void) { self.decode = decode }
@@ -46,7 +46,7 @@ final class DecoderTrial {
         }
     }
 
-    /// What the decoder says by itself.
+    /// The messages of the decoder alone.
     private func messages() throws(Failure) -> String {
         let result = known ?? tried()
         known = result

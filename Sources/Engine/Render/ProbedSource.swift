@@ -40,7 +40,7 @@ final class ProbedSource {
         return image
     }
 
-    /// What the file holds that the rendition will not show.
+    /// Warnings about frames or rows of the file that the rendition lacks.
     func warnings(_ tolerance: Tolerance) throws -> [Warning] {
         let bytes = try file.byteSource()
         var warnings: [Warning] = []

@@ -57,7 +57,7 @@ extension Spool {
         return (nil, trouble)
     }
 
-    /// Files and links beside the folders of the inboxes are nobody's.
+    /// Ignores files and links beside the folders of the inboxes.
     private func holds(_ id: JobID, _ folders: SpoolFolders) throws(SystemError) -> Bool {
         do throws(SystemError) {
             return try folders.job(id) != nil

@@ -16,7 +16,7 @@ package struct SpoolLocation: Sendable {
         candidates = [state, above.appending(ours), inbox.appending(ours)]
     }
 
-    /// Where the spool of an inbox at another path can be, with the same state folder.
+    /// The spool location of an inbox at another path, with the same state folder.
     func moved(to inbox: BytePath) -> SpoolLocation { SpoolLocation(inbox: inbox, state: candidates[0]) }
 
     /// The candidate that will be used, by what the table of mounts says; nil while the inbox is missing. Nothing is made or touched.

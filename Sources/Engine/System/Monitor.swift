@@ -43,7 +43,7 @@ final class Monitor<State>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// Changes something that nobody waits for: it wakes no thread.
+    /// Changes the state without waking waiting threads.
     func note<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

@@ -4,7 +4,7 @@ import Pipeline
 /// An attempt that a lane works on. Used from that lane's thread alone.
 final class Attempt {
     let lease: Lease
-    /// What was decided when the attempt began, whatever a reload has changed since.
+    /// The route at the beginning of the attempt. A reload does not change it.
     let route: Route
     var work: SourceWork
     var outputs: [StagedFile] = []
@@ -37,7 +37,7 @@ final class Attempt {
 
     private func reportPath(_ version: Int) -> BytePath? { route.reports?.path(for: job.path, version: version) }
 
-    /// What there is to publish.
+    /// The renditions and the report, ready for the publisher.
     func publication(owner: BytePath) -> Publication {
         let report = reportPath(allocation?.version ?? 1).map { path in
             PublishedReport(path: path) { milliseconds in

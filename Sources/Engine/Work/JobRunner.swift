@@ -188,7 +188,7 @@ package final class JobRunner {
         let description: String
     }
 
-    /// What the lane does now.
+    /// Records the activity of the lane.
     func note(_ activity: Dispatcher.Activity, _ lease: Lease, _ stage: String) {
         if activity == .files && !keepsWorker { maker.giveBackWorker() }
         dispatcher.note(activity, lane: lane)

@@ -1,4 +1,5 @@
 # Every task of this project. `make help` lists them.
+SHELL = bash
 SWIFT ?= swift
 DEBIAN_PACKAGES = libvips-dev libvips-tools libsqlite3-dev pkg-config python3-jsonschema python3-yaml
 
@@ -72,7 +73,11 @@ demo: build ## Makes sample pictures, runs a shipped pipeline over them, and say
 
 test: deps ## Builds and runs all tests.
 	@# One after the other: libvips has one error buffer and one log for the whole process.
-	$(SWIFT) test --no-parallel
+	@# What failed is told again at the end, where it is seen.
+	@mkdir -p .build
+	@set -o pipefail; $(SWIFT) test --no-parallel 2>&1 | tee .build/test.log || { \
+		printf '\nWhat failed (all of it is in .build/test.log):\n'; \
+		grep -aE 'error:|✘ .*recorded' .build/test.log | cut -c 1-300 | sort -u | head -40; exit 1; }
 
 chaos: build ## Breaks runs and drop folders in every way there is, about an hour. See Tests/Chaos/README.md
 	IMAGEMILL_KILLS=100 $(SWIFT) test --no-parallel --filter ChaosTests

@@ -77,7 +77,7 @@ test: deps ## Builds and runs all tests.
 	@mkdir -p .build
 	@set -o pipefail; $(SWIFT) test --no-parallel 2>&1 | tee .build/test.log || { \
 		printf '\nWhat failed (all of it is in .build/test.log):\n'; \
-		grep -aE 'error:|✘ .*recorded' .build/test.log | cut -c 1-300 | sort -u | head -40; exit 1; }
+		grep -aE '(^|: )error:|✘.*recorded' .build/test.log | cut -c 1-300 | sort -u | head -40; exit 1; }
 
 chaos: build ## Breaks runs and drop folders in every way there is, about an hour. See Tests/Chaos/README.md
 	IMAGEMILL_KILLS=100 $(SWIFT) test --no-parallel --filter ChaosTests

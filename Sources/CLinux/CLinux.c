@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -202,11 +203,6 @@ int clinux_error_text(int code, char *buffer, size_t size)
     return snprintf(buffer, size, "%s", strerrordesc_np(code) ? strerrordesc_np(code) : "unknown error") < 0;
 }
 
-int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int from)
-{
-    return posix_spawn_file_actions_addclosefrom_np(actions, from);
-}
-
 // Written before the handler is set, and only read in it.
 static volatile sig_atomic_t signal_descriptor;
 
@@ -265,6 +261,83 @@ pid_t clinux_fork(int socket, int errors)
     reset_signals();
     forget_environment();
     return 0;
+}
+
+// The lowest descriptors that were free, kept for what new processes are given.
+static int kept_for_new[] = {-1, -1};
+static int nothing = -1;
+static pthread_mutex_t one_start = PTHREAD_MUTEX_INITIALIZER;
+
+static int keep_descriptors(void)
+{
+    if (nothing >= 0) return 0;
+    for (int index = 0; index < 2; index++) {
+        if (kept_for_new[index] < 0) kept_for_new[index] = open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (kept_for_new[index] < 0) return -1;
+    }
+    nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    return nothing < 0 ? -1 : 0;
+}
+
+int clinux_keep_descriptors(void)
+{
+    pthread_mutex_lock(&one_start);
+    int result = keep_descriptors();
+    pthread_mutex_unlock(&one_start);
+    return result;
+}
+
+typedef struct {
+    const char *executable;
+    char *const *arguments, *const *environment;
+    int error;
+} Start;
+
+// In the new process, which has the memory of the old one until it executes the program.
+static int execute(void *context)
+{
+    Start *start = context;
+    int socket = kept_for_new[0], errors = kept_for_new[1];
+    int last = socket > errors ? socket : errors;
+    // Copies only the descriptors up to the last that is needed.
+    if (close_range((unsigned) last + 1, ~0U, CLOSE_RANGE_UNSHARE) == 0 && dup2(socket, 0) == 0 && dup2(errors, 2) == 2
+        && dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), 1) == 1 && close_range(3, ~0U, 0) == 0) {
+        setpgid(0, 0);
+        reset_signals();
+        execve(start->executable, start->arguments, start->environment);
+    }
+    start->error = errno;
+    _exit(127);
+}
+
+pid_t clinux_start(const char *executable, char *const *arguments, char *const *environment, int socket, int errors)
+{
+    const size_t stack_size = 256 << 10;
+    char *stack = mmap(NULL, stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (stack == MAP_FAILED) return -1;
+    pid_t process = -1;
+    Start start = {executable, arguments, environment, 0};
+    pthread_mutex_lock(&one_start);
+    if (keep_descriptors() == 0 && dup3(socket, kept_for_new[0], O_CLOEXEC) >= 0 && dup3(errors, kept_for_new[1], O_CLOEXEC) >= 0) {
+        // No handler may run in the memory that both have.
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_BLOCK, &all, &before);
+        process = clone(execute, stack + stack_size, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &start);
+        if (process < 0) start.error = errno;
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        // Else this process would keep the worker's end of its socket open.
+        dup3(nothing, kept_for_new[0], O_CLOEXEC);
+        dup3(nothing, kept_for_new[1], O_CLOEXEC);
+    } else {
+        start.error = errno;
+    }
+    pthread_mutex_unlock(&one_start);
+    munmap(stack, stack_size);
+    if (start.error == 0) return process;
+    if (process > 0) waitpid(process, NULL, 0);
+    errno = start.error;
+    return -1;
 }
 
 int clinux_thread_count(void)

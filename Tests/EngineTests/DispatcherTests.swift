@@ -20,10 +20,11 @@ import Testing
             var working: [Int: (inbox: String, count: Int)] = [:]
             var released: Set<Int> = []
             var taken: [String] = []
-            var activity = Dispatcher.Activity.worker
+            /// The inbox whose file system hangs.
+            var hung: String?
         }
 
-        init(workers: Int, groupLimit: Int = 1, activity: Dispatcher.Activity = .worker, patience: Duration = .seconds(10)) {
+        init(workers: Int, groupLimit: Int = 1, hung: String? = nil, patience: Duration = .seconds(10)) {
             let dispatcher = Dispatcher(
                 store, owner: "test", workers: workers, groupLimit: groupLimit, patience: patience, trouble: { _, _ in }
             ) { [self] dispatcher, lane in
@@ -31,7 +32,7 @@ import Testing
             }
             state.change {
                 $0.dispatcher = dispatcher
-                $0.activity = activity
+                $0.hung = hung
             }
         }
 
@@ -40,7 +41,7 @@ import Testing
         private func work(_ dispatcher: Dispatcher, _ lane: Int) {
             defer { dispatcher.ended(lane) }
             while case let leases = dispatcher.next(lane: lane), let first = leases.first {
-                dispatcher.note(state.change { $0.activity }, lane: lane)
+                dispatcher.note(state.change { $0.hung == first.job.inbox } ? .files : .worker, lane: lane)
                 state.change { state in
                     state.working[lane] = (first.job.inbox, leases.count)
                     state.taken += leases.map { $0.job.path.text }
@@ -110,14 +111,27 @@ import Testing
         lanes.finish()
     }
 
+    @Test("An inbox that has work gets its share of the lanes, by weight, while another one has them all")
+    func shareOfLanes() {
+        let lanes = Lanes(workers: 6)
+        for (inbox, weight) in [("slow", 1), ("good", 1), ("heavy", 4)] { lanes.dispatcher.set(inbox, weight: weight, recipe: "") }
+        lanes.offer(20, to: "slow")
+        #expect(lanes.working { $0["slow"] == 6 } == ["slow": 6])
+        lanes.offer(20, to: "good")
+        #expect(lanes.working { $0["good"] == 3 } == ["slow": 6, "good": 3])
+        lanes.offer(20, to: "heavy")
+        #expect(lanes.working { $0["heavy"] == 4 } == ["slow": 6, "good": 3, "heavy": 4])
+        lanes.finish()
+    }
+
     @Test("B7: lanes that a file system has hung are their inbox' loss alone: it gets no more, and the others keep all workers")
     func hangingFileSystem() {
-        let lanes = Lanes(workers: 2, activity: .files, patience: .milliseconds(200))
+        let lanes = Lanes(workers: 2, hung: "hung", patience: .milliseconds(500))
         lanes.dispatcher.set("hung", weight: 1, recipe: "")
         lanes.dispatcher.set("good", weight: 1, recipe: "")
         lanes.offer(8, to: "hung")
         #expect(lanes.working { $0["hung"] == 2 } == ["hung": 2])
-        usleep(400_000)
+        usleep(800_000)
         lanes.offer(8, to: "good")
         var found: [String: Int] = [:]
         for _ in 0..<100 where found["good"] != 2 {

@@ -136,6 +136,22 @@ import Testing
         #expect(try store.look { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
     }
 
+    @Test("A ledger of version 0.1 shrinks once its jobs are removed")
+    func shrinking() throws {
+        try makeFirst()
+        let old = try DatabaseQueue(path: folder.path("state/ledger.sqlite"))
+        try old.write { database in
+            #expect(try Int.fetchOne(database, sql: "PRAGMA auto_vacuum") == 0)
+            for number in 10..<2000 { try add(number, "/srv/in", Data("p\(number)".utf8), "finished", stays: false, database) }
+        }
+        try old.close()
+        let store = try open()
+        func pages() throws -> Int { try store.look { try Int.fetchOne($0, sql: "PRAGMA page_count") } ?? 0 }
+        let before = try pages()
+        while try store.prune(keeping: 1) > 0 {}
+        #expect(try pages() < before / 4)
+    }
+
     @Test("A migration that fails half way leaves the old ledger as it was")
     func failing() throws {
         try makeFirst()

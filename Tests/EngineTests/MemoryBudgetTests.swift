@@ -37,10 +37,12 @@ import Testing
         async let large: Void = onNewThread {
             budget.acquire(90)
             log.add("large")
+            budget.release(90)
         }
         try await pause()
         async let small: Void = onNewThread {
-            budget.acquire(10)
+            // It fits beside the first, but not beside the large one.
+            budget.acquire(20)
             log.add("small")
         }
         try await pause()

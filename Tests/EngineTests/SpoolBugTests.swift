@@ -54,11 +54,11 @@ import Testing
     func lateMembers() throws {
         for name in ["1.png", "2.png", "3.png", "more/4.png", "Thumbs.db"] { try folder.write(name, to: "in/trip/\(name)") }
         let job = try fixture.claimed("trip", isSet: true)
-        let rendered = try fixture.rendered(job)
+        _ = try fixture.open(job)
         try folder.write("late", to: "\(fixture.work)/\(job.id.text)/source/more/5.png")
         try folder.write("other", to: "\(fixture.work)/\(job.id.text)/source/2.png")
-        try fixture.settle(job, .delete, rendered: rendered.filter { $0.lastComponent.text != "3.png" })
-        let left = ["trip", "trip/2.png", "trip/3.png", "trip/Thumbs.db", "trip/more", "trip/more/5.png"]
+        try fixture.settle(job, .delete)
+        let left = ["trip", "trip/2.png", "trip/Thumbs.db", "trip/more", "trip/more/5.png"]
         #expect(try fixture.list(fixture.done) == left)
         #expect(try folder.text("\(fixture.done)/trip/2.png") == "other" && fixture.entries() == [])
     }
@@ -68,7 +68,8 @@ import Testing
         for name in ["1.png", "more/2.png", "more/empty/x"] { try folder.write(name, to: "in/trip/\(name)") }
         try folder.write("", to: "in/trip/.done")
         let job = try fixture.claimed("trip", isSet: true)
-        try fixture.settle(job, .delete, rendered: fixture.rendered(job))
+        _ = try fixture.open(job)
+        try fixture.settle(job, .delete)
         #expect(try fixture.list(fixture.done) == [] && fixture.entries() == [] && fixture.list(fixture.work) == [])
     }
 
@@ -78,7 +79,7 @@ import Testing
         let job = try fixture.claimed("trip", isSet: true)
         #expect(rename(path(job, "source"), path(job, "remains")) == 0)
         try folder.write("2", to: "\(fixture.work)/\(job.id.text)/doomed")
-        try fixture.settle(job, .delete, rendered: nil)
+        try fixture.settle(job, .delete)
         let recovered = "recovered-\(job.id.text)"
         #expect(try fixture.list(fixture.done) == [recovered, "\(recovered)~2", "\(recovered)~2/1.png"])
         #expect(try fixture.entries() == [])
@@ -88,7 +89,7 @@ import Testing
     func unknownMembers() throws {
         try folder.write("1", to: "in/trip/1.png")
         let job = try fixture.claimed("trip", isSet: true)
-        _ = try fixture.restarted().settle(job, rendered: nil, originals: .delete)
+        _ = try fixture.restarted().settle(job, originals: .delete)
         #expect(try fixture.list(fixture.done) == ["trip", "trip/1.png"])
     }
 
@@ -120,7 +121,7 @@ import Testing
         // The paths above the spool may be exchanged too.
         let kept = try #require(source.members?.first)
         #expect(throws: (any Error).self) { try kept.location.open() }
-        try fixture.settle(job, .delete, rendered: source.members?.map(\.relative))
+        try fixture.settle(job, .delete)
         #expect(try folder.text("outside/1.png") == "secret")
         #expect(try fixture.list(fixture.done).contains("trip/old/1.png"))
     }
@@ -321,7 +322,7 @@ import Testing
         try folder.write("abc", to: "in/a.png")
         let job = try fixture.claimed("a.png")
         #expect(link(path(job, "source"), folder.path("\(fixture.done)/a.png")) == 0)
-        _ = try fixture.restarted().settle(job, rendered: nil, originals: .move)
+        _ = try fixture.restarted().settle(job, originals: .move)
         #expect(try fixture.list(fixture.done) == ["a.png"] && fixture.entries() == [])
     }
 

@@ -56,12 +56,6 @@ struct SpoolFixture {
 
     func open(_ job: Job) throws -> SourceFile { try spool.open(job, ignored: ignored, limits: limits) }
 
-    /// The paths of a source's pictures, for `settle`.
-    func rendered(_ job: Job) throws -> [BytePath] {
-        let source = try open(job)
-        return (source.members ?? [source]).map(\.relative)
-    }
-
     func entries() throws -> [SpoolEntry] { try spool.entries(ignored: ignored) }
     func place(_ job: Job) throws -> SourcePlace { try spool.place(of: job, inbox: inbox) }
 
@@ -74,8 +68,8 @@ struct SpoolFixture {
     }
 
     @discardableResult
-    func settle(_ job: Job, _ originals: OriginalPolicy = .move, rendered: [BytePath]? = []) throws -> [BytePath] {
-        try spool.settle(job, rendered: rendered, originals: originals)
+    func settle(_ job: Job, _ originals: OriginalPolicy = .move) throws -> [BytePath] {
+        try spool.settle(job, originals: originals)
     }
 
     /// Everything in a folder of the spool, or in the inbox, as sorted paths from it.

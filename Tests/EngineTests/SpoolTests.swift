@@ -285,27 +285,40 @@ import Testing
         let job = try fixture.claimed("trip", isSet: true)
         #expect(try fixture.entries()[0].isSet)
         #expect(try ObservedFile(#require(fixture.entries()[0].source)) == job.observed)
-        try fixture.settle(job, rendered: fixture.rendered(job))
+        _ = try fixture.open(job)
+        try fixture.settle(job)
         #expect(try folder.text("\(fixture.done)/trip/more/2.png") == "2")
+    }
+
+    @Test("A set of version 0.1, which did not record what it was, goes back to the inbox, and does not fail")
+    func setOfFirstVersion() throws {
+        try folder.write("1", to: "in/trip/1.png")
+        let set = try fixture.claimed("trip", isSet: true)
+        let job = Job(
+            id: set.id, inbox: set.inbox, path: set.path, isSet: false, observed: set.observed, keepsOriginal: false, progress: set.progress,
+            recipe: set.recipe, offered: set.offered, changed: set.changed)
+        #expect(throws: StillWritten.self) { try fixture.open(job) }
+        #expect(try spool.putBack(job, to: fixture.inbox)?.text == "trip" && fixture.list("in") == ["trip", "trip/1.png"])
     }
 
     @Test("With `delete`, what was rendered is deleted; what was written to after it was opened is not")
     func delete() throws {
         try folder.write("abc", to: "in/a.jpg")
         let job = try fixture.claimed("a.jpg")
-        try fixture.settle(job, .delete, rendered: fixture.rendered(job))
+        _ = try fixture.open(job)
+        try fixture.settle(job, .delete)
         #expect(try fixture.list("state").filter { $0.hasSuffix("jpg") } == [] && fixture.entries() == [])
 
         try folder.write("abc", to: "in/b.jpg")
         let changed = try fixture.claimed("b.jpg")
-        let rendered = try fixture.rendered(changed)
+        _ = try fixture.open(changed)
         try folder.write("abcd", to: "\(fixture.work)/\(changed.id.text)/source")
-        try fixture.settle(changed, .delete, rendered: rendered)
+        try fixture.settle(changed, .delete)
         #expect(try folder.text("\(fixture.done)/b.jpg") == "abcd")
         // After a restart, a picture is the one that was observed, or it is not deleted.
         try folder.write("abc", to: "in/c.jpg")
         let unknown = try fixture.claimed("c.jpg")
-        _ = try fixture.restarted().settle(unknown, rendered: nil, originals: .delete)
+        _ = try fixture.restarted().settle(unknown, originals: .delete)
         #expect(try fixture.list(fixture.done) == ["b.jpg"])
     }
 
@@ -316,7 +329,7 @@ import Testing
         try FileManager.default.removeItem(atPath: folder.path("state/work"))
         #expect(throws: SystemError.self) { try fixture.settle(job) }
         let again = try fixture.restarted()
-        #expect(try again.settle(job, rendered: nil, originals: .move) == [])
+        #expect(try again.settle(job, originals: .move) == [])
         #expect(try again.deadLetter(job, note: fixture.note(job)) == nil)
     }
 
@@ -377,7 +390,7 @@ import Testing
             SpoolLocation(inbox: fixture.inbox, state: BytePath(folder.path("state"))), inbox: fixture.inbox, name: "market")
         #expect(try renamed.place(of: jobs[0], inbox: fixture.inbox) == .spool)
         #expect(try renamed.entries(ignored: fixture.ignored) == [])
-        _ = try renamed.settle(jobs[0], rendered: nil, originals: .move)
+        _ = try renamed.settle(jobs[0], originals: .move)
         #expect(try fixture.list(fixture.done) == ["a.jpg"])
         #expect(rename(folder.path("state"), folder.path(".imagemill")) == 0)
         let moved = try fixture.restarted()
@@ -413,7 +426,7 @@ import Testing
         #expect(try moved.place(of: job, inbox: path) == .nowhere)
         #expect(try moved.place(of: job, inbox: path, former: [location.moved(to: fixture.inbox)]) == .spool)
         #expect(try moved.open(job, ignored: fixture.ignored, limits: Limits()).relative.text == "a.jpg")
-        _ = try moved.settle(job, rendered: nil, originals: .move)
+        _ = try moved.settle(job, originals: .move)
         #expect(try folder.text(".imagemill/done/shop/a.jpg") == "abc")
     }
 

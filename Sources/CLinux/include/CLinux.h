@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <spawn.h>
 #include <sys/types.h>
 
 // The most descriptors that one message can carry (SCM_MAX_FD).
@@ -92,6 +91,14 @@ int clinux_error_text(int code, char *buffer, size_t size);
 // environment. Returns 0 in the copy, its number in this process, and -1 where there is no copy.
 pid_t clinux_fork(int socket, int errors);
 
+// Keeps the two lowest descriptors that are free for `clinux_start`. To be called before any file is opened on a file system that may hang.
+int clinux_keep_descriptors(void);
+
+// Starts a program, as `clinux_fork` copies this one, with these arguments and this environment. Unlike posix_spawn it copies no descriptor
+// of this process but those below the kept ones: to close a copy of one on a file system that hangs would hang too.
+// Returns the process' number, or -1 where the program cannot be executed.
+pid_t clinux_start(const char *executable, char *const *arguments, char *const *environment, int socket, int errors);
+
 // Threads of this process.
 int clinux_thread_count(void);
 
@@ -100,9 +107,6 @@ int clinux_set_environment(const char *name, const char *value);
 
 // Makes the allocator keep what was freed, up to `bytes`, instead of giving it back to the system each time and asking again.
 void clinux_keep_freed_memory(size_t bytes);
-
-// In a process to be spawned, closes every descriptor from this one on.
-int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int from);
 
 // From now on a signal writes its number, one byte, into a descriptor. One that is ignored stays so. All signals share the last descriptor.
 int clinux_catch_signal(int number, int descriptor);

@@ -89,6 +89,7 @@ package final class DropFolder: Sendable {
     private func startLanes(_ routes: [Route]) throws -> Running {
         let prepared = Monitor<[Result<Void, any Error>]>([])
         let count = workerCount
+        workers.limitIdle(to: count)
         let dispatcher = Dispatcher(store, owner: owner, workers: count, groupLimit: groupLimit(routes)) { [self] inbox, error in
             state.withLock { $0.controllers[inbox] }?.pause(Pause(error.pauseReason, error.description))
         } startLane: { [self] dispatcher, lane in
@@ -109,7 +110,6 @@ package final class DropFolder: Sendable {
         }
         do {
             try result.get()
-            try workers.keepSpare(beside: count)
         } catch {
             dispatcher.close()
             throw error

@@ -40,6 +40,8 @@ final class InboxController: Sendable {
         let owner: BytePath
         /// The spool folders that hold its source. A reload may have changed the path of the inbox since.
         let folders: SpoolFolders
+        /// The decoder has warned.
+        var isDamaged = false
 
         init(_ job: Job, in folders: SpoolFolders) {
             offered = job.offered
@@ -79,16 +81,23 @@ final class InboxController: Sendable {
     var currentPause: Pause? { state.withLock { $0.pause.pause } }
 
     /// The spool, which knows where the job's source is.
-    private func spool(of job: Job) -> Spool? {
+    /// - Throws: what keeps it from being found out: the inbox is to pause then.
+    private func spool(of job: Job) throws(SystemError) -> Spool {
         let (spool, open, inbox) = state.withLock { ($0.spool, $0.open[job.id], $0.inbox) }
+        guard let spool else { throw SystemError("find '\(job.path.printable)': the inbox has no folders", code: ENOENT) }
         if let open {
-            spool?.note(job.id, isIn: open.folders)
-        } else if let spool {
-            // Another inbox had it until this one was given its path.
-            let former = ((try? shared.store.formerPaths(inbox: name)) ?? []).map { inbox.spool.moved(to: $0) }
-            _ = try? spool.place(of: job, inbox: inbox.path, former: former)
-            state.withLock { $0.open[job.id] = OpenJob(job, in: spool.folders(of: job.id)) }
+            spool.note(job.id, isIn: open.folders)
+            return spool
         }
+        // Another inbox had it until this one was given its path.
+        let former: [BytePath]
+        do throws(StoreError) {
+            former = try shared.store.formerPaths(inbox: name)
+        } catch {
+            throw SystemError("find out where '\(job.path.printable)' is: \(error)", code: EIO)
+        }
+        _ = try spool.place(of: job, inbox: inbox.path, former: former.map { inbox.spool.moved(to: $0) })
+        state.withLock { $0.open[job.id] = OpenJob(job, in: spool.folders(of: job.id)) }
         return spool
     }
 
@@ -249,7 +258,12 @@ extension InboxController: JobSite {
     }
 
     func open(_ job: Job, _ route: Route) throws -> SourceFile {
-        guard let spool = spool(of: job) else { throw SystemError("open the source: the inbox has no folders", code: ENOENT).asSourceFailure }
+        let spool: Spool
+        do throws(SystemError) {
+            spool = try self.spool(of: job)
+        } catch {
+            throw error.asSourceFailure
+        }
         state.withLock { _ = $0.waiting.remove(job.id) }
         return try spool.open(job, ignored: inbox.ignored, limits: route.render.limits)
     }
@@ -263,17 +277,20 @@ extension InboxController: JobSite {
         return OutboxProbe.trouble(route.render.outbox.path) ?? OutboxProbe.trouble(spool.path(.work))
     }
 
-    func settle(_ job: Job, rendered: [BytePath]?, isDamaged: Bool) throws(SystemError) -> [BytePath] {
-        guard let spool = spool(of: job) else { throw SystemError("put the source away: the inbox has no folders", code: ENOENT) }
-        let originals = inbox.settings.originals
+    func settle(_ job: Job, isDamaged: Bool) throws(SystemError) -> [BytePath] {
+        let spool = try spool(of: job)
+        let (originals, wasDamaged) = state.withLock { state in
+            if isDamaged { state.open[job.id]?.isDamaged = true }
+            return (state.inbox.settings.originals, state.open[job.id]?.isDamaged ?? isDamaged)
+        }
         // What a rendition may lack is in the original alone.
-        let folders = try spool.settle(job, rendered: rendered, originals: isDamaged && originals == .delete ? .move : originals)
+        let folders = try spool.settle(job, originals: wasDamaged && originals == .delete ? .move : originals)
         remember(job, code: nil)
         return folders
     }
 
     func deadLetter(_ job: Job, _ failure: Failure) throws(SystemError) {
-        guard let spool = spool(of: job) else { throw SystemError("put the source away: the inbox has no folders", code: ENOENT) }
+        let spool = try spool(of: job)
         let (path, pipeline) = (path, inbox.pipeline.absolutePath)
         _ = try spool.deadLetter(job, token: shared.newToken()) { quarantined in
             FailureNote(
@@ -284,8 +301,7 @@ extension InboxController: JobSite {
     }
 
     func putBack(_ job: Job) throws(SystemError) {
-        guard let spool = spool(of: job) else { throw SystemError("put the source back: the inbox has no folders", code: ENOENT) }
-        _ = try spool.putBack(job, to: path)
+        _ = try spool(of: job).putBack(job, to: path)
     }
 
     func `defer`(_ updates: [JobUpdate]) { state.withLock { $0.deferred += updates } }

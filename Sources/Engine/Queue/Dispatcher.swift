@@ -3,9 +3,9 @@ import Synchronization
 
 /// The dispatcher of a queue: lanes ask it for work. For any thread; `next` waits, and blocks the thread.
 ///
-/// As many lanes work at once as there are workers. Besides, an inbox that has work and no lane always gets one: eight sources that take minutes
-/// each do not keep another inbox waiting. A lane that has been waiting for a file system for too long counts as lost to its inbox: that inbox
-/// gets no more work until the file system answers, and another lane takes the place of the lost one.
+/// As many lanes work at once as there are workers. Besides, an inbox that has work always gets its share of the lanes, even if others have more
+/// than theirs just now: eight sources that take minutes each do not keep another inbox waiting. A lane that has been waiting for a file system
+/// for a while does not count, and another inbox gets one in its place; its own inbox never has more lanes than there are workers.
 package final class Dispatcher: Sendable {
     /// What a lane does.
     package enum Activity: Sendable {
@@ -69,10 +69,10 @@ package final class Dispatcher: Sendable {
     ///   - workers: lanes that work at once.
     ///   - groupLimit: light jobs that a lane gets at once.
     ///   - lease: how long a lease holds without being extended, in milliseconds.
-    ///   - patience: how long a file system may take before it counts as hung.
+    ///   - patience: how long a lane may wait for a file system before another one takes its place.
     ///   - trouble: an inbox could not be asked for its jobs.
     package init(
-        _ store: any JobStore, owner: String, workers: Int, groupLimit: Int = 1, lease: Int = Dispatcher.lease, patience: Duration = .seconds(10),
+        _ store: any JobStore, owner: String, workers: Int, groupLimit: Int = 1, lease: Int = Dispatcher.lease, patience: Duration = .seconds(1),
         trouble: @escaping @Sendable (String, StoreError) -> Void,
         startLane: @escaping @Sendable (Dispatcher, Int) -> Void
     ) {
@@ -168,8 +168,13 @@ package final class Dispatcher: Sendable {
                 state.change { $0.inboxes[inbox]?.due = .now + .seconds(1) }
                 trouble(inbox, error)
             }
-            if !leases.isEmpty { return leases }
-            free(lane)
+            if leases.isEmpty {
+                free(lane)
+            } else {
+                // There may be more than this lane got.
+                startLanes()
+                return leases
+            }
         }
         return []
     }
@@ -267,12 +272,11 @@ extension Dispatcher.State {
     /// The inboxes that may get a lane now.
     fileprivate var eligible: [String] {
         let now = Moment.now
-        let working = lanes.values.count { !hangs($0) }
-        return inboxes.compactMap { name, inbox in
-            guard !inbox.isPaused, inbox.due <= now else { return nil }
-            let own = lanes.values.filter { $0.inbox == name }
-            guard !own.contains(where: hangs) else { return nil }
-            return working < workers || own.isEmpty ? name : nil
+        let wanting = inboxes.filter { !$0.value.isPaused && $0.value.due <= now }.map(\.key)
+        let hasRoom = lanes.values.count { !hangs($0) } < workers
+        let sharing = hasRoom ? [] : Set(wanting).union(lanes.values.map(\.inbox))
+        return wanting.filter { name in
+            lanes.values.count { $0.inbox == name } < (hasRoom ? workers : share.part(of: name, among: sharing, of: workers))
         }
     }
 

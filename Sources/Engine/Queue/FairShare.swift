@@ -15,9 +15,14 @@ struct FairShare {
 
     mutating func remove(_ name: String) { shares[name] = nil }
 
+    /// How many of `count` lanes an inbox may have while these want some: at least one.
+    func part(of name: String, among names: Set<String>, of count: Int) -> Int {
+        let total = names.reduce(0) { $0 + (shares[$1]?.weight ?? 0) }
+        return max(1, count * (shares[name]?.weight ?? 0) / max(1, total))
+    }
+
     /// Gives the next turn to one of the inboxes that have something to do.
     mutating func next(of candidates: [String]) -> String? {
-        if shares.count == 1 { return candidates.first { shares[$0] != nil } }
         let waiting = Set(candidates).intersection(shares.keys)
         // An inbox that has nothing to do saves nothing up.
         for name in shares.keys where !waiting.contains(name) { shares[name]?.credit = 0 }

@@ -40,6 +40,7 @@ package final class SQLiteJobStore: JobStore {
                 path: "/proc/self/fd/\(folder.descriptor)/ledger.sqlite", configuration: Self.configuration(patience, isRemote: isRemote))
             try Self.prepare(database, file, isRemote: isRemote)
             try LedgerSchema.migrator(inboxes: inboxes, outboxes: outboxes).migrate(database)
+            try Self.makeShrinkable(database)
             try record(inboxes: inboxes)
             try DurableFile.syncFolder(state)
         } catch let error as SystemError {
@@ -66,9 +67,22 @@ package final class SQLiteJobStore: JobStore {
         try database.writeWithoutTransaction { database in
             let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             guard found <= LedgerSchema.version else { throw StoreError.tooNew(file, version: found) }
-            // Only a file without tables can be told; one of version 0.1 reuses its free pages and does not shrink.
+            // Only a file without tables can be told; one of version 0.1 is written anew.
             try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
             try database.execute(sql: "PRAGMA journal_mode = \(isRemote ? "DELETE" : "WAL")")
+        }
+    }
+
+    /// Lets a ledger of version 0.1 give back the room of what was deleted in it. If the disk has no room for a second copy, the next start tries
+    /// again.
+    private static func makeShrinkable(_ database: DatabaseQueue) throws {
+        let incremental = 2
+        try database.writeWithoutTransaction { database in
+            guard try Int.fetchOne(database, sql: "PRAGMA auto_vacuum") != incremental else { return }
+            do {
+                try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+            }
         }
     }
 

@@ -167,7 +167,7 @@ package final class BatchRun: JobSite {
 
     package func surroundings(_ route: Route) -> PauseReason? { nil }
 
-    package func settle(_ job: Job, rendered: [BytePath]?, isDamaged: Bool) throws(SystemError) -> [BytePath] { [] }
+    package func settle(_ job: Job, isDamaged: Bool) throws(SystemError) -> [BytePath] { [] }
 
     package func deadLetter(_ job: Job, _ failure: Failure) throws(SystemError) {}
 

@@ -18,7 +18,9 @@ extension Spool {
         let source: SourceFile
         do {
             guard let folder = try folders(of: job.id).job(job.id) else { throw SystemError("find the source in the spool", code: ENOENT) }
-            source = job.isSet ? try openSet(job, folder, ignored, limits) : try openPicture(job, folder, limits)
+            // What is in the spool decides: version 0.1 did not record which jobs are sets.
+            let isSet = try folder.status(Self.source)?.kind == .directory
+            source = isSet ? try openSet(job, folder, ignored, limits) : try openPicture(job, folder, limits)
         } catch let error as SystemError {
             if error.code == EBUSY { throw StillWritten() }
             throw error.asSourceFailure

@@ -5,18 +5,17 @@ package import Pipeline
 extension Spool {
     /// Lets a source leave the spool after success: to `done/`, deleted, or, if its original stays in the inbox, the copy removed.
     ///
-    /// Only what was rendered is deleted: files that were opened and are still what they were. What is left of a set goes to `done/`.
-    /// - Parameter rendered: the paths of the pictures that were rendered (`SourceFile.relative`); nil if that is not known, because another
-    ///   start has rendered them: then a set is moved instead of deleted.
+    /// Only what was rendered is deleted: files that were opened and are still what they were. What is left of a set goes to `done/`, and so does
+    /// a whole set that another start has rendered, of which it is not known what was opened.
     /// - Returns: the folders to sync for this to survive a loss of power.
-    package func settle(_ job: Job, rendered: [BytePath]?, originals: OriginalPolicy) throws(SystemError) -> [BytePath] {
+    package func settle(_ job: Job, originals: OriginalPolicy) throws(SystemError) -> [BytePath] {
         try FaultPoint.pass(.beforeSourceCommit)
-        let synced = try leave(job, rendered, originals)
+        let synced = try leave(job, originals)
         try FaultPoint.pass(.afterSourceCommit)
         return synced
     }
 
-    private func leave(_ job: Job, _ rendered: [BytePath]?, _ originals: OriginalPolicy) throws(SystemError) -> [BytePath] {
+    private func leave(_ job: Job, _ originals: OriginalPolicy) throws(SystemError) -> [BytePath] {
         let folders = folders(of: job.id)
         let work = try folders.open(.work)
         guard try work.status(job.id.path) != nil else { return [] }
@@ -30,8 +29,8 @@ extension Spool {
             try removeCopy(in: folder)
         } else if originals != .delete {
             return try moveToDone(job, from: folder) + synced
-        } else if job.isSet {
-            guard try removeMembers(of: job, rendered, in: folder), try removeFolders(in: folder) else {
+        } else if source.kind == .directory {
+            guard try removeMembers(of: job, in: folder), try removeFolders(in: folder) else {
                 return try moveToDone(job, from: folder) + synced
             }
         } else {
@@ -53,16 +52,11 @@ extension Spool {
 
     /// Removes the members that were rendered.
     /// - Returns: false if it is not known which ones were.
-    private func removeMembers(of job: Job, _ rendered: [BytePath]?, in folder: Directory) throws(SystemError) -> Bool {
-        guard let rendered, let opened = opened(job.id) else { return false }
+    private func removeMembers(of job: Job, in folder: Directory) throws(SystemError) -> Bool {
+        guard let opened = opened(job.id) else { return false }
         if try folder.status(Self.doomed) != nil { try recover(Self.doomed, of: job.id, from: folder) }
         let set = try folder.folder(Self.source)
-        for path in Set(rendered) {
-            guard path.isAtOrBelow(job.path), path.bytes.count > job.path.bytes.count + 1 else { continue }
-            let member = BytePath(Array(path.bytes[(job.path.bytes.count + 1)...]))
-            guard let status = opened[member] else { continue }
-            try remove(member, status, of: set, job: folder)
-        }
+        for (member, status) in opened { try remove(member, status, of: set, job: folder) }
         // The mark that the set is complete has done its work.
         if let mark = try set.status(BytePath(SourceLook.doneMark)), mark.kind == .regular, mark.bytes == 0 {
             try set.remove(BytePath(SourceLook.doneMark))

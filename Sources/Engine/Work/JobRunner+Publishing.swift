@@ -84,7 +84,7 @@ extension JobRunner {
             let isDamaged = attempt.work.report.warnings.contains { $0.code == .sourceDamaged || $0.code == .sourceTruncated }
             do throws(SystemError) {
                 try FaultPoint.pass(.afterOutcomeRecord)
-                folders.formUnion(try site.settle(attempt.job, rendered: attempt.work.rendered, isDamaged: isDamaged))
+                folders.formUnion(try site.settle(attempt.job, isDamaged: isDamaged))
                 left.append(attempt)
             } catch {
                 obstruct(attempt, Pause(error, missing: .missingInbox), nil, site)
@@ -98,8 +98,7 @@ extension JobRunner {
         }
         let recorded = update(left.map { JobUpdate($0.lease, .settled) }, site)
         for attempt in left where recorded.contains(attempt.job.id) {
-            // An earlier start may have rendered it.
-            if attempt.work.rendered == nil { attempt.work.report.status = .done }
+            if !attempt.work.wasTaken { attempt.work.report.status = .done }
             site.happened(.done(attempt.work.report), to: attempt.job, files: attempt.files, source: attempt.work.sourceFingerprint)
         }
     }

@@ -82,10 +82,9 @@ package protocol JobSite: AnyObject, Sendable {
     func surroundings(_ route: Route) -> PauseReason?
 
     /// Lets an original leave the spool after success.
-    /// - Parameter rendered: the paths of the pictures that were rendered; nil if an earlier start has rendered them.
-    /// - Parameter isDamaged: the decoder has warned, so that the original is not deleted.
+    /// - Parameter isDamaged: the decoder has warned, so that the original is not deleted. It is remembered for the case that this fails.
     /// - Returns: the folders to sync.
-    func settle(_ job: Job, rendered: [BytePath]?, isDamaged: Bool) throws(SystemError) -> [BytePath]
+    func settle(_ job: Job, isDamaged: Bool) throws(SystemError) -> [BytePath]
     /// Moves a source to `failed/`.
     func deadLetter(_ job: Job, _ failure: Failure) throws(SystemError)
     /// Gives a source that somebody still writes to back to the inbox.

@@ -18,10 +18,10 @@ struct SourceWork {
     var names: [RenditionName]?
     /// What the cache has of the source; nil if there is no cache.
     var cached: CachedJob?
+    /// It was opened in this attempt. Otherwise an earlier one has rendered it.
+    private(set) var wasTaken = false
     /// The source as it was read, for the next run.
     var sourceFingerprint: Fingerprint?
-    /// The pictures that were rendered: the source, or its members; nil before it was opened.
-    private(set) var rendered: [BytePath]?
 
     /// A job that is not open yet.
     init(_ job: Job, _ route: Route) {
@@ -36,7 +36,7 @@ struct SourceWork {
     mutating func take(_ source: SourceFile) {
         self.source = source
         report.source = SourceReport.Source(path: source.relative)
-        rendered = source.members.map { $0.map(\.relative) } ?? [source.relative]
+        wasTaken = true
     }
 
     /// Lets go of everything that is open.

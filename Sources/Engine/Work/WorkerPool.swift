@@ -14,8 +14,7 @@ package struct WorkerCommand: Sendable {
     }
 }
 
-/// Gives out worker processes, and lends them: a thread that waits for a file system leaves its worker to the others. To start a process may take
-/// as long as that file system does, because the new one has copies of all descriptors to close.
+/// Gives out worker processes, and lends them: a thread that waits for a file system leaves its worker to the others.
 package final class WorkerPool: Sendable {
     private let command: WorkerCommand
     private let state: Mutex<State>
@@ -32,6 +31,7 @@ package final class WorkerPool: Sendable {
     ///   which a copy would have one alone, with locks that nobody opens.
     package init(_ command: WorkerCommand = WorkerCommand(), ready count: Int = 0) {
         self.command = command
+        _ = clinux_keep_descriptors()
         var state = State()
         while state.ready.count < count, clinux_thread_count() == 1, let process = try? WorkerProcess.forked() { state.ready.append(process) }
         self.state = Mutex(state)
@@ -61,17 +61,8 @@ package final class WorkerPool: Sendable {
         }
     }
 
-    /// Has one worker more than are in use, for when all others are with a file system that hangs.
-    /// - Parameter count: how many are in use at most otherwise.
-    func keepSpare(beside count: Int) throws(SystemError) {
-        let spare = WorkerSlot(self)
-        try spare.start()
-        let lent = Handed(spare)
-        state.withLock { state in
-            if let slot = lent.value { state.idle.insert(slot, at: 0) }
-            state.mostIdle = count + 1
-        }
-    }
+    /// Keeps no more workers than this that nobody needs.
+    func limitIdle(to count: Int) { state.withLock { $0.mostIdle = count } }
 
     /// A new process.
     func start() throws(SystemError) -> WorkerProcess {

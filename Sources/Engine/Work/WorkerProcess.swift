@@ -161,31 +161,11 @@ final class WorkerProcess {
     }
 
     private static func spawn(_ command: WorkerCommand, socket: CInt, errors: CInt) throws(SystemError) -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, socket, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        _ = clinux_spawn_close_from(&actions, 3)
-
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        var defaults = sigset_t()
-        sigfillset(&defaults)
-        posix_spawnattr_setsigdefault(&attributes, &defaults)
-
-        var process = pid_t()
         let arguments = (["imagemill"] + command.arguments).map { strdup($0) } + [nil]
         let environment = Self.environment.map { strdup($0) } + [nil]
         defer { (arguments + environment).forEach { free($0) } }
-        let result = posix_spawn(&process, command.executable, &actions, &attributes, arguments, environment)
-        guard result == 0 else { throw SystemError("start a worker process", code: result) }
+        let process = clinux_start(command.executable, arguments, environment, socket, errors)
+        guard process >= 0 else { throw SystemError("start a worker process") }
         return process
     }
 

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -246,98 +245,78 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+// Leaves nothing open but the socket as the standard input, and `errors`, or nothing at all, as the error output.
+static int take_descriptors(int socket, int errors)
+{
+    int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    // The descriptors may stand in each other's way, so they are moved out of it first.
+    int high_socket = fcntl(socket, F_DUPFD_CLOEXEC, 3);
+    int high_nothing = fcntl(nothing, F_DUPFD_CLOEXEC, 3);
+    int high_errors = errors < 0 ? high_nothing : fcntl(errors, F_DUPFD_CLOEXEC, 3);
+    if (dup2(high_socket, 0) < 0 || dup2(high_nothing, 1) < 0 || dup2(high_errors, 2) < 0) return -1;
+    return close_range(3, ~0U, 0);
+}
+
 pid_t clinux_fork(int socket, int errors)
 {
     pid_t process = fork();
     if (process != 0) return process;
-    int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    // The descriptors may stand in each other's way, so they are moved out of it first.
-    int high_socket = fcntl(socket, F_DUPFD_CLOEXEC, 3);
-    int high_errors = fcntl(errors, F_DUPFD_CLOEXEC, 3);
-    int high_nothing = fcntl(nothing, F_DUPFD_CLOEXEC, 3);
-    if (dup2(high_socket, 0) < 0 || dup2(high_nothing, 1) < 0 || dup2(high_errors, 2) < 0) _exit(70);
-    if (close_range(3, ~0U, 0) != 0) _exit(70);
+    if (take_descriptors(socket, errors) != 0) _exit(70);
     setpgid(0, 0);
     reset_signals();
     forget_environment();
     return 0;
 }
 
-// The lowest descriptors that were free, kept for what new processes are given.
-static int kept_for_new[] = {-1, -1};
-static int nothing = -1;
-static pthread_mutex_t one_start = PTHREAD_MUTEX_INITIALIZER;
-
-static int keep_descriptors(void)
-{
-    if (nothing >= 0) return 0;
-    for (int index = 0; index < 2; index++) {
-        if (kept_for_new[index] < 0) kept_for_new[index] = open("/dev/null", O_RDWR | O_CLOEXEC);
-        if (kept_for_new[index] < 0) return -1;
-    }
-    nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    return nothing < 0 ? -1 : 0;
-}
-
-int clinux_keep_descriptors(void)
-{
-    pthread_mutex_lock(&one_start);
-    int result = keep_descriptors();
-    pthread_mutex_unlock(&one_start);
-    return result;
-}
-
 typedef struct {
     const char *executable;
     char *const *arguments, *const *environment;
-    int error;
+    int socket, errors, error;
 } Start;
 
-// In the new process, which has the memory of the old one until it executes the program.
+// In the new process, which has the memory of the starter until it executes the program.
 static int execute(void *context)
 {
     Start *start = context;
-    int socket = kept_for_new[0], errors = kept_for_new[1];
-    int last = socket > errors ? socket : errors;
-    // Copies only the descriptors up to the last that is needed.
-    if (close_range((unsigned) last + 1, ~0U, CLOSE_RANGE_UNSHARE) == 0 && dup2(socket, 0) == 0 && dup2(errors, 2) == 2
-        && dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), 1) == 1 && close_range(3, ~0U, 0) == 0) {
+    if (take_descriptors(start->socket, start->errors) == 0) {
         setpgid(0, 0);
-        reset_signals();
         execve(start->executable, start->arguments, start->environment);
     }
     start->error = errno;
     _exit(127);
 }
 
-pid_t clinux_start(const char *executable, char *const *arguments, char *const *environment, int socket, int errors)
+// Only calls that are safe between fork and exec in a process with several threads.
+static void start_when_asked(Start *start)
 {
-    const size_t stack_size = 256 << 10;
-    char *stack = mmap(NULL, stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    if (stack == MAP_FAILED) return -1;
-    pid_t process = -1;
-    Start start = {executable, arguments, environment, 0};
-    pthread_mutex_lock(&one_start);
-    if (keep_descriptors() == 0 && dup3(socket, kept_for_new[0], O_CLOEXEC) >= 0 && dup3(errors, kept_for_new[1], O_CLOEXEC) >= 0) {
-        // No handler may run in the memory that both have.
-        sigset_t all, before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_BLOCK, &all, &before);
-        process = clone(execute, stack + stack_size, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &start);
-        if (process < 0) start.error = errno;
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-        // Else this process would keep the worker's end of its socket open.
-        dup3(nothing, kept_for_new[0], O_CLOEXEC);
-        dup3(nothing, kept_for_new[1], O_CLOEXEC);
-    } else {
-        start.error = errno;
+    static char stack[256 << 10] __attribute__((aligned(16)));
+    for (;;) {
+        char byte;
+        int descriptors[2], count = 2;
+        ssize_t received = clinux_receive(0, &byte, 1, descriptors, &count);
+        if (received < 0 && errno == EINTR) continue;
+        if (received != 1 || count != 2) _exit(0);
+        *start = (Start) {start->executable, start->arguments, start->environment, descriptors[0], descriptors[1], 0};
+        // The new process is the starter's brother, so that the supervisor can wait for it.
+        int process = clone(execute, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PARENT | SIGCHLD, start);
+        int answer[2] = {process, process < 0 ? errno : start->error};
+        close(descriptors[0]);
+        close(descriptors[1]);
+        if (write(0, answer, sizeof answer) != sizeof answer) _exit(0);
     }
-    pthread_mutex_unlock(&one_start);
-    munmap(stack, stack_size);
-    if (start.error == 0) return process;
-    if (process > 0) waitpid(process, NULL, 0);
-    errno = start.error;
-    return -1;
+}
+
+pid_t clinux_fork_starter(int socket, const char *executable, char *const *arguments, char *const *environment)
+{
+    pid_t process = fork();
+    if (process != 0) return process;
+    if (take_descriptors(socket, -1) != 0) _exit(70);
+    setpgid(0, 0);
+    reset_signals();
+    prctl(PR_SET_NAME, "imagemill-start");
+    Start start = {executable, arguments, environment, -1, -1, 0};
+    start_when_asked(&start);
+    _exit(0);
 }
 
 int clinux_thread_count(void)

@@ -94,13 +94,16 @@ package final class RunningCommand: Sendable {
         }
     }
 
-    /// The processes that the program has started and that still run.
+    /// The workers that the program has started and that still run.
     package var children: [pid_t] {
         let tasks = "/proc/\(process)/task"
         let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
         return threads.flatMap { thread in
             let text = (try? String(contentsOfFile: "\(tasks)/\(thread)/children", encoding: .utf8)) ?? ""
-            return text.split(separator: " ").compactMap { pid_t($0) }
+            return text.split(separator: " ").compactMap { pid_t($0) }.filter { child in
+                // It starts workers.
+                (try? String(contentsOfFile: "/proc/\(child)/comm", encoding: .utf8)) != "imagemill-start\n"
+            }
         }
     }
 

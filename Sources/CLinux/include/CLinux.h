@@ -91,13 +91,11 @@ int clinux_error_text(int code, char *buffer, size_t size);
 // environment. Returns 0 in the copy, its number in this process, and -1 where there is no copy.
 pid_t clinux_fork(int socket, int errors);
 
-// Keeps the two lowest descriptors that are free for `clinux_start`. To be called before any file is opened on a file system that may hang.
-int clinux_keep_descriptors(void);
-
-// Starts a program, as `clinux_fork` copies this one, with these arguments and this environment. Unlike posix_spawn it copies no descriptor
-// of this process but those below the kept ones: to close a copy of one on a file system that hangs would hang too.
-// Returns the process' number, or -1 where the program cannot be executed.
-pid_t clinux_start(const char *executable, char *const *arguments, char *const *environment, int socket, int errors);
+// Copies this process, which may have several threads. The copy starts a program, always the same with the same arguments and environment,
+// whenever it is sent one byte with two descriptors over the socket: the new process' standard input and error output. It answers with two ints: the
+// new process' number, or -1, and an errno, or 0. New processes are children of this one, also those that could not execute the program. The
+// copy ends when its socket is closed.
+pid_t clinux_fork_starter(int socket, const char *executable, char *const *arguments, char *const *environment);
 
 // Threads of this process.
 int clinux_thread_count(void);

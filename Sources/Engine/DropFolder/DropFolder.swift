@@ -75,6 +75,7 @@ package final class DropFolder: Sendable {
     /// Takes up what an earlier start had begun, warms the workers, and begins to watch. Waits.
     /// - Throws: `Diagnostics` if an asset cannot be decoded, `SystemError` if no worker can be started, `StoreError`.
     package func start() throws {
+        try workers.prepareToStart()
         let mill = loaded.withLock { $0 }
         let routes = mill.inboxes.map { ($0, route($0, mill)) }
         let failures = recentFailures(mill)

@@ -16,7 +16,7 @@ package struct WorkerCommand: Sendable {
 
 /// Gives out worker processes, and lends them: a thread that waits for a file system leaves its worker to the others.
 package final class WorkerPool: Sendable {
-    private let command: WorkerCommand
+    private let starter: WorkerStarter
     private let state: Mutex<State>
 
     /// `state`'s lock protects what is in here; what is taken out belongs to one thread until it is given back.
@@ -30,8 +30,7 @@ package final class WorkerPool: Sendable {
     /// - Parameter ready: how many workers to make ready now, by copying this process. None where it has several threads already, of
     ///   which a copy would have one alone, with locks that nobody opens.
     package init(_ command: WorkerCommand = WorkerCommand(), ready count: Int = 0) {
-        self.command = command
-        _ = clinux_keep_descriptors()
+        starter = WorkerStarter(command)
         var state = State()
         while state.ready.count < count, clinux_thread_count() == 1, let process = try? WorkerProcess.forked() { state.ready.append(process) }
         self.state = Mutex(state)
@@ -64,10 +63,13 @@ package final class WorkerPool: Sendable {
     /// Keeps no more workers than this that nobody needs.
     func limitIdle(to count: Int) { state.withLock { $0.mostIdle = count } }
 
+    /// Sees to it that workers can be started whatever happens to file systems of which files are opened from now on.
+    func prepareToStart() throws(SystemError) { try starter.prepare() }
+
     /// A new process.
     func start() throws(SystemError) -> WorkerProcess {
         if let process = state.withLock({ Handed($0.ready.popLast()) }).value { return process }
-        return try WorkerProcess(command)
+        return try WorkerProcess(starter)
     }
 
     /// Passes a worker from one thread to the next: it is out of `state` or on its way there, so only its single owner uses it.

@@ -43,10 +43,10 @@ final class WorkerProcess {
     }
 
     /// Starts a process in a group of its own, so that a Ctrl-C in the terminal does not reach it, with nothing open but its socket.
-    convenience init(_ command: WorkerCommand) throws(SystemError) {
+    convenience init(_ starter: WorkerStarter) throws(SystemError) {
         let (channel, theirs) = try Channel.pair()
         let errors = Self.errorFile()
-        self.init(channel, errors, try Self.spawn(command, socket: theirs.descriptor, errors: errors.descriptor))
+        self.init(channel, errors, try starter.start(socket: theirs.descriptor, errors: errors.descriptor))
     }
 
     /// Copies this process, which must have a single thread, instead of starting a program: that saves loading all of libvips' libraries.
@@ -158,22 +158,5 @@ final class WorkerProcess {
     private var lastWords: String {
         let size = (try? errors.status().bytes) ?? 0
         return String(decoding: errors.bytes(at: max(0, size - 2000), count: 2000), as: UTF8.self)
-    }
-
-    private static func spawn(_ command: WorkerCommand, socket: CInt, errors: CInt) throws(SystemError) -> pid_t {
-        let arguments = (["imagemill"] + command.arguments).map { strdup($0) } + [nil]
-        let environment = Self.environment.map { strdup($0) } + [nil]
-        defer { (arguments + environment).forEach { free($0) } }
-        let process = clinux_start(command.executable, arguments, environment, socket, errors)
-        guard process >= 0 else { throw SystemError("start a worker process") }
-        return process
-    }
-
-    /// The few variables that a worker needs; none of the user's secrets.
-    private static var environment: [String] {
-        let kept = ["PATH", "LD_LIBRARY_PATH", "VIPSHOME", "LSAN_OPTIONS", "TSAN_OPTIONS", "ASAN_OPTIONS"]
-        let passed = kept.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
-        // A crash is to be over at once: Swift's helper for backtraces would hold the socket open for as long as it works.
-        return passed + ["LC_ALL=C.UTF-8", "SWIFT_BACKTRACE=enable=no"]
     }
 }

@@ -9,7 +9,7 @@ import Testing
     private func shell(_ line: String) -> WorkerCommand { WorkerCommand(executable: "/bin/sh", arguments: ["-c", line]) }
 
     private func loss(_ command: WorkerCommand, seconds: Double = 20, _ cancellation: Cancellation = Cancellation()) throws -> WorkerLoss? {
-        let worker = try WorkerProcess(command)
+        let worker = try WorkerProcess(WorkerStarter(command))
         let loss = #expect(throws: WorkerLoss.self) {
             try worker.ask(.probe(.jpeg), files: [], withinSeconds: seconds, cancellation: cancellation)
         }
@@ -62,7 +62,7 @@ import Testing
 
     @Test("A program that is not there is an error of the system")
     func missing() {
-        let error = #expect(throws: SystemError.self) { try WorkerProcess(WorkerCommand(executable: "/nowhere/imagemill")) }
+        let error = #expect(throws: SystemError.self) { try WorkerProcess(WorkerStarter(WorkerCommand(executable: "/nowhere/imagemill"))) }
         #expect(error?.description == "cannot start a worker process: No such file or directory")
     }
 
@@ -97,7 +97,7 @@ import Testing
 
     @Test("B4: A worker that asks for members for ever is stopped when it has had them all", arguments: [0, 1, 3, 1_000_000])
     func beggar(mostRequests: Int) throws {
-        let worker = try WorkerProcess(WorkerCommand(executable: "/usr/bin/python3", arguments: ["-c", Self.beggar]))
+        let worker = try WorkerProcess(WorkerStarter(WorkerCommand(executable: "/usr/bin/python3", arguments: ["-c", Self.beggar])))
         var opened = 0
         let access = MemberAccess(count: min(1, mostRequests), mostRequests: mostRequests) { _ in
             opened += 1

@@ -25,7 +25,7 @@ extension CommandRunner {
     ///   - cache: made for the pipeline; nil for none.
     func run(
         to out: String = "out", workers: WorkerCommand, lanes: Int = 2, memory: MemoryBudget = MemoryBudget(bytes: 1 << 30),
-        cache: (LoadedPipeline) throws -> RunCache? = { _ in nil }
+        cache: (LoadedPipeline) throws -> PipelineCache? = { _ in nil }
     ) async throws -> [String: SourceReport] {
         let location = OutboxLocation(BytePath(folder.path(out)))
         let found = SourceWalk.find([BytePath(folder.path("in"))], outbox: location.path)

@@ -11,6 +11,7 @@ import Testing
 @Suite struct DropFolderTests {
     private struct Silence: DropFolderObserver {
         func happened(_ event: DropFolderEvent, inbox: String) {}
+        func noted(_ sentence: String) {}
     }
 
     @Test("If no worker can be used, the inbox pauses and no picture is blamed; it goes on when one can be")

@@ -140,7 +140,7 @@ import Testing
         #expect(result.exit == 0)
         #expect(
             result.errorLines.first
-                == "note: the cache 'cache' cannot be used: cannot make the folder 'cache': Not a directory; the run goes on without it")
+                == "note: the cache 'cache' cannot be used: cannot make the folder 'cache': Not a directory; the work goes on without it")
         #expect(result.errorLines.count == 2)
         #expect(runner.files(in: "one").count == 2)
     }
@@ -157,7 +157,7 @@ import Testing
         let result = try await runner.shell("cd '\(runner.folder.path)' && unshare -m sh -c '\(line)'")
         guard result.exit != 99, result.output.contains("exit") else { return }
         #expect(result.output == "exit 0\n", "\(result.errors)")
-        #expect(result.errors.components(separatedBy: "the run goes on without it").count == 2, "\(result.errors)")
+        #expect(result.errors.components(separatedBy: "the work goes on without it").count == 2, "\(result.errors)")
         #expect(runner.files().count == 3)
     }
 

@@ -47,6 +47,7 @@ struct CacheIndex: Sendable {
         try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1", migrate: Self.makeTables)
+        migrator.registerMigration("2", migrate: Self.countRenditions)
         try migrator.migrate(database)
     }
 
@@ -68,6 +69,21 @@ struct CacheIndex: Sendable {
                 CREATE TRIGGER entry_removed AFTER DELETE ON entries WHEN OLD.state < 2
                     BEGIN UPDATE total SET bytes = bytes - OLD.bytes; END;
                 CREATE TABLE assets (digest TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
+                """)
+    }
+
+    /// Counts the entries that are ready, so that nobody has to go through all of them.
+    private static func countRenditions(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                ALTER TABLE total ADD COLUMN renditions INTEGER NOT NULL DEFAULT 0;
+                UPDATE total SET renditions = (SELECT COUNT(*) FROM entries WHERE state = 1);
+                CREATE TRIGGER entry_ready AFTER UPDATE OF state ON entries WHEN OLD.state <> 1 AND NEW.state = 1
+                    BEGIN UPDATE total SET renditions = renditions + 1; END;
+                CREATE TRIGGER entry_unready AFTER UPDATE OF state ON entries WHEN OLD.state = 1 AND NEW.state <> 1
+                    BEGIN UPDATE total SET renditions = renditions - 1; END;
+                CREATE TRIGGER entry_gone AFTER DELETE ON entries WHEN OLD.state = 1
+                    BEGIN UPDATE total SET renditions = renditions - 1; END;
                 """)
     }
 
@@ -93,17 +109,25 @@ struct CacheIndex: Sendable {
         try database.read { try Bool.fetchOne($0, sql: "SELECT 1 FROM entries WHERE id = ? AND state = 1", arguments: [entry.id]) } ?? false
     }
 
-    /// Bytes of all renditions that are there or being written.
-    func totalBytes() throws -> Int { try database.read { try Int.fetchOne($0, sql: "SELECT bytes FROM total") } ?? 0 }
+    /// The renditions that are there, and the bytes of those and of what is being written.
+    func total() throws -> (renditions: Int, bytes: Int) {
+        try database.read { database in
+            let statement = try database.cachedStatement(sql: "SELECT renditions, bytes FROM total")
+            return try Row.fetchOne(statement).map { ($0[0], $0[1]) } ?? (0, 0)
+        }
+    }
 
     /// What is wrong with the index itself; nil where nothing is.
     func damage() throws -> String? {
         try database.read { database in
             let check = try String.fetchOne(database, sql: "PRAGMA quick_check") ?? "no answer"
             let sum = try Int.fetchOne(database, sql: "SELECT COALESCE(SUM(bytes), 0) FROM entries WHERE state < 2") ?? 0
-            let total = try Int.fetchOne(database, sql: "SELECT bytes FROM total") ?? 0
+            let count = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM entries WHERE state = 1") ?? 0
+            let total = try Row.fetchOne(database, sql: "SELECT bytes, renditions FROM total")
+            let (bytes, renditions): (Int, Int) = total.map { ($0[0], $0[1]) } ?? (0, 0)
             if check != "ok" { return "the index is damaged: \(check)" }
-            return sum == total ? nil : "the index counts \(total) bytes; its entries have \(sum)"
+            if sum != bytes { return "the index counts \(bytes) bytes; its entries have \(sum)" }
+            return count == renditions ? nil : "the index counts \(renditions) renditions; it has \(count)"
         }
     }
 
@@ -173,7 +197,13 @@ struct CacheIndex: Sendable {
     }
 
     func recount() throws {
-        try database.write { try $0.execute(sql: "UPDATE total SET bytes = (SELECT COALESCE(SUM(bytes), 0) FROM entries WHERE state < 2)") }
+        try database.write {
+            try $0.execute(
+                sql: """
+                    UPDATE total SET bytes = (SELECT COALESCE(SUM(bytes), 0) FROM entries WHERE state < 2),
+                        renditions = (SELECT COUNT(*) FROM entries WHERE state = 1)
+                    """)
+        }
     }
 
     func close() { try? database.close() }

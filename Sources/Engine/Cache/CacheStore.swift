@@ -18,7 +18,7 @@ package final class CacheStore: Sendable {
     private let index: CacheIndex
     /// Locked while this object lives, together with other processes.
     private let lock: OpenFile
-    private let bound: Int
+    private let bound: Mutex<Int>
     /// Entries that were used since the index was last written to, in the order of use.
     private let used = Mutex<[Int64]>([])
 
@@ -37,7 +37,7 @@ package final class CacheStore: Sendable {
         try self.init(opening: folder, bound: bound)
         do {
             // The bound may have been higher before.
-            if try index.totalBytes() > bound { try prune(to: bound) }
+            if try index.total().bytes > bound { try prune(to: bound) }
         } catch {
             throw CacheProblem(description: "the cache '\(folder.printable)' cannot be used: \(error)")
         }
@@ -55,7 +55,7 @@ package final class CacheStore: Sendable {
 
     private init(opening folder: BytePath, bound: Int) throws(CacheProblem) {
         self.folder = folder
-        self.bound = bound
+        self.bound = Mutex(bound)
         do {
             lock = try Self.lockFile(folder)
             // Nobody else is here: what killed processes left unfinished is nobody's any more.
@@ -129,6 +129,7 @@ package final class CacheStore: Sendable {
     @discardableResult
     func put(_ key: CacheKey, _ file: OpenFile, digest: String, about: String) throws -> Bool {
         let bytes = try file.status().bytes
+        let bound = bound.withLock { $0 }
         guard bytes <= bound else { return false }
         let used = self.used.withLock { Self.take(&$0) }
         guard let reservation = try index.reserve(key, bytes: bytes, digest: digest, about: about, bound: bound, used: used) else { return false }
@@ -174,9 +175,12 @@ package final class CacheStore: Sendable {
     }
 
     package func statistics() throws -> Statistics {
-        let entries = try index.entries()
-        return Statistics(renditions: entries.count, bytes: entries.reduce(0) { $0 + $1.bytes })
+        let total = try index.total()
+        return Statistics(renditions: total.renditions, bytes: total.bytes)
     }
+
+    /// Changes the bound for what is put in from now on.
+    func set(bound: Int) { self.bound.withLock { $0 = bound } }
 
     /// Removes the least recently used renditions until no more than so many bytes are left.
     /// - Returns: how many were removed.

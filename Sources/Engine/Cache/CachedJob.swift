@@ -3,7 +3,7 @@ import Pipeline
 
 /// The renditions of one source, as far as the cache knows them.
 struct CachedJob {
-    private let cache: RunCache
+    private let cache: PipelineCache
     private let keys: [CacheKey]
     /// In the order of a plan; nil where it must be made.
     private var found: [CachedRendition?]
@@ -12,7 +12,7 @@ struct CachedJob {
     ///   - digest: the source's SHA-256.
     ///   - own: what else of the source decides the bytes of its renditions, by name.
     ///   - formats: of its file, or of the members of a set.
-    init(_ cache: RunCache, source digest: String, pixelsPerPoint: Int, own: [(String, String)], formats: [SourceFormat]) {
+    init(_ cache: PipelineCache, source digest: String, pixelsPerPoint: Int, own: [(String, String)], formats: [SourceFormat]) {
         self.cache = cache
         keys = cache.keys(source: digest, pixelsPerPoint: pixelsPerPoint, own: own)
         found = cache.look(for: keys, formats: formats)

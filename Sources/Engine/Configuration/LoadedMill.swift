@@ -33,8 +33,16 @@ package struct LoadedMill: Sendable {
         package var ignored: IgnoredNames { IgnoredNames(settings.ignore) }
     }
 
+    /// Where renditions are kept for all inboxes.
+    package struct Cache: Sendable {
+        package let folder: BytePath
+        /// Nil for the usual bound.
+        package let bound: Int?
+    }
+
     package let file: MillFile
     package let state: BytePath
+    package let cache: Cache?
     package let inboxes: [Inbox]
 
     /// Reads a mill file's pipelines, and looks at its folders. Makes nothing.
@@ -52,11 +60,16 @@ package struct LoadedMill: Sendable {
         guard let state = Self.state(file, path, environment) else {
             throw MillProblems(mistakes: mistakes, refusals: ["there is no place for the ledger: write 'state:' into '\(path)', or set $HOME"])
         }
+        let cache = file.cache.flatMap { Self.cache($0, path, environment) }
+        if file.cache != nil && cache == nil {
+            throw MillProblems(mistakes: mistakes, refusals: ["there is no place for the cache: write its 'path' into '\(path)', or set $HOME"])
+        }
         let folders = file.inboxes.map { (Self.absolute($0.path, path), Self.absolute($0.outbox, path)) }
-        let refusals = try Self.layout(file, path, folders, pipelines, state).refusals
+        let refusals = try Self.layout(file, path, folders, pipelines, state, cache?.folder).refusals
         guard mistakes.isEmpty && refusals.isEmpty else { throw MillProblems(mistakes: mistakes, refusals: refusals) }
         self.file = file
         self.state = state
+        self.cache = cache
         inboxes = zip(zip(file.inboxes, folders), pipelines).compactMap { pair, pipeline in
             let (settings, (inbox, outbox)) = pair
             return pipeline.map {
@@ -78,12 +91,23 @@ package struct LoadedMill: Sendable {
 
     private static func state(_ file: MillFile, _ path: String, _ environment: (String) -> String?) -> BytePath? {
         if let state = file.state { return absolute(state, path) }
-        func folder(_ variable: String, _ rest: String) -> BytePath? {
-            // systemd gives several folders with colons between them.
-            guard let value = environment(variable)?.split(separator: ":").first, value.first == "/" else { return nil }
-            return BytePath(String(value)).appending(BytePath(rest))
-        }
-        return folder("STATE_DIRECTORY", "") ?? folder("XDG_STATE_HOME", "imagemill") ?? folder("HOME", ".local/state/imagemill")
+        return folder(environment, "STATE_DIRECTORY") ?? folder(environment, "XDG_STATE_HOME", "imagemill")
+            ?? folder(environment, "HOME", ".local/state/imagemill")
+    }
+
+    private static func cache(_ settings: CacheSettings, _ file: String, _ environment: (String) -> String?) -> Cache? {
+        let usual =
+            folder(environment, "CACHE_DIRECTORY") ?? folder(environment, "XDG_CACHE_HOME", "imagemill")
+            ?? folder(environment, "HOME", ".cache/imagemill")
+        let folder = settings.path.map { absolute($0, file) } ?? usual
+        return folder.map { Cache(folder: $0, bound: settings.size?.value) }
+    }
+
+    /// A folder that a variable of the environment names, or one in it.
+    private static func folder(_ environment: (String) -> String?, _ variable: String, _ rest: String = "") -> BytePath? {
+        // systemd separates several folders by colons.
+        guard let value = environment(variable)?.split(separator: ":").first, value.first == "/" else { return nil }
+        return BytePath(String(value)).appending(BytePath(rest))
     }
 
     private static func absolute(_ path: WrittenPath, _ file: String) -> BytePath {
@@ -93,7 +117,8 @@ package struct LoadedMill: Sendable {
     }
 
     private static func layout(
-        _ file: MillFile, _ path: String, _ folders: [(BytePath, BytePath)], _ pipelines: [MillPipelines.Found?], _ state: BytePath
+        _ file: MillFile, _ path: String, _ folders: [(BytePath, BytePath)], _ pipelines: [MillPipelines.Found?], _ state: BytePath,
+        _ cache: BytePath?
     ) throws -> MillLayout {
         let mounts = MountTable.current
         let own = ("the mill file", BytePath(path))
@@ -105,7 +130,8 @@ package struct LoadedMill: Sendable {
                 name: settings.name, inbox: try .looking(inbox, mounts), outbox: try .looking(outbox, mounts), files: files)
         }
         let shelves = try ["work", "done", "failed"].map { try FolderPlace.looking(state.appending(BytePath($0)), mounts) }
-        return MillLayout(state: try .looking(state, mounts), shelves: shelves, inboxes: inboxes)
+        let cache = try cache.map { try FolderPlace.looking($0, mounts) }
+        return MillLayout(state: try .looking(state, mounts), shelves: shelves, cache: cache, inboxes: inboxes)
     }
 }
 

@@ -39,11 +39,18 @@ struct MillLayout: Sendable {
     let state: FolderPlace
     /// The folders in `state` that hold sources of ours: work, done, failed.
     var shelves: [FolderPlace] = []
+    var cache: FolderPlace?
     let inboxes: [Inbox]
 
     /// Why the mill cannot run, a sentence each; empty where it can.
     var refusals: [String] {
         var sentences: [String] = []
+        if let cache {
+            if cache.isNoFolder { sentences.append("the cache '\(cache.path.printable)' is no folder") }
+            sentences += shelves.filter { cache.isAtOrBelow($0) }.map {
+                "the cache '\(cache.path.printable)' is inside of '\($0.path.printable)', where Imagemill keeps sources; choose another folder"
+            }
+        }
         for (index, one) in inboxes.enumerated() {
             let title = "inbox '\(one.name)'"
             for (what, folder) in [("inbox", one.inbox), ("outbox", one.outbox)] where folder.isNoFolder {
@@ -52,7 +59,7 @@ struct MillLayout: Sendable {
             for (what, file) in one.files where inboxes.contains(where: { file.isAtOrBelow($0.inbox) }) {
                 sentences.append("\(title): \(what) '\(file.path.printable)' stands in an inbox, and would be taken for a source; move it elsewhere")
             }
-            sentences += state(one, title)
+            sentences += state(one, title) + cache(one, title)
             for other in inboxes { sentences += outbox(of: other, against: one) }
             for other in inboxes[(index + 1)...] { sentences += nested(one, other) }
         }
@@ -68,6 +75,15 @@ struct MillLayout: Sendable {
             return shelves.filter { folder.isAtOrBelow($0) }.map {
                 "\(title): the \(what) \(shown) is inside of '\($0.path.printable)', where Imagemill keeps sources; choose another folder"
             }
+        }
+    }
+
+    private func cache(_ one: Inbox, _ title: String) -> [String] {
+        guard let cache else { return [] }
+        return [("inbox", one.inbox), ("outbox", one.outbox)].compactMap { what, folder in
+            let (shown, own) = ("'\(folder.path.printable)'", "'\(cache.path.printable)'")
+            if cache.isAtOrBelow(folder) { return "\(title): the cache \(own) is inside of the \(what) \(shown); keep them apart" }
+            return folder.isAtOrBelow(cache) ? "\(title): the \(what) \(shown) is inside of the cache \(own); keep them apart" : nil
         }
     }
 

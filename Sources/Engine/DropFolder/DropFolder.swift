@@ -39,7 +39,12 @@ package final class DropFolder: Sendable {
         var lostWorkers = 0
         var failures: [DropFolderStatus.RecentFailure] = []
         var tokens = 0
+        /// Shared by all inboxes.
+        var cache: SharedCache?
     }
+
+    /// How long the cache is left alone after trouble.
+    private static let cachePause = Duration.seconds(60)
 
     private static let recentFailures = 20
     /// Light sources that share their syncs.
@@ -77,7 +82,9 @@ package final class DropFolder: Sendable {
     package func start() throws {
         try workers.prepareToStart()
         let mill = loaded.withLock { $0 }
-        let routes = mill.inboxes.map { ($0, route($0, mill)) }
+        let cache = cache(for: mill)
+        state.withLock { $0.cache = cache }
+        let routes = mill.inboxes.map { ($0, route($0, mill, cache)) }
         let failures = recentFailures(mill)
         state.withLock { $0.failures = failures }
         let running = try startLanes(routes.map(\.1))
@@ -135,11 +142,21 @@ package final class DropFolder: Sendable {
         return max(1, min(Self.groupLimit, Machine.descriptorLimit / 2 / max(1, files * (workerCount + routes.count))))
     }
 
-    private func route(_ inbox: LoadedMill.Inbox, _ mill: LoadedMill) -> Route {
+    /// The cache that a mill file wants; the one that is at work if its folder stays.
+    private func cache(for mill: LoadedMill) -> SharedCache? {
+        guard let wanted = mill.cache else { return nil }
+        if let cache = state.withLock({ $0.cache }), cache.folder == wanted.folder { return cache }
+        return SharedCache(folder: wanted.folder, bound: wanted.bound ?? SharedCache.usualBound, pause: Self.cachePause) { [observer] in
+            observer.noted($0)
+        }
+    }
+
+    private func route(_ inbox: LoadedMill.Inbox, _ mill: LoadedMill, _ cache: SharedCache?) -> Route {
         let outbox = Outbox(path: inbox.outbox, of: .dropFolder)
-        let render = RenderSettings(
+        var render = RenderSettings(
             pipeline: inbox.pipeline, limits: mill.limits, outbox: outbox, keepsTree: inbox.settings.keepsTree,
             overwrites: inbox.settings.collision == .overwrite, memory: memory, cancellation: cancellation)
+        render.cache = cache.map { PipelineCache($0, inbox.pipeline) }
         let setup = RunSetup(inbox.pipeline, keepsTree: inbox.settings.keepsTree, policy: inbox.settings.collision)
         let allocator = NameAllocator(
             store: store, outbox: inbox.outboxKey, folder: outbox, policy: inbox.settings.collision,
@@ -226,11 +243,14 @@ package final class DropFolder: Sendable {
                 throw MillProblems(
                     mistakes: [], refusals: ["'state' cannot change while the program runs; restart it to move to '\(new.state.printable)'"])
             }
-            let routes = new.inboxes.map { ($0, route($0, new)) }
+            let cache = cache(for: new)
+            let routes = new.inboxes.map { ($0, route($0, new, cache)) }
             let maker = RenditionMaker(workers, cancellation: cancellation)
             for (_, route) in routes { try maker.prepare(route.render) }
             maker.giveBackWorker()
             try apply(new, routes)
+            state.withLock { $0.cache = cache }
+            cache?.set(bound: new.cache?.bound ?? SharedCache.usualBound)
             var notes: [String] = []
             if new.file.workers != old.file.workers { notes.append("'workers' takes effect at the next start") }
             if new.limits.maximumMemory != old.limits.maximumMemory { notes.append("'max-memory' takes effect at the next start") }
@@ -323,7 +343,7 @@ package final class DropFolder: Sendable {
         return state.withLock { state in
             DropFolderStatus(
                 inboxes: controllers.map(\.status), running: running, failures: state.failures, isDraining: state.isDraining, workers: workerCount,
-                lostWorkers: state.lostWorkers, budget: memory.total, reserved: memory.reserved)
+                lostWorkers: state.lostWorkers, cache: state.cache?.status, budget: memory.total, reserved: memory.reserved)
         }
     }
 

@@ -26,4 +26,6 @@ package enum DropFolderEvent: Sendable {
 package protocol DropFolderObserver: Sendable {
     /// - Parameter inbox: its name.
     func happened(_ event: DropFolderEvent, inbox: String)
+    /// Something happened that concerns all inboxes, in a sentence.
+    func noted(_ sentence: String)
 }

@@ -38,6 +38,8 @@ package struct DropFolderStatus: Sendable {
     package let workers: Int
     /// Workers that died, hung or lied.
     package let lostWorkers: Int
+    /// Nil if there is none.
+    package let cache: SharedCache.Status?
     package let budget: Int
     package let reserved: Int
 }

@@ -14,7 +14,7 @@ package struct RenderSettings: Sendable {
     package let memory: MemoryBudget
     package let cancellation: Cancellation
     /// Where renditions are looked for before they are made; nil if there is no cache.
-    package var cache: RunCache?
+    package var cache: PipelineCache?
 
     package init(
         pipeline: LoadedPipeline, limits: Limits, outbox: Outbox, keepsTree: Bool, overwrites: Bool = false, memory: MemoryBudget,

@@ -27,7 +27,7 @@ extension RenditionMaker {
         return outputs
     }
 
-    private func lookUp(_ work: inout SourceWork, _ opened: OpenedInput, _ settings: RenderSettings, _ cache: RunCache) throws -> CachedJob {
+    private func lookUp(_ work: inout SourceWork, _ opened: OpenedInput, _ settings: RenderSettings, _ cache: PipelineCache) throws -> CachedJob {
         let digest = try opened.sha256(limits: settings.limits)
         work.report.source.sha256 = digest
         let own = [("thumbnail", thumbnail(work.source, opened, settings).map { json($0) } ?? "")]

@@ -9,10 +9,19 @@ package final class RenditionMaker {
     private var borrowed: WorkerSlot?
     private var lastBorrowed: ObjectIdentifier?
     /// Planners of pipelines whose sources may all be in the cache, so that no worker is needed.
-    private var cachePlanners: [ObjectIdentifier: Planner] = [:]
+    private var cachePlanners: [ObjectIdentifier: CachePlanner] = [:]
     /// Makes the names of staged files distinct.
     private let token: String
     private var staged = 0
+
+    private struct CachePlanner {
+        let planner: Planner
+        /// Keeps the identity from being used again.
+        let pipeline: LoadedPipeline
+    }
+
+    /// Pipelines that were replaced by a reload are let go some time.
+    private static let mostPlanners = 64
 
     /// Headers are small; a decoder that takes longer hangs.
     private static let headerSeconds = 30.0
@@ -54,7 +63,8 @@ package final class RenditionMaker {
 
     private func prepared(_ settings: RenderSettings) throws -> WorkerSlot.Known {
         let known = try slot.prepare(settings.pipeline, settings.limits)
-        if let cache = settings.cache, cachePlanners.updateValue(known.planner, forKey: settings.pipeline.identity) == nil {
+        if let cache = settings.cache, cachePlanners[settings.pipeline.identity] == nil {
+            keep(known.planner, for: settings.pipeline)
             cache.remember(known.assets)
         }
         return known
@@ -62,10 +72,15 @@ package final class RenditionMaker {
 
     /// Plans what the cache has, without a worker; nil where there is no cache, or it does not know the assets.
     func cachePlanner(_ settings: RenderSettings) -> Planner? {
-        if let planner = cachePlanners[settings.pipeline.identity] { return planner }
-        let planner = settings.cache?.planner(limits: settings.limits)
-        cachePlanners[settings.pipeline.identity] = planner
+        if let known = cachePlanners[settings.pipeline.identity] { return known.planner }
+        guard let planner = settings.cache?.planner(limits: settings.limits) else { return nil }
+        keep(planner, for: settings.pipeline)
         return planner
+    }
+
+    private func keep(_ planner: Planner, for pipeline: LoadedPipeline) {
+        if cachePlanners.count >= Self.mostPlanners { cachePlanners = [:] }
+        cachePlanners[pipeline.identity] = CachePlanner(planner: planner, pipeline: pipeline)
     }
 
     /// Plans one source without writing anything.

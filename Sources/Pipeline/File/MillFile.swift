@@ -7,6 +7,8 @@ package struct MillFile: Sendable {
     package let state: WrittenPath?
     package let workers: WorkerCount
     package let inboxes: [MillInbox]
+    /// Nil if renditions are not kept.
+    package let cache: CacheSettings?
     /// How long running jobs may take after SIGTERM.
     package let drain: Duration
     private let limitGroup: MillLimits
@@ -29,6 +31,7 @@ package struct MillFile: Sendable {
         state = group.state
         workers = group.workers
         inboxes = group.inboxes.inboxes
+        cache = group.cache
         drain = group.drain
         limitGroup = group.limits
     }
@@ -63,9 +66,9 @@ package struct MillFile: Sendable {
         return head.merging(body).merging(["$defs": ["inbox": InboxGroup.mappingSchema()]])
     }
 
-    /// What the file and an inbox take, for the reference.
-    package static var descriptions: (file: [ParameterDescription], inbox: [ParameterDescription]) {
-        (Parameters.describe(MillGroup.self), Parameters.describe(InboxGroup.self))
+    /// What the file, an inbox and the cache take, for the reference.
+    package static var descriptions: (file: [ParameterDescription], inbox: [ParameterDescription], cache: [ParameterDescription]) {
+        (Parameters.describe(MillGroup.self), Parameters.describe(InboxGroup.self), Parameters.describe(CacheSettings.self))
     }
 }
 
@@ -74,6 +77,7 @@ struct MillGroup: ParameterGroup {
     let state: WrittenPath?
     let workers: WorkerCount
     let inboxes: InboxList
+    let cache: CacheSettings?
     let drain: Duration
     let limits: MillLimits
 
@@ -84,6 +88,7 @@ struct MillGroup: ParameterGroup {
         )
         workers = p.optional("workers", .auto, "Worker processes; auto is one for each core.")
         inboxes = p.required("inboxes", "The folders to watch.")
+        cache = p.optional("cache", "Keeps renditions for all inboxes, so that none is made twice: the settings below, or {} for their defaults.")
         drain = p.optional("drain", .seconds(30), "How long running jobs may take to finish after SIGTERM.")
         limits = MillLimits(&p)
     }

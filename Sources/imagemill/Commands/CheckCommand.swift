@@ -40,7 +40,9 @@ struct CheckCommand: RenderingCommand {
         let mill = try LoadedMill(path: path, text: text) { name in getenv(name).map { String(cString: $0) } }
         for inbox in mill.inboxes { try await checkAssets(inbox.pipeline, mill.file.limits(memory: Machine.memory / 2), workers) }
         let count = mill.inboxes.count
-        return (["\(count) inbox\(count == 1 ? "" : "es")"] + mill.inboxes.map(sentence)).joined(separator: "\n  ")
+        let head = "\(count) inbox\(count == 1 ? "" : "es")"
+        let cache = mill.cache.map { "cache: \($0.folder.printable), at most \(($0.bound ?? SharedCache.usualBound) >> 20) MiB" }
+        return ([head] + mill.inboxes.map(sentence) + [cache].compactMap(\.self)).joined(separator: "\n  ")
     }
 
     private func sentence(_ inbox: LoadedMill.Inbox) -> String {

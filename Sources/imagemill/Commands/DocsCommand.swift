@@ -41,9 +41,10 @@ enum GeneratedDocs {
     }
 
     private static var mill: String {
-        let (file, inbox) = MillFile.descriptions
+        let (file, inbox, cache) = MillFile.descriptions
         let head = "# The mill file\n\nWhat `imagemill watch` reads. Paths are relative to the file. `imagemill check mill.yaml` checks it.\n\n"
         return notice + head + table(file, title: "setting") + "\n## An inbox\n\n" + table(inbox, title: "setting")
+            + "\n## The cache\n\n" + table(cache, title: "setting")
     }
 
     private static func table(_ parameters: [ParameterDescription], title: String) -> String {

@@ -169,7 +169,7 @@ struct RunCommand: RenderingCommand {
             pipeline: preparation.pipeline, limits: limits, outbox: outbox, keepsTree: keepTree, overwrites: collision == .overwrite,
             memory: MemoryBudget(bytes: limits.maximumMemory), cancellation: cancellation)
         render.isDryRun = dryRun
-        render.cache = dryRun ? nil : openedCache(preparation)
+        render.cache = sharedCache.map { PipelineCache($0, preparation.pipeline) }
         // A source may be the rendition of another one that is gone; its name is not free for that.
         let sources = Set(preparation.found.sources.map(\.identity))
         let allocator = NameAllocator(
@@ -184,16 +184,9 @@ struct RunCommand: RenderingCommand {
             preparation.work, settings, report: document, observer: observer, results: dryRun ? nil : ResultRecord(record, preparation.setup))
     }
 
-    /// The cache; nil where there is none, or none that can be used: that fails no source.
-    private func openedCache(_ preparation: Preparation) -> RunCache? {
-        guard let cache, !preparation.work.toDo.isEmpty else { return nil }
-        do {
-            let store = try CacheStore(folder: RawArguments.paths([cache])[0], bound: cacheSize?.value ?? 1 << 30)
-            return RunCache(store, preparation.pipeline) { printError("note: \($0)") }
-        } catch {
-            printError("note: \(error); the run goes on without it")
-            return nil
-        }
+    private var sharedCache: SharedCache? {
+        guard let cache, !dryRun else { return nil }
+        return SharedCache(folder: RawArguments.paths([cache])[0], bound: cacheSize?.value ?? SharedCache.usualBound) { printError("note: \($0)") }
     }
 
     /// Each worker needs a socket, and an open source, asset and renditions; without them every source would fail with `io-error`.

@@ -39,6 +39,8 @@ struct DaemonLog: DropFolderObserver {
         }
     }
 
+    func noted(_ sentence: String) { logger.warning("\(sentence)") }
+
     private func tell(_ note: WatchNote, _ inbox: String) {
         var fields: [LogField: String] = [.inbox: inbox]
         if case .paused(let pause) = note { fields[.reason] = pause.reason.rawValue }

@@ -57,6 +57,9 @@ final class FakeDaemon: DaemonControl {
         ]
         document.workers = StatusDocument.Workers(total: 4, busy: 1, replaced: 2)
         document.memory = StatusDocument.Memory(residentBytes: 50 << 20, budgetBytes: 4 << 30, reservedBytes: 1 << 20)
+        document.cache = StatusDocument.Cache(
+            path: ShownPath(BytePath("/var/cache\n")), renditions: 12, bytes: 3 << 20, boundBytes: 1 << 30, hits: 7, misses: 5,
+            trouble: "its disk is\nfull")
         document.reload = StatusDocument.Reload(state: .refused, time: time, diagnostics: ["mill.yaml:3:1: error: unknown key 'inbx'"])
         return document
     }

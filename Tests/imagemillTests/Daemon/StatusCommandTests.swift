@@ -29,6 +29,8 @@ import Testing
                 /� → /o (q)
                   paused; 0 done, 0 failed; idle
                   paused since 2026-11-20T23:30:00.123Z: no-space: the disk of '/o' is full
+                cache /var/cache\n: 12 renditions, 3 MiB of 1024 MiB; 7 taken from it, 5 not found since the start
+                  not used: its disk is\nfull
 
                 in progress:
                   a.jpg: render, 3 s, attempt 2

@@ -11,6 +11,7 @@ extension StatusDocument {
         inProgress = status.running.map { Running($0.inbox, $0.job) }
         recentFailures = status.failures.map(RecentFailure.init)
         workers = Workers(total: status.workers, busy: status.running.count, replaced: status.lostWorkers)
+        cache = status.cache.map(Cache.init)
         memory = Memory(residentBytes: Machine.residentMemory, budgetBytes: status.budget, reservedBytes: status.reserved)
     }
 }
@@ -30,6 +31,14 @@ extension StatusDocument.Inbox {
         (inProgress, waiting) = (inbox.open - inbox.waiting, inbox.waiting)
         ignored = inbox.watching.ignored + inbox.watching.irregular
         (done, failed, oldestSeconds) = (inbox.done, inbox.failed, inbox.age.map { $0 / 1000 })
+    }
+}
+
+extension StatusDocument.Cache {
+    fileprivate init(_ cache: SharedCache.Status) {
+        self.init(
+            path: ShownPath(cache.folder), renditions: cache.contents.renditions, bytes: cache.contents.bytes, boundBytes: cache.bound,
+            hits: cache.hits, misses: cache.misses, trouble: cache.trouble)
     }
 }
 

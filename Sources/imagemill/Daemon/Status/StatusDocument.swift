@@ -33,6 +33,8 @@ struct StatusDocument: Codable, Equatable, Sendable {
     var recentFailures: [RecentFailure] = []
     var workers = Workers()
     var memory = Memory()
+    /// Nil if the mill file has none.
+    var cache: Cache?
     var reload = Reload()
 
     struct Inbox: Codable, Equatable, Sendable {
@@ -117,6 +119,20 @@ struct StatusDocument: Codable, Equatable, Sendable {
         /// What all workers together may be given.
         var budgetBytes = 0
         var reservedBytes = 0
+    }
+
+    /// The cache of renditions.
+    struct Cache: Codable, Equatable, Sendable {
+        var path: ShownPath
+        /// As of its last use.
+        var renditions = 0
+        var bytes = 0
+        var boundBytes: Int
+        /// Renditions that were copied from it, and that were not in it, since the start.
+        var hits = 0
+        var misses = 0
+        /// Why it is not used.
+        var trouble: String?
     }
 
     struct Reload: Codable, Equatable, Sendable {

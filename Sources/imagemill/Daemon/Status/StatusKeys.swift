@@ -9,7 +9,7 @@ extension ShownPath {
 
 extension StatusDocument {
     enum CodingKeys: String, CodingKey {
-        case schema, version, process, state, started, inboxes, queue, workers, memory, reload
+        case schema, version, process, state, started, inboxes, queue, workers, memory, cache, reload
         case uptimeSeconds = "uptime-seconds"
         case inProgress = "in-progress"
         case recentFailures = "recent-failures"
@@ -28,6 +28,13 @@ extension StatusDocument.Queue {
     enum CodingKeys: String, CodingKey {
         case depth
         case oldestSeconds = "oldest-seconds"
+    }
+}
+
+extension StatusDocument.Cache {
+    enum CodingKeys: String, CodingKey {
+        case path, renditions, bytes, hits, misses, trouble
+        case boundBytes = "bound-bytes"
     }
 }
 

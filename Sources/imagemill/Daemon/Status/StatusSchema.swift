@@ -39,15 +39,19 @@ enum StatusSchema {
         "inbox": path, "path": path, "code": words(FailureCode.self), "message": text, "attempts": count, "time": time,
     ])
 
+    private static let cache = object(
+        ["path": path, "renditions": count, "bytes": count, "bound-bytes": count, "hits": count, "misses": count], optional: ["trouble": text])
+
     static var status: JSONValue {
-        let document = object([
-            "schema": ["const": "imagemill.status/1"], "version": text, "process": count, "state": words(StatusDocument.State.self),
-            "started": time, "uptime-seconds": count, "inboxes": list(inbox),
-            "queue": object(["depth": count], optional: ["oldest-seconds": count]), "in-progress": list(running),
-            "recent-failures": list(failure), "workers": object(["total": count, "busy": count, "replaced": count]),
-            "memory": object(["resident-bytes": count, "budget-bytes": count, "reserved-bytes": count]),
-            "reload": object(["state": words(StatusDocument.Reload.State.self), "diagnostics": list(text)], optional: ["time": time]),
-        ])
+        let document = object(
+            [
+                "schema": ["const": "imagemill.status/1"], "version": text, "process": count, "state": words(StatusDocument.State.self),
+                "started": time, "uptime-seconds": count, "inboxes": list(inbox),
+                "queue": object(["depth": count], optional: ["oldest-seconds": count]), "in-progress": list(running),
+                "recent-failures": list(failure), "workers": object(["total": count, "busy": count, "replaced": count]),
+                "memory": object(["resident-bytes": count, "budget-bytes": count, "reserved-bytes": count]),
+                "reload": object(["state": words(StatusDocument.Reload.State.self), "diagnostics": list(text)], optional: ["time": time]),
+            ], optional: ["cache": cache])
         return document.merging([
             "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Imagemill: what the drop folder is doing",
         ])

@@ -6,7 +6,7 @@ struct StatusTable {
     let status: StatusDocument
 
     var text: String {
-        ([head, ""] + status.inboxes.flatMap(lines) + running + failures + reload).joined(separator: "\n") + "\n"
+        ([head, ""] + status.inboxes.flatMap(lines) + cache + running + failures + reload).joined(separator: "\n") + "\n"
     }
 
     private var head: String {
@@ -31,6 +31,14 @@ struct StatusTable {
         return lines
     }
 
+    private var cache: [String] {
+        guard let cache = status.cache else { return [] }
+        let size = "\(cache.renditions) rendition\(cache.renditions == 1 ? "" : "s"), \(Self.amount(cache.bytes)) of \(Self.amount(cache.boundBytes))"
+        let use = "\(cache.hits) taken from it, \(cache.misses) not found since the start"
+        let trouble = cache.trouble.map { ["  not used: \(oneLine($0))"] } ?? []
+        return ["cache \(cache.path.printable): \(size); \(use)"] + trouble
+    }
+
     private var running: [String] {
         guard !status.inProgress.isEmpty else { return [] }
         let jobs = status.inProgress.map { job in
@@ -53,6 +61,15 @@ struct StatusTable {
     }
 
     private static func oldest(_ seconds: Int?) -> String { seconds.map { ", the oldest for \(span($0))" } ?? "" }
+
+    /// `900 B`, `12 KiB`, `3 MiB`.
+    static func amount(_ bytes: Int) -> String {
+        switch bytes {
+        case ..<1024: "\(bytes) B"
+        case ..<(1 << 20): "\(bytes >> 10) KiB"
+        default: "\(bytes >> 20) MiB"
+        }
+    }
 
     /// `5 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`.
     static func span(_ seconds: Int) -> String {

@@ -7,12 +7,12 @@ import Testing
 @testable import Engine
 @testable import Pipeline
 
-@Suite struct RunCacheTests {
+@Suite struct PipelineCacheTests {
     /// Runs `p.yaml` over `in` with a cache.
     private func run(_ runner: CommandRunner, to out: String, worker: WorkerCommand) async throws -> [String: SourceReport] {
         let folder = BytePath(runner.folder.path("cache"))
         return try await runner.run(to: out, workers: worker) { pipeline in
-            RunCache(try CacheStore(folder: folder, bound: 1 << 30), pipeline) { Issue.record("\($0)") }
+            PipelineCache(SharedCache(folder: folder, bound: 1 << 30) { Issue.record("\($0)") }, pipeline)
         }
     }
 

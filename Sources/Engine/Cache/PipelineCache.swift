@@ -1,7 +1,6 @@
-// The cache as one run uses it: keys for its pipeline, and an end of it at the first trouble.
+// The cache as one pipeline uses it: keys, what is kept beside a rendition, and planning without a worker.
 import FoundationEssentials
 import Pipeline
-import Synchronization
 
 /// What the cache keeps beside a rendition's bytes, so that a hit needs nobody to look at the source.
 struct CachedFacts: Codable, Sendable {
@@ -39,20 +38,16 @@ struct CachedRendition: Sendable {
     let facts: CachedFacts
 }
 
-/// A cache for one run. For any thread. No trouble with it fails a source: the run goes on without.
-package final class RunCache: Sendable {
-    private let store: CacheStore
+/// A cache for the sources of one pipeline. For any thread.
+package final class PipelineCache: Sendable {
+    private let cache: SharedCache
     private let pipeline: PipelineFile
     private let keys: CacheKeyBuilder
     private let assets: [(asset: AssetMessage, digest: String)]
-    private let note: @Sendable (String) -> Void
-    private let isBroken = Mutex(false)
 
-    /// - Parameter note: is told once, in a sentence, when the cache cannot be used any more.
-    package init(_ store: CacheStore, _ pipeline: LoadedPipeline, note: @escaping @Sendable (String) -> Void) {
-        self.store = store
+    package init(_ cache: SharedCache, _ pipeline: LoadedPipeline) {
+        self.cache = cache
         self.pipeline = pipeline.file
-        self.note = note
         let assets = pipeline.assetContents
         self.assets = assets
         keys = CacheKeyBuilder(pipeline: pipeline.file, assets: Dictionary(assets.map { ($0.asset.path, $0.digest) }) { first, _ in first })
@@ -68,21 +63,25 @@ package final class RunCache: Sendable {
 
     /// What is known of these renditions, nil for one that is not there.
     func look(for keys: [CacheKey], formats: [SourceFormat]) -> [CachedRendition?] {
-        keys.map { key in
-            guard let entry = attempt({ try store.entry(key) }) ?? nil else { return nil }
+        let found: [CachedRendition?] = keys.map { key in
+            guard let entry = cache.use({ try $0.entry(key) }) ?? nil else { return nil }
             let facts = try? JSONDecoder().decode(CachedFacts.self, from: Data(entry.about.utf8))
             guard let facts, facts.isPlausible(for: formats) else { return nil }
             return CachedRendition(entry: entry, facts: facts)
         }
+        cache.count(hits: 0, misses: found.count { $0 == nil })
+        return found
     }
 
     /// Copies a rendition into an output; false where it must be made.
     func copy(_ rendition: CachedRendition, into file: OpenFile) -> Bool {
-        attempt { try store.copy(rendition.entry, into: file) } ?? false
+        let isCopied = cache.use { try $0.copy(rendition.entry, into: file) } ?? false
+        cache.count(hits: isCopied ? 1 : 0, misses: isCopied ? 0 : 1)
+        return isCopied
     }
 
     func put(_ key: CacheKey, _ file: OpenFile, digest: String, _ facts: CachedFacts) {
-        _ = attempt { try store.put(key, file, digest: digest, about: json(facts)) }
+        _ = cache.use { try $0.put(key, file, digest: digest, about: json(facts)) }
     }
 
     // MARK: - Planning without a worker
@@ -91,7 +90,7 @@ package final class RunCache: Sendable {
     func planner(limits: Limits) -> Planner? {
         var facts: [String: AssetFacts] = [:]
         for (asset, digest) in assets {
-            guard let known = attempt({ try store.assetFacts(Self.key(asset, digest)) }) ?? nil,
+            guard let known = cache.use({ try $0.assetFacts(Self.key(asset, digest)) }) ?? nil,
                 let decoded = try? JSONDecoder().decode(AssetFacts.self, from: Data(known.utf8))
             else { return nil }
             facts[asset.path] = decoded
@@ -103,28 +102,11 @@ package final class RunCache: Sendable {
     func remember(_ facts: [String: AssetFacts]) {
         for (asset, digest) in assets {
             guard let known = facts[asset.path] else { continue }
-            _ = attempt { try store.add(assetFacts: json(known), Self.key(asset, digest)) }
+            _ = cache.use { try $0.add(assetFacts: json(known), Self.key(asset, digest)) }
         }
     }
 
     private static func key(_ asset: AssetMessage, _ digest: String) -> String {
         Digest.of("\(engineName)\n\(asset.pixelsPerPoint)\n\(digest)")
-    }
-
-    // MARK: -
-
-    /// - Returns: nil where the cache cannot be used.
-    private func attempt<Value>(_ work: () throws -> Value) -> Value? {
-        guard !isBroken.withLock({ $0 }) else { return nil }
-        do {
-            return try work()
-        } catch {
-            let isFirst = isBroken.withLock { isBroken in
-                defer { isBroken = true }
-                return !isBroken
-            }
-            if isFirst { note("the cache cannot be used any more (\(error)); the run goes on without it") }
-            return nil
-        }
     }
 }

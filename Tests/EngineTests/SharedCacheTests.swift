@@ -1,0 +1,56 @@
+// A cache that is left alone after trouble, and used again.
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Engine
+@testable import Pipeline
+
+@Suite struct SharedCacheTests {
+    private func renditions(_ cache: SharedCache) -> Int? { cache.use { try $0.statistics().renditions } }
+
+    @Test("Trouble is said once, the cache is left alone for a while, and then it is used again, which is said too")
+    func trouble() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("a file", to: "cache")
+        let notes = Mutex<[String]>([])
+        let cache = SharedCache(folder: BytePath(folder.path("cache")), bound: 1000, pause: .milliseconds(300)) { note in
+            notes.withLock { $0.append(note) }
+        }
+        let begin = ContinuousClock.now
+        #expect(renditions(cache) == nil)
+        #expect(renditions(cache) == nil)
+        #expect(notes.withLock { $0.count } == 1 && cache.status.trouble != nil)
+        try FileManager.default.removeItem(atPath: folder.path("cache"))
+        while renditions(cache) == nil, .now - begin < .seconds(20) { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(.now - begin >= .milliseconds(300))
+        #expect(notes.withLock { $0.count } == 2 && notes.withLock { $0.last }?.hasSuffix("can be used again") == true)
+        #expect(cache.status.trouble == nil)
+    }
+
+    @Test("For a run trouble is the end of the cache")
+    func end() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("a file", to: "cache")
+        let cache = SharedCache(folder: BytePath(folder.path("cache")), bound: 1000) { _ in }
+        #expect(renditions(cache) == nil)
+        try FileManager.default.removeItem(atPath: folder.path("cache"))
+        #expect(renditions(cache) == nil)
+    }
+
+    @Test("The count of renditions follows what is put in, replaced and removed, and a smaller bound takes effect at once")
+    func counts() throws {
+        let folder = try TemporaryFolder()
+        let cache = SharedCache(folder: BytePath(folder.path("cache")), bound: 1000) { Issue.record("\($0)") }
+        for number in 0..<30 {
+            let file = try OpenFile.reading(BytePath(folder.write([UInt8](repeating: UInt8(number), count: 100), to: "source")))
+            _ = cache.use { try $0.put(CacheKey(text: Digest.of("\(number)")), file, digest: Digest.of(file), about: "{}") }
+        }
+        #expect(cache.status.contents.renditions == 10 && cache.status.contents.bytes == 1000)
+        cache.set(bound: 350)
+        #expect(cache.status.contents.renditions == 3 && cache.status.contents.bytes == 300 && cache.status.bound == 350)
+        let problems = cache.use { try $0.verify(repairs: false) }
+        #expect(problems == [])
+    }
+}

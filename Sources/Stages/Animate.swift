@@ -1,5 +1,4 @@
 package import Pipeline
-import Vips
 
 /// Makes the members of a set the frames of an animation.
 package struct Animate: SetStage {
@@ -24,7 +23,7 @@ package struct Animate: SetStage {
     package var makesAnimation: Bool { true }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         let range: Range<Int>
         /// Milliseconds for each frame.
         let delays: [Int]
@@ -64,8 +63,8 @@ package struct Animate: SetStage {
     }
 
     package func join(_ members: Frames, following plan: Plan, in context: RenderContext) throws -> Frames {
-        let images = Array(members.images[plan.range])
-        return images.count == 1 ? Frames(images: images) : Frames(images: images, delays: plan.delays, repeatCount: repeatCount)
+        let pictures = Array(members.pictures[plan.range])
+        return pictures.count == 1 ? Frames(pictures) : Frames(pictures, delays: plan.delays, repeatCount: repeatCount)
     }
 }
 

@@ -1,5 +1,5 @@
 package import Pipeline
-package import Vips
+import Vips
 
 /// Blurs the picture.
 package struct Blur: Stage {
@@ -16,22 +16,21 @@ package struct Blur: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         /// Pixels.
         let sigma: Double
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let pixels = sigma.length.exactPixels(of: min(input.size.width, input.size.height), scale: context.scale)
         // libvips' own upper limit.
         return Plan(output: input, sigma: min(pixels, 1000))
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         // Below a fifth of a pixel a Gaussian is one pixel wide.
-        guard plan.sigma >= 0.2 else { return image }
-        guard image.hasAlpha else { return try Self.blurred(image, sigma: plan.sigma) }
-        return try image.premultiplied { try Self.blurred($0, sigma: plan.sigma) }
+        guard plan.sigma >= 0.2 else { return picture }
+        return try picture.premultiplied { try Self.blurred($0, sigma: plan.sigma) }
     }
 
     /// Beyond this many pixels a Gaussian has nothing to say about single ones, so that a smaller picture does.

@@ -1,5 +1,5 @@
 package import Pipeline
-package import Vips
+import Vips
 
 /// A stack of layers, drawn in order on one canvas, as an app draws into a context. A layer may be a composite itself.
 package struct Composite: Stage {
@@ -18,7 +18,7 @@ package struct Composite: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         let canvas: CanvasPlan
 
         package var note: String { "\(canvas.layers.count) layer\(canvas.layers.count == 1 ? "" : "s")" }
@@ -28,7 +28,7 @@ package struct Composite: Stage {
         package var heldBytes: Int { canvas.heldBytes }
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let plan = try canvas.plan(in: input, context, source: input)
         var output = input.drawn(at: plan.size, width: canvas.width, height: canvas.height)
         output.hasAlpha = plan.hasAlpha
@@ -37,8 +37,8 @@ package struct Composite: Stage {
         return Plan(output: output, canvas: plan)
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        try plan.canvas.render(source: image, like: image.inColour(plan.output.colour), in: context)
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
+        try plan.canvas.render(source: picture, like: picture.promoted(to: plan.output.colour), in: context)
     }
 }
 
@@ -177,7 +177,7 @@ extension CanvasDeclaration {
     /// - Parameters:
     ///   - outer: what the canvas' own lengths refer to.
     ///   - source: the picture as the composite gets it.
-    func plan(in outer: Geometry, _ context: PlanContext, source: Geometry) throws(PlanFailure) -> CanvasPlan {
+    func plan(in outer: PictureInfo, _ context: PlanContext, source: PictureInfo) throws(PlanFailure) -> CanvasPlan {
         let natural = outer.naturalSize(scale: context.scale)
         let size = PixelSize(
             width?.pixels(of: outer.size.width, scale: context.scale) ?? natural.width,
@@ -189,7 +189,7 @@ extension CanvasDeclaration {
 }
 
 extension LayerDeclaration {
-    func plan(on canvas: PixelSize, _ source: Geometry, _ context: PlanContext) throws(PlanFailure) -> LayerPlan {
+    func plan(on canvas: PixelSize, _ source: PictureInfo, _ context: PlanContext) throws(PlanFailure) -> LayerPlan {
         let (content, start) = try begin(on: canvas, source, context)
         let steps = try stages.plan(start, in: context)
         let drawn = steps.last?.output ?? start
@@ -199,7 +199,7 @@ extension LayerDeclaration {
     }
 
     /// What is drawn, before its stages.
-    private func begin(on canvas: PixelSize, _ source: Geometry, _ context: PlanContext) throws(PlanFailure) -> (LayerPlan.Content, Geometry) {
+    private func begin(on canvas: PixelSize, _ source: PictureInfo, _ context: PlanContext) throws(PlanFailure) -> (LayerPlan.Content, PictureInfo) {
         let scale = context.scale
         switch content {
         case .source:
@@ -215,7 +215,7 @@ extension LayerDeclaration {
                 place.width?.pixels(of: canvas.width, scale: scale) ?? canvas.width,
                 place.height?.pixels(of: canvas.height, scale: scale) ?? canvas.height)
             let colour: ColourModel = color.isGrey ? .grey : .rgb
-            return (.color(color, size), Geometry(size: size, hasAlpha: true, colour: colour, pixelsPerPoint: scale))
+            return (.color(color, size), PictureInfo(size: size, hasAlpha: true, colour: colour, pixelsPerPoint: scale))
         case .canvas(let declaration):
             // Lengths of a nested canvas refer to the one it is drawn on.
             var outer = source.resized(to: canvas)
@@ -243,9 +243,9 @@ extension LayerDeclaration {
 extension CanvasPlan {
     /// - Parameters:
     ///   - source: the picture, as the composite gets it.
-    ///   - model: a picture with the kind of numbers that the result has.
-    func render(source: Image, like model: Image, in context: RenderContext) throws -> Image {
-        var canvas = try model.filled(with: background, size: size, hasAlpha: hasAlpha, in: context)
+    ///   - model: a picture with the format of the result, except for alpha.
+    func render(source: Picture, like model: Picture, in context: RenderContext) throws -> Picture {
+        var canvas = try model.filled(with: background, size: size, hasAlpha: hasAlpha)
         for layer in layers {
             let drawn = try layer.picture(source, model, context).addingAlpha()
             // What is drawn several times is computed once.
@@ -256,31 +256,19 @@ extension CanvasPlan {
 }
 
 extension LayerPlan {
-    fileprivate func picture(_ source: Image, _ model: Image, _ context: RenderContext) throws -> Image {
+    fileprivate func picture(_ source: Picture, _ model: Picture, _ context: RenderContext) throws -> Picture {
         switch content {
         case .source(let natural):
             return try steps.render(source.scaled(to: natural).addingAlpha(), in: context).scaled(to: box.size)
         case .asset(let path, let size):
-            if stages.isEmpty { return try context.assets.image(path, size: box.size) }
-            return try context.assets.image(stages.key(scale: context.scale, size: box.size)) {
-                try steps.render(context.assets.image(path, size: size).addingAlpha(), in: context).scaled(to: box.size)
+            if stages.isEmpty { return try context.assets.picture(path, size: box.size) }
+            return try context.assets.picture(stages.key(scale: context.scale, size: box.size)) {
+                try steps.render(context.assets.picture(path, size: size).addingAlpha(), in: context).scaled(to: box.size)
             }
         case .color(let color, let size):
-            let start = try Image.black(width: 1, height: 1, bands: color.isGrey ? 1 : 3).copy(interpretation: color.isGrey ? "b-w" : "srgb")
-            return try steps.render(start.filled(with: color, size: size, hasAlpha: true, in: context), in: context)
+            return try steps.render(Picture(color, size: size), in: context)
         case .canvas(let canvas):
             return try steps.render(canvas.render(source: source, like: model, in: context).addingAlpha(), in: context)
         }
-    }
-}
-
-extension Image {
-    /// A picture of one colour in this one's kind of numbers.
-    fileprivate func filled(with color: Color, size: PixelSize, hasAlpha: Bool, in context: RenderContext) throws -> Image {
-        let colours = try context.values(of: color, in: self)
-        let values = colours + (hasAlpha ? [color.alpha * maximumValue] : [])
-        let pixel = try Image.black(width: 1, height: 1, bands: values.count).linear(Array(repeating: 0, count: values.count), values)
-        let stored = try pixel.rint().cast(format).copy(interpretation: interpretation)
-        return try stored.embed(x: 0, y: 0, width: size.width, height: size.height, background: values.map { $0.rounded() })
     }
 }

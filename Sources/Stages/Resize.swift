@@ -1,5 +1,4 @@
 package import Pipeline
-package import Vips
 
 /// Changes the picture's own size. Never pads, never cuts.
 package struct Resize: Stage {
@@ -56,12 +55,12 @@ package struct Resize: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         package let footing: Footing
         package let isEnlarging: Bool
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let old = input.size
         let target = limited(target(for: old, scale: context.scale), from: old)
         var output = input.resized(to: target)
@@ -75,7 +74,7 @@ package struct Resize: Stage {
     }
 
     /// A picture of which only a bound is known may have any shape, so that the side which follows the other can be longer than the bound's.
-    private func certainty(after input: Geometry) -> Geometry.Certainty {
+    private func certainty(after input: PictureInfo) -> PictureInfo.Certainty {
         guard input.certainty != .exact else { return .exact }
         if let width, let height, width.isPoints, height.isPoints, mode == .scaleToFill, limit == .none { return .exact }
         let isPercentage = (width.map { !$0.isPoints } ?? true) && (height.map { !$0.isPoints } ?? true)
@@ -107,7 +106,7 @@ package struct Resize: Stage {
         }
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        try image.scaled(to: plan.output.size, kernel: kernel, inLinearLight: linear)
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
+        try picture.scaled(to: plan.output.size, kernel: kernel, inLinearLight: linear)
     }
 }

@@ -3,7 +3,7 @@
 struct CostModel {
     let source: SourceFacts
     let load: LoadPlan
-    let decoded: Geometry
+    let decoded: PictureInfo
     let shared: [Step]
     let scalesAtOnce: Bool
     let renditions: [RenditionPlan]
@@ -27,7 +27,7 @@ struct CostModel {
     }
 
     /// The picture as the decoder delivers it.
-    private var loaded: Geometry {
+    private var loaded: PictureInfo {
         decoded.resized(to: PixelSize(decoded.size.width / load.shrink + 1, decoded.size.height / load.shrink + 1))
     }
 

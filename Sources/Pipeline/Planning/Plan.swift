@@ -4,16 +4,16 @@
 package struct Step: Sendable {
     package let stage: any PlannedStage
     package let plan: any StagePlan
-    package let input: Geometry
+    package let input: PictureInfo
     /// Its place in the pipeline; nil for a stage within a stage.
     package let path: Planner.StagePath?
 
     package var name: String { type(of: stage).name }
-    package var output: Geometry { plan.output }
+    package var output: PictureInfo { plan.output }
 
     /// Plans one stage.
     static func plan(
-        _ stage: some PlannedStage, _ input: Geometry, in context: PlanContext, path: Planner.StagePath? = nil
+        _ stage: some PlannedStage, _ input: PictureInfo, in context: PlanContext, path: Planner.StagePath? = nil
     ) throws(PlanFailure) -> Step {
         Step(stage: stage, plan: try stage.plan(input, in: context), input: input, path: path)
     }
@@ -26,7 +26,7 @@ package struct Step: Sendable {
     }
 
     /// Plans stages one after the other.
-    package static func plan(_ uses: [StageUse], from start: Geometry, in context: PlanContext) throws(PlanFailure) -> [Step] {
+    package static func plan(_ uses: [StageUse], from start: PictureInfo, in context: PlanContext) throws(PlanFailure) -> [Step] {
         var steps: [Step] = []
         for use in uses { steps.append(try plan(use.stage, steps.last?.output ?? start, in: context)) }
         return steps
@@ -54,9 +54,9 @@ package struct RenditionPlan: Sendable {
     /// Of a set, from the stage on that joins it, or all behind it.
     package let steps: [Step]
     /// As the last stage leaves it.
-    package let drawn: Geometry
+    package let drawn: PictureInfo
     /// As it is saved.
-    package let output: Geometry
+    package let output: PictureInfo
 
     /// What the first stage scales to, where it does that and nothing before.
     package var firstScaling: (size: PixelSize, kernel: ScalingKernel)? {
@@ -75,7 +75,7 @@ package struct Plan: Sendable {
     package let source: SourceFacts
     package let load: LoadPlan
     /// The picture as the first stage gets it, in pixels of the source.
-    package let decoded: Geometry
+    package let decoded: PictureInfo
     /// What happens to each member of a set before it is joined; empty for a picture.
     package var members: [MemberPlan] = []
     /// The steps of a set from the stage that joins it; empty if the renditions join it.

@@ -17,7 +17,7 @@ package protocol PlannedStage: ParameterGroup {
     var needsMeasurement: Bool { get }
 
     /// Works out everything that is geometry: sizes, offsets, boxes.
-    func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan
+    func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan
 }
 
 extension PlannedStage {
@@ -39,7 +39,7 @@ package struct StagePart: Sendable {
 
 /// What a stage will do to one picture. The rendering follows it and works out nothing by itself.
 package protocol StagePlan: Sendable {
-    var output: Geometry { get }
+    var output: PictureInfo { get }
     /// What a person wants to know besides the output's size, such as `drawn 600×400 at (0, 100)`.
     var note: String { get }
     /// How the stage depends on the number of pixels that come in.

@@ -82,20 +82,22 @@ package struct Planner: Sendable {
 
     // MARK: - The picture from stage to stage
 
-    func geometry(of source: SourceFacts, frames: Int, pixelsPerPoint: Int) -> Geometry {
+    func geometry(of source: SourceFacts, frames: Int, pixelsPerPoint: Int) -> PictureInfo {
         let colour: ColourModel =
             switch (pipeline.profile, source.colour) {
             case (.keep, let colour): colour
             case (.srgb, .grey): .grey
             case (.srgb, .rgb), (.srgb, .cmyk), (.srgb, .lab): .rgb
             }
-        return Geometry(
-            size: source.uprightSize, frames: frames, hasAlpha: source.hasAlpha, colour: colour, depth: source.depth,
+        // Only Lab that is kept stays in floating point.
+        let depth: BitDepth = source.depth == .float && colour != .lab ? .sixteen : source.depth
+        return PictureInfo(
+            size: source.uprightSize, frames: frames, hasAlpha: source.hasAlpha, colour: colour, depth: depth,
             pixelsPerPoint: pixelsPerPoint, keepsProfile: pipeline.profile == .keep)
     }
 
     /// A rendition whose format has no animation works on the first frame alone.
-    func input(_ base: Geometry, for rendition: Rendition) -> Geometry {
+    func input(_ base: PictureInfo, for rendition: Rendition) -> PictureInfo {
         var input = base
         if !rendition.save.format.supportsAnimation { input.frames = 1 }
         return input
@@ -107,7 +109,7 @@ package struct Planner: Sendable {
     }
 
     func steps(
-        _ places: some Sequence<(use: StageUse, path: StagePath)>, from start: Geometry, scale: Int, _ measurements: [StagePath: Measurement]
+        _ places: some Sequence<(use: StageUse, path: StagePath)>, from start: PictureInfo, scale: Int, _ measurements: [StagePath: Measurement]
     ) throws(PlanFailure) -> [Step] {
         var steps: [Step] = []
         for (use, path) in places {
@@ -119,12 +121,12 @@ package struct Planner: Sendable {
         return steps
     }
 
-    func plan(_ rendition: Rendition, _ index: Int, _ scale: Int, _ start: Geometry, _ steps: [Step]) throws(PlanFailure) -> RenditionPlan {
+    func plan(_ rendition: Rendition, _ index: Int, _ scale: Int, _ start: PictureInfo, _ steps: [Step]) throws(PlanFailure) -> RenditionPlan {
         let drawn = steps.last?.output ?? start
         return RenditionPlan(rendition: rendition, index: index, scale: scale, steps: steps, drawn: drawn, output: try saved(drawn, rendition))
     }
 
-    func saved(_ drawn: Geometry, _ rendition: Rendition) throws(PlanFailure) -> Geometry {
+    func saved(_ drawn: PictureInfo, _ rendition: Rendition) throws(PlanFailure) -> PictureInfo {
         let format = rendition.save.format
         guard format.supports(drawn.colour) else {
             let message = "\(format.rawValue) cannot hold \(drawn.colour.rawValue) colours; remove 'profile: keep' or save as tiff"
@@ -136,7 +138,10 @@ package struct Planner: Sendable {
             throw PlanFailure(.tooLargeForFormat, stage: "save", message)
         }
         var output = drawn
-        if !rendition.save.supportsAlpha { output.hasAlpha = false }
+        if !rendition.save.supportsAlpha, drawn.hasAlpha {
+            output.hasAlpha = false
+            output.colour = try drawn.colour(drawing: [rendition.save.background], stage: "save")
+        }
         if !rendition.save.supportsSixteenBits { output.depth = .eight }
         return output
     }
@@ -173,7 +178,7 @@ package struct Planner: Sendable {
     // MARK: - Loading
 
     private func loadPlan(
-        _ source: SourceFacts, _ decoded: Geometry, shared: [Step], renditions: [RenditionPlan], scalesAtOnce: Bool
+        _ source: SourceFacts, _ decoded: PictureInfo, shared: [Step], renditions: [RenditionPlan], scalesAtOnce: Bool
     ) -> LoadPlan {
         // Turning and mirroring upside down need the last rows first; frames are cut out of one tall picture.
         let readsOutOfOrder = source.orientation > 2 || decoded.frames > 1

@@ -1,16 +1,14 @@
-package import Pipeline
-
 /// How far something is moved: `{ x: 8, y: 8 }`.
 package struct Offset: ParameterValue, ParameterGroup {
-    let x: Length
-    let y: Length
+    package let x: Length
+    package let y: Length
 
-    init(x: Length, y: Length) {
+    package init(x: Length, y: Length) {
         self.x = x
         self.y = y
     }
 
-    static let zero = Offset(x: .points(0), y: .points(0))
+    package static let zero = Offset(x: .points(0), y: .points(0))
 
     package init(_ p: inout Parameters) {
         x = p.optional("x", .points(0), "To the side.")

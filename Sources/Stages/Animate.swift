@@ -84,7 +84,7 @@ struct Seconds: ParameterValue {
 }
 
 /// A part of a sequence: `{ from: 3, to: 12 }`, both included, counted from 1.
-struct FrameRange: ParameterValue, ParameterGroup {
+struct FrameRange: ParameterMapping {
     let from: Int
     let to: Int?
 
@@ -108,10 +108,7 @@ struct FrameRange: ParameterValue, ParameterGroup {
     }
 
     static var expectation: String { "a part of the sequence such as { from: 3, to: 12 }" }
-    static var schema: JSONValue { mappingSchema() }
+    static var owner: String { "'range'" }
     static var placeholder: FrameRange { FrameRange(from: 1, to: nil) }
     var written: String { "{ from: \(from)\(to.map { ", to: \($0)" } ?? "") }" }
-    static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> FrameRange? {
-        Parameters.read(FrameRange.self, from: node, owner: "'range'", &log)
-    }
 }

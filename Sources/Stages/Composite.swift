@@ -23,9 +23,7 @@ package struct Composite: Stage {
 
         package var note: String { "\(canvas.layers.count) layer\(canvas.layers.count == 1 ? "" : "s")" }
         package var isStreaming: Bool { false }
-        package var largestSize: PixelSize { canvas.largestSize }
-        package var nested: [Step] { canvas.nested }
-        package var heldBytes: Int { canvas.heldBytes }
+        package var intermediates: [PictureInfo] { canvas.intermediates }
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
@@ -137,9 +135,7 @@ struct CanvasPlan: Sendable {
 
     var hasAlpha: Bool { !background.isOpaque || layers.contains { $0.blend.canClear } }
     var isGrey: Bool { background.isGrey && layers.allSatisfy(\.isGrey) }
-    var nested: [Step] { layers.flatMap(\.nested) }
-    var heldBytes: Int { 8 * size.area + layers.reduce(0) { $0 + $1.heldBytes } }
-    var largestSize: PixelSize { layers.map(\.largestSize).reduce(size) { $0.area >= $1.area ? $0 : $1 } }
+    var intermediates: [PictureInfo] { layers.flatMap(\.intermediates) }
 }
 
 /// A layer as it will be drawn.
@@ -158,19 +154,8 @@ struct LayerPlan: Sendable {
     let alpha: Double
     let blend: BlendMode
     let isGrey: Bool
-
-    var nested: [Step] {
-        let own: [Step] = if case .canvas(let canvas) = content { canvas.nested } else { [] }
-        return own + steps
-    }
-    var heldBytes: Int {
-        let own: Int = if case .canvas(let canvas) = content { canvas.heldBytes } else { 0 }
-        return own + 8 * box.size.area + steps.heldBytes
-    }
-    var largestSize: PixelSize {
-        let own: PixelSize = if case .canvas(let canvas) = content { canvas.largestSize } else { box.size }
-        return own.area >= box.size.area ? own : box.size
-    }
+    /// What it is drawn from, what its stages and the layers within it make, and what is drawn.
+    let intermediates: [PictureInfo]
 }
 
 extension CanvasDeclaration {
@@ -195,7 +180,10 @@ extension LayerDeclaration {
         let drawn = steps.last?.output ?? start
         let size = isMadeInItsSize ? drawn.size : place.size(of: drawn, on: canvas, scale: context.scale)
         let box = try place.box(of: size, on: canvas, scale: context.scale, stage: Composite.name)
-        return LayerPlan(content: content, stages: stages, steps: steps, box: box, alpha: alpha, blend: blend, isGrey: drawn.colour == .grey)
+        let within = if case .canvas(let canvas) = content { canvas.intermediates } else { [PictureInfo]() }
+        return LayerPlan(
+            content: content, stages: stages, steps: steps, box: box, alpha: alpha, blend: blend, isGrey: drawn.colour == .grey,
+            intermediates: within + (start == drawn.resized(to: box.size) ? [] : [start]) + steps.intermediates + [drawn.resized(to: box.size)])
     }
 
     /// What is drawn, before its stages.
@@ -215,7 +203,7 @@ extension LayerDeclaration {
                 place.width?.pixels(of: canvas.width, scale: scale) ?? canvas.width,
                 place.height?.pixels(of: canvas.height, scale: scale) ?? canvas.height)
             let colour: ColourModel = color.isGrey ? .grey : .rgb
-            return (.color(color, size), PictureInfo(size: size, hasAlpha: true, colour: colour, pixelsPerPoint: scale))
+            return (.color(color, size), PictureInfo(size: size, frames: source.frames, hasAlpha: true, colour: colour, pixelsPerPoint: scale))
         case .canvas(let declaration):
             // Lengths of a nested canvas refer to the one it is drawn on.
             var outer = source.resized(to: canvas)

@@ -45,7 +45,8 @@ package struct ContactSheet: SetStage {
         let places: [Place]
 
         package var note: String { "\(places.count) pictures, \(columns) in a row" }
-        package var heldBytes: Int { output.bytes }
+        /// All cells, and the sheet.
+        package var intermediates: [PictureInfo] { [output, output] }
     }
 
     package func plan(_ members: [SetMember], in context: PlanContext) throws(PlanFailure) -> Plan {
@@ -93,7 +94,7 @@ package struct ContactSheet: SetStage {
 }
 
 /// `cell: { width: 200, height: 150 }`.
-struct CellSize: ParameterValue, ParameterGroup {
+struct CellSize: ParameterMapping {
     let width: Extent
     let height: Extent
 
@@ -109,10 +110,7 @@ struct CellSize: ParameterValue, ParameterGroup {
     }
 
     static var expectation: String { "a size such as { width: 200, height: 150 }" }
-    static var schema: JSONValue { mappingSchema() }
+    static var owner: String { "'cell'" }
     static var placeholder: CellSize { CellSize() }
     var written: String { "{ width: \(width.written), height: \(height.written) }" }
-    static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> CellSize? {
-        Parameters.read(CellSize.self, from: node, owner: "'cell'", &log)
-    }
 }

@@ -38,10 +38,10 @@ package struct Frame: Stage {
         package let output: PictureInfo
         let placement: Placement
         let input: PixelSize
+        package let intermediates: [PictureInfo]
 
         package var note: String { "drawn \(placement.drawn) at \(placement.offset)" }
         package var footing: Footing { placement.drawn == input ? .sourcePixels : .scales(to: placement.drawn, by: .lanczos3) }
-        package var largestSize: PixelSize { placement.drawn }
         package var isEnlarging: Bool { placement.drawn.width > input.width || placement.drawn.height > input.height }
     }
 
@@ -65,7 +65,7 @@ package struct Frame: Stage {
         output.hasAlpha = !opaque && (alpha < 1 || (showsBackground && !background.isOpaque))
         if showsBackground { output.colour = try input.colour(drawing: [background], stage: Self.name) }
         output.pixelsPerPoint = context.scale
-        return Plan(output: output, placement: placement, input: size)
+        return Plan(output: output, placement: placement, input: size, intermediates: input.scaled(to: placement.drawn))
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

@@ -36,8 +36,12 @@ package struct Mask: Stage {
         /// Pixels; need not be whole.
         let radius: Double
 
-        /// The mask.
-        package var heldBytes: Int { 4 * output.size.area }
+        package var intermediates: [PictureInfo] {
+            if isPicture { return [PictureInfo(size: output.size, hasAlpha: true)] }
+            // The mask as it is worked out, and as libvips has it.
+            let mask = PictureInfo(size: output.size, frames: output.frames, colour: .grey)
+            return [mask, mask]
+        }
         package var note: String { isPicture ? "masked by a picture" : "radius \(writtenRadius)" }
         fileprivate let isPicture: Bool
         private var writtenRadius: String { radius == radius.rounded() ? String(Int(radius)) : String(radius) }

@@ -2,6 +2,9 @@
 import Pipeline
 
 extension PictureInfo {
+    /// The scaled picture, which is held in memory; nothing if the size is the same.
+    func scaled(to size: PixelSize) -> [PictureInfo] { size == self.size ? [] : [resized(to: size)] }
+
     /// How a stage depends on the incoming pixels that draws the picture at its natural size × scale.
     func footing(drawnAt natural: PixelSize) -> Footing {
         natural == size ? .sourcePixels : .scales(to: natural, by: .lanczos3)

@@ -53,10 +53,8 @@ extension [Step] {
         return frames.pictures[0]
     }
 
-    /// Bytes that the steps hold besides what comes in.
-    var heldBytes: Int {
-        reduce(0) { $0 + $1.plan.heldBytes + $1.output.bytes }
-    }
+    /// The pictures that the steps hold, and what comes out of each of them.
+    var intermediates: [PictureInfo] { flatMap { $0.plan.intermediates + [$0.output] } }
 }
 
 extension PlanContext {
@@ -65,6 +63,6 @@ extension PlanContext {
         guard let facts = assets[asset.path] else {
             throw PlanFailure(.internal, stage: stage, "the asset '\(asset.path)' was not opened")
         }
-        return PictureInfo(size: facts.size, hasAlpha: true, colour: facts.isGrey ? .grey : .rgb, pixelsPerPoint: facts.pixelsPerPoint)
+        return facts.picture
     }
 }

@@ -28,16 +28,14 @@ package struct NineSlice: Stage {
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
-        let input: PixelSize
         /// The picture as it would be drawn, of which the caps are a part.
         let natural: PixelSize
         let caps: PixelInsets
 
         package var note: String { "caps top \(caps.top), leading \(caps.left), bottom \(caps.bottom), trailing \(caps.right)" }
         package var isStreaming: Bool { false }
-        package var largestSize: PixelSize { natural.area > output.size.area ? natural : output.size }
-        /// The picture at its natural size, and the pieces.
-        package var heldBytes: Int { (input.area + natural.area + output.size.area) * output.bands * output.depth.bytes }
+        /// All pieces at their natural size, and all of them grown.
+        package var intermediates: [PictureInfo] { [output.resized(to: natural), output] }
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
@@ -50,7 +48,7 @@ package struct NineSlice: Stage {
         try Self.check(caps.top, caps.bottom, "top and bottom", of: natural.height, in: size.height, "high")
         var output = input.drawn(at: size, width: width, height: height)
         output.pixelsPerPoint = context.scale
-        return Plan(output: output, input: input.size, natural: natural, caps: caps)
+        return Plan(output: output, natural: natural, caps: caps)
     }
 
     private static func check(

@@ -33,10 +33,7 @@ package struct Overlay: Stage {
         let box: PixelBox
 
         package var note: String { "overlay \(box)" }
-        package var largestSize: PixelSize { box.size }
-        package var nested: [Step] { steps }
-        /// The asset at its size; kept for the next picture.
-        package var heldBytes: Int { 4 * box.size.area + steps.heldBytes }
+        package let intermediates: [PictureInfo]
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
@@ -48,7 +45,8 @@ package struct Overlay: Stage {
         output.colour = try input.colour(drawing: drawn.colour == .grey ? [] : [.anyColour], stage: Self.name)
         let size = place.size(of: drawn, on: input.size, scale: context.scale)
         let box = try place.box(of: size, on: input.size, scale: context.scale, stage: Self.name)
-        return Plan(output: output, asset: asset.size, steps: steps, box: box)
+        let intermediates = (steps.isEmpty ? [] : [asset]) + steps.intermediates + [drawn.resized(to: box.size)]
+        return Plan(output: output, asset: asset.size, steps: steps, box: box, intermediates: intermediates)
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

@@ -28,7 +28,7 @@ package struct Resize: Stage {
         width = size?.width ?? givenWidth
         height = size?.height ?? givenHeight
         mode = size?.mode ?? givenMode
-        limit = size.map(\.limit) == .some(.none) || size == nil ? (enlarge ? .none : .onlyShrink) : size?.limit ?? .none
+        if let size, size.limit != ScalingLimit.none { limit = size.limit } else { limit = enlarge ? ScalingLimit.none : .onlyShrink }
         check(size, &p)
     }
 
@@ -58,6 +58,7 @@ package struct Resize: Stage {
         package let output: PictureInfo
         package let footing: Footing
         package let isEnlarging: Bool
+        package let intermediates: [PictureInfo]
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
@@ -68,9 +69,12 @@ package struct Resize: Stage {
         // A size in points is drawn at the scale; a percentage keeps the picture's own points.
         if target != old, isInPoints { output.pixelsPerPoint = context.scale }
         let needsSourcePixels = linear || kernel == .nearest
+        var scaled = output
+        // Light is in floating point.
+        if linear { scaled.depth = .float }
         return Plan(
             output: output, footing: needsSourcePixels ? .sourcePixels : .scales(to: target, by: kernel),
-            isEnlarging: target.width > old.width || target.height > old.height)
+            isEnlarging: target.width > old.width || target.height > old.height, intermediates: kernel == .nearest ? [] : [scaled])
     }
 
     /// A picture of which only a bound is known may have any shape, so that the side which follows the other can be longer than the bound's.

@@ -29,8 +29,7 @@ package struct Tile: Stage {
 
         package var note: String { "tiles of \(tile), the first from \(phase)" }
         package var isStreaming: Bool { false }
-        package var largestSize: PixelSize { tile.area > output.size.area ? tile : output.size }
-        package var heldBytes: Int { tile.area * output.bands * output.depth.bytes }
+        package var intermediates: [PictureInfo] { [output.resized(to: tile)] }
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {

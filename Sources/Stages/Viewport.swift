@@ -36,7 +36,7 @@ package struct Viewport: Stage {
         package let footing: Footing
 
         package var note: String { "content of \(content) from \(origin)" }
-        package var largestSize: PixelSize { content.area > output.size.area ? content : output.size }
+        package let intermediates: [PictureInfo]
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
@@ -58,7 +58,8 @@ package struct Viewport: Stage {
         output.pixelsPerPoint = scale
         output.hasAlpha = input.hasAlpha || (!isCovered && !background.isOpaque)
         if !isCovered { output.colour = try input.colour(drawing: [background], stage: Self.name) }
-        return Plan(output: output, content: content, origin: origin, footing: input.footing(drawnAt: content))
+        return Plan(
+            output: output, content: content, origin: origin, footing: input.footing(drawnAt: content), intermediates: input.scaled(to: content))
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

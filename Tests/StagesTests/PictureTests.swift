@@ -41,7 +41,7 @@ struct PictureTests {
             (try source([1, 2, 3], .double, "srgb"), "3 bands of srgb, double"),
             (try source([1], .int, "b-w"), "1 bands of b-w, int"),
             (try source([1, 2, 3, 4, 5, 6, 7], .uchar, "multiband"), "7 bands of multiband, uchar"),
-            (try source([1, 2], .uchar, "multiband"), "2 bands of multiband, uchar"),
+            (try source([1, 2], .uchar, "multiband"), "2 bands of b-w, uchar"),
         ]
         for (image, found) in cases {
             let failure = try #require(throws: Failure.self) { try Picture(decoded: image) }

@@ -8,7 +8,7 @@ final class AssetStore: AssetProvider {
     private var kept: [Key: Picture] = [:]
     private var keptBytes = 0
     /// Most pipelines draw an asset at one or two sizes, those with percentages at as many as there are sources.
-    private static let mostKeptBytes = 64 << 20
+    private static let mostKeptBytes = CostModel.keptAssets
 
     private enum Key: Hashable {
         case asset(String, PixelSize)

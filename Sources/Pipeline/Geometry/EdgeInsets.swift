@@ -1,5 +1,5 @@
 /// Margins on the four sides, 0 or more: `{ all: 10 }` or `{ top: 20, leading: 5 }`.
-package struct EdgeInsets: ParameterValue, ParameterGroup {
+package struct EdgeInsets: ParameterMapping {
     package let top, leading, bottom, trailing: Length
 
     package init(top: Length, leading: Length, bottom: Length, trailing: Length) {
@@ -30,14 +30,11 @@ package struct EdgeInsets: ParameterValue, ParameterGroup {
     }
 
     package static var expectation: String { "insets such as { all: 10 } or { top: 20, leading: 5 }" }
-    package static var schema: JSONValue { mappingSchema() }
+    package static var owner: String { "the insets" }
     package static var placeholder: EdgeInsets { .none }
     package var written: String {
         if sides.allSatisfy({ $0.length == top }) { return "{ all: \(top.written) }" }
         return "{ " + sides.map { "\($0.name): \($0.length.written)" }.joined(separator: ", ") + " }"
-    }
-    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> EdgeInsets? {
-        Parameters.read(EdgeInsets.self, from: node, owner: "the insets", &log)
     }
 
     /// Pixels on each side; percentages are of a picture's width at the sides, of its height above and below.

@@ -1,5 +1,5 @@
 /// How far something is moved: `{ x: 8, y: 8 }`.
-package struct Offset: ParameterValue, ParameterGroup {
+package struct Offset: ParameterMapping {
     package let x: Length
     package let y: Length
 
@@ -16,10 +16,7 @@ package struct Offset: ParameterValue, ParameterGroup {
     }
 
     package static var expectation: String { "an offset such as { x: 8, y: 8 }" }
-    package static var schema: JSONValue { mappingSchema() }
+    package static var owner: String { "'offset'" }
     package static var placeholder: Offset { .zero }
     package var written: String { "{ x: \(x.written), y: \(y.written) }" }
-    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Offset? {
-        Parameters.read(Offset.self, from: node, owner: "'offset'", &log)
-    }
 }

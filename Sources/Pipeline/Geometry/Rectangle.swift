@@ -1,5 +1,5 @@
 /// A rectangle: `{ x: 0, y: 100, width: 320, height: 44 }`.
-package struct Rectangle: ParameterValue, ParameterGroup {
+package struct Rectangle: ParameterMapping {
     package let x, y: Length
     package let width, height: Extent
 
@@ -11,12 +11,9 @@ package struct Rectangle: ParameterValue, ParameterGroup {
     }
 
     package static var expectation: String { "a rectangle such as { x: 0, y: 100, width: 320, height: 44 }" }
-    package static var schema: JSONValue { mappingSchema() }
+    package static var owner: String { "the rectangle" }
     package static var placeholder: Rectangle { Rectangle(x: .points(0), y: .points(0), width: .placeholder, height: .placeholder) }
     package var written: String { "{ x: \(x.written), y: \(y.written), width: \(width.written), height: \(height.written) }" }
-    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Rectangle? {
-        Parameters.read(Rectangle.self, from: node, owner: "the rectangle", &log)
-    }
 
     package init(x: Length, y: Length, width: Extent, height: Extent) {
         (self.x, self.y, self.width, self.height) = (x, y, width, height)

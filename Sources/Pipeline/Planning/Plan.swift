@@ -51,12 +51,12 @@ package struct RenditionPlan: Sendable {
     /// Its place among the pipeline's renditions.
     package let index: Int
     package let scale: Int
-    /// Of a set, from the stage on that joins it, or all behind it.
+    /// Of a set, the stages from the one that joins it on, or all after it.
     package let steps: [Step]
     /// As the last stage leaves it.
     package let drawn: PictureInfo
     /// As it is saved.
-    package let output: PictureInfo
+    package fileprivate(set) var output: PictureInfo
 
     /// What the first stage scales to, where it does that and nothing before.
     package var firstScaling: (size: PixelSize, kernel: ScalingKernel)? {
@@ -82,7 +82,7 @@ package struct Plan: Sendable {
     package let shared: [Step]
     /// Every rendition begins by scaling: all of that is done while the rows of the shared result pass by a single time.
     package let scalesAtOnce: Bool
-    package let renditions: [RenditionPlan]
+    package private(set) var renditions: [RenditionPlan]
     /// Bytes that the worker needs at most.
     package let memory: Int
     /// Seconds after which the worker is stopped.
@@ -91,21 +91,16 @@ package struct Plan: Sendable {
 
     package var isSet: Bool { !members.isEmpty }
 
-    /// The shared result feeds several renditions that do not scale at once, so it is computed once and held.
-    package var holdsShared: Bool { renditions.count > 1 && !scalesAtOnce }
+    /// The shared result is computed once and held: it feeds several renditions that do not scale at once, or one that reads its rows out of order.
+    package var holdsShared: Bool {
+        (renditions.count > 1 && !scalesAtOnce) || (!shared.isEmpty && renditions.contains { $0.steps.first?.plan.isStreaming == false })
+    }
 
     /// The same plan with what is known of the results: where a size was a bound, it is the size now.
     package func with(sizes: [PixelSize]) -> Plan {
-        let known = zip(renditions, sizes).map { rendition, size in
-            var output = rendition.output
-            output.size = size
-            return RenditionPlan(
-                rendition: rendition.rendition, index: rendition.index, scale: rendition.scale, steps: rendition.steps, drawn: rendition.drawn,
-                output: output)
-        }
-        return Plan(
-            source: source, load: load, decoded: decoded, members: members, shared: shared, scalesAtOnce: scalesAtOnce, renditions: known,
-            memory: memory, deadline: deadline, warnings: warnings)
+        var plan = self
+        for (index, size) in zip(renditions.indices, sizes) { plan.renditions[index].output.size = size }
+        return plan
     }
 
     /// The names of all renditions, in their order.

@@ -64,14 +64,17 @@ package struct Planner: Sendable {
             let start = input(base, for: rendition)
             let places = places(rendition.stages, rendition: index)
             for scale in rendition.scales {
-                renditions.append(try plan(rendition, index, scale, start, try steps(places, from: start, scale: scale, measurements)))
+                let steps = try steps(places, from: start, scale: scale, measurements)
+                renditions.append(try plan(rendition, at: index, scale: scale, steps: steps, from: start))
             }
         }
         let scalesAtOnce =
             renditions.allSatisfy { $0.firstScaling != nil && $0.steps[0].input.frames == base.frames }
             && (base.frames == 1 || (shared.isEmpty && source.orientation == 1))
         let load = loadPlan(source, decoded, shared: shared, renditions: renditions, scalesAtOnce: scalesAtOnce)
-        let cost = CostModel(source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce, renditions: renditions)
+        let cost = CostModel(
+            source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce, renditions: renditions,
+            assets: Array(assets.values))
         // To be looked at, all pixels are decoded however small the renditions are, converted, and turned.
         let (looking, overflow) = decoded.bytes.multipliedReportingOverflow(by: needsMeasurement && measurements.isEmpty ? 4 : 0)
         return Plan(
@@ -121,7 +124,12 @@ package struct Planner: Sendable {
         return steps
     }
 
-    func plan(_ rendition: Rendition, _ index: Int, _ scale: Int, _ start: PictureInfo, _ steps: [Step]) throws(PlanFailure) -> RenditionPlan {
+    /// - Parameters:
+    ///   - index: the rendition's place in the pipeline.
+    ///   - start: what its first step gets.
+    func plan(
+        _ rendition: Rendition, at index: Int, scale: Int, steps: [Step], from start: PictureInfo
+    ) throws(PlanFailure) -> RenditionPlan {
         let drawn = steps.last?.output ?? start
         return RenditionPlan(rendition: rendition, index: index, scale: scale, steps: steps, drawn: drawn, output: try saved(drawn, rendition))
     }
@@ -164,15 +172,15 @@ package struct Planner: Sendable {
 
     func checkPixels(_ step: Step) throws(PlanFailure) {
         // The frames that a set becomes are bounded by the memory that they take.
-        let frames = pipeline.source == .set ? 1 : step.output.frames
-        for size in [step.output.size, step.plan.largestSize] {
-            let (pixels, overflow) = size.area.multipliedReportingOverflow(by: frames)
+        let isSet = pipeline.source == .set
+        for picture in [step.output] + step.plan.intermediates {
+            let size = picture.size
+            let (pixels, overflow) = size.area.multipliedReportingOverflow(by: isSet ? 1 : picture.frames)
             guard !overflow, pixels <= limits.maximumPixels, max(size.width, size.height) <= maximumCoordinate else {
                 let message = "'\(step.name)' would make a picture of \(size) pixels; the limit is \(limits.maximumPixels) (max-pixels)"
                 throw PlanFailure(.tooManyPixels, stage: step.name, message)
             }
         }
-        for nested in step.plan.nested { try checkPixels(nested) }
     }
 
     // MARK: - Loading

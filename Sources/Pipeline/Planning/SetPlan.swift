@@ -46,14 +46,16 @@ extension Planner {
             for scale in rendition.scales {
                 let (each, steps) = try self.steps(of: rendition, index, scale, after: shared.last?.output, gathered, measurements)
                 let start = input(shared.last?.output ?? gathered.common, for: rendition)
-                renditions.append(try plan(rendition, index, scale, start, steps))
+                renditions.append(try plan(rendition, at: index, scale: scale, steps: steps, from: start))
                 own.append(each)
             }
         }
         let plans = members.indices.map { member in
             memberPlan(members[member].facts, starts[member], before[member], own.map { $0.isEmpty ? [] : $0[member] }, renditions)
         }
-        let cost = SetCost(members: plans, shared: shared, renditions: renditions, isMeasured: needsMeasurement && measurements.isEmpty)
+        let cost = SetCost(
+            members: plans, shared: shared, renditions: renditions, isMeasured: needsMeasurement && measurements.isEmpty,
+            assets: Array(assets.values))
         let frames = shared.last?.output.frames ?? 1
         return Plan(
             source: first.facts, load: plans[0].load, decoded: starts[0], members: plans, shared: shared, scalesAtOnce: false,

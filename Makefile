@@ -4,7 +4,7 @@ SWIFT ?= swift
 DEBIAN_PACKAGES = libvips-dev libvips-tools libsqlite3-dev pkg-config python3-jsonschema python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build install uninstall demo test chaos sanitize bench refusals lint format docs guide-pictures
+.PHONY: help deps build install uninstall demo test chaos memory sanitize bench refusals lint format docs guide-pictures
 
 # Where `make install` puts things; DESTDIR goes before all of it, for packagers.
 PREFIX ?= /usr/local
@@ -83,6 +83,9 @@ chaos: build ## Breaks runs and drop folders in every way there is, about an hou
 	IMAGEMILL_KILLS=100 $(SWIFT) test --no-parallel --filter ChaosTests
 	IMAGEMILL_FULL_SIZE=1 $(SWIFT) test --no-parallel --filter LedgerSizeTests
 	Tests/Chaos/run --imagemill .build/debug/imagemill --release .build/release/imagemill
+
+memory: deps ## Holds the predicted memory against the measured peak for all stages, kinds, shapes and formats; some minutes.
+	IMAGEMILL_MEMORY=1 $(SWIFT) test --no-parallel --filter MemoryBoundTests
 
 sanitize: deps ## Runs the tests of the engine under the thread sanitizer.
 	@# Without those that start workers: these live under a limit of address space, and the sanitizer needs more than any.

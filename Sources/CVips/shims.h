@@ -167,20 +167,6 @@ static inline VipsImage *cvips_get_image(VipsOperation *operation, const char *n
     return image;
 }
 
-static inline double cvips_get_double(VipsOperation *operation, const char *name)
-{
-    double value = 0;
-    g_object_get(operation, name, &value, NULL);
-    return value;
-}
-
-static inline int cvips_get_int(VipsOperation *operation, const char *name)
-{
-    int value = 0;
-    g_object_get(operation, name, &value, NULL);
-    return value;
-}
-
 static inline void cvips_operation_unref(VipsOperation *operation)
 {
     vips_object_unref_outputs(VIPS_OBJECT(operation));
@@ -241,36 +227,7 @@ static inline size_t cvips_live_objects(void)
     return count;
 }
 
-// A watch on an evaluation: it stops when the clock passes the deadline, or when the flag is no longer zero.
-typedef struct {
-    gint64 deadline_microseconds; // of g_get_monotonic_time; 0 for none
-    gint *cancelled;              // owned by the caller, who outlives the evaluation; NULL for none
-} CVipsWatch;
-
-static inline void cvips_watch_eval(VipsImage *image, VipsProgress *progress, CVipsWatch *watch)
-{
-    (void) progress;
-    gboolean late = watch->deadline_microseconds && g_get_monotonic_time() > watch->deadline_microseconds;
-    gboolean cancelled = watch->cancelled && g_atomic_int_get(watch->cancelled);
-    if (late || cancelled) vips_image_set_kill(image, TRUE);
-}
-
-/* vips_error takes any number of arguments, which Swift cannot pass. */
+// vips_error takes any number of arguments, which Swift cannot pass.
 static inline void cvips_add_error(const char *text) { vips_error(NULL, "%s", text); }
-
-static inline void cvips_watch_free(void *watch, GClosure *closure)
-{
-    (void) closure;
-    g_free(watch);
-}
-
-static inline void cvips_watch(VipsImage *image, gint64 deadline_microseconds, gint *cancelled)
-{
-    CVipsWatch *watch = g_new(CVipsWatch, 1);
-    watch->deadline_microseconds = deadline_microseconds;
-    watch->cancelled = cancelled;
-    g_signal_connect_data(image, "eval", G_CALLBACK(cvips_watch_eval), watch, cvips_watch_free, (GConnectFlags) 0);
-    vips_image_set_progress(image, TRUE);
-}
 
 #endif

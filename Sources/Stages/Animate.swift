@@ -1,5 +1,4 @@
 package import Pipeline
-import Vips
 
 /// Makes the members of a set the frames of an animation.
 package struct Animate: SetStage {
@@ -24,7 +23,7 @@ package struct Animate: SetStage {
     package var makesAnimation: Bool { true }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         let range: Range<Int>
         /// Milliseconds for each frame.
         let delays: [Int]
@@ -64,8 +63,8 @@ package struct Animate: SetStage {
     }
 
     package func join(_ members: Frames, following plan: Plan, in context: RenderContext) throws -> Frames {
-        let images = Array(members.images[plan.range])
-        return images.count == 1 ? Frames(images: images) : Frames(images: images, delays: plan.delays, repeatCount: repeatCount)
+        let pictures = Array(members.pictures[plan.range])
+        return pictures.count == 1 ? Frames(pictures) : Frames(pictures, delays: plan.delays, repeatCount: repeatCount)
     }
 }
 
@@ -85,7 +84,7 @@ struct Seconds: ParameterValue {
 }
 
 /// A part of a sequence: `{ from: 3, to: 12 }`, both included, counted from 1.
-struct FrameRange: ParameterValue, ParameterGroup {
+struct FrameRange: ParameterMapping {
     let from: Int
     let to: Int?
 
@@ -109,10 +108,7 @@ struct FrameRange: ParameterValue, ParameterGroup {
     }
 
     static var expectation: String { "a part of the sequence such as { from: 3, to: 12 }" }
-    static var schema: JSONValue { mappingSchema() }
+    static var owner: String { "'range'" }
     static var placeholder: FrameRange { FrameRange(from: 1, to: nil) }
     var written: String { "{ from: \(from)\(to.map { ", to: \($0)" } ?? "") }" }
-    static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> FrameRange? {
-        Parameters.read(FrameRange.self, from: node, owner: "'range'", &log)
-    }
 }

@@ -14,44 +14,45 @@ extension BlendMode {
     }
 }
 
-extension Image {
-    /// Draws another picture, which has alpha, onto this one, in this one's kind of numbers.
+extension Picture {
+    /// Draws another picture, which has alpha, onto this one, in this one's format.
     /// - Parameter alpha: multiplies the alpha of what is drawn.
-    func drawing(_ drawn: Image, alpha: Double, at place: PixelOffset, by mode: BlendMode, keepsAlpha: Bool) throws -> Image {
+    func drawing(_ drawn: Picture, alpha: Double, at place: PixelOffset, by mode: BlendMode, keepsAlpha: Bool) throws -> Picture {
         if mode.canClear { return try overlaid(with: drawn, alpha: alpha, at: place, by: mode, keepsAlpha: keepsAlpha) }
         // Beside what is drawn nothing changes, so only what is below it is computed.
-        guard let part = PixelBox(place, PixelSize(drawn.width, drawn.height)).intersection(with: PixelSize(width, height)) else { return self }
-        let below = try extractArea(left: part.offset.x, top: part.offset.y, width: part.size.width, height: part.size.height)
+        guard let part = PixelBox(place, drawn.size).intersection(with: size) else { return self }
         let inside = PixelOffset(place.x - part.offset.x, place.y - part.offset.y)
-        let mixed = try below.overlaid(with: drawn, alpha: alpha, at: inside, by: mode, keepsAlpha: keepsAlpha)
-        return try insert(mixed, x: part.offset.x, y: part.offset.y)
+        let mixed = try cropped(to: part).overlaid(with: drawn, alpha: alpha, at: inside, by: mode, keepsAlpha: keepsAlpha)
+        return try inserting(mixed, at: part.offset)
     }
 
-    private func overlaid(with drawn: Image, alpha: Double, at place: PixelOffset, by mode: BlendMode, keepsAlpha: Bool) throws -> Image {
-        let matched = try drawn.matching(self).cast(.float)
+    private func overlaid(with drawn: Picture, alpha: Double, at place: PixelOffset, by mode: BlendMode, keepsAlpha: Bool) throws -> Picture {
+        let matched = try drawn.matching(self).image.cast(.float)
         // Not rounded: on a picture of 16 bits a step of 8 would show.
         let faded =
             alpha == 1
             ? matched : try matched.linear(Array(repeating: 1, count: matched.bands - 1) + [alpha], Array(repeating: 0, count: matched.bands))
-        let composed = try cast(.float).blended(with: faded, by: mode, at: place)
-        let kept = keepsAlpha ? composed : try composed.droppingAlpha()
-        return try kept.rint().cast(format).copy(interpretation: interpretation)
+        let composed = try image.cast(.float).blended(with: faded, by: mode, at: place)
+        return try storing(keepsAlpha ? composed : composed.droppingAlpha(), hasAlpha: keepsAlpha)
     }
 
-    /// The picture with the same kind of numbers as another one, so that both can be mixed. It has alpha.
-    private func matching(_ other: Image) throws -> Image {
-        if let profile = other.keptProfile { return try converted(toProfile: profile, depth: other.format == .ushort ? 16 : 8) }
-        let coloured = isGrey && !other.isGrey ? try colourspace(format == .ushort ? "rgb16" : "srgb") : self
-        guard other.format == .ushort, coloured.format != .ushort else { return coloured }
-        // libvips' own way from 8 to 16 bits makes 511 of 1, and 65280 of an alpha of 255, which is not opaque any more.
-        return try coloured.linear([257], [0]).cast(.ushort).copy(interpretation: other.interpretation)
+    /// The picture, which has alpha, in the format of another one, so that both can be mixed.
+    private func matching(_ other: Picture) throws -> Picture {
+        if let profile = other.profile {
+            let format = PixelFormat(other.pixels.colour, other.pixels.depth, hasAlpha: true)
+            return Picture(try image.converted(toProfile: profile, depth: format.depth == .eight ? 8 : 16), format, profile: profile)
+        }
+        let coloured = try promoted(to: other.pixels.colour)
+        return other.pixels.depth == .sixteen ? try coloured.inSixteenBits() : coloured
     }
+}
 
+extension Image {
     /// Blends a picture with alpha onto this one, both in floating point; the result is not rounded yet.
     ///
     /// libvips mixes colours that are multiplied with their alpha already, which is right for opaque pictures only. So the modes that
     /// mix do it on opaque ones, and their result is composited: the W3C's formula in two steps.
-    private func blended(with drawn: Image, by mode: BlendMode, at place: PixelOffset) throws -> Image {
+    fileprivate func blended(with drawn: Image, by mode: BlendMode, at place: PixelOffset) throws -> Image {
         let base = self
         let compose = { (below: Image, above: Image, mode: BlendMode, place: PixelOffset) throws -> Image in
             try below.composite2(above, mode: mode.rawValue, x: place.x, y: place.y)
@@ -120,7 +121,8 @@ extension Image {
         guard place.x < canvas.width, place.y < canvas.height, place.x + width > 0, place.y + height > 0 else {
             return try linear([0], [0]).embed(x: 0, y: 0, width: canvas.width, height: canvas.height, background: [0])
         }
-        return try embedded(at: place, in: canvas, background: Array(repeating: 0, count: bands))
+        return try embed(
+            x: place.x, y: place.y, width: canvas.width, height: canvas.height, background: Array(repeating: 0, count: bands))
     }
 
     /// The picture, which has no alpha, with that of another one.

@@ -1,5 +1,5 @@
 package import Pipeline
-package import Vips
+import Vips
 
 /// A stack of layers, drawn in order on one canvas, as an app draws into a context. A layer may be a composite itself.
 package struct Composite: Stage {
@@ -18,17 +18,15 @@ package struct Composite: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         let canvas: CanvasPlan
 
         package var note: String { "\(canvas.layers.count) layer\(canvas.layers.count == 1 ? "" : "s")" }
         package var isStreaming: Bool { false }
-        package var largestSize: PixelSize { canvas.largestSize }
-        package var nested: [Step] { canvas.nested }
-        package var heldBytes: Int { canvas.heldBytes }
+        package var intermediates: [PictureInfo] { canvas.intermediates }
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let plan = try canvas.plan(in: input, context, source: input)
         var output = input.drawn(at: plan.size, width: canvas.width, height: canvas.height)
         output.hasAlpha = plan.hasAlpha
@@ -37,8 +35,8 @@ package struct Composite: Stage {
         return Plan(output: output, canvas: plan)
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        try plan.canvas.render(source: image, like: image.inColour(plan.output.colour), in: context)
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
+        try plan.canvas.render(source: picture, like: picture.promoted(to: plan.output.colour), in: context)
     }
 }
 
@@ -137,9 +135,7 @@ struct CanvasPlan: Sendable {
 
     var hasAlpha: Bool { !background.isOpaque || layers.contains { $0.blend.canClear } }
     var isGrey: Bool { background.isGrey && layers.allSatisfy(\.isGrey) }
-    var nested: [Step] { layers.flatMap(\.nested) }
-    var heldBytes: Int { 8 * size.area + layers.reduce(0) { $0 + $1.heldBytes } }
-    var largestSize: PixelSize { layers.map(\.largestSize).reduce(size) { $0.area >= $1.area ? $0 : $1 } }
+    var intermediates: [PictureInfo] { layers.flatMap(\.intermediates) }
 }
 
 /// A layer as it will be drawn.
@@ -158,26 +154,15 @@ struct LayerPlan: Sendable {
     let alpha: Double
     let blend: BlendMode
     let isGrey: Bool
-
-    var nested: [Step] {
-        let own: [Step] = if case .canvas(let canvas) = content { canvas.nested } else { [] }
-        return own + steps
-    }
-    var heldBytes: Int {
-        let own: Int = if case .canvas(let canvas) = content { canvas.heldBytes } else { 0 }
-        return own + 8 * box.size.area + steps.heldBytes
-    }
-    var largestSize: PixelSize {
-        let own: PixelSize = if case .canvas(let canvas) = content { canvas.largestSize } else { box.size }
-        return own.area >= box.size.area ? own : box.size
-    }
+    /// What it is drawn from, what its stages and the layers within it make, and what is drawn.
+    let intermediates: [PictureInfo]
 }
 
 extension CanvasDeclaration {
     /// - Parameters:
     ///   - outer: what the canvas' own lengths refer to.
     ///   - source: the picture as the composite gets it.
-    func plan(in outer: Geometry, _ context: PlanContext, source: Geometry) throws(PlanFailure) -> CanvasPlan {
+    func plan(in outer: PictureInfo, _ context: PlanContext, source: PictureInfo) throws(PlanFailure) -> CanvasPlan {
         let natural = outer.naturalSize(scale: context.scale)
         let size = PixelSize(
             width?.pixels(of: outer.size.width, scale: context.scale) ?? natural.width,
@@ -189,17 +174,20 @@ extension CanvasDeclaration {
 }
 
 extension LayerDeclaration {
-    func plan(on canvas: PixelSize, _ source: Geometry, _ context: PlanContext) throws(PlanFailure) -> LayerPlan {
+    func plan(on canvas: PixelSize, _ source: PictureInfo, _ context: PlanContext) throws(PlanFailure) -> LayerPlan {
         let (content, start) = try begin(on: canvas, source, context)
         let steps = try stages.plan(start, in: context)
         let drawn = steps.last?.output ?? start
         let size = isMadeInItsSize ? drawn.size : place.size(of: drawn, on: canvas, scale: context.scale)
         let box = try place.box(of: size, on: canvas, scale: context.scale, stage: Composite.name)
-        return LayerPlan(content: content, stages: stages, steps: steps, box: box, alpha: alpha, blend: blend, isGrey: drawn.colour == .grey)
+        let within = if case .canvas(let canvas) = content { canvas.intermediates } else { [PictureInfo]() }
+        return LayerPlan(
+            content: content, stages: stages, steps: steps, box: box, alpha: alpha, blend: blend, isGrey: drawn.colour == .grey,
+            intermediates: within + (start == drawn.resized(to: box.size) ? [] : [start]) + steps.intermediates + [drawn.resized(to: box.size)])
     }
 
     /// What is drawn, before its stages.
-    private func begin(on canvas: PixelSize, _ source: Geometry, _ context: PlanContext) throws(PlanFailure) -> (LayerPlan.Content, Geometry) {
+    private func begin(on canvas: PixelSize, _ source: PictureInfo, _ context: PlanContext) throws(PlanFailure) -> (LayerPlan.Content, PictureInfo) {
         let scale = context.scale
         switch content {
         case .source:
@@ -215,7 +203,7 @@ extension LayerDeclaration {
                 place.width?.pixels(of: canvas.width, scale: scale) ?? canvas.width,
                 place.height?.pixels(of: canvas.height, scale: scale) ?? canvas.height)
             let colour: ColourModel = color.isGrey ? .grey : .rgb
-            return (.color(color, size), Geometry(size: size, hasAlpha: true, colour: colour, pixelsPerPoint: scale))
+            return (.color(color, size), PictureInfo(size: size, frames: source.frames, hasAlpha: true, colour: colour, pixelsPerPoint: scale))
         case .canvas(let declaration):
             // Lengths of a nested canvas refer to the one it is drawn on.
             var outer = source.resized(to: canvas)
@@ -243,9 +231,9 @@ extension LayerDeclaration {
 extension CanvasPlan {
     /// - Parameters:
     ///   - source: the picture, as the composite gets it.
-    ///   - model: a picture with the kind of numbers that the result has.
-    func render(source: Image, like model: Image, in context: RenderContext) throws -> Image {
-        var canvas = try model.filled(with: background, size: size, hasAlpha: hasAlpha, in: context)
+    ///   - model: a picture with the format of the result, except for alpha.
+    func render(source: Picture, like model: Picture, in context: RenderContext) throws -> Picture {
+        var canvas = try model.filled(with: background, size: size, hasAlpha: hasAlpha)
         for layer in layers {
             let drawn = try layer.picture(source, model, context).addingAlpha()
             // What is drawn several times is computed once.
@@ -256,31 +244,19 @@ extension CanvasPlan {
 }
 
 extension LayerPlan {
-    fileprivate func picture(_ source: Image, _ model: Image, _ context: RenderContext) throws -> Image {
+    fileprivate func picture(_ source: Picture, _ model: Picture, _ context: RenderContext) throws -> Picture {
         switch content {
         case .source(let natural):
             return try steps.render(source.scaled(to: natural).addingAlpha(), in: context).scaled(to: box.size)
         case .asset(let path, let size):
-            if stages.isEmpty { return try context.assets.image(path, size: box.size) }
-            return try context.assets.image(stages.key(scale: context.scale, size: box.size)) {
-                try steps.render(context.assets.image(path, size: size).addingAlpha(), in: context).scaled(to: box.size)
+            if stages.isEmpty { return try context.assets.picture(path, size: box.size) }
+            return try context.assets.picture(stages.key(scale: context.scale, size: box.size)) {
+                try steps.render(context.assets.picture(path, size: size).addingAlpha(), in: context).scaled(to: box.size)
             }
         case .color(let color, let size):
-            let start = try Image.black(width: 1, height: 1, bands: color.isGrey ? 1 : 3).copy(interpretation: color.isGrey ? "b-w" : "srgb")
-            return try steps.render(start.filled(with: color, size: size, hasAlpha: true, in: context), in: context)
+            return try steps.render(Picture(color, size: size), in: context)
         case .canvas(let canvas):
             return try steps.render(canvas.render(source: source, like: model, in: context).addingAlpha(), in: context)
         }
-    }
-}
-
-extension Image {
-    /// A picture of one colour in this one's kind of numbers.
-    fileprivate func filled(with color: Color, size: PixelSize, hasAlpha: Bool, in context: RenderContext) throws -> Image {
-        let colours = try context.values(of: color, in: self)
-        let values = colours + (hasAlpha ? [color.alpha * maximumValue] : [])
-        let pixel = try Image.black(width: 1, height: 1, bands: values.count).linear(Array(repeating: 0, count: values.count), values)
-        let stored = try pixel.rint().cast(format).copy(interpretation: interpretation)
-        return try stored.embed(x: 0, y: 0, width: size.width, height: size.height, background: values.map { $0.rounded() })
     }
 }

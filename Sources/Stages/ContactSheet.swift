@@ -36,7 +36,7 @@ package struct ContactSheet: SetStage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         let columns: Int
         /// A picture's box, without the room around it.
         let cell: PixelSize
@@ -45,7 +45,8 @@ package struct ContactSheet: SetStage {
         let places: [Place]
 
         package var note: String { "\(places.count) pictures, \(columns) in a row" }
-        package var heldBytes: Int { output.bytes }
+        /// All cells, and the sheet.
+        package var intermediates: [PictureInfo] { [output, output] }
     }
 
     package func plan(_ members: [SetMember], in context: PlanContext) throws(PlanFailure) -> Plan {
@@ -70,33 +71,30 @@ package struct ContactSheet: SetStage {
     }
 
     package func join(_ members: Frames, following plan: Plan, in context: RenderContext) throws -> Frames {
-        let cells = try zip(members.images, plan.places).map { try cell($0, $1, plan, context) }
+        let cells = try zip(members.pictures, plan.places).map { try cell(of: $0, at: $1, plan) }
         guard let first = cells.first else { throw MismatchedPlan(stage: Self.name) }
-        let colour = try context.valuesWithAlpha(of: background, in: first)
+        let colour = try first.componentsWithAlpha(of: background)
         // Each cell has its room on the right and below; the sheet adds that on the left and above.
-        let grid = try Image.arrayjoin(cells, across: plan.columns, background: colour)
-        let sheet = try grid.embed(
-            x: plan.spacing, y: plan.spacing, width: plan.output.size.width, height: plan.output.size.height, background: colour)
-        return Frames(images: [try sheet.inMemory()])
+        let grid = first.with(try Image.arrayjoin(cells.map(\.image), across: plan.columns, background: colour))
+        let sheet = try grid.onCanvas(plan.output.size, at: PixelOffset(plan.spacing, plan.spacing), background: colour)
+        return Frames([try sheet.inMemory()])
     }
 
     /// A picture with the room around it and its label.
-    private func cell(_ member: Image, _ place: Place, _ plan: Plan, _ context: RenderContext) throws -> Image {
-        let picture = try member.alike(plan.output).flattened(onto: background, in: context)
-        let colour = try context.valuesWithAlpha(of: background, in: picture)
-        let box = try picture.embed(
-            x: place.offset.x, y: place.offset.y, width: plan.cell.width + plan.spacing,
-            height: plan.cell.height + plan.labelHeight + plan.spacing, background: colour)
+    private func cell(of member: Picture, at place: Place, _ plan: Plan) throws -> Picture {
+        let picture = try member.unified(to: plan.output.pixels).flattened(onto: background)
+        let size = PixelSize(plan.cell.width + plan.spacing, plan.cell.height + plan.labelHeight + plan.spacing)
+        let box = try picture.onCanvas(size, at: place.offset, background: picture.componentsWithAlpha(of: background))
         guard plan.labelHeight > 0,
-            let text = try label.draw(place.label, width: plan.cell.width, height: plan.labelHeight, on: box, background, context)
+            let text = try label.draw(place.label, width: plan.cell.width, height: plan.labelHeight, on: box, background)
         else { return try box.inMemory() }
-        let left = (plan.cell.width - text.image.width) / 2
-        return try box.insert(text.image, x: left, y: plan.cell.height + text.top).inMemory()
+        let left = (plan.cell.width - text.picture.width) / 2
+        return try box.inserting(text.picture, at: PixelOffset(left, plan.cell.height + text.top)).inMemory()
     }
 }
 
 /// `cell: { width: 200, height: 150 }`.
-struct CellSize: ParameterValue, ParameterGroup {
+struct CellSize: ParameterMapping {
     let width: Extent
     let height: Extent
 
@@ -112,10 +110,7 @@ struct CellSize: ParameterValue, ParameterGroup {
     }
 
     static var expectation: String { "a size such as { width: 200, height: 150 }" }
-    static var schema: JSONValue { mappingSchema() }
+    static var owner: String { "'cell'" }
     static var placeholder: CellSize { CellSize() }
     var written: String { "{ width: \(width.written), height: \(height.written) }" }
-    static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> CellSize? {
-        Parameters.read(CellSize.self, from: node, owner: "'cell'", &log)
-    }
 }

@@ -1,5 +1,4 @@
 package import Pipeline
-package import Vips
 
 /// Cuts a rectangle out of the picture.
 package struct Crop: Stage {
@@ -25,13 +24,13 @@ package struct Crop: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         let box: PixelBox
 
         package var note: String { "cut at \(box.offset)" }
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let picture = input.size
         let wanted = PixelSize(width.pixels(of: picture.width, scale: context.scale), height.pixels(of: picture.height, scale: context.scale))
         let box =
@@ -46,7 +45,7 @@ package struct Crop: Stage {
     package var needsMeasurement: Bool { corner == nil && anchor.anchor.needsMeasurement }
 
     package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? {
-        try frames.images[0].part(of: plan.box.size, by: anchor.anchor)
+        try frames.pictures[0].part(of: plan.box.size, by: anchor.anchor)
     }
 
     private func anchored(_ wanted: PixelSize, in picture: PixelSize, _ measurement: Measurement?) -> PixelBox {
@@ -62,8 +61,7 @@ package struct Crop: Stage {
         return box
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        let box = plan.box
-        return try image.extractArea(left: box.offset.x, top: box.offset.y, width: box.size.width, height: box.size.height)
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
+        try picture.cropped(to: plan.box)
     }
 }

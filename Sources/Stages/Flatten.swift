@@ -1,5 +1,4 @@
 package import Pipeline
-package import Vips
 
 /// Composites the picture onto a colour and drops its alpha channel.
 package struct Flatten: Stage {
@@ -17,11 +16,11 @@ package struct Flatten: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         package var footing: Footing { .anySize }
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         guard input.hasAlpha else { return Plan(output: input) }
         var output = input
         output.hasAlpha = false
@@ -29,7 +28,7 @@ package struct Flatten: Stage {
         return Plan(output: output)
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        try image.inColour(plan.output.colour).flattened(onto: background, in: context)
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
+        try picture.promoted(to: plan.output.colour).flattened(onto: background)
     }
 }

@@ -1,5 +1,5 @@
 package import Pipeline
-package import Vips
+import Vips
 
 /// Mirrors the picture.
 package struct Flip: Stage {
@@ -18,17 +18,17 @@ package struct Flip: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         package let isStreaming: Bool
 
         package var footing: Footing { .anySize }
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         Plan(output: input, isStreaming: axis == .horizontal)
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        try image.flip(axis.rawValue)
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
+        picture.with(try picture.image.flip(axis.rawValue))
     }
 }

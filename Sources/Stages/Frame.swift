@@ -1,5 +1,4 @@
 package import Pipeline
-package import Vips
 
 /// Draws the picture into a frame of exact size, by content mode, as an image view does.
 package struct Frame: Stage {
@@ -36,13 +35,13 @@ package struct Frame: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         let placement: Placement
         let input: PixelSize
+        package let intermediates: [PictureInfo]
 
         package var note: String { "drawn \(placement.drawn) at \(placement.offset)" }
         package var footing: Footing { placement.drawn == input ? .sourcePixels : .scales(to: placement.drawn, by: .lanczos3) }
-        package var largestSize: PixelSize { placement.drawn }
         package var isEnlarging: Bool { placement.drawn.width > input.width || placement.drawn.height > input.height }
     }
 
@@ -53,10 +52,10 @@ package struct Frame: Stage {
         let scale = max(
             Double(plan.placement.drawn.width) / Double(plan.input.width), Double(plan.placement.drawn.height) / Double(plan.input.height))
         let part = PixelSize(rounded(Double(plan.output.size.width) / scale), rounded(Double(plan.output.size.height) / scale))
-        return try frames.images[0].part(of: part, by: anchor.anchor)
+        return try frames.pictures[0].part(of: part, by: anchor.anchor)
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let size = input.size
         let frame = PixelSize(width.pixels(of: size.width, scale: context.scale), height.pixels(of: size.height, scale: context.scale))
         let natural = input.naturalSize(scale: context.scale)
@@ -66,59 +65,31 @@ package struct Frame: Stage {
         output.hasAlpha = !opaque && (alpha < 1 || (showsBackground && !background.isOpaque))
         if showsBackground { output.colour = try input.colour(drawing: [background], stage: Self.name) }
         output.pixelsPerPoint = context.scale
-        return Plan(output: output, placement: placement, input: size)
+        return Plan(output: output, placement: placement, input: size, intermediates: input.scaled(to: placement.drawn))
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         let frame = plan.output.size
-        let drawn = try image.scaled(to: plan.placement.drawn).cut(at: plan.placement.offset, to: frame)
-        var picture = try drawn.image.inColour(plan.output.colour)
-        let isCovered = drawn.offset == PixelOffset(0, 0) && picture.width == frame.width && picture.height == frame.height
+        let (part, offset) = try picture.scaled(to: plan.placement.drawn).visible(at: plan.placement.offset, in: frame)
+        var result = try part.promoted(to: plan.output.colour)
         if background.isOpaque {
-            picture = try picture.flattened(onto: background, in: context)
-            if !isCovered { picture = try picture.embedded(at: drawn.offset, in: frame, background: context.values(of: background, in: picture)) }
+            result = try result.flattened(onto: background)
+            let isCovered = offset == PixelOffset(0, 0) && result.size == frame
+            if !isCovered { result = try result.onCanvas(frame, at: offset, background: result.components(of: background)) }
         } else {
-            if !isCovered { picture = try picture.addingAlpha() }
-            if !isCovered { picture = try picture.embedded(at: drawn.offset, in: frame, background: Array(repeating: 0, count: picture.bands)) }
-            if !background.isTransparent && picture.hasAlpha { picture = try picture.composited(over: background, in: context) }
+            if offset != PixelOffset(0, 0) || result.size != frame { result = try result.addingAlpha().onCanvas(frame, at: offset) }
+            if !background.isTransparent { result = try result.composited(over: background) }
         }
-        return opaque ? picture : try picture.multiplyingAlpha(by: alpha)
+        return opaque ? result : try result.multiplyingAlpha(by: alpha)
     }
 }
 
-extension Image {
-    /// The part of a picture at an offset that a frame shows, and where that part sits.
-    fileprivate func cut(at offset: PixelOffset, to frame: PixelSize) throws -> (image: Image, offset: PixelOffset) {
-        let left = max(0, -offset.x)
-        let top = max(0, -offset.y)
-        let visibleWidth = min(width - left, frame.width - max(0, offset.x))
-        let visibleHeight = min(height - top, frame.height - max(0, offset.y))
+extension Picture {
+    /// The part of the picture at an offset that a frame shows, and where that part is.
+    fileprivate func visible(at offset: PixelOffset, in frame: PixelSize) throws -> (part: Picture, offset: PixelOffset) {
+        let corner = PixelOffset(max(0, -offset.x), max(0, -offset.y))
         let place = PixelOffset(max(0, offset.x), max(0, offset.y))
-        if visibleWidth == width && visibleHeight == height { return (self, place) }
-        return (try extractArea(left: left, top: top, width: visibleWidth, height: visibleHeight), place)
-    }
-
-    func embedded(at offset: PixelOffset, in frame: PixelSize, background: [Double]) throws -> Image {
-        try embed(x: offset.x, y: offset.y, width: frame.width, height: frame.height, background: background)
-    }
-
-    /// Composites onto an opaque colour and drops the alpha.
-    package func flattened(onto color: Color, in context: RenderContext) throws -> Image {
-        guard hasAlpha else { return self }
-        return try flatten(background: context.values(of: color, in: self), maximumAlpha: maximumValue)
-    }
-
-    /// Composites onto a colour that is neither opaque nor transparent: source-over on premultiplied values.
-    fileprivate func composited(over color: Color, in context: RenderContext) throws -> Image {
-        let values = try context.values(of: color, in: self)
-        let maximum = maximumValue
-        let bands = bands
-        // result = picture + colour × (1 − picture's alpha), all premultiplied, alpha included.
-        let premultiplied = try premultiply(maximumAlpha: maximum)
-        let colour = values.map { $0 * color.alpha } + [color.alpha * maximum]
-        let uncovered = try premultiplied.extractBands(from: bands - 1, count: 1).linear([-1 / maximum], [1])
-        let under = try uncovered.linear(colour, Array(repeating: 0, count: bands))
-        let sum = try premultiplied.add(under)
-        return try sum.unpremultiply(maximumAlpha: maximum).rint().cast(format).copy(interpretation: interpretation)
+        let size = PixelSize(min(width - corner.x, frame.width - place.x), min(height - corner.y, frame.height - place.y))
+        return (try cropped(to: PixelBox(corner, size)), place)
     }
 }

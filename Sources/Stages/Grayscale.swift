@@ -1,5 +1,5 @@
 package import Pipeline
-package import Vips
+import Vips
 
 /// Removes the colours.
 package struct Grayscale: Stage {
@@ -12,22 +12,23 @@ package struct Grayscale: Stage {
     package init(_ p: inout Parameters) {}
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         package var footing: Footing { .anySize }
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         var output = input
         output.colour = .grey
+        if output.depth == .float { output.depth = .sixteen }
         // The grey of an RGB profile has no profile of its own; it becomes the grey of sRGB.
         if input.colour != .grey { output.keepsProfile = false }
         return Plan(output: output)
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        guard !image.isGrey else { return image }
-        let depth = image.format == .ushort ? 16 : 8
-        let standard = image.keptProfile == nil ? image : try image.iccTransform(to: "srgb", depth: depth)
-        return try standard.colourspace(depth == 16 ? "grey16" : "b-w").editingMetadata { $0.remove("icc-profile-data") }
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
+        guard !picture.isGrey else { return picture }
+        let depth = picture.pixels.depth == .eight ? 8 : 16
+        let standard = picture.profile == nil ? picture.image : try picture.image.iccTransform(to: "srgb", depth: depth)
+        return try picture.converted(standard.colourspace(plan.output.pixels.interpretation), to: plan.output.pixels)
     }
 }

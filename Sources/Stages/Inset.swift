@@ -1,5 +1,4 @@
 package import Pipeline
-package import Vips
 
 /// Adds a margin around the picture, or cuts one off.
 package struct Inset: Stage {
@@ -21,7 +20,7 @@ package struct Inset: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         /// What is left of the picture after the negative margins.
         let kept: PixelBox
         /// Where that stands in the result.
@@ -30,7 +29,7 @@ package struct Inset: Stage {
         package var note: String { "picture of \(kept.size) at \(offset)" }
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let picture = input.size
         let margin = margins.pixels(of: picture, scale: context.scale)
         let keptWidth = picture.width + min(0, margin.left) + min(0, margin.right)
@@ -48,14 +47,10 @@ package struct Inset: Stage {
         return Plan(output: output, kept: kept, offset: PixelOffset(max(0, margin.left), max(0, margin.top)))
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        let kept = plan.kept
-        var picture = try image.inColour(plan.output.colour)
-        if kept.size != PixelSize(image.width, image.height) {
-            picture = try picture.extractArea(left: kept.offset.x, top: kept.offset.y, width: kept.size.width, height: kept.size.height)
-        }
-        guard kept.size != plan.output.size else { return picture }
-        if plan.output.hasAlpha { picture = try picture.addingAlpha() }
-        return try picture.embedded(at: plan.offset, in: plan.output.size, background: context.valuesWithAlpha(of: background, in: picture))
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
+        let kept = try picture.promoted(to: plan.output.colour).cropped(to: plan.kept)
+        guard kept.size != plan.output.size else { return kept }
+        let drawn = plan.output.hasAlpha ? try kept.addingAlpha() : kept
+        return try drawn.onCanvas(plan.output.size, at: plan.offset, background: drawn.componentsWithAlpha(of: background))
     }
 }

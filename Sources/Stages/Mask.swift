@@ -1,6 +1,6 @@
 import Glibc
 package import Pipeline
-package import Vips
+import Vips
 
 /// Rounds the corners, cuts a circle, or takes another picture's alpha. What is cut becomes transparent.
 package struct Mask: Stage {
@@ -30,20 +30,24 @@ package struct Mask: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         /// The rounded rectangle that stays.
         let box: PixelBox
         /// Pixels; need not be whole.
         let radius: Double
 
-        /// The mask.
-        package var heldBytes: Int { 4 * output.size.area }
+        package var intermediates: [PictureInfo] {
+            if isPicture { return [PictureInfo(size: output.size, hasAlpha: true)] }
+            // The mask as it is worked out, and as libvips has it.
+            let mask = PictureInfo(size: output.size, frames: output.frames, colour: .grey)
+            return [mask, mask]
+        }
         package var note: String { isPicture ? "masked by a picture" : "radius \(writtenRadius)" }
         fileprivate let isPicture: Bool
         private var writtenRadius: String { radius == radius.rounded() ? String(Int(radius)) : String(radius) }
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         var output = input
         output.hasAlpha = true
         let side = min(input.size.width, input.size.height)
@@ -58,15 +62,14 @@ package struct Mask: Stage {
         return Plan(output: output, box: whole, radius: min(radius, Double(side) / 2), isPicture: false)
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         let size = plan.output.size
         if let asset = self.image {
-            let mask = try context.assets.image(asset, size: size)
-            let cover = mask.hasAlpha ? try mask.extractBands(from: mask.bands - 1, count: 1) : try mask.colourspace("b-w")
-            return try image.multiplyingAlpha(by: cover)
+            let mask = try context.assets.picture(asset, size: size)
+            return try picture.multiplyingAlpha(by: mask.coverage, full: mask.white)
         }
         let coverage = Self.coverage(of: size, box: plan.box, radius: plan.radius)
-        return try image.multiplyingAlpha(by: Image(bytes: coverage, width: size.width, height: size.height, bands: 1))
+        return try picture.multiplyingAlpha(by: Image(bytes: coverage, width: size.width, height: size.height, bands: 1))
     }
 
     /// How much of each pixel lies in the rounded rectangle, 0…255, row by row.

@@ -1,6 +1,5 @@
 // Stages within a stage: what a badge or a layer goes through before it is drawn.
 import Pipeline
-import Vips
 
 /// The stages of something that is drawn, and what tells it from all others.
 struct NestedStages: Sendable {
@@ -26,18 +25,18 @@ struct NestedStages: Sendable {
     var isEmpty: Bool { uses.isEmpty }
 
     /// Plans the stages for what is drawn.
-    func plan(_ start: Geometry, in context: PlanContext) throws(PlanFailure) -> [Step] {
+    func plan(_ start: PictureInfo, in context: PlanContext) throws(PlanFailure) -> [Step] {
         try Step.plan(uses, from: start, in: PlanContext(scale: context.scale, assets: context.assets))
     }
 
     /// What names the result of these stages at a scale and a size.
-    func key(scale: Int, size: PixelSize) -> KeptImageKey {
-        KeptImageKey(owner: ObjectIdentifier(identity), scale: scale, size: size)
+    func key(scale: Int, size: PixelSize) -> KeptPictureKey {
+        KeptPictureKey(owner: ObjectIdentifier(identity), scale: scale, size: size)
     }
 }
 
 /// Names a picture that is made once and drawn onto many.
-package struct KeptImageKey: Hashable {
+package struct KeptPictureKey: Hashable {
     let owner: ObjectIdentifier
     let scale: Int
     let size: PixelSize
@@ -45,27 +44,25 @@ package struct KeptImageKey: Hashable {
 
 extension [Step] {
     /// Renders the steps on one picture.
-    func render(_ image: Image, in context: RenderContext) throws -> Image {
-        var frames = Frames(images: [image])
+    func render(_ picture: Picture, in context: RenderContext) throws -> Picture {
+        var frames = Frames([picture])
         for step in self {
             if !step.plan.isStreaming { frames = try frames.map { try $0.inMemory() } }
             frames = try step.render(frames, in: context)
         }
-        return frames.images[0]
+        return frames.pictures[0]
     }
 
-    /// Bytes that the steps hold besides what comes in.
-    var heldBytes: Int {
-        reduce(0) { $0 + $1.plan.heldBytes + $1.output.bytes }
-    }
+    /// The pictures that the steps hold, and what comes out of each of them.
+    var intermediates: [PictureInfo] { flatMap { $0.plan.intermediates + [$0.output] } }
 }
 
 extension PlanContext {
     /// An asset as stages get it: with an alpha channel.
-    func geometry(of asset: AssetPath, stage: String) throws(PlanFailure) -> Geometry {
+    func geometry(of asset: AssetPath, stage: String) throws(PlanFailure) -> PictureInfo {
         guard let facts = assets[asset.path] else {
             throw PlanFailure(.internal, stage: stage, "the asset '\(asset.path)' was not opened")
         }
-        return Geometry(size: facts.size, hasAlpha: true, colour: facts.isGrey ? .grey : .rgb, pixelsPerPoint: facts.pixelsPerPoint)
+        return facts.picture
     }
 }

@@ -1,5 +1,5 @@
 package import Pipeline
-package import Vips
+import Vips
 
 /// Resizes with cap insets, as an app stretches a button: the corners stay, the edges grow in one direction, the middle in both.
 package struct NineSlice: Stage {
@@ -27,20 +27,18 @@ package struct NineSlice: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
-        let input: PixelSize
+        package let output: PictureInfo
         /// The picture as it would be drawn, of which the caps are a part.
         let natural: PixelSize
         let caps: PixelInsets
 
         package var note: String { "caps top \(caps.top), leading \(caps.left), bottom \(caps.bottom), trailing \(caps.right)" }
         package var isStreaming: Bool { false }
-        package var largestSize: PixelSize { natural.area > output.size.area ? natural : output.size }
-        /// The picture at its natural size, and the pieces.
-        package var heldBytes: Int { (input.area + natural.area + output.size.area) * output.bands * output.depth.bytes }
+        /// All pieces at their natural size, and all of them grown.
+        package var intermediates: [PictureInfo] { [output.resized(to: natural), output] }
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let natural = input.naturalSize(scale: context.scale)
         let size = PixelSize(
             width?.pixels(of: input.size.width, scale: context.scale) ?? natural.width,
@@ -50,7 +48,7 @@ package struct NineSlice: Stage {
         try Self.check(caps.top, caps.bottom, "top and bottom", of: natural.height, in: size.height, "high")
         var output = input.drawn(at: size, width: width, height: height)
         output.pixelsPerPoint = context.scale
-        return Plan(output: output, input: input.size, natural: natural, caps: caps)
+        return Plan(output: output, natural: natural, caps: caps)
     }
 
     private static func check(
@@ -66,21 +64,22 @@ package struct NineSlice: Stage {
         }
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         let size = plan.output.size
         let caps = plan.caps
-        let columns = Self.spans(caps.left, caps.right, of: image.width, drawn: plan.natural.width, in: size.width)
-        let rows = Self.spans(caps.top, caps.bottom, of: image.height, drawn: plan.natural.height, in: size.height)
-        var result = try Image.black(width: size.width, height: size.height, bands: image.bands).cast(image.format)
-            .copy(interpretation: image.interpretation)
+        let columns = Self.spans(caps.left, caps.right, of: picture.width, drawn: plan.natural.width, in: size.width)
+        let rows = Self.spans(caps.top, caps.bottom, of: picture.height, drawn: plan.natural.height, in: size.height)
+        var result = try picture.with(
+            Image.black(width: size.width, height: size.height, bands: picture.image.bands).cast(picture.image.format)
+                .copy(interpretation: picture.pixels.interpretation))
         for row in rows {
             for column in columns {
                 // Each piece is scaled alone, so that no cap runs into what is stretched.
-                let piece = try image.extractArea(
-                    left: column.source.lowerBound, top: row.source.lowerBound, width: column.source.count, height: row.source.count
-                ).scaled(to: PixelSize(column.drawn, row.drawn))
+                let corner = PixelOffset(column.source.lowerBound, row.source.lowerBound)
+                let part = try picture.cropped(to: PixelBox(corner, PixelSize(column.source.count, row.source.count)))
+                let piece = try part.scaled(to: PixelSize(column.drawn, row.drawn))
                 let grown = try grown(piece, to: PixelSize(column.target.count, row.target.count))
-                result = try result.insert(grown, x: column.target.lowerBound, y: row.target.lowerBound)
+                result = try result.inserting(grown, at: PixelOffset(column.target.lowerBound, row.target.lowerBound))
             }
         }
         return result
@@ -110,8 +109,8 @@ package struct NineSlice: Stage {
         ].filter { !$0.source.isEmpty && $0.drawn > 0 && !$0.target.isEmpty }
     }
 
-    private func grown(_ piece: Image, to size: PixelSize) throws -> Image {
-        guard (piece.width, piece.height) != (size.width, size.height) else { return piece }
+    private func grown(_ piece: Picture, to size: PixelSize) throws -> Picture {
+        guard piece.size != size else { return piece }
         switch mode {
         // A curve that overshoots would draw lines beside the caps.
         case .stretch: return try piece.scaled(to: size, kernel: .linear)

@@ -1,5 +1,4 @@
 package import Pipeline
-package import Vips
 
 /// Multiplies the alpha of every pixel.
 package struct Opacity: Stage {
@@ -16,17 +15,17 @@ package struct Opacity: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         package var footing: Footing { .anySize }
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         var output = input
         output.hasAlpha = input.hasAlpha || alpha < 1
         return Plan(output: output)
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        try image.multiplyingAlpha(by: alpha)
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
+        try picture.multiplyingAlpha(by: alpha)
     }
 }

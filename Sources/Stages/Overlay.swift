@@ -1,5 +1,5 @@
 package import Pipeline
-package import Vips
+import Vips
 
 /// Composites another picture onto this one: a badge, a watermark.
 package struct Overlay: Stage {
@@ -27,19 +27,16 @@ package struct Overlay: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         let asset: PixelSize
         let steps: [Step]
         let box: PixelBox
 
         package var note: String { "overlay \(box)" }
-        package var largestSize: PixelSize { box.size }
-        package var nested: [Step] { steps }
-        /// The asset at its size; kept for the next picture.
-        package var heldBytes: Int { 4 * box.size.area + steps.heldBytes }
+        package let intermediates: [PictureInfo]
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let asset = try context.geometry(of: image, stage: Self.name)
         let steps = try stages.plan(asset, in: context)
         let drawn = steps.last?.output ?? asset
@@ -48,34 +45,27 @@ package struct Overlay: Stage {
         output.colour = try input.colour(drawing: drawn.colour == .grey ? [] : [.anyColour], stage: Self.name)
         let size = place.size(of: drawn, on: input.size, scale: context.scale)
         let box = try place.box(of: size, on: input.size, scale: context.scale, stage: Self.name)
-        return Plan(output: output, asset: asset.size, steps: steps, box: box)
+        let intermediates = (steps.isEmpty ? [] : [asset]) + steps.intermediates + [drawn.resized(to: box.size)]
+        return Plan(output: output, asset: asset.size, steps: steps, box: box, intermediates: intermediates)
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        let base = try image.inColour(plan.output.colour)
-        var drawn = try picture(plan, context).addingAlpha()
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
+        let base = try picture.promoted(to: plan.output.colour)
+        var drawn = try drawnPicture(plan, context).addingAlpha()
         var box = plan.box
         if isTiled {
             let phase = PixelOffset(positive(-box.offset.x, modulo: box.size.width), positive(-box.offset.y, modulo: box.size.height))
-            box = PixelBox(PixelOffset(0, 0), PixelSize(base.width, base.height))
+            box = PixelBox(PixelOffset(0, 0), base.size)
             drawn = try drawn.repeated(from: phase, over: box.size)
         }
         return try base.drawing(drawn, alpha: alpha, at: box.offset, by: blend, keepsAlpha: plan.output.hasAlpha)
     }
 
-    private func picture(_ plan: Plan, _ context: RenderContext) throws -> Image {
-        if stages.isEmpty { return try context.assets.image(image, size: plan.box.size) }
-        return try context.assets.image(stages.key(scale: context.scale, size: plan.box.size)) {
-            let asset = try context.assets.image(image, size: plan.asset).addingAlpha()
+    private func drawnPicture(_ plan: Plan, _ context: RenderContext) throws -> Picture {
+        if stages.isEmpty { return try context.assets.picture(image, size: plan.box.size) }
+        return try context.assets.picture(stages.key(scale: context.scale, size: plan.box.size)) {
+            let asset = try context.assets.picture(image, size: plan.asset).addingAlpha()
             return try plan.steps.render(asset, in: context).scaled(to: plan.box.size)
         }
     }
-}
-
-/// A number's rest that is never negative.
-func positive(_ value: Int, modulo length: Int) -> Int { ((value % length) + length) % length }
-
-extension Color {
-    /// Stands for colours that are not known, but are no greys.
-    static let anyColour = Color(red: 255, green: 0, blue: 0)
 }

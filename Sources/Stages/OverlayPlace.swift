@@ -55,14 +55,14 @@ struct OverlayPlace: Sendable {
     }
 
     /// How large it is drawn.
-    func size(of drawn: Geometry, on picture: PixelSize, scale: Int) -> PixelSize {
+    func size(of drawn: PictureInfo, on picture: PixelSize, scale: Int) -> PixelSize {
         let boxWidth = width?.pixels(of: picture.width, scale: scale)
         let boxHeight = height?.pixels(of: picture.height, scale: scale)
         return drawn.drawnSize(width: boxWidth, height: boxHeight, scale: scale)
     }
 }
 
-extension Geometry {
+extension PictureInfo {
     /// How large something is drawn for which a width, a height or a box was named, or nothing.
     func drawnSize(width: Int?, height: Int?, scale: Int) -> PixelSize {
         switch (width, height) {

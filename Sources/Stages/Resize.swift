@@ -1,5 +1,4 @@
 package import Pipeline
-package import Vips
 
 /// Changes the picture's own size. Never pads, never cuts.
 package struct Resize: Stage {
@@ -29,7 +28,7 @@ package struct Resize: Stage {
         width = size?.width ?? givenWidth
         height = size?.height ?? givenHeight
         mode = size?.mode ?? givenMode
-        limit = size.map(\.limit) == .some(.none) || size == nil ? (enlarge ? .none : .onlyShrink) : size?.limit ?? .none
+        if let size, size.limit != ScalingLimit.none { limit = size.limit } else { limit = enlarge ? ScalingLimit.none : .onlyShrink }
         check(size, &p)
     }
 
@@ -56,12 +55,13 @@ package struct Resize: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         package let footing: Footing
         package let isEnlarging: Bool
+        package let intermediates: [PictureInfo]
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let old = input.size
         let target = limited(target(for: old, scale: context.scale), from: old)
         var output = input.resized(to: target)
@@ -69,13 +69,16 @@ package struct Resize: Stage {
         // A size in points is drawn at the scale; a percentage keeps the picture's own points.
         if target != old, isInPoints { output.pixelsPerPoint = context.scale }
         let needsSourcePixels = linear || kernel == .nearest
+        var scaled = output
+        // Light is in floating point.
+        if linear { scaled.depth = .float }
         return Plan(
             output: output, footing: needsSourcePixels ? .sourcePixels : .scales(to: target, by: kernel),
-            isEnlarging: target.width > old.width || target.height > old.height)
+            isEnlarging: target.width > old.width || target.height > old.height, intermediates: kernel == .nearest ? [] : [scaled])
     }
 
     /// A picture of which only a bound is known may have any shape, so that the side which follows the other can be longer than the bound's.
-    private func certainty(after input: Geometry) -> Geometry.Certainty {
+    private func certainty(after input: PictureInfo) -> PictureInfo.Certainty {
         guard input.certainty != .exact else { return .exact }
         if let width, let height, width.isPoints, height.isPoints, mode == .scaleToFill, limit == .none { return .exact }
         let isPercentage = (width.map { !$0.isPoints } ?? true) && (height.map { !$0.isPoints } ?? true)
@@ -107,7 +110,7 @@ package struct Resize: Stage {
         }
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        try image.scaled(to: plan.output.size, kernel: kernel, inLinearLight: linear)
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
+        try picture.scaled(to: plan.output.size, kernel: kernel, inLinearLight: linear)
     }
 }

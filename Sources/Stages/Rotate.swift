@@ -1,6 +1,6 @@
 import Glibc
 package import Pipeline
-package import Vips
+import Vips
 
 /// Turns the picture clockwise. The result is as large as the turned picture needs.
 package struct Rotate: Stage {
@@ -22,14 +22,14 @@ package struct Rotate: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         let isQuarterTurn: Bool
 
         package var footing: Footing { isQuarterTurn ? .anySize : .sourcePixels }
         package var isStreaming: Bool { false }
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         guard quarterTurns == nil else {
             let isUpright = angle == 0 || angle == 180
             return Plan(output: input.resized(to: isUpright ? input.size : input.size.transposed), isQuarterTurn: true)
@@ -55,14 +55,13 @@ package struct Rotate: Stage {
         }
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        if let quarterTurns { return angle == 0 ? image : try image.rot(quarterTurns) }
-        let picture = try image.inColour(plan.output.colour)
-        let color = try context.values(of: background, in: picture)
-        guard plan.output.hasAlpha else { return try turned(picture, to: plan.output.size, background: color) }
-        let opaque = try picture.addingAlpha()
-        let edge = color.map { $0 * background.alpha } + [background.alpha * opaque.maximumValue]
-        return try opaque.premultiplied { try turned($0, to: plan.output.size, background: edge) }
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
+        if let quarterTurns { return angle == 0 ? picture : picture.with(try picture.image.rot(quarterTurns)) }
+        let coloured = try picture.promoted(to: plan.output.colour)
+        let drawn = plan.output.hasAlpha ? try coloured.addingAlpha() : coloured
+        let alpha = drawn.hasAlpha ? background.alpha : 1
+        let edge = try drawn.components(of: background).map { $0 * alpha } + (drawn.hasAlpha ? [alpha * drawn.white] : [])
+        return try drawn.premultiplied { try turned($0, to: plan.output.size, background: edge) }
     }
 
     /// Turns about the centre: the centre of the old picture becomes that of the new one.

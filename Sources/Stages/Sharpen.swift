@@ -1,5 +1,5 @@
 package import Pipeline
-package import Vips
+import Vips
 
 /// Sharpens edges, in lightness only, so that colours stay.
 package struct Sharpen: Stage {
@@ -18,33 +18,30 @@ package struct Sharpen: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         Plan(output: input)
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        guard amount > 0 else { return image }
-        let sharp = try image.extendingColours(by: sigma).sharpen(sigma: sigma, flat: 0, jagged: amount)
-        guard image.hasAlpha else { return sharp }
-        // libvips would send 16 bit alpha through 8 bit.
-        return try sharp.bandjoin(image.extractBands(from: image.bands - 1, count: 1)).copy(interpretation: image.interpretation)
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
+        guard amount > 0 else { return picture }
+        // Without alpha, which libvips would send from 16 bits through 8.
+        return try picture.onColours { try $0.extendingColours(by: sigma).sharpen(sigma: sigma, flat: 0, jagged: amount) }
     }
 }
 
-extension Image {
+extension Picture {
     /// The colours without alpha, where transparent pixels have those of their visible neighbours: what is hidden must not count as an edge.
     fileprivate func extendingColours(by sigma: Double) throws -> Image {
-        guard hasAlpha else { return self }
-        let colours = try droppingAlpha()
-        let alpha = try extractBands(from: bands - 1, count: 1)
+        guard let alpha = try alpha else { return image }
+        let colours = try image.droppingAlpha()
         let weight = try alpha.cast(.float)
         // The mean of the neighbours, weighted by their alpha.
         let sums = try colours.cast(.float).multiply(weight).gaussblur(sigma: max(1, sigma))
         let means = try sums.divide(weight.gaussblur(sigma: max(1, sigma)))
-        let extended = try means.linear([1], [0.5]).cast(format).copy(interpretation: colours.interpretation)
+        let extended = try means.linear([1], [0.5]).cast(image.format).copy(interpretation: pixels.interpretation)
         return try colours.choosing(where: alpha.more(than: 0), else: extended)
     }
 }

@@ -40,16 +40,15 @@ struct SheetLabel: Sendable {
     /// A line of text in the picture's own numbers, no larger than its box, and how far below the box's top it stands: all texts on one line.
     /// - Returns: nil where there is nothing to see.
     func draw(
-        _ text: String, width: Int, height: Int, on picture: Image, _ background: Color, _ context: RenderContext
-    ) throws -> (image: Image, top: Int)? {
+        _ text: String, width: Int, height: Int, on picture: Picture, _ background: Color
+    ) throws -> (picture: Picture, top: Int)? {
         guard let ink = try fitting(text, width: width, size: max(1, rounded(Double(height) / 1.75))) else { return nil }
         // A line of type is about 1.25 times as high as its size, which leaves a seventh of the box above and below.
         let top = max(0, min(rounded(Double(height) / 7) + ink.yoffset, height - ink.height))
         let cut = try ink.extractArea(left: 0, top: 0, width: min(width, ink.width), height: min(height, ink.height))
-        let front = try context.values(of: color, in: picture)
-        let back = try context.values(of: background, in: picture)
-        let mixed = try cut.linear(zip(front, back).map { ($0 - $1) / 255 }, back).rint().cast(picture.format)
-        return (try mixed.copy(interpretation: picture.interpretation), top)
+        let front = try picture.components(of: color)
+        let back = try picture.components(of: background)
+        return (try picture.storing(cut.linear(zip(front, back).map { ($0 - $1) / 255 }, back)), top)
     }
 
     /// The text as ink; where it is too long, its beginning and its end.

@@ -2,7 +2,7 @@
 import Pipeline
 import Vips
 
-extension Image {
+extension Picture {
     /// The part of a size in pixels that shows most, as fractions of the picture.
     func part(of size: PixelSize, by anchor: Anchor) throws -> Measurement {
         // A small picture shows it as well, and is looked at in no time.
@@ -12,7 +12,7 @@ extension Image {
         let cut = PixelSize(
             min(small.width, rounded(Double(size.width) * factor)), min(small.height, rounded(Double(size.height) * factor)))
         let picture = try scaled(to: small).inMemory()
-        let opaque = picture.hasAlpha ? try picture.flatten(background: [picture.maximumValue], maximumAlpha: picture.maximumValue) : picture
+        let opaque = picture.hasAlpha ? try picture.image.flatten(background: [white], maximumAlpha: white) : picture.image
         let interesting = anchor.kind == .entropy ? "entropy" : "attention"
         let corner = try opaque.colourspace("srgb").smartcrop(width: cut.width, height: cut.height, interesting: interesting)
         let (wide, high) = (Double(small.width), Double(small.height))

@@ -1,11 +1,10 @@
 // A stage with its pixels, and the picture or pictures that flow from stage to stage.
 package import Pipeline
-package import Vips
 
 /// One step on the picture: parameters and plan as in `PlannedStage`, and the pixels that follow the plan.
 package protocol Stage: PlannedStage {
     /// Follows the plan. Works out no geometry of its own, so that plan and pixels cannot disagree.
-    func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image
+    func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture
     /// Looks at the picture, for a stage that says it must.
     func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement?
 }
@@ -14,47 +13,48 @@ extension Stage {
     package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? { nil }
 }
 
-/// A stage that joins a set. What comes in are the members, with the same bands and depth.
+/// A stage that joins a set. What comes in are the members, with pixels of the same format.
 package protocol SetStage: Stage, JoiningStage {
     /// Follows the plan.
     func join(_ members: Frames, following plan: Plan, in context: RenderContext) throws -> Frames
 }
 
 extension SetStage {
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         throw MismatchedPlan(stage: Self.name)
     }
 }
 
 /// What flows between stages: one picture, or many that follow each other.
 package struct Frames {
-    package private(set) var images: [Image]
+    package private(set) var pictures: [Picture]
     /// Milliseconds for each frame; empty for a single picture.
     package var delays: [Int]
     /// How often the animation plays; 0 for ever.
     package var repeatCount: Int
-    /// All of them below each other, where they were cut out of such a picture and not changed since.
-    package private(set) var stack: Image?
+    /// All of them below each other, if they were cut out of such a picture and not changed since.
+    package private(set) var stack: Picture?
 
-    package init(images: [Image], delays: [Int] = [], repeatCount: Int = 0) {
-        self.images = images
+    package init(_ pictures: [Picture], delays: [Int] = [], repeatCount: Int = 0) {
+        self.pictures = pictures
         self.delays = delays
         self.repeatCount = repeatCount
     }
 
-    /// Frames that stand below each other.
-    package init(stack: Image, count: Int, delays: [Int], repeatCount: Int) throws {
-        let height = stack.height / count
+    /// Frames that are below each other.
+    package init(stack: Picture, count: Int, delays: [Int], repeatCount: Int) throws {
+        let size = PixelSize(stack.width, stack.height / count)
         self.init(
-            images: try (0..<count).map { try stack.extractArea(left: 0, top: $0 * height, width: stack.width, height: height) },
-            delays: delays, repeatCount: repeatCount)
+            try (0..<count).map { try stack.cropped(to: PixelBox(PixelOffset(0, $0 * size.height), size)) }, delays: delays,
+            repeatCount: repeatCount)
         self.stack = stack
     }
 
-    package func map(_ transform: (Image) throws -> Image) rethrows -> Frames {
+    package func map(_ transform: (Picture) throws -> Picture) rethrows -> Frames {
         var result = self
-        result.images = try images.map(transform)
-        if !zip(result.images, images).allSatisfy({ $0 === $1 }) { result.stack = nil }
+        result.pictures = try pictures.map(transform)
+        // A stage that has nothing to do returns the very image that it was given.
+        if !zip(result.pictures, pictures).allSatisfy({ $0.image === $1.image }) { result.stack = nil }
         return result
     }
 }
@@ -75,9 +75,9 @@ package struct RenderContext {
 /// Gives the assets of a pipeline.
 package protocol AssetProvider {
     /// The asset upright, in sRGB with 8 bits, at a size in pixels.
-    func image(_ asset: AssetPath, size: PixelSize) throws -> Image
-    /// A picture that is made of assets and drawn onto many pictures; made where it is not kept already.
-    func image(_ key: KeptImageKey, make: () throws -> Image) throws -> Image
+    func picture(_ asset: AssetPath, size: PixelSize) throws -> Picture
+    /// A picture that is made of assets and drawn onto many pictures; made if it is not kept already.
+    func picture(_ key: KeptPictureKey, make: () throws -> Picture) throws -> Picture
 }
 
 /// A stage and a plan that do not belong together: a mistake in this program.
@@ -114,16 +114,5 @@ extension Step {
     private func join<S: SetStage>(_ members: Frames, by stage: S, in context: RenderContext) throws -> Frames {
         guard let plan = plan as? S.Plan else { throw MismatchedPlan(stage: name) }
         return try stage.join(members, following: plan, in: context)
-    }
-}
-
-extension Image {
-    /// The picture with the bands and the depth that all members of a set have.
-    package func alike(_ common: Geometry) throws -> Image {
-        var image = try inColour(common.colour)
-        if common.hasAlpha { image = try image.addingAlpha() }
-        guard common.depth == .sixteen, image.format == .uchar else { return image }
-        let deep = try image.linear(Array(repeating: 257, count: image.bands), Array(repeating: 0, count: image.bands)).cast(.ushort)
-        return try deep.copy(interpretation: common.colour == .grey ? "grey16" : "rgb16")
     }
 }

@@ -43,7 +43,7 @@ package struct Stitch: SetStage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         let pieces: [Piece]
         /// Pixels between a piece and the next one.
         let gaps: [Int]
@@ -113,7 +113,7 @@ package struct Stitch: SetStage {
 
     package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? {
         // Whatever scrolls, rows are compared: a wide page is laid on its side.
-        let captures = try frames.images.map { try CaptureRows(isVertical ? $0 : $0.rot("d90")) }
+        let captures = try frames.pictures.map { try CaptureRows(isVertical ? $0.image : $0.image.rot("d90")) }
         let parts = newParts(of: captures)
         return .offsets(
             zip(captures, parts).flatMap { capture, part in
@@ -123,35 +123,33 @@ package struct Stitch: SetStage {
 
     package func join(_ members: Frames, following plan: Plan, in context: RenderContext) throws -> Frames {
         let output = plan.output
-        var strips: [Image] = []
+        var strips: [Picture] = []
         for (index, piece) in plan.pieces.enumerated() {
             guard let part = piece.part else { continue }
-            let image = try members.images[index].alike(output)
-            let cut = try image.extractArea(left: part.offset.x, top: part.offset.y, width: part.size.width, height: part.size.height)
-            strips.append(try strip(cut, output, gap: index < plan.gaps.count ? plan.gaps[index] : 0, context))
+            let cut = try members.pictures[index].unified(to: output.pixels).cropped(to: part)
+            strips.append(try strip(cut, output, gap: index < plan.gaps.count ? plan.gaps[index] : 0))
         }
-        return Frames(images: [try joined(strips[...])])
+        return Frames([try joined(strips[...])])
     }
 
     /// A piece as wide as the result, with the room behind it.
-    private func strip(_ cut: Image, _ output: Geometry, gap: Int, _ context: RenderContext) throws -> Image {
+    private func strip(_ cut: Picture, _ output: PictureInfo, gap: Int) throws -> Picture {
         let size = isVertical ? PixelSize(output.size.width, cut.height + gap) : PixelSize(cut.width + gap, output.size.height)
-        guard size != PixelSize(cut.width, cut.height) else { return cut }
+        guard size != cut.size else { return cut }
         let room = isVertical ? size.width - cut.width : size.height - cut.height
         let start = align.offset(in: room)
-        let colour = try context.valuesWithAlpha(of: background, in: cut)
-        return try cut.embed(
-            x: isVertical ? start : 0, y: isVertical ? 0 : start, width: size.width, height: size.height, background: colour)
+        let place = isVertical ? PixelOffset(start, 0) : PixelOffset(0, start)
+        return try cut.onCanvas(size, at: place, background: cut.componentsWithAlpha(of: background))
     }
 
     /// Halves are joined, and halves of halves, so that a row is looked for in few places however many pictures there are.
-    private func joined(_ strips: ArraySlice<Image>) throws -> Image {
+    private func joined(_ strips: ArraySlice<Picture>) throws -> Picture {
         guard strips.count > 1 else {
             guard let only = strips.first else { throw MismatchedPlan(stage: Self.name) }
             return only
         }
         let middle = strips.startIndex + strips.count / 2
-        return try joined(strips[..<middle]).join(joined(strips[middle...]), horizontally: !isVertical)
+        return try joined(strips[..<middle]).joined(to: joined(strips[middle...]), horizontally: !isVertical)
     }
 }
 

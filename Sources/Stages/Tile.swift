@@ -1,5 +1,4 @@
 package import Pipeline
-package import Vips
 
 /// Fills a frame by repeating the picture, as an app draws a pattern.
 package struct Tile: Stage {
@@ -22,7 +21,7 @@ package struct Tile: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         let tile: PixelSize
         /// The pixel of the tile that stands in the frame's top left corner.
         let phase: PixelOffset
@@ -30,11 +29,10 @@ package struct Tile: Stage {
 
         package var note: String { "tiles of \(tile), the first from \(phase)" }
         package var isStreaming: Bool { false }
-        package var largestSize: PixelSize { tile.area > output.size.area ? tile : output.size }
-        package var heldBytes: Int { tile.area * output.bands * output.depth.bytes }
+        package var intermediates: [PictureInfo] { [output.resized(to: tile)] }
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let tile = input.naturalSize(scale: context.scale)
         let frame = PixelSize(
             width.pixels(of: input.size.width, scale: context.scale), height.pixels(of: input.size.height, scale: context.scale))
@@ -46,22 +44,7 @@ package struct Tile: Stage {
         return Plan(output: output, tile: tile, phase: phase, footing: input.footing(drawnAt: tile))
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        try image.scaled(to: plan.tile).repeated(from: plan.phase, over: plan.output.size)
-    }
-}
-
-extension Image {
-    /// A frame full of this picture, side by side.
-    /// - Parameter phase: the pixel of the picture that stands in the frame's top left corner.
-    func repeated(from phase: PixelOffset, over frame: PixelSize) throws -> Image {
-        let across = (phase.x + frame.width + width - 1) / width
-        let down = (phase.y + frame.height + height - 1) / height
-        var tile = try inMemory()
-        // libvips counts to a million: several tiles count as one.
-        let (wide, high) = (across / 1_000_000 + 1, down / 1_000_000 + 1)
-        if wide > 1 || high > 1 { tile = try tile.replicate(across: wide, down: high) }
-        return try tile.replicate(across: (across + wide - 1) / wide, down: (down + high - 1) / high)
-            .extractArea(left: phase.x, top: phase.y, width: frame.width, height: frame.height)
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
+        try picture.scaled(to: plan.tile).repeated(from: plan.phase, over: plan.output.size)
     }
 }

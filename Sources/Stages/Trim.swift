@@ -1,5 +1,5 @@
 package import Pipeline
-package import Vips
+import Vips
 
 /// Removes a border of one colour.
 package struct Trim: Stage {
@@ -21,14 +21,14 @@ package struct Trim: Stage {
     package var needsMeasurement: Bool { true }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         /// What stays; nil before the picture was measured.
         let box: PixelBox?
 
         package var note: String { box.map { "kept \($0)" } ?? "as the picture says" }
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         guard case .box(let left, let top, let width, let height)? = context.measurement else {
             var output = input
             output.certainty = .atMost
@@ -42,33 +42,32 @@ package struct Trim: Stage {
 
     /// The box that holds all that is no border, in all frames together. A picture that is all border stays whole.
     package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? {
-        let boxes = try frames.images.compactMap { try content(of: $0, context) }
+        let boxes = try frames.pictures.compactMap(content)
         guard let left = boxes.map(\.offset.x).min(), let top = boxes.map(\.offset.y).min(),
             let right = boxes.map({ $0.offset.x + $0.size.width }).max(), let bottom = boxes.map({ $0.offset.y + $0.size.height }).max()
         else { return .box(left: 0, top: 0, width: 1, height: 1) }
-        let (width, height) = (Double(frames.images[0].width), Double(frames.images[0].height))
+        let (width, height) = (Double(frames.pictures[0].width), Double(frames.pictures[0].height))
         return .box(
             left: Double(left) / width, top: Double(top) / height, width: Double(right - left) / width, height: Double(bottom - top) / height)
     }
 
-    private func content(of picture: Image, _ context: RenderContext) throws -> PixelBox? {
+    private func content(of picture: Picture) throws -> PixelBox? {
         // A border of a colour is no grey border, so that a grey picture has none.
         let isColoured = background.map { !$0.isGrey } ?? false
-        let image = isColoured && picture.keptProfile == nil ? try picture.inColour(.rgb) : picture
-        let step = image.maximumValue / 255
-        let corner = try image.getpoint(x: 0, y: 0)
-        if background == nil, image.hasAlpha, corner[corner.count - 1] <= threshold * step {
-            return try image.extractBands(from: image.bands - 1, count: 1).findTrim(threshold: threshold * step, background: [0])
+        let picture = isColoured && picture.profile == nil ? try picture.promoted(to: .rgb) : picture
+        let threshold = threshold * picture.white / 255
+        let corner = try picture.image.getpoint(x: 0, y: 0)
+        if background == nil, let alpha = try picture.alpha, corner[corner.count - 1] <= threshold {
+            return try alpha.findTrim(threshold: threshold, background: [0])
         }
-        let colours = try background.map { try context.values(of: $0, in: image) } ?? Array(corner.prefix(image.bands - (image.hasAlpha ? 1 : 0)))
+        let border = try background.map(picture.components(of:)) ?? Array(corner.prefix(picture.pixels.colour.bands))
         // Seen on the border's own colour, what is transparent is border.
-        let seen = image.hasAlpha ? try image.flatten(background: colours, maximumAlpha: image.maximumValue) : image
-        return try seen.findTrim(threshold: threshold * step, background: colours)
+        let seen = picture.hasAlpha ? try picture.image.flatten(background: border, maximumAlpha: picture.white) : picture.image
+        return try seen.findTrim(threshold: threshold, background: border)
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        guard let box = plan.box, box.size != PixelSize(image.width, image.height) else { return image }
-        return try image.extractArea(left: box.offset.x, top: box.offset.y, width: box.size.width, height: box.size.height)
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
+        try plan.box.map(picture.cropped) ?? picture
     }
 }
 

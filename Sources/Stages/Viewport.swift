@@ -1,5 +1,4 @@
 package import Pipeline
-package import Vips
 
 /// The visible part of content that is larger than its frame, as a scroll view shows it.
 package struct Viewport: Stage {
@@ -29,7 +28,7 @@ package struct Viewport: Stage {
     }
 
     package struct Plan: StagePlan {
-        package let output: Geometry
+        package let output: PictureInfo
         /// The content's size.
         let content: PixelSize
         /// The point of the content in the frame's top left corner.
@@ -37,10 +36,10 @@ package struct Viewport: Stage {
         package let footing: Footing
 
         package var note: String { "content of \(content) from \(origin)" }
-        package var largestSize: PixelSize { content.area > output.size.area ? content : output.size }
+        package let intermediates: [PictureInfo]
     }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let content = input.naturalSize(scale: context.scale)
         let scale = context.scale
         let frame = PixelSize(width.pixels(of: input.size.width, scale: scale), height.pixels(of: input.size.height, scale: scale))
@@ -59,27 +58,22 @@ package struct Viewport: Stage {
         output.pixelsPerPoint = scale
         output.hasAlpha = input.hasAlpha || (!isCovered && !background.isOpaque)
         if !isCovered { output.colour = try input.colour(drawing: [background], stage: Self.name) }
-        return Plan(output: output, content: content, origin: origin, footing: input.footing(drawnAt: content))
+        return Plan(
+            output: output, content: content, origin: origin, footing: input.footing(drawnAt: content), intermediates: input.scaled(to: content))
     }
 
-    package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {
-        let content = try image.scaled(to: plan.content).inColour(plan.output.colour)
+    package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         let frame = plan.output.size
-        let left = max(0, plan.origin.x)
-        let top = max(0, plan.origin.y)
-        let right = min(content.width, plan.origin.x + frame.width)
-        let bottom = min(content.height, plan.origin.y + frame.height)
-        let visible = plan.output.hasAlpha ? try content.addingAlpha() : content
-        let colour = try context.valuesWithAlpha(of: background, in: visible)
-        guard left < right, top < bottom else {
+        let scaled = try picture.scaled(to: plan.content).promoted(to: plan.output.colour)
+        let content = plan.output.hasAlpha ? try scaled.addingAlpha() : scaled
+        guard let part = PixelBox(plan.origin, frame).intersection(with: content.size) else {
             // All of the content is scrolled out of sight.
-            let pixel = try visible.extractArea(left: 0, top: 0, width: 1, height: 1)
-            let painted = try pixel.linear(Array(repeating: 0, count: pixel.bands), colour).rint().cast(visible.format)
-            return try painted.copy(interpretation: visible.interpretation).embedded(at: PixelOffset(0, 0), in: frame, background: colour)
+            return try content.filled(with: background, size: frame, hasAlpha: content.hasAlpha)
         }
-        let part = try visible.extractArea(left: left, top: top, width: right - left, height: bottom - top)
-        guard part.width != frame.width || part.height != frame.height else { return part }
-        return try part.embedded(at: PixelOffset(left - plan.origin.x, top - plan.origin.y), in: frame, background: colour)
+        let visible = try content.cropped(to: part)
+        guard part.size != frame else { return visible }
+        let place = PixelOffset(part.offset.x - plan.origin.x, part.offset.y - plan.origin.y)
+        return try visible.onCanvas(frame, at: place, background: visible.componentsWithAlpha(of: background))
     }
 }
 
@@ -109,36 +103,4 @@ struct Scroll {
     }
 
     private func clamped(_ offset: Int) -> Int { max(-before, min(offset, content + after - frame)) }
-}
-
-/// A rectangle: `{ x: 0, y: 100, width: 320, height: 44 }`.
-package struct Rectangle: ParameterValue, ParameterGroup {
-    let x, y: Length
-    let width, height: Extent
-
-    package init(_ p: inout Parameters) {
-        x = p.optional("x", .points(0), "Its left edge.")
-        y = p.optional("y", .points(0), "Its top edge.")
-        width = p.required("width", "Its width.")
-        height = p.required("height", "Its height.")
-    }
-
-    package static var expectation: String { "a rectangle such as { x: 0, y: 100, width: 320, height: 44 }" }
-    package static var schema: JSONValue { mappingSchema() }
-    package static var placeholder: Rectangle { Rectangle(x: .points(0), y: .points(0), width: .placeholder, height: .placeholder) }
-    package var written: String { "{ x: \(x.written), y: \(y.written), width: \(width.written), height: \(height.written) }" }
-    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Rectangle? {
-        Parameters.read(Rectangle.self, from: node, owner: "the rectangle", &log)
-    }
-
-    init(x: Length, y: Length, width: Extent, height: Extent) {
-        (self.x, self.y, self.width, self.height) = (x, y, width, height)
-    }
-
-    /// In pixels; percentages are of a picture.
-    func pixels(of size: PixelSize, scale: Int) -> PixelBox {
-        PixelBox(
-            PixelOffset(x.pixels(of: size.width, scale: scale), y.pixels(of: size.height, scale: scale)),
-            PixelSize(width.pixels(of: size.width, scale: scale), height.pixels(of: size.height, scale: scale)))
-    }
 }

@@ -47,15 +47,6 @@ package struct Operation: ~Copyable {
         return Image(owning: image)
     }
 
-    /// The number that an output argument holds.
-    package func double(_ output: String) throws(VipsError) -> Double {
-        switch parameter(output)?.kind {
-        case CVIPS_KIND_DOUBLE: return cvips_get_double(pointer, output)
-        case CVIPS_KIND_INT: return Double(cvips_get_int(pointer, output))
-        default: throw VipsError(reason: .unknownArgument, operation: name, message: "has no number output '\(output)'")
-        }
-    }
-
     private func parameter(_ key: String) -> CVipsParameter? {
         var parameter = CVipsParameter()
         return cvips_parameter(pointer, key, &parameter) != 0 ? parameter : nil

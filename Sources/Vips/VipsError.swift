@@ -11,8 +11,6 @@ package struct VipsError: Error, Equatable, CustomStringConvertible {
         case wrongType
         /// The number is outside the argument's range, or the nickname is not one of its enum's.
         case outOfRange
-        /// The evaluation was stopped by its deadline or by a cancel.
-        case stopped
         /// The operation ran and failed.
         case failed
     }

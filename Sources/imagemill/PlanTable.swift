@@ -47,12 +47,12 @@ struct PlanTable {
         return String(row.reversed().drop { $0 == " " }.reversed())
     }
 
-    private func sizes(_ geometry: Geometry) -> String { geometry.description + frames(geometry.frames) }
+    private func sizes(_ geometry: PictureInfo) -> String { geometry.description + frames(geometry.frames) }
 
     private func frames(_ count: Int) -> String { count > 1 ? " × \(count) frames" : "" }
 
-    private func colours(_ geometry: Geometry) -> String {
-        "\(geometry.colour.rawValue)\(geometry.hasAlpha ? " with alpha" : "")\(geometry.depth == .sixteen ? ", 16 bit" : "")"
+    private func colours(_ geometry: PictureInfo) -> String {
+        geometry.pixels.description
     }
 
     private func padded(_ text: String, _ width: Int) -> String {
@@ -84,7 +84,7 @@ struct PlanTable {
         ])
     }
 
-    private func json(_ geometry: Geometry) -> JSONValue {
+    private func json(_ geometry: PictureInfo) -> JSONValue {
         [
             "width": .int(geometry.size.width), "height": .int(geometry.size.height), "exact": .bool(geometry.certainty == .exact),
             "frames": .int(geometry.frames), "alpha": .bool(geometry.hasAlpha), "colour": .string(geometry.colour.rawValue),

@@ -70,7 +70,7 @@ import Testing
     func deaf() throws {
         let message = PipelineMessage(id: 1, name: "p.yaml", text: String(repeating: "#", count: 4 << 20), assets: [], limits: Limits())
         for isCancelled in [false, true] {
-            let worker = try WorkerProcess(shell("exec sleep 60"))
+            let worker = try WorkerProcess(WorkerStarter(shell("exec sleep 60")))
             let cancellation = Cancellation()
             if isCancelled {
                 runOnNewThread {

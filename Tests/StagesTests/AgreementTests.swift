@@ -78,14 +78,14 @@ struct AgreementTests {
         }
         let step = try #require(try steps(stage, for: images, assets: assets).last)
         let rendered = try step.render(
-            Frames(images: images, delays: [40, 50, 60], repeatCount: 2), in: RenderContext(scale: 1, assets: assets))
-        #expect(rendered.images.count == 3)
+            Frames(images.map { try Picture(decoded: $0) }, delays: [40, 50, 60], repeatCount: 2), in: RenderContext(scale: 1, assets: assets))
+        #expect(rendered.pictures.count == 3)
         #expect(step.output.frames == 3)
         #expect(rendered.delays == [40, 50, 60])
         #expect(rendered.repeatCount == 2)
-        for image in rendered.images { expectAgreement(image, step) }
+        for picture in rendered.pictures { expectAgreement(picture, step) }
         let first = try render(stage, images[0], assets: assets).pixels
-        #expect(try PixelGrid(rendered.images[0]) == first, "a frame is what the picture alone would be")
+        #expect(try PixelGrid(rendered.pictures[0].image) == first, "a frame is what the picture alone would be")
     }
 
     @Test func `no stage leaves a libvips object behind`() throws {

@@ -13,7 +13,7 @@ import Vips
     @Test("The frames are the pictures in their order, a thirtieth of a second each")
     func frames() throws {
         let joined = try join("animate", try pictures(6), save: "webp")
-        #expect(try joined.frames.images.map { try $0.getpoint(x: 0, y: 0)[0] } == [0, 1, 2, 3, 4, 5])
+        #expect(try joined.frames.pictures.map { try $0.image.getpoint(x: 0, y: 0)[0] } == [0, 1, 2, 3, 4, 5])
         #expect(joined.frames.delays == [33, 34, 33, 33, 34, 33])
         #expect(joined.frames.repeatCount == 0)
     }
@@ -30,7 +30,7 @@ import Vips
         arguments: [("{ from: 2, to: 4 }", [1, 2, 3]), ("{ from: 5 }", [4, 5]), ("{ to: 1 }", [0])])
     func range(range: String, expected: [Double]) throws {
         let joined = try join("animate: { range: \(range) }", try pictures(6), save: "gif")
-        #expect(try joined.frames.images.map { try $0.getpoint(x: 0, y: 0)[0] } == expected)
+        #expect(try joined.frames.pictures.map { try $0.image.getpoint(x: 0, y: 0)[0] } == expected)
         #expect(joined.frames.delays.count == (expected.count == 1 ? 0 : expected.count))
     }
 
@@ -53,8 +53,8 @@ import Vips
     @Test("Frames are cropped and resized as one")
     func asOne() throws {
         let joined = try join("animate\ncrop: { width: 4, height: 4 }\nresize: { width: 2 }", try pictures(5), save: "webp")
-        #expect(joined.frames.images.count == 5)
-        #expect(joined.frames.images.allSatisfy { ($0.width, $0.height) == (2, 2) })
+        #expect(joined.frames.pictures.count == 5)
+        #expect(joined.frames.pictures.allSatisfy { ($0.width, $0.height) == (2, 2) })
         #expect(joined.frames.delays.count == 5)
     }
 }

@@ -13,7 +13,7 @@ struct CompositeTests {
     func `the picture alone on its canvas is the picture`(kind: PictureKind) throws {
         let picture = try TestPicture.coded(width: 20, height: 14, kind: kind)
         let result = try render(layers("{ source: true }"), picture)
-        let opaque = try PixelGrid(kind.hasAlpha ? picture : picture.addingAlpha())
+        let opaque = try PixelGrid(Picture(decoded: picture).addingAlpha().image)
         let difference = try #require(result.pixels.largestDifference(to: opaque))
         // Where there is no alpha there is no colour either.
         if !kind.hasAlpha { #expect(difference == 0) }
@@ -75,13 +75,13 @@ struct CompositeTests {
         for kind in [PictureKind(), PictureKind(hasAlpha: true), PictureKind(hasAlpha: true, isDeep: true)] {
             let picture = try TestPicture.coded(width: 26, height: 18, kind: kind)
             let frame = "frame: { width: 31, height: 13, mode: \(mode.rawValue)\(how) }"
-            let alone = try PixelGrid(render(frame, picture).image.addingAlpha())
+            let alone = try PixelGrid(Picture(decoded: render(frame, picture).image).addingAlpha().image)
             let layered = try render("composite: { width: 31, height: 13, layers: [ { source: true, stages: [ { \(frame) } ] } ] }", picture).pixels
             #expect(BlendReference.difference(layered, alone) == 0, "\(kind)")
             guard !kind.isDeep else { continue }
             // Assets have alpha from the beginning.
-            let asset = try TestPicture.coded(width: 26, height: 18, kind: kind).addingAlpha()
-            let expected = try PixelGrid(render(frame, asset).image.addingAlpha())
+            let asset = try Picture(decoded: TestPicture.coded(width: 26, height: 18, kind: kind)).addingAlpha().image
+            let expected = try PixelGrid(Picture(decoded: render(frame, asset).image).addingAlpha().image)
             let canvas = try TestPicture.solid([0, 0, 0, 0], width: 31, height: 13)
             let overlaid = try render("overlay: { image: a, stages: [ { \(frame) } ] }", canvas, assets: TestAssets(images: ["a": asset])).pixels
             #expect(BlendReference.difference(overlaid, expected) == 0, "\(kind) overlaid")

@@ -10,7 +10,7 @@ import Vips
 struct Joined {
     let frames: Frames
     let plan: Pipeline.Plan
-    var image: Image { frames.images[0] }
+    var image: Image { frames.pictures[0].image }
     var pixels: PixelGrid { get throws { try PixelGrid(image) } }
 }
 
@@ -45,16 +45,16 @@ func join(
         plan = try planSet(stages, images, scale: scale, names: names, save: save, measurements: [path: measurement]).plan
     }
     let frames = try run(plan.renditions[0].steps, try ready(images, plan, context), context)
-    for image in frames.images { expectAgreement(image, try #require(plan.renditions[0].steps.last), sourceLocation) }
-    #expect(frames.images.count == plan.renditions[0].output.frames, sourceLocation: sourceLocation)
+    for picture in frames.pictures { expectAgreement(picture, try #require(plan.renditions[0].steps.last), sourceLocation) }
+    #expect(frames.pictures.count == plan.renditions[0].output.frames, sourceLocation: sourceLocation)
     return Joined(frames: frames, plan: plan)
 }
 
 private func ready(_ images: [Image], _ plan: Pipeline.Plan, _ context: RenderContext) throws -> Frames {
     let common = try #require(plan.renditions[0].steps.first).input
     return Frames(
-        images: try zip(images, plan.members).map { image, member in
-            try run(member.own[0], Frames(images: [image]), context).images[0].alike(common).inMemory()
+        try zip(images, plan.members).map { image, member in
+            try run(member.own[0], Frames([Picture(decoded: image)]), context).pictures[0].unified(to: common.pixels).inMemory()
         })
 }
 

@@ -22,12 +22,12 @@ func render(
 ) throws -> Rendered {
     let steps = try steps(stages, for: [image], scale: scale, pixelsPerPoint: pixelsPerPoint, assets: assets)
     let context = RenderContext(scale: scale, assets: assets)
-    var frames = Frames(images: [image])
+    var frames = Frames([try Picture(decoded: image)])
     for step in steps {
         frames = try step.render(frames, in: context)
-        expectAgreement(frames.images[0], step, sourceLocation)
+        expectAgreement(frames.pictures[0], step, sourceLocation)
     }
-    let result = frames.images[0]
+    let result = frames.pictures[0].image
     return Rendered(image: result, step: try #require(steps.last), pixels: try PixelGrid(result))
 }
 
@@ -46,16 +46,17 @@ func steps(
     return plan.renditions[0].steps
 }
 
-/// Plan and render never disagree.
-func expectAgreement(_ image: Image, _ step: Step, _ sourceLocation: SourceLocation = #_sourceLocation) {
+/// Plan and render never disagree, and what is said of the pixels is true of them.
+func expectAgreement(_ picture: Picture, _ step: Step, _ sourceLocation: SourceLocation = #_sourceLocation) {
     let plan = step.output
-    let planned = "\(plan.size) \(plan.bands) bands, alpha \(plan.hasAlpha), \(plan.depth)"
-    let depth = image.format == .ushort ? "sixteen" : image.format == .uchar ? "eight" : image.format.rawValue
-    let found = "\(image.width)×\(image.height) \(image.bands) bands, alpha \(image.hasAlpha), \(depth)"
-    #expect(found == planned, "'\(step.name)' on \(step.input.size)", sourceLocation: sourceLocation)
+    let found = "\(picture.size) in \(picture.pixels)"
+    #expect(found == "\(plan.size) in \(plan.pixels)", "'\(step.name)' on \(step.input.size)", sourceLocation: sourceLocation)
+    let image = picture.image
     let isDeep = plan.depth == .sixteen
     let meaning = plan.colour == .grey ? (isDeep ? "grey16" : "b-w") : (isDeep ? "rgb16" : "srgb")
     #expect(image.interpretation == meaning, "'\(step.name)' on \(step.input.size)", sourceLocation: sourceLocation)
+    #expect(image.format == (isDeep ? .ushort : .uchar), "'\(step.name)' on \(step.input.size)", sourceLocation: sourceLocation)
+    #expect((image.bands, image.hasAlpha) == (plan.bands, plan.hasAlpha), "'\(step.name)' on \(step.input.size)", sourceLocation: sourceLocation)
 }
 
 /// Assets that were made in the test.
@@ -69,9 +70,9 @@ struct TestAssets: AssetProvider {
         }
     }
 
-    func image(_ asset: AssetPath, size: PixelSize) throws -> Image {
-        try (try #require(images[asset.path])).scaled(to: size).inMemory()
+    func picture(_ asset: AssetPath, size: PixelSize) throws -> Picture {
+        try Picture(decoded: try #require(images[asset.path])).scaled(to: size).inMemory()
     }
 
-    func image(_ key: KeptImageKey, make: () throws -> Image) throws -> Image { try make().inMemory() }
+    func picture(_ key: KeptPictureKey, make: () throws -> Picture) throws -> Picture { try make().inMemory() }
 }

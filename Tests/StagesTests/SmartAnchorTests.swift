@@ -22,14 +22,14 @@ struct SmartAnchorTests {
     }
 
     @Test(arguments: PictureKind.all.filter { $0.hasAlpha && !$0.isGrey })
-    func `A6: what is transparent is seen on white`(kind: PictureKind) throws {
+    func `what is transparent is seen on white`(kind: PictureKind) throws {
         let factor = kind.maximum / 255
         // Dark and busy: on black there would be nothing to see.
         let picture = try TestPicture.make(width: 300, height: 120, kind: kind) { x, y in
             guard (230..<260).contains(x), (40..<80).contains(y) else { return [0, 0, 0, 0] }
             return ((x / 3 + y / 3) % 2 == 0 ? [60, 0, 0, 255] : [0, 0, 0, 255]).map { $0 * factor }
         }
-        let part = try picture.part(of: PixelSize(80, 120), by: Anchor(.attention))
+        let part = try Picture(decoded: picture).part(of: PixelSize(80, 120), by: Anchor(.attention))
         guard case .box(let left, _, let width, _) = part else { return #expect(Bool(false)) }
         #expect(left * 300 <= 230 && (left + width) * 300 >= 260, "from \(left * 300), \(width * 300) wide")
     }
@@ -49,9 +49,9 @@ struct SmartAnchorTests {
             let facts = SourceFacts(format: .png, size: PixelSize(200, 170))
             let context = RenderContext(scale: 1, assets: TestAssets())
             let (path, _, step) = try #require(planner.firstUnmeasured(in: planner.plan(facts, pixelsPerPoint: 1), [:]))
-            let measurement = try #require(try step.measure(Frames(images: [picture]), in: context))
+            let measurement = try #require(try step.measure(Frames([Picture(decoded: picture)]), in: context))
             let exact = try planner.plan(facts, pixelsPerPoint: 1, measurements: [path: measurement]).renditions[0].steps[0]
-            let result = try PixelGrid(exact.render(Frames(images: [picture]), in: context).images[0])
+            let result = try PixelGrid(exact.render(Frames([Picture(decoded: picture)]), in: context).pictures[0].image)
             let seen = result.values.indices.filter { $0 % 3 == 0 && abs(result.values[$0] - 120) > 20 }.count
             #expect(seen > 30 * 30 * 3 / 4, "\(stage): \(seen) of 900 pixels are seen")
         }

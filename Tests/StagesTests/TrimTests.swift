@@ -19,13 +19,13 @@ struct TrimTests {
         #expect(bound.renditions[0].output.certainty == .atMost)
         let (path, before, step) = try #require(planner.firstUnmeasured(in: bound, [:]))
         #expect(before.isEmpty)
-        let measurement = try #require(try step.measure(Frames(images: images), in: context))
+        let measurement = try #require(try step.measure(Frames(images.map { try Picture(decoded: $0) }), in: context))
         let exact = try planner.plan(facts, pixelsPerPoint: 1, measurements: [path: measurement]).renditions[0].steps[0]
         #expect(exact.output.certainty == .exact)
-        let result = try exact.render(Frames(images: images), in: context).images[0]
+        let result = try exact.render(Frames(images.map { try Picture(decoded: $0) }), in: context).pictures[0]
         expectAgreement(result, exact)
         let box = try #require((exact.plan as? Trim.Plan)?.box)
-        return ([box.offset.x, box.offset.y, box.size.width, box.size.height], try PixelGrid(result))
+        return ([box.offset.x, box.offset.y, box.size.width, box.size.height], try PixelGrid(result.image))
     }
 
     /// A box of one colour on a ground of another.

@@ -53,10 +53,13 @@ package struct BatchDocument: Decodable, Sendable {
         package let attempt: Int
         /// Bytes that the worker had at most.
         package let peakMemory: Int?
+        /// Bytes that it was expected to have at most.
+        package let predictedMemory: Int?
 
         private enum CodingKeys: String, CodingKey {
             case schema, status, pipeline, source, renditions, warnings, error, attempt
             case peakMemory = "peak-memory-bytes"
+            case predictedMemory = "predicted-memory-bytes"
         }
     }
 

@@ -78,7 +78,7 @@ import Testing
     static let kinds: [Kind] = ResamplingKernel.allCases.flatMap { kernel in
         [(1, 8), (2, 8), (3, 8), (4, 8), (1, 16), (3, 16), (4, 16)].flatMap { bands, depth in
             // Less, more, one side only, a single pixel, and larger than a vector's and a strip's multiple.
-            [(17, 11), (1, 1), (90, 40), (53, 5), (7, 37), (33, 64)].map { Kind(bands: bands, depth: depth, kernel: kernel, size: $0) }
+            [(17, 11), (1, 1), (90, 40), (53, 5), (7, 37), (33, 64), (5, 190)].map { Kind(bands: bands, depth: depth, kernel: kernel, size: $0) }
         }
     }
 
@@ -109,6 +109,49 @@ import Testing
         let expected = try reference(image, to: 4, 13, .lanczos3, full: 255)
         let found = try values(image.resampled(to: ResamplingTarget(width: 4, height: 13)))
         for (a, b) in zip(found, expected) { #expect(abs(a - b) <= 0.51) }
+    }
+
+    @Test("Gathered rows come out as scattered ones, to the last bit, whatever the sides and however the rows come in")
+    func gathering() throws {
+        for (width, height, newWidth, newHeight) in [(7, 1, 9, 50), (40, 3, 11, 200), (5, 64, 5, 65), (33, 17, 70, 34), (12, 40, 6, 9), (1, 2, 1, 7)]
+        {
+            let source = (0..<height).map { y in (0..<width * 3).map { Float(($0 * 7919 + y * 104_729) % 65_536) } }
+            let target = ResamplingTarget(width: newWidth, height: newHeight)
+            for instructions in Set([CRESAMPLE_BASELINE.rawValue, cresample_best_instructions().rawValue]) {
+                let results = try [(false, 16), (true, 16), (true, 1), (true, 5)].map { gathers, together in
+                    let resampler = Resampler(
+                        from: Sides(width: width, height: height), bands: 3, to: target, instructions: CResampleInstructions(instructions),
+                        gathers: gathers)
+                    let stride = paddedLength(width * 3)
+                    var rows: [[Float]] = []
+                    // The second time as another frame.
+                    for _ in 0..<2 {
+                        resampler.restart()
+                        for top in Swift.stride(from: 0, to: height, by: together) {
+                            let range = top..<min(height, top + together)
+                            var strip = [Float](repeating: 0, count: stride * together)
+                            for y in range { strip.replaceSubrange((y - top) * stride..<(y - top) * stride + width * 3, with: source[y]) }
+                            try resampler.take(strip, range) { row, y throws(VipsError) in
+                                #expect(y == rows.count % newHeight)
+                                rows.append((0..<newWidth * 3).map { row[$0] })
+                            }
+                        }
+                    }
+                    return rows
+                }
+                #expect(results[0].count == 2 * newHeight)
+                #expect(results.dropFirst().allSatisfy { $0 == results[0] }, "\(width)×\(height) to \(newWidth)×\(newHeight)")
+            }
+        }
+    }
+
+    @Test(
+        "A few rows are held, whatever the factor", arguments: [(4000, 1, 4000, 4000), (10, 10_000, 10, 3), (3000, 2, 1, 9000), (1, 4000, 4000, 1)])
+    func held(sides: (Int, Int, Int, Int)) {
+        let resampler = Resampler(
+            from: Sides(width: sides.0, height: sides.1), bands: 4, to: ResamplingTarget(width: sides.2, height: sides.3),
+            instructions: CRESAMPLE_BASELINE)
+        #expect(resampler.heldFloats <= 16 * (paddedLength(sides.0 * 4) + paddedLength(sides.2 * 4)))
     }
 
     @Test("Several sizes at once are what each is alone, and the same size is the same picture to the last bit")

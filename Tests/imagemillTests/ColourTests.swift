@@ -144,6 +144,20 @@ import Vips
         #expect(try await runner.inspect("out/grey.png", by: "pngload_source") { try $0.getpoint(x: 0, y: 0) } == [255, 0, 0])
     }
 
+    @Test("A grey cut-out that is saved without alpha gets the colour that it is drawn on, at 8 and at 16 bits")
+    func greyOnColour() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/grey.png", as: "pngsave_target") { try TestPicture.solid([128, 0], width: 16, height: 16) }
+        try await runner.save("in/deep.png", as: "pngsave_target") {
+            try TestPicture.make(width: 16, height: 16, kind: PictureKind(isGrey: true, hasAlpha: true, isDeep: true)) { _, _ in [30_000, 0] }
+        }
+        #expect(try await runner.render(save: "{ format: jpeg, quality: 100, background: '#ff0000' }").exit == 0)
+        for name in ["grey", "deep"] {
+            let corner = try await runner.inspect("out/\(name).jpg", by: "jpegload_source") { try $0.getpoint(x: 1, y: 1) }
+            #expect(corner.count == 3 && zip(corner, [255, 0, 0]).allSatisfy { abs($0 - $1) <= 2 }, "\(corner)")
+        }
+    }
+
     @Test("A kept profile stays in the file, and colours are drawn in it")
     func keptProfile() async throws {
         let runner = try CommandRunner()

@@ -64,6 +64,19 @@ struct StageExample: Sendable, CustomStringConvertible {
         #expect(Set(grid.values.filter { $0 % 257 != 0 }).count > 20)
     }
 
+    @Test(
+        "A stage that reads rows out of order follows shared stages that stream them",
+        arguments: ["rotate: { angle: 90 }", "flip: { axis: vertical }"])
+    func outOfOrder(stage: String) async throws {
+        let runner = try CommandRunner()
+        // Taller than what libvips keeps of a picture that it reads once.
+        try runner.folder.write(try await SamplePicture.noise(width: 300, height: 2500), to: "in/a.jpg")
+        let stages = "stages: [ { crop: { width: 50%, height: 90%, anchor: top } } ]"
+        let result = try await runner.render(stages: "[ { \(stage) } ]", save: "{ format: png, compression: 1 }", more: stages)
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(try await runner.size(of: "out/a.png").sorted() == [150, 2250])
+    }
+
     /// As many pictures as the examples speak of.
     private func sources(_ stage: StageExample) -> [String] { stage.isForSets ? (1...12).map { "set/\($0)" } : ["a"] }
 

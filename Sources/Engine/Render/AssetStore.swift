@@ -1,19 +1,18 @@
 // The pictures that a pipeline draws: decoded once, and kept at the sizes that are asked for.
 import Pipeline
 import Stages
-import Vips
 
 final class AssetStore: AssetProvider {
     private(set) var facts: [String: AssetFacts] = [:]
-    private var originals: [String: Image] = [:]
-    private var kept: [Key: Image] = [:]
+    private var originals: [String: Picture] = [:]
+    private var kept: [Key: Picture] = [:]
     private var keptBytes = 0
     /// Most pipelines draw an asset at one or two sizes, those with percentages at as many as there are sources.
-    private static let mostKeptBytes = 64 << 20
+    private static let mostKeptBytes = CostModel.keptAssets
 
     private enum Key: Hashable {
         case asset(String, PixelSize)
-        case made(KeptImageKey)
+        case made(KeptPictureKey)
     }
 
     /// Decodes an asset: upright, in sRGB with 8 bits.
@@ -24,14 +23,14 @@ final class AssetStore: AssetProvider {
             throw Failure(.tooManyPixels, stage: "decode", "the asset has \(header.size) pixels; the limit is \(Limits().maximumPixels)")
         }
         let decoded = try source.reopened(shrink: 1, tolerance: .nothing).inMemory()
-        let converted = try ColourConversion(policy: .srgb, profiles: ProfileBook()).convert(decoded.upright(orientation: header.orientation)).image
-        let image = try converted.colourspace(converted.bands <= 2 ? "b-w" : "srgb").inMemory()
-        originals[message.path] = image
-        let size = PixelSize(image.width, image.height)
-        facts[message.path] = AssetFacts(size: size, pixelsPerPoint: message.pixelsPerPoint, isGrey: image.bands <= 2)
+        let converted = try ColourConversion(policy: .srgb, profiles: ProfileBook()).convert(decoded.upright(orientation: header.orientation)).picture
+        let picture = try converted.inEightBits().inMemory()
+        originals[message.path] = picture
+        facts[message.path] = AssetFacts(
+            size: picture.size, pixelsPerPoint: message.pixelsPerPoint, isGrey: picture.pixels.colour == .grey)
     }
 
-    func image(_ asset: AssetPath, size: PixelSize) throws -> Image {
+    func picture(_ asset: AssetPath, size: PixelSize) throws -> Picture {
         try keeping(.asset(asset.path, size)) {
             guard let original = originals[asset.path] else {
                 throw Failure(.internal, stage: "overlay", "the asset '\(asset.path)' was not opened")
@@ -40,17 +39,17 @@ final class AssetStore: AssetProvider {
         }
     }
 
-    func image(_ key: KeptImageKey, make: () throws -> Image) throws -> Image { try keeping(.made(key), make) }
+    func picture(_ key: KeptPictureKey, make: () throws -> Picture) throws -> Picture { try keeping(.made(key), make) }
 
     /// A picture that was made before, or is made now and kept if there is room.
-    private func keeping(_ key: Key, _ make: () throws -> Image) throws -> Image {
-        if let image = kept[key] { return image }
-        let image = try make().inMemory()
-        let bytes = image.width * image.height * image.bands
-        guard bytes <= Self.mostKeptBytes else { return image }
+    private func keeping(_ key: Key, _ make: () throws -> Picture) throws -> Picture {
+        if let picture = kept[key] { return picture }
+        let picture = try make().inMemory()
+        let bytes = picture.size.area * picture.pixels.bytes
+        guard bytes <= Self.mostKeptBytes else { return picture }
         if keptBytes + bytes > Self.mostKeptBytes { (kept, keptBytes) = ([:], 0) }
-        kept[key] = image
+        kept[key] = picture
         keptBytes += bytes
-        return image
+        return picture
     }
 }

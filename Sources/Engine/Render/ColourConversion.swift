@@ -10,11 +10,10 @@ struct ColourConversion {
     let policy: ProfilePolicy
     let profiles: ProfileBook
 
-    func convert(_ image: Image) throws -> (image: Image, warnings: [Warning]) {
-        if policy == .keep { return (image, []) }
-        let assessment = try assessment(of: image)
-        let converted = try convert(image, assessment)
-        return (try converted.removingMetadata(["icc-profile-data"]), warnings(image, assessment))
+    func convert(_ picture: Picture) throws -> (picture: Picture, warnings: [Warning]) {
+        if policy == .keep { return (picture, []) }
+        let assessment = try assessment(of: picture)
+        return (try convert(picture, assessment), warnings(picture, assessment))
     }
 
     /// What an embedded profile is good for.
@@ -25,41 +24,44 @@ struct ColourConversion {
         case different(isWide: Bool)
     }
 
-    private func assessment(of image: Image) throws -> Assessment {
-        guard let profile = image.blob("icc-profile-data") else { return .missing }
-        let bands = image.bands - (image.hasAlpha ? 1 : 0)
+    private func assessment(of picture: Picture) throws -> Assessment {
+        guard let profile = picture.profile else { return .missing }
+        let bands = picture.pixels.colour.bands
         if let known = profiles.assessment(of: profile, bands: bands) { return known }
         let found = try VipsLibrary.settingMessagesAside { try assess(profile, bands: bands) }
         profiles.add(found, for: profile, bands: bands)
         return found
     }
 
-    private func convert(_ image: Image, _ assessment: Assessment) throws -> Image {
-        let depth = image.format == .uchar ? 8 : 16
-        let space = depth == 16 ? "rgb16" : "srgb"
-        let grey = depth == 16 ? "grey16" : "b-w"
-        switch (image.interpretation, assessment) {
-        case ("cmyk", .different): return try image.iccTransform(to: "srgb", depth: depth)
-        // libvips brings a common press profile.
-        case ("cmyk", _): return try image.iccTransform(to: "srgb", input: "cmyk", depth: depth)
-        case ("b-w", .different), ("grey16", .different): return try image.iccTransform(to: "srgb", depth: depth).colourspace(grey)
-        case ("b-w", _), ("grey16", _): return try image.colourspace(grey)
-        case (_, .different): return try image.iccTransform(to: "srgb", depth: depth)
-        default: return image.interpretation == space ? image : try image.colourspace(space)
-        }
+    private func convert(_ picture: Picture, _ assessment: Assessment) throws -> Picture {
+        let image = picture.image
+        let colour: ColourModel = picture.pixels.colour == .grey ? .grey : .rgb
+        let target = PixelFormat(colour, picture.pixels.depth == .eight ? .eight : .sixteen, hasAlpha: picture.hasAlpha)
+        let depth = 8 * target.depth.bytes
+        let converted =
+            switch (picture.pixels.colour, assessment) {
+            // libvips brings a common press profile.
+            case (.cmyk, .missing), (.cmyk, .unusable), (.cmyk, .standard): try image.iccTransform(to: "srgb", input: "cmyk", depth: depth)
+            case (.cmyk, .different), (.rgb, .different), (.lab, .different): try image.iccTransform(to: "srgb", depth: depth)
+            case (.grey, .different): try image.iccTransform(to: "srgb", depth: depth).colourspace(target.interpretation)
+            case (.lab, _): try image.colourspace(target.interpretation)
+            case (.grey, _), (.rgb, _): image
+            }
+        return try picture.converted(converted, to: target)
     }
 
-    private func warnings(_ image: Image, _ assessment: Assessment) -> [Warning] {
-        switch assessment {
+    private func warnings(_ picture: Picture, _ assessment: Assessment) -> [Warning] {
+        let isPress = picture.pixels.colour == .cmyk
+        return switch assessment {
         case .different(isWide: true):
             [Warning(.wideGamutClipped, "the picture's profile holds colours beyond sRGB; they are moved to the nearest")]
         case .unusable:
             [
                 Warning(
                     .badProfile,
-                    "the embedded colour profile cannot be used; \(image.interpretation == "cmyk" ? "a press profile" : "sRGB") is assumed")
+                    "the embedded colour profile cannot be used; \(isPress ? "a press profile" : "sRGB") is assumed")
             ]
-        case .missing where image.interpretation == "cmyk":
+        case .missing where isPress:
             [Warning(.noProfile, "the picture has CMYK colours and no profile; a common press profile is assumed")]
         case .missing, .standard, .different(isWide: false): []
         }

@@ -1,5 +1,6 @@
 // The source in the worker: its descriptor, what its header says, and the picture that was opened to read it.
 import Pipeline
+import Stages
 import Vips
 
 /// A source whose header was read.
@@ -7,37 +8,37 @@ final class ProbedSource {
     let facts: SourceFacts
     private let file: OpenFile
     /// Opened for the header, its pixels not read yet. They come once, so it is used once.
-    private var opened: Image?
+    private var opened: Picture?
 
     init(_ file: OpenFile, format: SourceFormat) throws {
         self.file = file
         guard !isPlainYCbCr(format, try file.byteSource()) else {
             throw Failure(.unsupportedColour, stage: "read", "expected grey, RGB, CMYK or Lab, found YCbCr without JPEG's compression")
         }
-        let image = try Loader.open(file, format: format, shrink: 1, allFrames: true, tolerance: .nothing)
-        var facts = try Loader.facts(of: format, image)
+        let picture = try Loader.open(file, format: format, shrink: 1, allFrames: true, tolerance: .nothing)
+        var facts = Loader.facts(of: format, picture)
         facts.bytes = try file.status().bytes
         self.facts = facts
-        opened = image
+        opened = picture
     }
 
     /// The picture, ready to be decoded as planned.
-    func image(_ load: LoadPlan, tolerance: Tolerance) throws -> Image {
+    func picture(_ load: LoadPlan, tolerance: Tolerance) throws -> Picture {
         let isOpened = load.shrink == 1 && load.loadsAllFrames == facts.isAnimated && tolerance == .nothing
-        if isOpened, let image = opened {
+        if isOpened, let picture = opened {
             opened = nil
-            return image
+            return picture
         }
         opened = nil
         return try reopened(shrink: load.shrink, allFrames: load.loadsAllFrames, tolerance: tolerance)
     }
 
     /// The picture from the beginning again.
-    func reopened(shrink: Int, allFrames: Bool = false, tolerance: Tolerance) throws -> Image {
-        let image = try Loader.open(file, format: facts.format, shrink: shrink, allFrames: allFrames, tolerance: tolerance)
+    func reopened(shrink: Int, allFrames: Bool = false, tolerance: Tolerance) throws -> Picture {
+        let picture = try Loader.open(file, format: facts.format, shrink: shrink, allFrames: allFrames, tolerance: tolerance)
         // libheif looks past the end of a good file to learn its size, and libvips leaves that in its error buffer.
         if facts.format == .heic || facts.format == .avif { _ = VipsLibrary.takeErrors() }
-        return image
+        return picture
     }
 
     /// Warnings about frames or rows of the file that the rendition lacks.

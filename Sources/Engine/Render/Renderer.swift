@@ -15,12 +15,12 @@ struct Renderer {
     /// Renders renditions of the plan, by their places in it, each into its descriptor.
     func render(_ source: ProbedSource, _ wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
         let trial = DecoderTrial {
-            try source.reopened(shrink: plan.load.shrink, allFrames: plan.load.loadsAllFrames, tolerance: pipeline.tolerance).evaluated()
+            try source.reopened(shrink: plan.load.shrink, allFrames: plan.load.loadsAllFrames, tolerance: pipeline.tolerance).image.evaluated()
         }
-        let image = try source.image(plan.load, tolerance: pipeline.tolerance)
-        let metadata = SourceMetadata(image)
+        let picture = try source.picture(plan.load, tolerance: pipeline.tolerance)
+        let metadata = SourceMetadata(picture.image)
         let missing = try source.warnings(pipeline.tolerance)
-        let (starts, warnings) = try judging(trial) { try self.starts(from: image) }
+        let (starts, warnings) = try judging(trial) { try self.starts(from: picture) }
         // What is missing of a file was said already.
         let judge = missing.contains { $0.code == .sourceTruncated } ? nil : trial
         return try render(Beginning(starts: starts, metadata: metadata, warnings: warnings + missing), wanted, to: outputs, judge)
@@ -67,66 +67,67 @@ struct Renderer {
 
     /// The source with all its pixels in memory, as the first stage gets it.
     func wholePicture(_ source: ProbedSource) throws -> Frames {
-        let image = try source.reopened(shrink: 1, allFrames: plan.load.loadsAllFrames, tolerance: pipeline.tolerance).inMemory()
-        let converted = try converted(image.upright(orientation: plan.source.orientation)).image.inMemory()
-        let timing = Timing(image, frames: plan.load.loadsAllFrames ? plan.source.frames : 1)
+        let picture = try source.reopened(shrink: 1, allFrames: plan.load.loadsAllFrames, tolerance: pipeline.tolerance).inMemory()
+        let converted = try converted(picture.upright(orientation: plan.source.orientation)).picture.inMemory()
+        let timing = Timing(picture.image, frames: plan.load.loadsAllFrames ? plan.source.frames : 1)
         let single = try withoutFrames(converted)
-        return timing.frames > 1 ? try timing.frames(of: single) : Frames(images: [single])
+        return timing.frames > 1 ? try timing.frames(of: single) : Frames([single])
     }
 
     /// What each rendition begins with.
-    private func starts(from image: Image) throws -> (starts: [Frames], warnings: [Warning]) {
-        var decoded = plan.load.isHeldInMemory ? try image.inMemory() : image
+    private func starts(from picture: Picture) throws -> (starts: [Frames], warnings: [Warning]) {
+        var decoded = plan.load.isHeldInMemory ? try picture.inMemory() : picture
         if !plan.load.turnsLate { decoded = try decoded.upright(orientation: plan.source.orientation) }
         var (converted, warnings) = try converted(decoded)
         // Several renditions read it; what the conversion costs is paid once.
-        if plan.holdsShared && plan.shared.isEmpty && converted !== decoded { converted = try converted.inMemory() }
-        let timing = Timing(image, frames: plan.load.loadsAllFrames ? plan.source.frames : 1)
+        if plan.holdsShared && plan.shared.isEmpty && converted.image !== decoded.image { converted = try converted.inMemory() }
+        let timing = Timing(picture.image, frames: plan.load.loadsAllFrames ? plan.source.frames : 1)
         let single = try withoutFrames(converted)
         if plan.scalesAtOnce && plan.shared.isEmpty { return (try scaledAtOnce(single, timing), warnings) }
-        let frames = timing.frames > 1 ? try timing.frames(of: single) : Frames(images: [single])
+        let frames = timing.frames > 1 ? try timing.frames(of: single) : Frames([single])
         var shared = try run(plan.shared, on: frames, RenderContext(scale: 1, assets: assets))
-        if plan.scalesAtOnce { return (try scaledAtOnce(shared.images[0], timing), warnings) }
+        if plan.scalesAtOnce { return (try scaledAtOnce(shared.pictures[0], timing), warnings) }
         if plan.holdsShared && !plan.shared.isEmpty { shared = try shared.map { try $0.inMemory() } }
-        return (plan.renditions.map { $0.format.supportsAnimation ? shared : Frames(images: [shared.images[0]]) }, warnings)
+        return (plan.renditions.map { $0.format.supportsAnimation ? shared : Frames([shared.pictures[0]]) }, warnings)
     }
 
     /// The picture in the colours that stages work in.
-    func converted(_ image: Image) throws -> (image: Image, warnings: [Warning]) {
+    func converted(_ picture: Picture) throws -> (picture: Picture, warnings: [Warning]) {
         do {
-            return try colours.convert(image)
+            return try colours.convert(picture)
         } catch let error as VipsError {
             throw FailedOperation(.unsupportedColour, stage: "decode", "the picture's colours cannot be converted to sRGB", error)
         }
     }
 
     /// The picture at the size that each rendition's first stage scales to, while its rows pass once. That stage finds nothing left to scale.
-    private func scaledAtOnce(_ image: Image, _ timing: Timing) throws -> [Frames] {
-        let isLying = plan.load.turnsLate && plan.source.orientation >= 5
+    private func scaledAtOnce(_ picture: Picture, _ timing: Timing) throws -> [Frames] {
+        let swapsSides = plan.load.turnsLate && plan.source.orientation >= 5
         let targets = try plan.renditions.map { rendition in
-            guard let scaling = rendition.firstScaling, let kernel = ResamplingKernel(scaling.kernel) else {
+            guard let scaling = rendition.firstScaling, let kernel = ResamplingKernel(rawValue: scaling.kernel.rawValue) else {
                 throw MismatchedPlan(stage: rendition.steps.first?.name ?? "save")
             }
-            let size = isLying ? scaling.size.transposed : scaling.size
+            let size = swapsSides ? scaling.size.transposed : scaling.size
             return ResamplingTarget(width: size.width, height: size.height, kernel: kernel)
         }
         // The last pixel of a JPEG that is shrunk on load stands for what is left of the source, which may be less than a pixel.
         let shrink = Double(plan.load.shrink)
         let isFraction = plan.source.format == .jpeg && plan.load.turnsLate
         let extent = isFraction ? (Double(plan.source.size.width) / shrink, Double(plan.source.size.height) / shrink) : nil
-        return try image.resampled(to: targets, extent: extent, frames: timing.frames).map { scaled in
+        return try picture.image.resampled(to: targets, extent: extent, frames: timing.frames).map { image in
+            let scaled = picture.with(image)
             if timing.frames > 1 { return try timing.frames(of: scaled) }
-            return Frames(images: [plan.load.turnsLate ? try scaled.upright(orientation: plan.source.orientation) : scaled])
+            return Frames([plan.load.turnsLate ? try scaled.upright(orientation: plan.source.orientation) : scaled])
         }
     }
 
     /// The picture as one, whatever it says of frames and pages; checked against the header that was planned with.
-    private func withoutFrames(_ image: Image) throws -> Image {
-        guard plan.load.loadsAllFrames else { return image }
-        guard image.height == plan.source.size.height * plan.source.frames else {
+    private func withoutFrames(_ picture: Picture) throws -> Picture {
+        guard plan.load.loadsAllFrames else { return picture }
+        guard picture.height == plan.source.size.height * plan.source.frames else {
             throw Failure(.changedWhileRead, stage: "decode", "the header promised \(plan.source.frames) frames, the file has others")
         }
-        return try image.removingMetadata(["page-height", "n-pages", "delay", "loop", "gif-delay", "gif-loop"])
+        return picture.with(try picture.image.removingMetadata(["page-height", "n-pages", "delay", "loop", "gif-delay", "gif-loop"]))
     }
 
     // MARK: - Stages
@@ -153,13 +154,9 @@ struct Renderer {
     private func check(_ frames: Frames, against step: Step) throws {
         let planned = step.output
         let isShrunk = !plan.isSet && plan.load.shrink > 1 && step.plan.footing == .anySize
-        for image in frames.images {
-            guard isShrunk || (image.width == planned.size.width && image.height == planned.size.height), image.hasAlpha == planned.hasAlpha,
-                image.bands == planned.bands
-            else {
-                let found = "\(image.width)×\(image.height) with \(image.bands) bands"
-                throw Failure(.internal, stage: step.name, "planned \(planned.size) with \(planned.bands) bands, rendered \(found)")
-            }
+        for picture in frames.pictures where picture.pixels != planned.pixels || !(isShrunk || picture.size == planned.size) {
+            let found = "\(picture.size) in \(picture.pixels)"
+            throw Failure(.internal, stage: step.name, "planned \(planned.size) in \(planned.pixels), rendered \(found)")
         }
     }
 
@@ -169,15 +166,15 @@ struct Renderer {
         let context = RenderContext(scale: rendition.scale, assets: assets)
         var frames = try run(rendition.steps, on: start, context)
         let save = rendition.rendition.save
-        if !save.supportsAlpha { frames = try frames.map { try $0.flattened(onto: save.background, in: context) } }
+        if !save.supportsAlpha { frames = try frames.map { try $0.promoted(to: rendition.output.colour).flattened(onto: save.background) } }
         let policy = save.metadata
+        let texts = rendition.rendition.layout == .freedesktop ? thumbnail?.texts : nil
+        // The specification of thumbnails knows 8 bits only.
+        if texts != nil { frames = try frames.map { try $0.inEightBits() } }
         let (image, keepsNothing) = try metadata.applied(
             to: try joined(frames, rendition.format), policy: policy, keepsProfile: pipeline.profile == .keep)
-        let texts = rendition.rendition.layout == .freedesktop ? thumbnail?.texts : nil
         do throws(VipsError) {
-            // The specification of thumbnails knows 8 bits only.
-            let shown = texts == nil || image.format == .uchar ? image : try image.colourspace(image.bands <= 2 ? "b-w" : "srgb")
-            try Saver(settings: save, depth: rendition.output.depth).save(shown, to: output, strip: keepsNothing)
+            try Saver(settings: save, depth: rendition.output.depth).save(image, to: output, strip: keepsNothing)
         } catch {
             // Why the output takes no more is for the supervisor to find out, and soon: others may make room.
             guard takesMore(output) else {
@@ -186,13 +183,13 @@ struct Renderer {
             throw encodingFailed(rendition, error)
         }
         if let texts { try PNGTexts.add(texts, to: output) }
-        return RenderedSize(size: PixelSize(frames.images[0].width, frames.images[0].height), frames: frames.images.count)
+        return RenderedSize(size: frames.pictures[0].size, frames: frames.pictures.count)
     }
 
     private func joined(_ frames: Frames, _ format: OutputFormat) throws -> Image {
-        guard frames.images.count > 1 else { return frames.images[0] }
-        let height = frames.images[0].height
-        return try (frames.stack ?? Image.arrayjoin(frames.images)).editingMetadata { editor in
+        guard frames.pictures.count > 1 else { return frames.pictures[0].image }
+        let height = frames.pictures[0].height
+        return try (frames.stack?.image ?? Image.arrayjoin(frames.pictures.map(\.image))).editingMetadata { editor in
             editor.set("page-height", int: height)
             editor.set("delay", ints: format == .gif ? inHundredths(frames.delays) : frames.delays)
             editor.set("loop", int: frames.repeatCount)
@@ -239,7 +236,7 @@ private struct Timing {
         repeatCount = frames > 1 ? image.int("loop") ?? 0 : 0
     }
 
-    func frames(of stack: Image) throws -> Frames {
+    func frames(of stack: Picture) throws -> Frames {
         try Frames(stack: stack, count: frames, delays: delays, repeatCount: repeatCount)
     }
 }

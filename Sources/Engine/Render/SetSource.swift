@@ -44,43 +44,43 @@ extension Renderer {
     /// The members in full size as a rendition joins them, or all do.
     func wholeMembers(_ source: SetSource, rendition: Int?) throws -> Frames {
         let index = plan.renditions.firstIndex { $0.index == rendition }
-        let images = try source.members.indices.map { member in
+        let pictures = try source.members.indices.map { member in
             try source.naming(member) {
                 let way = plan.members[member]
-                let picture = try source.member(member)
-                return try judging(DecoderTrial { try picture.reopened(shrink: 1, tolerance: pipeline.tolerance).evaluated() }) {
-                    let (image, _, _) = try decode(picture, way, shrink: 1)
-                    let shared = try run(way.shared, on: Frames(images: [image]), RenderContext(scale: 1, assets: assets))
+                let probed = try source.member(member)
+                return try judging(DecoderTrial { try probed.reopened(shrink: 1, tolerance: pipeline.tolerance).image.evaluated() }) {
+                    let (picture, _, _) = try decode(probed, way, shrink: 1)
+                    let shared = try run(way.shared, on: Frames([picture]), RenderContext(scale: 1, assets: assets))
                     return try ready(shared, way, index: plan.shared.isEmpty ? index : nil)
                 }
             }
         }
-        return Frames(images: images)
+        return Frames(pictures)
     }
 
     /// What each rendition begins with: the joined set, or the members that it joins itself.
-    private func starts(from lists: [[Image]]) throws -> [Frames] {
-        guard let list = lists.first, !plan.shared.isEmpty else { return lists.map { Frames(images: $0) } }
-        var joined = try run(plan.shared, on: Frames(images: list), RenderContext(scale: 1, assets: assets))
-        if plan.renditions.count > 1 { joined = try joined.map { try $0.inMemory() } }
-        return plan.renditions.map { $0.format.supportsAnimation ? joined : Frames(images: [joined.images[0]]) }
+    private func starts(from lists: [[Picture]]) throws -> [Frames] {
+        guard let list = lists.first, !plan.shared.isEmpty else { return lists.map { Frames($0) } }
+        var joined = try run(plan.shared, on: Frames(list), RenderContext(scale: 1, assets: assets))
+        if plan.holdsShared { joined = try joined.map { try $0.inMemory() } }
+        return plan.renditions.map { $0.format.supportsAnimation ? joined : Frames([joined.pictures[0]]) }
     }
 
     /// All members, ready to be joined: a list for each rendition, or one where the set is joined for all of them.
-    private func gather(_ source: SetSource) throws -> (lists: [[Image]], SourceMetadata, [Warning]) {
-        var lists: [[Image]] = Array(repeating: [], count: plan.shared.isEmpty ? plan.renditions.count : 1)
+    private func gather(_ source: SetSource) throws -> (lists: [[Picture]], SourceMetadata, [Warning]) {
+        var lists: [[Picture]] = Array(repeating: [], count: plan.shared.isEmpty ? plan.renditions.count : 1)
         var metadata: SourceMetadata?
         var warnings: [Warning] = []
         for (index, way) in plan.members.enumerated() {
             try source.naming(index) {
                 let member = try source.member(index)
-                let trial = DecoderTrial { try member.reopened(shrink: way.load.shrink, tolerance: pipeline.tolerance).evaluated() }
-                let (image, found, said) = try judging(trial) { try decode(member, way, shrink: way.load.shrink) }
+                let trial = DecoderTrial { try member.reopened(shrink: way.load.shrink, tolerance: pipeline.tolerance).image.evaluated() }
+                let (picture, found, said) = try judging(trial) { try decode(member, way, shrink: way.load.shrink) }
                 // What is true of the first member is taken for the whole.
                 metadata = metadata ?? found
                 warnings += said.filter { !warnings.contains($0) }
                 try judging(trial) {
-                    let shared = try run(way.shared, on: Frames(images: [image]), RenderContext(scale: 1, assets: assets))
+                    let shared = try run(way.shared, on: Frames([picture]), RenderContext(scale: 1, assets: assets))
                     let held = lists.count > 1 ? try shared.map { try $0.inMemory() } : shared
                     for list in lists.indices { lists[list].append(try ready(held, way, index: plan.shared.isEmpty ? list : nil)) }
                 }
@@ -95,22 +95,22 @@ extension Renderer {
         return (lists, metadata, warnings)
     }
 
-    private func decode(_ source: ProbedSource, _ way: MemberPlan, shrink: Int) throws -> (Image, SourceMetadata, [Warning]) {
-        let image = try source.reopened(shrink: shrink, tolerance: pipeline.tolerance)
-        let upright = try (way.load.isHeldInMemory ? image.inMemory() : image).upright(orientation: way.facts.orientation)
+    private func decode(_ source: ProbedSource, _ way: MemberPlan, shrink: Int) throws -> (Picture, SourceMetadata, [Warning]) {
+        let picture = try source.reopened(shrink: shrink, tolerance: pipeline.tolerance)
+        let upright = try (way.load.isHeldInMemory ? picture.inMemory() : picture).upright(orientation: way.facts.orientation)
         let (converted, warnings) = try converted(upright)
-        return (converted, SourceMetadata(image), try warnings + source.warnings(pipeline.tolerance))
+        return (converted, SourceMetadata(picture.image), try warnings + source.warnings(pipeline.tolerance))
     }
 
     /// One member as it waits to be joined.
     /// - Parameter index: the rendition that joins it; nil where the shared stages do.
-    private func ready(_ shared: Frames, _ way: MemberPlan, index: Int?) throws -> Image {
+    private func ready(_ shared: Frames, _ way: MemberPlan, index: Int?) throws -> Picture {
         var frames = shared
         if let index {
             frames = try run(way.own[index], on: shared, RenderContext(scale: plan.renditions[index].scale, assets: assets))
         }
         let join = index.map { plan.renditions[$0].steps.first } ?? plan.shared.first
         guard let join else { throw MismatchedPlan(stage: "read") }
-        return try frames.images[0].alike(join.input).inMemory()
+        return try frames.pictures[0].unified(to: join.input.pixels).inMemory()
     }
 }

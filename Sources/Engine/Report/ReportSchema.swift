@@ -61,7 +61,10 @@ package enum ReportSchema {
             "milliseconds": object(["wait": count, "render": count, "publish": count]),
             "engine": object(["imagemill": text, "libvips": text]),
         ],
-        optional: ["peak-memory-bytes": count, "inbox": ["type": "string", "description": "Of a drop folder: the name of the inbox."]])
+        optional: [
+            "peak-memory-bytes": count, "predicted-memory-bytes": count,
+            "inbox": ["type": "string", "description": "Of a drop folder: the name of the inbox."],
+        ])
 
     /// One source's document.
     package static var report: JSONValue { body.merging(dialect).merging(["title": "Imagemill report of one source"]) }

@@ -61,7 +61,10 @@ package struct SourceReport: Sendable, Encodable {
     package var attempt = 1
     package let started: String
     package var milliseconds = Times()
+    /// Bytes that the worker had at most, since it was started.
     package var peakMemory: Int?
+    /// Bytes that the worker was expected to need at most.
+    package var predictedMemory: Int?
 
     package init(status: Status, pipeline: String, source: BytePath) {
         self.status = status
@@ -85,6 +88,7 @@ extension SourceReport {
     private enum Key: String, CodingKey {
         case schema, status, pipeline, inbox, source, renditions, warnings, error, attempt, started, milliseconds, engine
         case peakMemory = "peak-memory-bytes"
+        case predictedMemory = "predicted-memory-bytes"
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -101,6 +105,7 @@ extension SourceReport {
         try container.encode(started, forKey: .started)
         try container.encode(milliseconds, forKey: .milliseconds)
         try container.encodeIfPresent(peakMemory, forKey: .peakMemory)
+        try container.encodeIfPresent(predictedMemory, forKey: .predictedMemory)
         try container.encode(["imagemill": imagemillVersion, "libvips": VipsLibrary.version], forKey: .engine)
     }
 }

@@ -120,10 +120,11 @@ package final class RenditionMaker {
         slot.begin(work.source.identity)
         let input = try settings.memory.holding(alone ? settings.memory.total : 0) { try probe(opened, work.source, settings) }
         work.report.source.describe(input, opened)
-        let measurements = try measurements(of: input, opened, known, settings, alone: alone)
+        let (measurements, measuring) = try measurements(of: input, opened, known, settings, alone: alone)
         let plan = try planned { () throws(PlanFailure) in try input.plan(by: known.planner, measurements: measurements.byPath) }
         work.report.warnings = opened.warnings(work.source.name) + plan.warnings
         try checkMemory(plan.memory, settings.limits)
+        work.report.predictedMemory = max(plan.memory, measuring)
         let names = try names(for: plan, &work, opened, settings, choose)
         work.report.renditions = zip(plan.renditions, names).map(Self.entry)
         if settings.isDryRun { return [] }
@@ -173,15 +174,16 @@ package final class RenditionMaker {
 
     /// What stages must see before the plan is known, measured on the whole picture. Its memory is given back meanwhile: a source that waits
     /// for its names must not hold any.
+    /// - Returns: also the bytes that the worker was expected to need for it at most.
     private func measurements(
         of input: ProbedInput, _ opened: OpenedInput, _ known: WorkerSlot.Known, _ settings: RenderSettings, alone: Bool
-    ) throws -> [StageMeasurement] {
-        guard known.planner.needsMeasurement, !settings.isDryRun else { return [] }
+    ) throws -> ([StageMeasurement], memory: Int) {
+        guard known.planner.needsMeasurement, !settings.isDryRun else { return ([], 0) }
         let bound = try planned { () throws(PlanFailure) in try input.plan(by: known.planner) }
         try checkMemory(bound.memory, settings.limits)
         let message = RenderMessage(pipeline: known.number, source: input.message)
         return try settings.memory.holding(alone ? settings.memory.total : bound.memory) {
-            try slot.measurements(message, known.planner, of: opened, seconds: bound.deadline)
+            (try slot.measurements(message, known.planner, of: opened, seconds: bound.deadline), bound.memory)
         }
     }
 

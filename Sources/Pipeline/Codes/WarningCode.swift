@@ -16,7 +16,6 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
     case nameShortened = "name-shortened"
     case nameVersioned = "name-versioned"
     case overlapNotFound = "overlap-not-found"
-    case sandboxUnavailable = "sandbox-unavailable"
 
     /// One sentence for the documentation.
     package var explanation: String {
@@ -35,7 +34,6 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
         case .nameShortened: "The output name was longer than 255 bytes and was shortened."
         case .nameVersioned: "The output name belongs to another source, or to a file that Imagemill did not write; this source has a numbered one."
         case .overlapNotFound: "No overlap was found between two captures; they were put one after the other."
-        case .sandboxUnavailable: "This kernel cannot confine the worker processes."
         }
     }
 }

@@ -1,12 +1,17 @@
 // "Did you mean": the known word that is nearest to a wrong one.
 
-/// The ending `; did you mean 'x'?` for a word that is not among the known ones, or nothing where none is near.
+/// The ending `; did you mean 'x'?` for a word that is not among the known ones, or nothing if none is near.
 package func suggestion(for word: String, among known: [String]) -> String {
+    nearestWord(to: word, among: known).map { "; did you mean '\($0)'?" } ?? ""
+}
+
+/// The known word that was probably meant.
+func nearestWord(to word: String, among known: [String]) -> String? {
     let limit = max(1, word.count / 3)
     let near = known.map { (word: $0, distance: editDistance(word.lowercased(), $0.lowercased())) }
         .filter { $0.distance <= limit }
         .min { ($0.distance, $0.word) < ($1.distance, $1.word) }
-    return (near?.word ?? part(of: word, among: known)).map { "; did you mean '\($0)'?" } ?? ""
+    return near?.word ?? part(of: word, among: known)
 }
 
 /// The longest known word of several parts that another notation of the word contains: `aspect-fit` in UIKit's `scaleAspectFit`.

@@ -61,6 +61,9 @@ package func rounded(_ value: Double) -> Int {
     Int(min(max(value, -Double(maximumCoordinate)), Double(maximumCoordinate)).rounded(.toNearestOrAwayFromZero))
 }
 
+/// A number's rest that is never negative.
+package func positive(_ value: Int, modulo length: Int) -> Int { ((value % length) + length) % length }
+
 /// value × numerator / denominator for whole numbers of zero or more, exactly, rounded half up; never below 1.
 func scaledSide(_ value: Int, _ numerator: Int, _ denominator: Int) -> Int {
     let (product, overflow) = value.multipliedReportingOverflow(by: numerator)

@@ -14,6 +14,17 @@ package protocol ParameterValue: Sendable {
     var written: String { get }
 }
 
+/// A value that is a mapping with parameters of its own: `{ x: 8, y: 8 }`.
+package protocol ParameterMapping: ParameterValue, ParameterGroup {
+    /// What the parameters belong to, in messages: `the rectangle`.
+    static var owner: String { get }
+}
+
+extension ParameterMapping {
+    package static var schema: JSONValue { mappingSchema() }
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Self? { Parameters.read(Self.self, from: node, owner: owner, &log) }
+}
+
 /// What reading a file gathers besides values: mistakes, and facts about the stage that is being read.
 package struct ReadingLog: Sendable {
     /// The stages that the file may name.

@@ -171,15 +171,15 @@ package struct Parameters {
     private mutating func refuseUnknownAndMissingKeys() {
         guard case .reading(let entries, let position, let owner) = mode else { return }
         let known = descriptions.map(\.key)
-        var hints = ""
+        var meant: Set<String> = []
         for entry in entries where !known.contains(entry.key) {
-            let hint = suggestion(for: entry.key, among: known)
+            let nearest = nearestWord(to: entry.key, among: known)
             let list = known.isEmpty ? "it has no parameters" : "it knows \(known.joined(separator: ", "))"
-            log.problem(entry.keyPosition, "unknown key '\(entry.key)' in \(owner)\(hint.isEmpty ? "; \(list)" : hint)")
-            hints += hint
+            log.problem(entry.keyPosition, "unknown key '\(entry.key)' in \(owner); \(nearest.map { "did you mean '\($0)'?" } ?? list)")
+            if let nearest { meant.insert(nearest) }
         }
         // A misspelt key is one mistake, not two.
-        for (key, expectation) in missing where !hints.contains("'\(key)'") {
+        for (key, expectation) in missing where !meant.contains(key) {
             log.problem(position, "\(owner) needs '\(key)': \(expectation)")
         }
     }

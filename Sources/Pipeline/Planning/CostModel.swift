@@ -1,23 +1,36 @@
 // What a plan costs: bytes of memory for admission, seconds for the deadline. Bounds, not averages.
 
-struct CostModel {
+package struct CostModel {
     let source: SourceFacts
     let load: LoadPlan
-    let decoded: Geometry
+    let decoded: PictureInfo
     let shared: [Step]
     let scalesAtOnce: Bool
     let renditions: [RenditionPlan]
+    var assets: [AssetFacts] = []
 
     /// What a worker needs before it has any picture: libraries, tables, buffers of lines.
     static let base = 96 << 20
+    /// Bytes of assets that a worker keeps at the sizes at which they were drawn, for the next picture.
+    package static let keptAssets = 16 << 20
 
     /// Bytes of memory that the worker needs at most.
     var memory: Int {
         let sharedHeld = renditions.count > 1 && !scalesAtOnce ? (shared.last?.output ?? loaded).bytes : 0
-        let together = scalesAtOnce ? renditions.compactMap { $0.steps.first.map(Self.scaling) }.reduce(0, saturating) : 0
-        let perRendition = renditions.map { saturating(held(scalesAtOnce ? $0.steps.dropFirst() : $0.steps[...]), Self.encoder($0)) }.max() ?? 0
-        let parts = [Self.base, decoder, load.isHeldInMemory ? loaded.bytes : 0, held(shared[...]), sharedHeld, together, perRendition]
-        return parts.reduce(0, saturating)
+        let together = scalesAtOnce ? renditions.compactMap { $0.steps.first.map(Self.held) }.reduce(needsLoaded, saturating) : 0
+        let perRendition =
+            renditions.map { saturating(Self.held(by: scalesAtOnce ? $0.steps.dropFirst() : $0.steps[...]), Self.encoder($0)) }.max() ?? 0
+        let parts = [decoder, load.isHeldInMemory ? loaded.bytes : 0, Self.held(by: shared[...]), sharedHeld, together, perRendition]
+        return saturating(Self.base, Self.withAssets(assets, parts.reduce(0, saturating)))
+    }
+
+    /// Bytes of the assets, which are decoded one after the other before there is any other picture, and of what comes then.
+    static func withAssets(_ assets: [AssetFacts], _ work: Int) -> Int {
+        guard !assets.isEmpty else { return work }
+        let pictures = assets.map(\.picture.bytes)
+        // The most that a decoder takes, AVIF's, and the picture before it is converted.
+        let decoding = assets.map { $0.size.area.multipliedReportingOverflow(by: 14) }.map { $0.overflow ? .max : $0.partialValue }.max() ?? 0
+        return pictures.reduce(max(decoding, saturating(keptAssets, work)), saturating)
     }
 
     /// Seconds after which the worker has hung: a minute, and what decoding and encoding may take on a slow machine.
@@ -27,7 +40,7 @@ struct CostModel {
     }
 
     /// The picture as the decoder delivers it.
-    private var loaded: Geometry {
+    private var loaded: PictureInfo {
         decoded.resized(to: PixelSize(decoded.size.width / load.shrink + 1, decoded.size.height / load.shrink + 1))
     }
 
@@ -49,23 +62,21 @@ struct CostModel {
         }
     }
 
-    /// What stages hold that cannot work row by row.
-    private func held(_ steps: ArraySlice<Step>) -> Int {
-        let inputs = steps.filter { !$0.plan.isStreaming || $0.input.frames > 1 }.map(\.input.bytes)
-        return inputs.reduce(Self.made(by: steps), saturating)
+    /// The loaded picture, if it is scaled to several sizes by libvips, which reads it once for each.
+    private var needsLoaded: Int {
+        let isLibvipsWork = decoded.bands > 4 || (decoded.colour == .lab && decoded.depth != .float)
+        return isLibvipsWork && renditions.count > 1 ? loaded.bytes : 0
     }
 
-    /// What stages hold besides what comes in.
-    static func made(by steps: ArraySlice<Step>) -> Int {
-        let outputs = steps.filter { $0.output.frames > 1 }.map(\.output.bytes)
-        return (outputs + steps.map(scaling) + steps.map(\.plan.heldBytes)).reduce(0, saturating)
-    }
+    /// What stages hold.
+    static func held(by steps: ArraySlice<Step>) -> Int { steps.map(held).reduce(0, saturating) }
 
-    /// A scaled picture is held, and some rows of it and of its source are while it is made.
-    private static func scaling(_ step: Step) -> Int {
-        guard case .scales(let size, _) = step.plan.footing else { return 0 }
-        let rows = step.input.size.width + step.input.size.height + size.width + size.height
-        return saturating(step.input.resized(to: size).bytes, rows * 128 * step.input.bands)
+    /// What a stage holds: what comes in, if it does not read it row by row; the pictures on its way; and some rows of all of them.
+    static func held(by step: Step) -> Int {
+        let pictures = (step.plan.isStreaming ? [] : [step.input]) + step.plan.intermediates
+        let sides = ([step.input] + step.plan.intermediates).map { saturating($0.size.width, $0.size.height) }.reduce(0, saturating)
+        let (rows, overflow) = sides.multipliedReportingOverflow(by: 128 * max(step.input.bands, step.output.bands))
+        return pictures.map(\.bytes).reduce(overflow ? .max : rows, saturating)
     }
 
     static func encoder(_ plan: RenditionPlan) -> Int {

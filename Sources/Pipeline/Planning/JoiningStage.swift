@@ -16,7 +16,7 @@ extension JoiningStage {
     package var memberStages: [any PlannedStage] { [] }
     package var makesAnimation: Bool { false }
 
-    package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         try plan([SetMember(name: BytePath([]), geometry: input)], in: context)
     }
 }
@@ -25,9 +25,9 @@ extension JoiningStage {
 package struct SetMember: Hashable, Sendable {
     /// Its file name, without the folder.
     package let name: BytePath
-    package let geometry: Geometry
+    package let geometry: PictureInfo
 
-    package init(name: BytePath, geometry: Geometry) {
+    package init(name: BytePath, geometry: PictureInfo) {
         self.name = name
         self.geometry = geometry
     }
@@ -35,9 +35,9 @@ package struct SetMember: Hashable, Sendable {
 
 extension [SetMember] {
     /// The picture that every member is brought to before it is joined, but for its size: with colour, alpha and 16 bits where any has them.
-    package var common: Geometry {
+    package var common: PictureInfo {
         let largest = PixelSize(map(\.geometry.size.width).max() ?? 1, map(\.geometry.size.height).max() ?? 1)
-        var common = first?.geometry.resized(to: largest) ?? Geometry(size: largest)
+        var common = first?.geometry.resized(to: largest) ?? PictureInfo(size: largest)
         common.hasAlpha = contains { $0.geometry.hasAlpha }
         common.colour = contains { $0.geometry.colour == .rgb } ? .rgb : common.colour
         common.depth = contains { $0.geometry.depth == .sixteen } ? .sixteen : .eight

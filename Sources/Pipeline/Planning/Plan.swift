@@ -4,16 +4,16 @@
 package struct Step: Sendable {
     package let stage: any PlannedStage
     package let plan: any StagePlan
-    package let input: Geometry
+    package let input: PictureInfo
     /// Its place in the pipeline; nil for a stage within a stage.
     package let path: Planner.StagePath?
 
     package var name: String { type(of: stage).name }
-    package var output: Geometry { plan.output }
+    package var output: PictureInfo { plan.output }
 
     /// Plans one stage.
     static func plan(
-        _ stage: some PlannedStage, _ input: Geometry, in context: PlanContext, path: Planner.StagePath? = nil
+        _ stage: some PlannedStage, _ input: PictureInfo, in context: PlanContext, path: Planner.StagePath? = nil
     ) throws(PlanFailure) -> Step {
         Step(stage: stage, plan: try stage.plan(input, in: context), input: input, path: path)
     }
@@ -26,7 +26,7 @@ package struct Step: Sendable {
     }
 
     /// Plans stages one after the other.
-    package static func plan(_ uses: [StageUse], from start: Geometry, in context: PlanContext) throws(PlanFailure) -> [Step] {
+    package static func plan(_ uses: [StageUse], from start: PictureInfo, in context: PlanContext) throws(PlanFailure) -> [Step] {
         var steps: [Step] = []
         for use in uses { steps.append(try plan(use.stage, steps.last?.output ?? start, in: context)) }
         return steps
@@ -51,12 +51,12 @@ package struct RenditionPlan: Sendable {
     /// Its place among the pipeline's renditions.
     package let index: Int
     package let scale: Int
-    /// Of a set, from the stage on that joins it, or all behind it.
+    /// Of a set, the stages from the one that joins it on, or all after it.
     package let steps: [Step]
     /// As the last stage leaves it.
-    package let drawn: Geometry
+    package let drawn: PictureInfo
     /// As it is saved.
-    package let output: Geometry
+    package fileprivate(set) var output: PictureInfo
 
     /// What the first stage scales to, where it does that and nothing before.
     package var firstScaling: (size: PixelSize, kernel: ScalingKernel)? {
@@ -75,14 +75,14 @@ package struct Plan: Sendable {
     package let source: SourceFacts
     package let load: LoadPlan
     /// The picture as the first stage gets it, in pixels of the source.
-    package let decoded: Geometry
+    package let decoded: PictureInfo
     /// What happens to each member of a set before it is joined; empty for a picture.
     package var members: [MemberPlan] = []
     /// The steps of a set from the stage that joins it; empty if the renditions join it.
     package let shared: [Step]
     /// Every rendition begins by scaling: all of that is done while the rows of the shared result pass by a single time.
     package let scalesAtOnce: Bool
-    package let renditions: [RenditionPlan]
+    package private(set) var renditions: [RenditionPlan]
     /// Bytes that the worker needs at most.
     package let memory: Int
     /// Seconds after which the worker is stopped.
@@ -91,21 +91,16 @@ package struct Plan: Sendable {
 
     package var isSet: Bool { !members.isEmpty }
 
-    /// The shared result feeds several renditions that do not scale at once, so it is computed once and held.
-    package var holdsShared: Bool { renditions.count > 1 && !scalesAtOnce }
+    /// The shared result is computed once and held: it feeds several renditions that do not scale at once, or one that reads its rows out of order.
+    package var holdsShared: Bool {
+        (renditions.count > 1 && !scalesAtOnce) || (!shared.isEmpty && renditions.contains { $0.steps.first?.plan.isStreaming == false })
+    }
 
     /// The same plan with what is known of the results: where a size was a bound, it is the size now.
     package func with(sizes: [PixelSize]) -> Plan {
-        let known = zip(renditions, sizes).map { rendition, size in
-            var output = rendition.output
-            output.size = size
-            return RenditionPlan(
-                rendition: rendition.rendition, index: rendition.index, scale: rendition.scale, steps: rendition.steps, drawn: rendition.drawn,
-                output: output)
-        }
-        return Plan(
-            source: source, load: load, decoded: decoded, members: members, shared: shared, scalesAtOnce: scalesAtOnce, renditions: known,
-            memory: memory, deadline: deadline, warnings: warnings)
+        var plan = self
+        for (index, size) in zip(renditions.indices, sizes) { plan.renditions[index].output.size = size }
+        return plan
     }
 
     /// The names of all renditions, in their order.

@@ -17,7 +17,7 @@ package protocol PlannedStage: ParameterGroup {
     var needsMeasurement: Bool { get }
 
     /// Works out everything that is geometry: sizes, offsets, boxes.
-    func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan
+    func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan
 }
 
 extension PlannedStage {
@@ -39,19 +39,16 @@ package struct StagePart: Sendable {
 
 /// What a stage will do to one picture. The rendering follows it and works out nothing by itself.
 package protocol StagePlan: Sendable {
-    var output: Geometry { get }
+    var output: PictureInfo { get }
     /// What a person wants to know besides the output's size, such as `drawn 600×400 at (0, 100)`.
     var note: String { get }
     /// How the stage depends on the number of pixels that come in.
     var footing: Footing { get }
     /// Rows are read once, from top to bottom; otherwise the picture must be held in memory.
     var isStreaming: Bool { get }
-    /// The largest picture that the stage makes on its way to the output.
-    var largestSize: PixelSize { get }
-    /// The stages of what the stage draws, all of them.
-    var nested: [Step] { get }
-    /// Bytes that the stage holds besides its input and output.
-    var heldBytes: Int { get }
+    /// Every picture that the stage holds whole in memory, besides what comes in: what it scales, masks, layers, assets, and the pictures of the
+    /// stages within it. The limit of pixels and the predicted memory follow from this list.
+    var intermediates: [PictureInfo] { get }
     /// The picture is drawn larger than it comes in.
     var isEnlarging: Bool { get }
     /// What the user should know of it besides.
@@ -62,9 +59,7 @@ extension StagePlan {
     package var note: String { "" }
     package var footing: Footing { .sourcePixels }
     package var isStreaming: Bool { true }
-    package var largestSize: PixelSize { output.size }
-    package var nested: [Step] { [] }
-    package var heldBytes: Int { 0 }
+    package var intermediates: [PictureInfo] { [] }
     package var isEnlarging: Bool { false }
     package var warnings: [Warning] { [] }
 }
@@ -106,6 +101,11 @@ package struct AssetFacts: Hashable, Sendable, Codable {
         self.size = size
         self.pixelsPerPoint = pixelsPerPoint
         self.isGrey = isGrey
+    }
+
+    /// The asset as stages get it: with an alpha channel.
+    package var picture: PictureInfo {
+        PictureInfo(size: size, hasAlpha: true, colour: isGrey ? .grey : .rgb, pixelsPerPoint: pixelsPerPoint)
     }
 }
 

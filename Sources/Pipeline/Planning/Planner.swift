@@ -64,14 +64,17 @@ package struct Planner: Sendable {
             let start = input(base, for: rendition)
             let places = places(rendition.stages, rendition: index)
             for scale in rendition.scales {
-                renditions.append(try plan(rendition, index, scale, start, try steps(places, from: start, scale: scale, measurements)))
+                let steps = try steps(places, from: start, scale: scale, measurements)
+                renditions.append(try plan(rendition, at: index, scale: scale, steps: steps, from: start))
             }
         }
         let scalesAtOnce =
             renditions.allSatisfy { $0.firstScaling != nil && $0.steps[0].input.frames == base.frames }
             && (base.frames == 1 || (shared.isEmpty && source.orientation == 1))
         let load = loadPlan(source, decoded, shared: shared, renditions: renditions, scalesAtOnce: scalesAtOnce)
-        let cost = CostModel(source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce, renditions: renditions)
+        let cost = CostModel(
+            source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce, renditions: renditions,
+            assets: Array(assets.values))
         // To be looked at, all pixels are decoded however small the renditions are, converted, and turned.
         let (looking, overflow) = decoded.bytes.multipliedReportingOverflow(by: needsMeasurement && measurements.isEmpty ? 4 : 0)
         return Plan(
@@ -82,20 +85,22 @@ package struct Planner: Sendable {
 
     // MARK: - The picture from stage to stage
 
-    func geometry(of source: SourceFacts, frames: Int, pixelsPerPoint: Int) -> Geometry {
+    func geometry(of source: SourceFacts, frames: Int, pixelsPerPoint: Int) -> PictureInfo {
         let colour: ColourModel =
             switch (pipeline.profile, source.colour) {
             case (.keep, let colour): colour
             case (.srgb, .grey): .grey
             case (.srgb, .rgb), (.srgb, .cmyk), (.srgb, .lab): .rgb
             }
-        return Geometry(
-            size: source.uprightSize, frames: frames, hasAlpha: source.hasAlpha, colour: colour, depth: source.depth,
+        // Only Lab that is kept stays in floating point.
+        let depth: BitDepth = source.depth == .float && colour != .lab ? .sixteen : source.depth
+        return PictureInfo(
+            size: source.uprightSize, frames: frames, hasAlpha: source.hasAlpha, colour: colour, depth: depth,
             pixelsPerPoint: pixelsPerPoint, keepsProfile: pipeline.profile == .keep)
     }
 
     /// A rendition whose format has no animation works on the first frame alone.
-    func input(_ base: Geometry, for rendition: Rendition) -> Geometry {
+    func input(_ base: PictureInfo, for rendition: Rendition) -> PictureInfo {
         var input = base
         if !rendition.save.format.supportsAnimation { input.frames = 1 }
         return input
@@ -107,7 +112,7 @@ package struct Planner: Sendable {
     }
 
     func steps(
-        _ places: some Sequence<(use: StageUse, path: StagePath)>, from start: Geometry, scale: Int, _ measurements: [StagePath: Measurement]
+        _ places: some Sequence<(use: StageUse, path: StagePath)>, from start: PictureInfo, scale: Int, _ measurements: [StagePath: Measurement]
     ) throws(PlanFailure) -> [Step] {
         var steps: [Step] = []
         for (use, path) in places {
@@ -119,12 +124,17 @@ package struct Planner: Sendable {
         return steps
     }
 
-    func plan(_ rendition: Rendition, _ index: Int, _ scale: Int, _ start: Geometry, _ steps: [Step]) throws(PlanFailure) -> RenditionPlan {
+    /// - Parameters:
+    ///   - index: the rendition's place in the pipeline.
+    ///   - start: what its first step gets.
+    func plan(
+        _ rendition: Rendition, at index: Int, scale: Int, steps: [Step], from start: PictureInfo
+    ) throws(PlanFailure) -> RenditionPlan {
         let drawn = steps.last?.output ?? start
         return RenditionPlan(rendition: rendition, index: index, scale: scale, steps: steps, drawn: drawn, output: try saved(drawn, rendition))
     }
 
-    func saved(_ drawn: Geometry, _ rendition: Rendition) throws(PlanFailure) -> Geometry {
+    func saved(_ drawn: PictureInfo, _ rendition: Rendition) throws(PlanFailure) -> PictureInfo {
         let format = rendition.save.format
         guard format.supports(drawn.colour) else {
             let message = "\(format.rawValue) cannot hold \(drawn.colour.rawValue) colours; remove 'profile: keep' or save as tiff"
@@ -136,7 +146,10 @@ package struct Planner: Sendable {
             throw PlanFailure(.tooLargeForFormat, stage: "save", message)
         }
         var output = drawn
-        if !rendition.save.supportsAlpha { output.hasAlpha = false }
+        if !rendition.save.supportsAlpha, drawn.hasAlpha {
+            output.hasAlpha = false
+            output.colour = try drawn.colour(drawing: [rendition.save.background], stage: "save")
+        }
         if !rendition.save.supportsSixteenBits { output.depth = .eight }
         return output
     }
@@ -159,21 +172,21 @@ package struct Planner: Sendable {
 
     func checkPixels(_ step: Step) throws(PlanFailure) {
         // The frames that a set becomes are bounded by the memory that they take.
-        let frames = pipeline.source == .set ? 1 : step.output.frames
-        for size in [step.output.size, step.plan.largestSize] {
-            let (pixels, overflow) = size.area.multipliedReportingOverflow(by: frames)
+        let isSet = pipeline.source == .set
+        for picture in [step.output] + step.plan.intermediates {
+            let size = picture.size
+            let (pixels, overflow) = size.area.multipliedReportingOverflow(by: isSet ? 1 : picture.frames)
             guard !overflow, pixels <= limits.maximumPixels, max(size.width, size.height) <= maximumCoordinate else {
                 let message = "'\(step.name)' would make a picture of \(size) pixels; the limit is \(limits.maximumPixels) (max-pixels)"
                 throw PlanFailure(.tooManyPixels, stage: step.name, message)
             }
         }
-        for nested in step.plan.nested { try checkPixels(nested) }
     }
 
     // MARK: - Loading
 
     private func loadPlan(
-        _ source: SourceFacts, _ decoded: Geometry, shared: [Step], renditions: [RenditionPlan], scalesAtOnce: Bool
+        _ source: SourceFacts, _ decoded: PictureInfo, shared: [Step], renditions: [RenditionPlan], scalesAtOnce: Bool
     ) -> LoadPlan {
         // Turning and mirroring upside down need the last rows first; frames are cut out of one tall picture.
         let readsOutOfOrder = source.orientation > 2 || decoded.frames > 1

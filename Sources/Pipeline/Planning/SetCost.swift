@@ -6,11 +6,13 @@ struct SetCost {
     let renditions: [RenditionPlan]
     /// The members are looked at in full size first.
     let isMeasured: Bool
+    let assets: [AssetFacts]
 
     /// Bytes of memory that the worker needs at most.
     var memory: Int {
         let working = max(decoding, saturating(joining, CostModel.base))
-        return [gathered, working, isMeasured ? members.map(\.decoded.bytes).reduce(0, saturating) : 0].reduce(0, saturating)
+        let looking = isMeasured ? members.map(\.decoded.bytes).reduce(0, saturating) : 0
+        return CostModel.withAssets(assets, [gathered, working, looking].reduce(0, saturating))
     }
 
     /// Seconds after which the worker has hung.
@@ -21,7 +23,7 @@ struct SetCost {
     /// The members as they wait to be joined, once for each rendition that has stages of its own for them.
     private var gathered: Int {
         let lists = ways.map { way in
-            let last = members.map { SetMember(name: BytePath([]), geometry: (way.isEmpty ? $0.shared : way($0)).last?.output ?? $0.decoded) }
+            let last = members.map { SetMember(name: BytePath([]), geometry: way($0).last?.output ?? $0.decoded) }
             return last.alike.map(\.geometry.bytes).reduce(0, saturating)
         }
         return lists.reduce(0, saturating)
@@ -37,15 +39,13 @@ struct SetCost {
     private struct Way {
         let rendition: Int?
 
-        var isEmpty: Bool { rendition == nil }
-
         func callAsFunction(_ member: MemberPlan) -> [Step] { rendition.map { member.own[$0] } ?? member.shared }
     }
 
     /// The most that one member needs while it is made ready.
     private var decoding: Int {
         members.map { member in
-            let steps = [member.shared + (member.own.max { $0.count < $1.count } ?? [])].flatMap(\.self)
+            let steps = member.shared + (member.own.max { $0.count < $1.count } ?? [])
             return CostModel(
                 source: member.facts, load: member.load, decoded: member.decoded, shared: steps, scalesAtOnce: false, renditions: []
             ).memory
@@ -62,9 +62,8 @@ struct SetCost {
     }
 
     private func behindJoin(_ steps: [Step], isShared: Bool) -> Int {
-        let join = isShared ? 0 : steps.first?.plan.heldBytes ?? 0
-        let rest = isShared ? steps[...] : steps.dropFirst()
-        let inputs = rest.filter { !$0.plan.isStreaming && $0.input.frames == 1 }.map(\.input.bytes)
-        return inputs.reduce(saturating(join, CostModel.made(by: rest)), saturating)
+        // The members that a stage joins are held already.
+        let join = isShared ? [] : steps.first?.plan.intermediates ?? []
+        return join.map(\.bytes).reduce(CostModel.held(by: isShared ? steps[...] : steps.dropFirst()), saturating)
     }
 }

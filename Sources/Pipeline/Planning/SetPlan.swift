@@ -16,7 +16,7 @@ package struct MemberPlan: Sendable {
     package let facts: SourceFacts
     package let load: LoadPlan
     /// The picture as the first stage gets it.
-    package let decoded: Geometry
+    package let decoded: PictureInfo
     /// What is done for all renditions.
     package let shared: [Step]
     /// What is done for each rendition of the plan; empty where the set is joined for all of them.
@@ -46,14 +46,16 @@ extension Planner {
             for scale in rendition.scales {
                 let (each, steps) = try self.steps(of: rendition, index, scale, after: shared.last?.output, gathered, measurements)
                 let start = input(shared.last?.output ?? gathered.common, for: rendition)
-                renditions.append(try plan(rendition, index, scale, start, steps))
+                renditions.append(try plan(rendition, at: index, scale: scale, steps: steps, from: start))
                 own.append(each)
             }
         }
         let plans = members.indices.map { member in
             memberPlan(members[member].facts, starts[member], before[member], own.map { $0.isEmpty ? [] : $0[member] }, renditions)
         }
-        let cost = SetCost(members: plans, shared: shared, renditions: renditions, isMeasured: needsMeasurement && measurements.isEmpty)
+        let cost = SetCost(
+            members: plans, shared: shared, renditions: renditions, isMeasured: needsMeasurement && measurements.isEmpty,
+            assets: Array(assets.values))
         let frames = shared.last?.output.frames ?? 1
         return Plan(
             source: first.facts, load: plans[0].load, decoded: starts[0], members: plans, shared: shared, scalesAtOnce: false,
@@ -71,7 +73,7 @@ extension Planner {
 
     /// What is done to each member before the stage that joins: the stages before it, and its own.
     private func memberSteps(
-        _ places: ArraySlice<(use: StageUse, path: StagePath)>, _ join: StageUse?, from starts: [Geometry], scale: Int,
+        _ places: ArraySlice<(use: StageUse, path: StagePath)>, _ join: StageUse?, from starts: [PictureInfo], scale: Int,
         _ measurements: [StagePath: Measurement]
     ) throws(PlanFailure) -> [[Step]] {
         let extra = (join?.stage as? any JoiningStage)?.memberStages ?? []
@@ -103,7 +105,7 @@ extension Planner {
 
     /// A rendition's stages: those for each member, where it joins the set itself, and the rest.
     private func steps(
-        of rendition: Rendition, _ index: Int, _ scale: Int, after joined: Geometry?, _ members: [SetMember],
+        of rendition: Rendition, _ index: Int, _ scale: Int, after joined: PictureInfo?, _ members: [SetMember],
         _ measurements: [StagePath: Measurement]
     ) throws(PlanFailure) -> (each: [[Step]], rest: [Step]) {
         let uses = places(rendition.stages, rendition: index)
@@ -115,7 +117,7 @@ extension Planner {
     }
 
     private func memberPlan(
-        _ facts: SourceFacts, _ decoded: Geometry, _ shared: [Step], _ own: [[Step]], _ renditions: [RenditionPlan]
+        _ facts: SourceFacts, _ decoded: PictureInfo, _ shared: [Step], _ own: [[Step]], _ renditions: [RenditionPlan]
     ) -> MemberPlan {
         let factors = zip(renditions, own).map { rendition, own in
             ShrinkOnLoad.factor(for: facts, path: shared + own, save: rendition.rendition.save, scalesWhatIsDecoded: false)

@@ -1,31 +1,5 @@
 // What the header of a picture says, read by a worker before any pixel is decoded.
 
-/// What the bands of a picture mean.
-package enum ColourModel: String, Sendable, Codable, Hashable {
-    case grey, rgb, cmyk, lab
-
-    /// Bands without alpha.
-    package var bands: Int {
-        switch self {
-        case .grey: 1
-        case .rgb, .lab: 3
-        case .cmyk: 4
-        }
-    }
-}
-
-/// How fine the numbers of a band are.
-package enum BitDepth: String, Sendable, Codable, Hashable {
-    case eight, sixteen
-
-    package var bytes: Int {
-        switch self {
-        case .eight: 1
-        case .sixteen: 2
-        }
-    }
-}
-
 /// Facts from a picture's header. They come from a worker, so `isPlausible` must be asked before they are used.
 package struct SourceFacts: Hashable, Sendable, Codable {
     package var format: SourceFormat

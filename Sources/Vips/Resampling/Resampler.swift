@@ -1,32 +1,43 @@
-// Scales one picture while its rows come in from top to bottom. Rows are summed up first, which needs no more memory than a few rows
-// whatever the factor; each finished sum is scaled along its length.
+// Scales one picture while its rows come in from top to bottom: rows are weighted and summed first, then each sum along its length.
 import CResample
 
-/// Scaling from one size to another. Keeps the sums of the rows that are not complete yet.
+/// Scaling from one size to another in a few rows of memory, whatever the factor.
+///
+/// Rows of a picture that becomes lower are *scattered*: each is added to the few sums that it counts for, and is not kept. Rows of a picture that
+/// becomes higher are *gathered*: the last few are kept, and each sum is made of them at once, since a row counts for any number of sums.
+/// Either way the numbers are added in the same order.
 final class Resampler {
     private let rows: Taps
     private let bands: Int
     private let instructions: CResampleInstructions
     /// Floats in a row of the source.
     private let length: Int
+    private let gathers: Bool
 
     private let starts: UnsafeMutableBufferPointer<Int32>
     private let weights: UnsafeMutableBufferPointer<Float>
     private let vectors: Int
     private let newWidth: Int
 
-    /// The sums of rows under way, one behind the other; the row of the result at `index` has its sum at `index % sumCount`.
+    /// Sums of rows that wait to be scaled along their length; the row of the result at `index` has its sum at `index % sumCount`.
     private let sums: UnsafeMutableBufferPointer<Float>
     private let stride: Int
     private let sumCount: Int
-    /// Rows of the result before they are taken, one behind the other.
+    /// The last rows of the source, for gathering; the row at `index` is at `index % keptCount`.
+    private let kept: UnsafeMutableBufferPointer<Float>
+    private let keptCount: Int
+    /// Rows of the result before they are taken, one after the other.
     private let results: UnsafeMutableBufferPointer<Float>
     private let resultStride: Int
-    /// The first row of the result that is not complete.
+    /// The first row of the result that was not handed out.
     private var next = 0
+    /// The first row of the result whose sum is not complete; for gathering.
+    private var nextSum = 0
 
-    /// - Parameter bands: 1 to 4.
-    init(from source: Sides, bands: Int, to target: ResamplingTarget, instructions: CResampleInstructions) {
+    /// - Parameters:
+    ///   - bands: 1 to 4.
+    ///   - gathers: whether rows are kept and sums are made at once; default if the picture becomes higher.
+    init(from source: Sides, bands: Int, to target: ResamplingTarget, instructions: CResampleInstructions, gathers: Bool? = nil) {
         precondition((1...4).contains(bands), "the inner loops know 1 to 4 bands")
         self.bands = bands
         self.instructions = instructions
@@ -34,7 +45,10 @@ final class Resampler {
         length = source.width * bands
         stride = paddedLength(length)
         rows = Taps(from: source.height, extent: source.extent.height, to: target.height, kernel: target.kernel)
-        sumCount = rows.overlap + Self.together
+        self.gathers = gathers ?? (target.height > source.height)
+        keptCount = self.gathers ? rows.longest : 0
+        kept = zeroed(keptCount * stride)
+        sumCount = self.gathers ? Self.together : rows.overlap + Self.together
         sums = zeroed(sumCount * stride)
         resultStride = paddedLength(newWidth * bands)
         results = zeroed(Self.together * resultStride)
@@ -60,11 +74,15 @@ final class Resampler {
         starts.deallocate()
         weights.deallocate()
         sums.deallocate()
+        kept.deallocate()
         results.deallocate()
     }
 
+    /// Floats in rows of the source and of the result that are held.
+    var heldFloats: Int { sums.count + kept.count + results.count }
+
     /// Begins with another picture of the same size.
-    func restart() { next = 0 }
+    func restart() { (next, nextSum) = (0, 0) }
 
     /// Takes the next rows of the source.
     /// - Parameters:
@@ -74,11 +92,22 @@ final class Resampler {
     func take(
         _ strip: UnsafePointer<Float>, _ range: Range<Int>, finished: (_ row: UnsafeMutablePointer<Float>, _ y: Int) throws(VipsError) -> Void
     ) throws(VipsError) {
+        if gathers { try gather(strip, range, finished) } else { try scatter(strip, range, finished) }
+    }
+
+    private func sum(_ y: Int) -> UnsafeMutablePointer<Float> { sums.baseAddress! + (y % sumCount) * stride }
+
+    // MARK: - Scattering
+
+    private func scatter(
+        _ strip: UnsafePointer<Float>, _ range: Range<Int>, _ finished: (_ row: UnsafeMutablePointer<Float>, _ y: Int) throws(VipsError) -> Void
+    ) throws(VipsError) {
         var y = next
         while y < rows.count, rows.starts[y] < range.upperBound {
             add(strip, range, to: y)
             y += 1
-            // Complete ones are scaled along their length a few at a time; what follows them begins in the same rows.
+            // Complete sums are scaled a few at a time, before more are begun than there is room for: at most `overlap` are incomplete, and
+            // fewer than `together` wait.
             while next < y, rows.end(next) <= range.upperBound, next + Self.together <= y || isLast(y, range) {
                 let complete = next..<min(y, next + Self.together)
                 try scale(complete.prefix { rows.end($0) <= range.upperBound }, finished)
@@ -88,16 +117,45 @@ final class Resampler {
 
     private func isLast(_ y: Int, _ range: Range<Int>) -> Bool { y == rows.count || rows.starts[y] >= range.upperBound }
 
-    private func sum(_ y: Int) -> UnsafeMutablePointer<Float> { sums.baseAddress! + (y % sumCount) * stride }
-
     private func add(_ strip: UnsafePointer<Float>, _ range: Range<Int>, to y: Int) {
         let first = max(rows.starts[y], range.lowerBound)
         let end = min(rows.end(y), range.upperBound)
         guard first < end else { return }
-        rows.withWeights(of: y, from: first) { weights in
+        sumUp(strip + (first - range.lowerBound) * stride, first..<end, for: y)
+    }
+
+    // MARK: - Gathering
+
+    private func gather(
+        _ strip: UnsafePointer<Float>, _ range: Range<Int>, _ finished: (_ row: UnsafeMutablePointer<Float>, _ y: Int) throws(VipsError) -> Void
+    ) throws(VipsError) {
+        for y in range {
+            (kept.baseAddress! + (y % keptCount) * stride).update(from: strip + (y - range.lowerBound) * stride, count: length)
+            while nextSum < rows.count, rows.end(nextSum) <= y + 1 {
+                gather(nextSum)
+                nextSum += 1
+                if nextSum - next == Self.together || nextSum == rows.count { try scale(next..<nextSum, finished) }
+            }
+        }
+    }
+
+    /// Sums up the rows for one row of the result: they are kept in one piece, or in two.
+    private func gather(_ y: Int) {
+        var first = rows.starts[y]
+        while first < rows.end(y) {
+            let end = min(rows.end(y), (first / keptCount + 1) * keptCount)
+            sumUp(kept.baseAddress! + (first % keptCount) * stride, first..<end, for: y)
+            first = end
+        }
+    }
+
+    // MARK: - Both
+
+    /// Adds rows of the source to the sum for a row of the result, or begins it with them.
+    private func sumUp(_ floats: UnsafePointer<Float>, _ source: Range<Int>, for y: Int) {
+        rows.withWeights(of: y, from: source.lowerBound) { weights in
             cresample_sum_rows(
-                instructions, sum(y), first > rows.starts[y] ? 1 : 0, strip + (first - range.lowerBound) * stride, stride, weights,
-                CInt(end - first), length)
+                instructions, sum(y), source.lowerBound > rows.starts[y] ? 1 : 0, floats, stride, weights, CInt(source.count), length)
         }
     }
 
@@ -107,17 +165,21 @@ final class Resampler {
         _ complete: Range<Int>, _ finished: (_ row: UnsafeMutablePointer<Float>, _ y: Int) throws(VipsError) -> Void
     ) throws(VipsError) {
         let taps = CResampleTaps(starts: starts.baseAddress, weights: weights.baseAddress, vectors: CInt(vectors), width: CInt(newWidth))
-        let outputs = (0..<Self.together).map { results.baseAddress! + $0 * resultStride }
-        // Where there are fewer, the last one stands in for the missing.
-        let inputs = (0..<Self.together).map { UnsafePointer(sum(min(complete.lowerBound + $0, complete.upperBound - 1))) as UnsafePointer? }
-        inputs.withUnsafeBufferPointer { inputs in
-            outputs.map { $0 as UnsafeMutablePointer? }.withUnsafeBufferPointer { outputs in
+        withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: Self.together) { inputs in
+            withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<Float>?.self, capacity: Self.together) { outputs in
+                for index in 0..<Self.together {
+                    // If there are fewer, the last one fills the places of the missing.
+                    inputs.initializeElement(at: index, to: UnsafePointer(sum(min(complete.lowerBound + index, complete.upperBound - 1))))
+                    outputs.initializeElement(at: index, to: result(index))
+                }
                 cresample_scale_rows(instructions, taps, CInt(bands), inputs.baseAddress, outputs.baseAddress)
             }
         }
-        for y in complete { try finished(outputs[y - complete.lowerBound], y) }
+        for y in complete { try finished(result(y - complete.lowerBound), y) }
         next = complete.upperBound
     }
+
+    private func result(_ index: Int) -> UnsafeMutablePointer<Float> { results.baseAddress! + index * resultStride }
 }
 
 /// The floats that a row takes, with room for whole vectors.

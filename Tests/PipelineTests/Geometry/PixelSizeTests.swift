@@ -47,7 +47,7 @@ struct PixelSizeTests {
         (1, 1, "100×67"), (2, 1, "200×134"), (3, 1, "300×201"), (1, 2, "50×34"), (3, 2, "150×101"), (1, 3, "33×22"), (3, 3, "100×67"),
     ])
     func `the natural size is the pixels by the points of the name, times the scale`(scale: Int, pixelsPerPoint: Int, size: String) {
-        let picture = Geometry(size: PixelSize(100, 67), pixelsPerPoint: pixelsPerPoint)
+        let picture = PictureInfo(size: PixelSize(100, 67), pixelsPerPoint: pixelsPerPoint)
         #expect(picture.naturalSize(scale: scale).description == size)
     }
 }

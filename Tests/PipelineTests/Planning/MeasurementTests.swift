@@ -11,11 +11,11 @@ private struct Shave: PlannedStage {
     init(_ p: inout Parameters) {}
 
     struct Plan: StagePlan {
-        let output: Geometry
+        let output: PictureInfo
         var isStreaming: Bool { false }
     }
 
-    func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         var output = input
         guard case .box(_, _, let width, let height)? = context.measurement else {
             output.certainty = .atMost
@@ -37,10 +37,10 @@ private struct Halve: PlannedStage {
     }
 
     struct Plan: StagePlan {
-        let output: Geometry
+        let output: PictureInfo
     }
 
-    func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
+    func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         Plan(output: input.resized(to: PixelSize(input.size.width / 2 * context.scale, input.size.height / 2 * context.scale)))
     }
 }

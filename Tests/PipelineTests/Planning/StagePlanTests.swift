@@ -8,19 +8,19 @@ struct StagePlanTests {
     /// One stage on one picture. `expected` is "size, what the picture is, footing, and what else there is to say".
     struct Row: Sendable, CustomTestStringConvertible {
         let stage: String
-        var picture = Geometry(size: PixelSize(400, 300))
+        var picture = PictureInfo(size: PixelSize(400, 300))
         var scale = 1
         let expected: String
         var testDescription: String { "\(stage) on \(picture.size) at \(scale)" }
     }
 
-    private static let rgb = Geometry(size: PixelSize(400, 300))
-    private static let retina = Geometry(size: PixelSize(400, 300), pixelsPerPoint: 2)
-    private static let clear = Geometry(size: PixelSize(400, 300), hasAlpha: true)
-    private static let grey = Geometry(size: PixelSize(400, 300), colour: .grey)
-    private static let greyClear = Geometry(size: PixelSize(400, 300), hasAlpha: true, colour: .grey)
-    private static let ownGrey = Geometry(size: PixelSize(400, 300), colour: .grey, keepsProfile: true)
-    private static let small = Geometry(size: PixelSize(40, 30))
+    private static let rgb = PictureInfo(size: PixelSize(400, 300))
+    private static let retina = PictureInfo(size: PixelSize(400, 300), pixelsPerPoint: 2)
+    private static let clear = PictureInfo(size: PixelSize(400, 300), hasAlpha: true)
+    private static let grey = PictureInfo(size: PixelSize(400, 300), colour: .grey)
+    private static let greyClear = PictureInfo(size: PixelSize(400, 300), hasAlpha: true, colour: .grey)
+    private static let ownGrey = PictureInfo(size: PixelSize(400, 300), colour: .grey, keepsProfile: true)
+    private static let small = PictureInfo(size: PixelSize(40, 30))
 
     private static let assets = [
         "red.png": AssetFacts(size: PixelSize(64, 32), pixelsPerPoint: 1, isGrey: false),
@@ -214,7 +214,7 @@ struct StagePlanTests {
     func `what draws cannot be done in colours that are neither RGB nor grey`(text: String) throws {
         let stage = try stage(text)
         for colour in [ColourModel.cmyk, .lab] {
-            let failure = failure(stage, Geometry(size: PixelSize(400, 300), colour: colour, keepsProfile: true))
+            let failure = failure(stage, PictureInfo(size: PixelSize(400, 300), colour: colour, keepsProfile: true))
             let name = type(of: stage).name
             let words = "'\(name)' draws, which cannot be done in \(colour.rawValue) colours; remove 'profile: keep'"
             #expect(failure == Failure(.unsupportedColour, stage: name, words))
@@ -228,7 +228,7 @@ struct StagePlanTests {
             "flatten", "frame: { width: 100, height: 100, mode: aspect-fill }",
         ])
     func `what draws nothing can be done in any colours`(text: String) throws {
-        let picture = Geometry(size: PixelSize(400, 300), colour: .cmyk, keepsProfile: true)
+        let picture = PictureInfo(size: PixelSize(400, 300), colour: .cmyk, keepsProfile: true)
         let plan = try plan(try stage(text), picture, PlanContext(scale: 1))
         #expect(plan.output.colour == .cmyk)
         #expect(plan.output.keepsProfile)
@@ -237,14 +237,14 @@ struct StagePlanTests {
     @Test
     func `without colours the profile of colours is gone, and the profile of a grey picture stays`() throws {
         let grayscale = try stage("grayscale")
-        let rgb = try plan(grayscale, Geometry(size: PixelSize(4, 3), keepsProfile: true), PlanContext(scale: 1))
+        let rgb = try plan(grayscale, PictureInfo(size: PixelSize(4, 3), keepsProfile: true), PlanContext(scale: 1))
         #expect(!rgb.output.keepsProfile)
         #expect(try plan(grayscale, Self.ownGrey, PlanContext(scale: 1)).output.keepsProfile)
     }
 
     @Test
     func `frames, depth and certainty flow through every stage`() throws {
-        var picture = Geometry(size: PixelSize(400, 300), frames: 7, depth: .sixteen)
+        var picture = PictureInfo(size: PixelSize(400, 300), frames: 7, depth: .sixteen)
         picture.certainty = .atMost
         for type in StageCatalogue.all.stages where !(type is any JoiningStage.Type) {
             let stage = try stage(String(type.example.dropFirst(2)))
@@ -256,7 +256,7 @@ struct StagePlanTests {
 
     @Test
     func `stages that join a set keep depth and certainty of its members`() throws {
-        var picture = Geometry(size: PixelSize(400, 300), depth: .sixteen)
+        var picture = PictureInfo(size: PixelSize(400, 300), depth: .sixteen)
         picture.certainty = .atMost
         let members = (1...12).map { SetMember(name: BytePath("\($0).png"), geometry: picture) }
         for type in StageCatalogue.all.stages where type is any JoiningStage.Type {
@@ -270,7 +270,7 @@ struct StagePlanTests {
 
     // MARK: -
 
-    private func joined<Stage: JoiningStage>(_ stage: Stage, _ members: [SetMember]) throws -> Geometry {
+    private func joined<Stage: JoiningStage>(_ stage: Stage, _ members: [SetMember]) throws -> PictureInfo {
         try stage.plan(members, in: PlanContext(scale: 1)).output
     }
 
@@ -278,11 +278,11 @@ struct StagePlanTests {
         try #require(try pipeline(onePipeline([text])).renditions.first?.stages.first).stage
     }
 
-    private func plan<Stage: PlannedStage>(_ stage: Stage, _ picture: Geometry, _ context: PlanContext) throws -> any StagePlan {
+    private func plan<Stage: PlannedStage>(_ stage: Stage, _ picture: PictureInfo, _ context: PlanContext) throws -> any StagePlan {
         try stage.plan(picture, in: context)
     }
 
-    private func failure(_ stage: any PlannedStage, _ picture: Geometry) -> Failure? {
+    private func failure(_ stage: any PlannedStage, _ picture: PictureInfo) -> Failure? {
         do {
             _ = try plan(stage, picture, PlanContext(scale: 1, assets: Self.assets))
             return nil

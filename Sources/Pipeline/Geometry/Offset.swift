@@ -1,16 +1,14 @@
-package import Pipeline
-
 /// How far something is moved: `{ x: 8, y: 8 }`.
-package struct Offset: ParameterValue, ParameterGroup {
-    let x: Length
-    let y: Length
+package struct Offset: ParameterMapping {
+    package let x: Length
+    package let y: Length
 
-    init(x: Length, y: Length) {
+    package init(x: Length, y: Length) {
         self.x = x
         self.y = y
     }
 
-    static let zero = Offset(x: .points(0), y: .points(0))
+    package static let zero = Offset(x: .points(0), y: .points(0))
 
     package init(_ p: inout Parameters) {
         x = p.optional("x", .points(0), "To the side.")
@@ -18,10 +16,7 @@ package struct Offset: ParameterValue, ParameterGroup {
     }
 
     package static var expectation: String { "an offset such as { x: 8, y: 8 }" }
-    package static var schema: JSONValue { mappingSchema() }
+    package static var owner: String { "'offset'" }
     package static var placeholder: Offset { .zero }
     package var written: String { "{ x: \(x.written), y: \(y.written) }" }
-    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Offset? {
-        Parameters.read(Offset.self, from: node, owner: "'offset'", &log)
-    }
 }

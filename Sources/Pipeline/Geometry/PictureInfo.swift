@@ -1,7 +1,7 @@
 // What is known of a picture at one point of the flow, before it has any pixel.
 
 /// What is known of a picture between two stages.
-package struct Geometry: Hashable, Sendable {
+package struct PictureInfo: Hashable, Sendable {
     /// How well a size is known that depends on what is in the picture.
     package enum Certainty: Hashable, Sendable {
         case exact
@@ -23,9 +23,7 @@ package struct Geometry: Hashable, Sendable {
     package var size: PixelSize
     package var certainty: Certainty = .exact
     package var frames: Int
-    package var hasAlpha: Bool
-    package var colour: ColourModel
-    package var depth: BitDepth
+    package var pixels: PixelFormat
     /// Pixels in one point of the picture's natural size: the `@Nx` of its name, or the scale at which it was drawn.
     package var pixelsPerPoint: Int
     /// The picture stays in its own profile, into which colours are converted.
@@ -37,18 +35,28 @@ package struct Geometry: Hashable, Sendable {
     ) {
         self.size = size
         self.frames = frames
-        self.hasAlpha = hasAlpha
-        self.colour = colour
-        self.depth = depth
+        pixels = PixelFormat(colour, depth, hasAlpha: hasAlpha)
         self.pixelsPerPoint = pixelsPerPoint
         self.keepsProfile = keepsProfile
     }
 
-    package var bands: Int { colour.bands + (hasAlpha ? 1 : 0) }
+    package var hasAlpha: Bool {
+        get { pixels.hasAlpha }
+        set { pixels.hasAlpha = newValue }
+    }
+    package var colour: ColourModel {
+        get { pixels.colour }
+        set { pixels.colour = newValue }
+    }
+    package var depth: BitDepth {
+        get { pixels.depth }
+        set { pixels.depth = newValue }
+    }
+    package var bands: Int { pixels.bands }
 
     /// Bytes of all frames, uncompressed.
     package var bytes: Int {
-        let (bytes, overflow) = size.area.multipliedReportingOverflow(by: bands * depth.bytes * frames)
+        let (bytes, overflow) = size.area.multipliedReportingOverflow(by: pixels.bytes * frames)
         return overflow ? .max : bytes
     }
 
@@ -57,14 +65,14 @@ package struct Geometry: Hashable, Sendable {
         PixelSize(scaledSide(size.width, scale, pixelsPerPoint), scaledSide(size.height, scale, pixelsPerPoint))
     }
 
-    package func resized(to size: PixelSize) -> Geometry {
+    package func resized(to size: PixelSize) -> PictureInfo {
         var result = self
         result.size = size
         return result
     }
 
     /// The picture at a size that was named. Named in points it is that size, however large the picture was.
-    package func drawn(at size: PixelSize, width: Extent?, height: Extent?) -> Geometry {
+    package func drawn(at size: PixelSize, width: Extent?, height: Extent?) -> PictureInfo {
         var result = resized(to: size)
         if width?.isPoints == true && height?.isPoints == true { result.certainty = .exact }
         return result

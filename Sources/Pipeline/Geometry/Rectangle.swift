@@ -1,0 +1,28 @@
+/// A rectangle: `{ x: 0, y: 100, width: 320, height: 44 }`.
+package struct Rectangle: ParameterMapping {
+    package let x, y: Length
+    package let width, height: Extent
+
+    package init(_ p: inout Parameters) {
+        x = p.optional("x", .points(0), "Its left edge.")
+        y = p.optional("y", .points(0), "Its top edge.")
+        width = p.required("width", "Its width.")
+        height = p.required("height", "Its height.")
+    }
+
+    package static var expectation: String { "a rectangle such as { x: 0, y: 100, width: 320, height: 44 }" }
+    package static var owner: String { "the rectangle" }
+    package static var placeholder: Rectangle { Rectangle(x: .points(0), y: .points(0), width: .placeholder, height: .placeholder) }
+    package var written: String { "{ x: \(x.written), y: \(y.written), width: \(width.written), height: \(height.written) }" }
+
+    package init(x: Length, y: Length, width: Extent, height: Extent) {
+        (self.x, self.y, self.width, self.height) = (x, y, width, height)
+    }
+
+    /// In pixels; percentages are of a picture.
+    package func pixels(of size: PixelSize, scale: Int) -> PixelBox {
+        PixelBox(
+            PixelOffset(x.pixels(of: size.width, scale: scale), y.pixels(of: size.height, scale: scale)),
+            PixelSize(width.pixels(of: size.width, scale: scale), height.pixels(of: size.height, scale: scale)))
+    }
+}

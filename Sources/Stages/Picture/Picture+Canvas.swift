@@ -1,0 +1,93 @@
+// Where pixels are: cut, placed, repeated, joined and scaled.
+package import Pipeline
+import Vips
+
+extension Picture {
+    /// A part of the picture; itself if that is all of it.
+    package func cropped(to box: PixelBox) throws -> Picture {
+        guard box != PixelBox(PixelOffset(0, 0), size) else { return self }
+        return with(try image.extractArea(left: box.offset.x, top: box.offset.y, width: box.size.width, height: box.size.height))
+    }
+
+    /// The picture on a canvas of one colour; what does not fit is cut. Itself if it covers the canvas exactly.
+    /// - Parameter background: a number for each band; nil is transparent black.
+    func onCanvas(_ canvas: PixelSize, at offset: PixelOffset = PixelOffset(0, 0), background: [Double]? = nil) throws -> Picture {
+        guard offset != PixelOffset(0, 0) || canvas != size else { return self }
+        let colour = background ?? Array(repeating: 0, count: image.bands)
+        return with(try image.embed(x: offset.x, y: offset.y, width: canvas.width, height: canvas.height, background: colour))
+    }
+
+    /// The picture with another one of the same format in its place.
+    func inserting(_ other: Picture, at offset: PixelOffset) throws -> Picture { with(try image.insert(other.image, x: offset.x, y: offset.y)) }
+
+    /// Another picture of the same format below this one, or beside it.
+    func joined(to other: Picture, horizontally: Bool) throws -> Picture { with(try image.join(other.image, horizontally: horizontally)) }
+
+    /// A canvas full of this picture, side by side.
+    /// - Parameter phase: the pixel of the picture that is in the canvas' top left corner.
+    func repeated(from phase: PixelOffset, over canvas: PixelSize) throws -> Picture {
+        let across = (phase.x + canvas.width + width - 1) / width
+        let down = (phase.y + canvas.height + height - 1) / height
+        var tile = try image.inMemory()
+        // libvips counts to a million: several tiles count as one.
+        let (wide, high) = (across / 1_000_000 + 1, down / 1_000_000 + 1)
+        if wide > 1 || high > 1 { tile = try tile.replicate(across: wide, down: high) }
+        let tiled = try tile.replicate(across: (across + wide - 1) / wide, down: (down + high - 1) / high)
+        return with(try tiled.extractArea(left: phase.x, top: phase.y, width: canvas.width, height: canvas.height))
+    }
+
+    /// The picture as a person sees it.
+    /// - Parameter orientation: EXIF's number, 1…8. From 3 on the rows are needed out of order.
+    package func upright(orientation: Int) throws -> Picture {
+        let turned: Image
+        switch orientation {
+        case 2: turned = try image.flip("horizontal")
+        case 3: turned = try image.rot("d180")
+        case 4: turned = try image.flip("vertical")
+        case 5: turned = try image.rot("d90").flip("horizontal")
+        case 6: turned = try image.rot("d90")
+        case 7: turned = try image.rot("d270").flip("horizontal")
+        case 8: turned = try image.rot("d270")
+        default: turned = image
+        }
+        return with(try turned.removingMetadata(["orientation", "exif-ifd0-Orientation"]))
+    }
+}
+
+// Scaling.
+extension Picture {
+    /// Scales to a size in pixels.
+    package func scaled(to size: PixelSize, kernel: ScalingKernel = .lanczos3, inLinearLight linear: Bool = false) throws -> Picture {
+        guard size != self.size else { return self }
+        return linear && kernel != .nearest
+            ? try inLinearLight { try $0.scaled(to: size, kernel: kernel) } : with(try image.scaled(to: size, kernel: kernel))
+    }
+
+    /// The picture after work on light instead of on sRGB's numbers. A kept profile is taken to have sRGB's curve, which most have.
+    private func inLinearLight(_ work: (Image) throws -> Image) throws -> Picture {
+        let space = pixels.interpretation
+        // The alpha channel is no light: it goes along as a band of its own, premultiplied into the others.
+        let light = try image.droppingAlpha().colourspace("scrgb")
+        guard let ownAlpha = try alpha else { return with(try work(light).colourspace(space).cast(image.format)) }
+        // In its own range, since libvips takes an alpha below 0.01 for none.
+        let alpha = try ownAlpha.cast(.float)
+        let covered = try light.multiply(alpha.linear([1 / white], [0]))
+        let worked = try work(covered.bandjoin(alpha).copy(interpretation: "multiband"))
+        let coverage = try worked.extractBands(from: worked.bands - 1, count: 1)
+        let colour = try worked.unpremultiply(maximumAlpha: white).extractBands(from: 0, count: worked.bands - 1)
+        let back = try colour.copy(interpretation: "scrgb").colourspace(space).cast(image.format)
+        return with(try back.bandjoin(coverage.rint().cast(image.format)).copy(interpretation: space))
+    }
+}
+
+extension Image {
+    /// Scales to a size in pixels.
+    func scaled(to size: PixelSize, kernel: ScalingKernel = .lanczos3) throws -> Image {
+        guard width != size.width || height != size.height else { return self }
+        // `nearest` takes whole pixels and weighs none.
+        guard let kernel = ResamplingKernel(rawValue: kernel.rawValue) else {
+            return try resize(width: size.width, height: size.height, kernel: "nearest")
+        }
+        return try resampled(to: ResamplingTarget(width: size.width, height: size.height, kernel: kernel))
+    }
+}

@@ -1,0 +1,137 @@
+package import Pipeline
+package import Vips
+
+/// A picture whose pixels have a known meaning: what stages receive and return.
+package struct Picture {
+    package let image: Image
+    package let pixels: PixelFormat
+    /// The ICC profile of the numbers; nil for sRGB and its grey.
+    package let profile: [UInt8]?
+
+    init(_ image: Image, _ pixels: PixelFormat, profile: [UInt8]?) {
+        (self.image, self.pixels, self.profile) = (image, pixels, profile)
+    }
+
+    /// A picture as a decoder delivers it: packed numbers are unpacked, and those of floating point are made whole, except for Lab.
+    /// - Throws: `Failure` with the code `unsupported-colour` if its numbers are none that stages know.
+    package init(decoded image: Image) throws {
+        let whole = try Self.withKnownNumbers(image)
+        let colour: ColourModel
+        switch (whole.interpretation, whole.bands - (whole.hasAlpha ? 1 : 0)) {
+        case ("b-w", 1), ("grey16", 1): colour = .grey
+        case ("srgb", 3), ("rgb", 3), ("rgb16", 3): colour = .rgb
+        case ("cmyk", 4): colour = .cmyk
+        case ("lab", 3), ("labs", 3): colour = .lab
+        default: throw Self.unsupported(image, expected: "grey, RGB, CMYK or Lab")
+        }
+        let depth: BitDepth = whole.format == .uchar ? .eight : whole.format == .float ? .float : .sixteen
+        let pixels = PixelFormat(colour, depth, hasAlpha: whole.hasAlpha)
+        let isNamed = whole.interpretation == pixels.interpretation
+        self.init(isNamed ? whole : try whole.copy(interpretation: pixels.interpretation), pixels, profile: whole.blob("icc-profile-data"))
+    }
+
+    private static func withKnownNumbers(_ image: Image) throws -> Image {
+        switch (image.interpretation, image.format) {
+        // Ten bits of lightness and eleven of each colour, packed into four bytes.
+        case ("labq", _): return try image.colourspace("labs")
+        case ("lab", .float), ("labs", _), (_, .uchar), (_, .ushort): return image
+        // Numbers from 0 to 1. With a profile they are the profile's own, else they are light.
+        case ("scrgb", .float), ("scrgb", .double):
+            let colours = try image.droppingAlpha()
+            let hasProfile = image.has("icc-profile-data")
+            let deep = try hasProfile ? colours.linear([65_535], [0.5]).cast(.ushort).copy(interpretation: "rgb16") : colours.colourspace("rgb16")
+            guard image.hasAlpha else { return deep }
+            let alpha = try image.extractBands(from: image.bands - 1, count: 1).linear([65_535], [0.5]).cast(.ushort)
+            return try deep.bandjoin(alpha).copy(interpretation: "rgb16")
+        default: throw unsupported(image, expected: "values of 8 or 16 bits without a sign")
+        }
+    }
+
+    private static func unsupported(_ image: Image, expected: String) -> Failure {
+        let found = "\(image.bands) bands of \(image.interpretation), \(image.format.rawValue)"
+        return Failure(.unsupportedColour, stage: "read", "expected \(expected), found \(found)")
+    }
+}
+
+extension PixelFormat {
+    /// libvips' name for the meaning of the numbers.
+    package var interpretation: String {
+        switch (colour, depth) {
+        case (.grey, .eight): "b-w"
+        case (.grey, .sixteen), (.grey, .float): "grey16"
+        case (.rgb, .eight): "srgb"
+        case (.rgb, .sixteen), (.rgb, .float): "rgb16"
+        case (.cmyk, _): "cmyk"
+        case (.lab, .float): "lab"
+        case (.lab, .eight), (.lab, .sixteen): "labs"
+        }
+    }
+}
+
+extension Picture {
+    /// A canvas of one colour, with alpha, in 8 bits.
+    init(_ color: Color, size: PixelSize) throws {
+        let pixels = PixelFormat(color.isGrey ? .grey : .rgb)
+        let pixel = try Image.black(width: 1, height: 1, bands: pixels.bands).copy(interpretation: pixels.interpretation)
+        self = try Picture(pixel, pixels, profile: nil).filled(with: color, size: size, hasAlpha: true)
+    }
+
+    package var width: Int { image.width }
+    package var height: Int { image.height }
+    package var size: PixelSize { PixelSize(image.width, image.height) }
+    package var hasAlpha: Bool { pixels.hasAlpha }
+    var isGrey: Bool { pixels.colour == .grey }
+    /// The number of a band that is full: 255 or 65535.
+    var white: Double { pixels.depth == .sixteen ? 65_535 : 255 }
+
+    /// Other pixels of the same format.
+    package func with(_ image: Image) -> Picture { Picture(image, pixels, profile: profile) }
+
+    /// Computed numbers as pixels of the same format.
+    /// - Parameter hasAlpha: whether the last band is alpha; default as in this picture.
+    func storing(_ numbers: Image, hasAlpha: Bool? = nil) throws -> Picture {
+        var stored = pixels
+        stored.hasAlpha = hasAlpha ?? pixels.hasAlpha
+        return Picture(try numbers.rint().cast(image.format).copy(interpretation: stored.interpretation), stored, profile: profile)
+    }
+
+    /// The picture with its pixels computed once and held in memory.
+    package func inMemory() throws -> Picture { with(try image.inMemory()) }
+}
+
+// Changes of the format.
+extension Picture {
+    /// Grey as three equal bands, if the plan says that a colour is drawn.
+    package func promoted(to colour: ColourModel) throws -> Picture {
+        guard colour == .rgb, isGrey else { return self }
+        let promoted = PixelFormat(.rgb, pixels.depth, hasAlpha: hasAlpha)
+        return Picture(try image.colourspace(promoted.interpretation), promoted, profile: profile)
+    }
+
+    /// The picture with 8 bits a band.
+    package func inEightBits() throws -> Picture {
+        guard pixels.depth != .eight else { return self }
+        let coarse = PixelFormat(pixels.colour, .eight, hasAlpha: hasAlpha)
+        return Picture(try image.colourspace(coarse.interpretation), coarse, profile: profile)
+    }
+
+    /// The picture with the pixels that all members of a set have.
+    package func unified(to common: PixelFormat) throws -> Picture {
+        var picture = try promoted(to: common.colour)
+        if common.hasAlpha { picture = try picture.addingAlpha() }
+        guard common.depth == .sixteen else { return picture }
+        return try picture.inSixteenBits()
+    }
+
+    /// The picture with 16 bits a band: 255 becomes 65535, which libvips' own way does not do.
+    func inSixteenBits() throws -> Picture {
+        guard pixels.depth == .eight else { return self }
+        let deep = PixelFormat(pixels.colour, .sixteen, hasAlpha: hasAlpha)
+        return Picture(try image.linear([257], [0]).cast(.ushort).copy(interpretation: deep.interpretation), deep, profile: profile)
+    }
+
+    /// The picture in sRGB or its grey, as another picture that libvips has made of it.
+    package func converted(_ image: Image, to pixels: PixelFormat) throws -> Picture {
+        Picture(try image.removingMetadata(["icc-profile-data"]), pixels, profile: nil)
+    }
+}

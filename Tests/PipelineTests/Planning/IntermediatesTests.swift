@@ -1,0 +1,84 @@
+import Stages
+import Testing
+
+@testable import Pipeline
+
+/// Which pictures stages hold in memory, and what follows from them: limits and bytes.
+struct IntermediatesTests {
+    private static let assets = [
+        "red.png": AssetFacts(size: PixelSize(64, 32), pixelsPerPoint: 1, isGrey: false),
+        "huge.png": AssetFacts(size: PixelSize(6000, 4000), pixelsPerPoint: 1, isGrey: false),
+    ]
+
+    private func step(_ stage: String, _ source: SourceFacts = .png(400, 300), limits: Limits = Limits()) throws -> Step {
+        try #require(try plan(onePipeline([stage], save: "{ format: webp }"), source, assets: Self.assets, limits: limits).renditions[0].steps.last)
+    }
+
+    @Test(arguments: [
+        ("resize: { size: 100 }", ["100×75 in rgb"]),
+        ("resize: { size: 100, linear: true }", ["100×75 in rgb, floating point"]),
+        ("resize: { size: 100, kernel: nearest }", []),
+        ("frame: { width: 300, height: 300, mode: aspect-fill }", []),
+        ("frame: { width: 50, height: 600, mode: aspect-fill, background: '#f008' }", ["800×600 in rgb"]),
+        ("crop: { width: 10, height: 10 }", []), ("rotate: { angle: 20 }", []), ("flatten", []),
+        ("blur: { sigma: 4 }", []), ("blur: { sigma: 80 }", ["40×30 in rgb"]),
+        ("mask: { corner-radius: 5 }", ["400×300 in grey", "400×300 in grey"]),
+        ("mask: { image: red.png }", ["400×300 in rgb with alpha"]),
+        ("tile: { width: 9, height: 9 }", ["400×300 in rgb"]),
+        ("nine-slice: { width: 500, height: 600, cap-insets: { all: 5 } }", ["400×300 in rgb", "500×600 in rgb"]),
+        ("overlay: { image: red.png, width: 10 }", ["10×5 in rgb with alpha"]),
+        (
+            "overlay: { image: red.png, stages: [ { resize: { size: 200% } }, { crop: { width: 8, height: 8 } } ], width: 20 }",
+            [
+                "64×32 in rgb with alpha", "128×64 in rgb with alpha", "128×64 in rgb with alpha", "8×8 in rgb with alpha", "20×20 in rgb with alpha",
+            ]
+        ),
+        (
+            "composite: { layers: [ { source: true }, { color: '#888', width: 9, height: 8 } ] }",
+            ["400×300 in rgb with alpha", "9×8 in grey with alpha"]
+        ),
+        (
+            "composite: { layers: [ { layers: [ { image: red.png } ], width: 30, height: 20 } ] }",
+            [
+                "64×32 in rgb with alpha", "30×20 in rgb with alpha",
+            ]
+        ),
+    ])
+    func `each stage lists what it holds`(stage: String, expected: [String]) throws {
+        #expect(try step(stage).plan.intermediates.map { "\($0.size) in \($0.pixels)" } == expected)
+    }
+
+    @Test func `each frame of an animation has pictures of its own`() throws {
+        for stage in ["resize: { size: 10 }", "mask: { shape: circle }", "composite: { layers: [ { color: red } ] }"] {
+            let source = SourceFacts(format: .webp, size: PixelSize(40, 30), frames: 5, hasAlpha: true)
+            #expect(try step(stage, source).plan.intermediates.allSatisfy { $0.frames == 5 }, "\(stage)")
+        }
+    }
+
+    @Test(arguments: [
+        ("overlay: { image: red.png, stages: [ { frame: { width: 1, height: 60000, mode: aspect-fill } } ] }", "overlay", "120000×60000"),
+        ("overlay: { image: red.png, width: 200000 }", "overlay", "200000×100000"),
+        (
+            "composite: { layers: [ { layers: [ { source: true, stages: [ { resize: { size: 50000x } } ] } ], width: 9, height: 9 } ] }", "composite",
+            "50000×37500"
+        ),
+    ])
+    func `the limit holds for every one of them, those of nested stages and layers too`(stage: String, name: String, size: String) throws {
+        let failure = try planFailure(onePipeline([stage]), .png(400, 300), assets: Self.assets)
+        let words = "'\(name)' would make a picture of \(size) pixels; the limit is 100000000 (max-pixels)"
+        #expect(failure == Failure(.tooManyPixels, stage: name, words))
+    }
+
+    @Test func `memory counts every one of them, and the assets themselves`() throws {
+        func memory(_ stage: String, assets: [String: AssetFacts]) throws -> Int {
+            try plan(onePipeline([stage], save: "{ format: png }"), .png(400, 300), assets: assets).memory
+        }
+        let none = try memory("crop: { width: 90%, height: 90% }", assets: [:])
+        // 24 megapixels with alpha, and what their decoder may take.
+        let huge = try memory("overlay: { image: huge.png, width: 10 }", assets: ["huge.png": Self.assets["huge.png"]!])
+        #expect(huge - none >= 96_000_000 * 2)
+        let small = ["red.png": Self.assets["red.png"]!]
+        let nested = try memory("overlay: { image: red.png, stages: [ { resize: { size: 5000x5000! } } ], width: 10 }", assets: small)
+        #expect(nested - none >= 100_000_000)
+    }
+}

@@ -1,0 +1,199 @@
+// The predicted memory is a bound: every stage, every shipped pipeline and extreme shapes in a worker of their own, against the worker's peak.
+import Foundation
+import TestSupport
+import Testing
+import Vips
+
+/// A picture, what is done to it, and how it is saved.
+private struct MemoryCase: Sendable, CustomTestStringConvertible {
+    var stages: String
+    var width: Int
+    var height: Int
+    var kind = PictureKind()
+    var frames = 1
+    /// Format and options of the source.
+    var source: SourceFile = .png
+    var save = "{ format: png, compression: 1 }"
+    /// Sides of the asset `asset.png`, if the stages draw it.
+    var asset: (Int, Int) = (64, 48)
+    var head = ""
+
+    enum SourceFile: String { case png, interlaced, jpeg, progressive, webp, tiff, avif }
+
+    var testDescription: String {
+        "\(stages) on \(frames > 1 ? "\(frames) frames of " : "")\(width)×\(height) \(kind) \(source.rawValue), saved as \(save) \(head)"
+    }
+
+    /// Shapes and sizes at which something else is the largest part.
+    static let extreme: [MemoryCase] = [
+        MemoryCase(stages: "resize: { size: 4000x4000! }", width: 4000, height: 1),
+        MemoryCase(stages: "resize: { size: 4000x4000!, kernel: linear }", width: 1, height: 4000),
+        MemoryCase(stages: "resize: { size: 5x9000! }", width: 9000, height: 5, kind: PictureKind(hasAlpha: true, isDeep: true)),
+        MemoryCase(stages: "resize: { size: 50%, linear: true }", width: 4000, height: 3000, kind: PictureKind(hasAlpha: true)),
+        MemoryCase(stages: "blur: { sigma: 60 }", width: 2500, height: 2000, kind: PictureKind(hasAlpha: true, isDeep: true)),
+        MemoryCase(stages: "rotate: { angle: 33 }", width: 2500, height: 2000, kind: PictureKind(isDeep: true)),
+        MemoryCase(stages: "mask: { corner-radius: 10% }", width: 3000, height: 2000),
+        MemoryCase(
+            stages: "frame: { width: 50, height: 4000, mode: aspect-fill }", width: 300, height: 200, source: .jpeg, save: "{ format: webp }"),
+        MemoryCase(stages: "overlay: { image: asset.png, width: 100% }", width: 2000, height: 1500, source: .jpeg, asset: (6000, 4000)),
+        MemoryCase(
+            stages: "overlay: { image: asset.png, stages: [ { rotate: { angle: 12 } }, { blur: { sigma: 20 } } ], blend: multiply }", width: 2000,
+            height: 1500, asset: (6000, 4000)),
+        MemoryCase(
+            stages:
+                "composite: { layers: [ { source: true }, { image: asset.png, width: 100% }, { source: true, stages: [ { blur: { sigma: 9 } } ] } ] }",
+            width: 2000, height: 1500, kind: PictureKind(hasAlpha: true), asset: (3000, 2000)),
+        MemoryCase(stages: "nine-slice: { width: 3000, height: 2000, cap-insets: { all: 20 } }", width: 900, height: 700),
+        MemoryCase(
+            stages: "crop: { width: 90%, height: 90% }", width: 400, height: 300, kind: PictureKind(hasAlpha: true), frames: 40, source: .webp,
+            save: "{ format: webp, effort: 0 }"),
+        MemoryCase(
+            stages: "mask: { shape: circle }", width: 400, height: 300, kind: PictureKind(hasAlpha: true), frames: 40, source: .webp,
+            save: "{ format: gif }"),
+        MemoryCase(stages: "resize: { size: 3000x }", width: 6000, height: 4000, source: .progressive, save: "{ format: jpeg, progressive: true }"),
+        MemoryCase(stages: "flip: { axis: vertical }", width: 3000, height: 2000, source: .interlaced, save: "{ format: png, palette: true }"),
+        MemoryCase(stages: "grayscale", width: 2000, height: 1500, source: .avif, save: "{ format: avif, effort: 0 }"),
+        MemoryCase(stages: "trim", width: 3000, height: 2000, source: .tiff, save: "{ format: tiff }"),
+    ]
+
+    private static let stages = [
+        "resize: { size: 37% }", "resize: { size: 210% }", "resize: { size: 90%, linear: true }", "resize: { size: 9x9!, kernel: nearest }",
+        "frame: { width: 500, height: 400 }", "frame: { width: 31, height: 31, mode: aspect-fill, background: '#ff000080' }",
+        "frame: { width: 900, height: 900, mode: center, alpha: 0.5 }", "crop: { width: 60%, height: 40% }",
+        "crop: { width: 60%, height: 40%, anchor: attention }", "trim", "inset: { all: 10%, background: red }", "rotate: { angle: 90 }",
+        "rotate: { angle: 33 }", "flip: { axis: vertical }", "flatten", "opacity: { alpha: 0.5 }", "mask: { shape: circle }",
+        "mask: { image: asset.png }", "overlay: { image: asset.png, blend: xor, width: 80% }", "overlay: { image: asset.png, tile: true }",
+        "nine-slice: { width: 900, height: 300, cap-insets: { all: 0 } }", "tile: { width: 800, height: 700 }",
+        "viewport: { width: 300, height: 200, background: red }",
+        "composite: { layers: [ { source: true }, { layers: [ { source: true, alpha: 0.5 }, { color: red } ], blend: multiply } ] }", "sharpen",
+        "blur: { sigma: 3 }", "blur: { sigma: 50 }", "grayscale", "tint: { color: '#0a84ff80' }",
+    ]
+
+    /// Every stage on every kind of picture, at shapes that are large in one direction, saved in every format.
+    static let all: [MemoryCase] = {
+        let shapes = [(1800, 1300), (12_000, 1), (1, 12_000), (40, 30)]
+        let saves = [
+            "png, compression: 1", "jpeg", "webp, effort: 0", "tiff", "gif", "avif, effort: 0", "png, palette: true", "jpeg, progressive: true",
+        ]
+        let sources: [SourceFile] = [.png, .tiff, .interlaced]
+        var cases: [MemoryCase] = []
+        for (index, stage) in stages.enumerated() {
+            for (shape, size) in shapes.enumerated() {
+                for kind in [PictureKind(), PictureKind(hasAlpha: true, isDeep: true)] {
+                    let count = index + shape + (kind.isDeep ? 4 : 0)
+                    // WebP and AVIF hold up to 16383 pixels a side.
+                    let save = "{ format: \(size.0 + size.1 > 8000 ? saves[count % 2 * 3] : saves[count % saves.count]) }"
+                    cases.append(
+                        MemoryCase(stages: stage, width: size.0, height: size.1, kind: kind, source: sources[count % sources.count], save: save))
+                }
+            }
+            cases.append(
+                MemoryCase(
+                    stages: stage, width: 300, height: 200, kind: PictureKind(hasAlpha: true), frames: 30, source: .webp,
+                    save: index % 2 == 0 ? "{ format: webp, effort: 0 }" : "{ format: gif }"))
+        }
+        return cases
+    }()
+}
+
+/// What a plan promised, and what the worker had.
+private struct MemoryUse {
+    let predicted: Int
+    let measured: Int
+}
+
+@Suite struct MemoryBoundTests {
+    /// Whether the part that takes minutes is asked for; `make memory` does.
+    private static let isThorough = ProcessInfo.processInfo.environment["IMAGEMILL_MEMORY"] != nil
+
+    @Test("No small picture needs more than predicted, and nine of ten need a third of it and more: every stage, as in the reference")
+    func smallPictures() async throws {
+        var ratios: [Double] = []
+        for stage in StageExample.all {
+            let runner = try CommandRunner()
+            for name in stage.isForSets ? (1...12).map({ "set/\($0)" }) : ["a"] {
+                try runner.folder.write(try await SamplePicture.png.bytes, to: "in/\(name).png")
+            }
+            for asset in stage.yaml.split(whereSeparator: { " ,{}\n".contains($0) }).map(String.init) where asset.hasSuffix(".png") {
+                try runner.folder.write(try await SamplePicture.png.bytes, to: asset)
+            }
+            try runner.folder.write(stage.yaml + "renditions:\n  a:\n    save: { format: png }\n", to: "p.yaml")
+            let use = try await run(runner, "p.yaml", stage.name)
+            #expect(use.measured <= use.predicted, "\(stage.name): \(use)")
+            ratios.append(Double(use.predicted) / Double(use.measured))
+        }
+        #expect(ratios.count >= 22 && ratios.filter { $0 <= 3 }.count * 10 >= ratios.count * 9, "\(ratios)")
+    }
+
+    @Test("The shipped pipelines need no more than predicted for a photo", arguments: Checkout.files(below: "pipelines", extension: "yaml"))
+    func shipped(pipeline: String) async throws {
+        let runner = try CommandRunner()
+        let isSet = try Checkout.text(pipeline).contains("source: set")
+        let photo = try await SamplePicture.noise(width: 1500, height: 1000)
+        for name in isSet ? ["set/1", "set/2", "set/3"] : ["a"] { try runner.folder.write(photo, to: "in/\(name).jpg") }
+        let use = try await run(runner, Checkout.path + "/" + pipeline, pipeline)
+        #expect(use.measured <= use.predicted, "\(use)")
+    }
+
+    @Test("Extreme shapes, depths, animations and assets need no more than predicted", arguments: MemoryCase.extreme)
+    private func extremes(memoryCase: MemoryCase) async throws { try await check(memoryCase) }
+
+    @Test("All stages need no more than predicted, for all kinds and shapes, in all formats", .enabled(if: isThorough), arguments: MemoryCase.all)
+    private func everything(memoryCase: MemoryCase) async throws { try await check(memoryCase) }
+
+    private func check(_ memoryCase: MemoryCase) async throws {
+        let runner = try CommandRunner()
+        try await write(memoryCase, runner)
+        let use = try await run(runner, "p.yaml", memoryCase.testDescription)
+        #expect(use.measured <= use.predicted, "\(use)")
+    }
+
+    /// Renders the sources in `in` with one worker that has done nothing before.
+    private func run(_ runner: CommandRunner, _ pipeline: String, _ title: String) async throws -> MemoryUse {
+        let result = try await runner.run("run", pipeline, "in", "-o", "out", "--jobs", "1", "--max-memory", "8G", seconds: 120)
+        #expect(result.exit == 0, "\(result.errors)")
+        let source = try #require(try runner.report().sources.first)
+        let use = MemoryUse(predicted: try #require(source.predictedMemory), measured: try #require(source.peakMemory))
+        if Self.isThorough {
+            print("\(use.predicted >> 20) MiB predicted, \(use.measured >> 20) measured, \(Double(use.predicted) / Double(use.measured)): \(title)")
+        }
+        return use
+    }
+
+    private func write(_ memoryCase: MemoryCase, _ runner: CommandRunner) async throws {
+        let text = "\(memoryCase.head)\nrenditions:\n  a:\n    stages: [ { \(memoryCase.stages) } ]\n    save: \(memoryCase.save)\n"
+        try runner.folder.write(text.replacingOccurrences(of: "{ trim }", with: "trim"), to: "p.yaml")
+        if memoryCase.stages.contains("asset.png") {
+            let (width, height) = memoryCase.asset
+            try await runner.save("asset.png", as: "pngsave_target", [("compression", 1)]) {
+                try Self.picture(width: width, height: height, PictureKind(hasAlpha: true))
+            }
+        }
+        let (saver, options, name): (String, [(String, Argument)], String) =
+            switch memoryCase.source {
+            case .png: ("pngsave_target", [("compression", 1)], "a.png")
+            case .interlaced: ("pngsave_target", [("compression", 1), ("interlace", true)], "a.png")
+            case .jpeg: ("jpegsave_target", [], "a.jpg")
+            case .progressive: ("jpegsave_target", [("interlace", true)], "a.jpg")
+            case .webp: ("webpsave_target", [("effort", 0)], "a.webp")
+            case .tiff: ("tiffsave_target", [], "a.tif")
+            case .avif: ("heifsave_target", [("compression", "av1"), ("effort", 0)], "a.avif")
+            }
+        try await runner.save("in/" + name, as: saver, options) {
+            guard memoryCase.frames > 1 else { return try Self.picture(width: memoryCase.width, height: memoryCase.height, memoryCase.kind) }
+            let frames = try (0..<memoryCase.frames).map { index in
+                try Self.picture(width: memoryCase.width, height: memoryCase.height, memoryCase.kind, seed: index)
+            }
+            return try Image.arrayjoin(frames).editingMetadata { $0.set("page-height", int: memoryCase.height) }
+        }
+    }
+
+    /// A picture of soft noise, which no encoder finds empty.
+    private static func picture(width: Int, height: Int, _ kind: PictureKind, seed: Int = 7) throws -> Image {
+        let noise = try Operation("gaussnoise", [("width", .int(width)), ("height", .int(height)), ("sigma", 20), ("seed", .int(seed))]).image()
+        let factor = kind.isDeep ? 257.0 : 1
+        let factors = Array([1.0, -1, 0.5, 0.3].prefix(kind.bands))
+        let bands = try noise.linear(factors.map { $0 * factor }, factors.map { ($0 < 0 ? 255 : 20) * factor })
+        return try bands.cast(kind.isDeep ? .ushort : .uchar).copy(interpretation: kind.isGrey ? "b-w" : kind.isDeep ? "rgb16" : "srgb")
+    }
+}

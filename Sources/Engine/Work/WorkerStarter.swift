@@ -77,11 +77,34 @@ final class WorkerStarter: Sendable {
         let arguments = (["imagemill"] + command.arguments).map { strdup($0) } + [nil]
         let environment = Self.environment.map { strdup($0) } + [nil]
         defer { (arguments + environment).forEach { free($0) } }
-        let process = clinux_fork_starter(theirs.descriptor, command.executable, arguments, environment)
-        guard process > 0 else { throw SystemError("start a process for workers") }
-        let made = Connection(ours, process)
+        let made = Connection(ours, try fork(theirs, arguments, environment))
         connection = made
         return made
+    }
+
+    /// Makes the starter from a thread that never ends: workers die with the thread that is their parent, which is not to be one that has
+    /// asked for something.
+    private func fork(
+        _ socket: OpenFile, _ arguments: [UnsafeMutablePointer<CChar>?], _ environment: [UnsafeMutablePointer<CChar>?]
+    ) throws(SystemError) -> pid_t {
+        let forked = Monitor<(process: pid_t, error: CInt)?>(nil)
+        let (arguments, environment) = (Borrowed(arguments), Borrowed(environment))
+        runOnNewThread { [command] in
+            let process = clinux_fork_starter(socket.descriptor, command.executable, arguments.pointers, environment.pointers)
+            let error = errno
+            forked.change { $0 = (process, error) }
+            while true { pause() }
+        }
+        let (process, error) = forked.wait { $0 }
+        guard process > 0 else { throw SystemError("start a process for workers", code: error) }
+        return process
+    }
+
+    /// Words that another thread reads while this one waits for it.
+    private struct Borrowed: @unchecked Sendable {
+        let pointers: [UnsafeMutablePointer<CChar>?]
+
+        init(_ pointers: [UnsafeMutablePointer<CChar>?]) { self.pointers = pointers }
     }
 
     /// The few variables that a worker needs; none of the user's secrets.

@@ -27,6 +27,7 @@ package struct Rotate: Stage {
 
         package var footing: Footing { isQuarterTurn ? .anySize : .sourcePixels }
         package var isStreaming: Bool { false }
+        package var intermediates: [PictureInfo] { isQuarterTurn ? [] : [output] }
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
@@ -61,7 +62,8 @@ package struct Rotate: Stage {
         let drawn = plan.output.hasAlpha ? try coloured.addingAlpha() : coloured
         let alpha = drawn.hasAlpha ? background.alpha : 1
         let edge = try drawn.components(of: background).map { $0 * alpha } + (drawn.hasAlpha ? [alpha * drawn.white] : [])
-        return try drawn.premultiplied { try turned($0, to: plan.output.size, background: edge) }
+        // Held: each row is made of a large part of the old picture, so that what reads by rows would compute that part again and again.
+        return try drawn.premultiplied { try turned($0, to: plan.output.size, background: edge) }.inMemory()
     }
 
     /// Turns about the centre: the centre of the old picture becomes that of the new one.

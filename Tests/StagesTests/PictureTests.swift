@@ -30,6 +30,8 @@ struct PictureTests {
         let packed = try Picture(decoded: colour.colourspace("labq"))
         #expect(packed.pixels == PixelFormat(.lab, .sixteen))
         #expect(packed.image.bands == 3)
+        // Numbers with a sign hold no 65535.
+        #expect(try packed.multiplyingAlpha(by: 0.5).image.getpoint(x: 0, y: 0)[3] == 128)
         let float = try Picture(decoded: colour.colourspace("lab"))
         #expect(float.pixels == PixelFormat(.lab, .float))
         let back = try packed.image.colourspace("srgb").getpoint(x: 1, y: 1)

@@ -53,6 +53,14 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         MemoryCase(stages: "resize: { size: 3000x }", width: 6000, height: 4000, source: .progressive, save: "{ format: jpeg, progressive: true }"),
         MemoryCase(stages: "flip: { axis: vertical }", width: 3000, height: 2000, source: .interlaced, save: "{ format: png, palette: true }"),
         MemoryCase(stages: "grayscale", width: 2000, height: 1500, source: .avif, save: "{ format: avif, effort: 0 }"),
+        // The encoders that hold the most, on what they hold the most for.
+        MemoryCase(
+            stages: "opacity: { alpha: 0.9 }", width: 1600, height: 1200, kind: PictureKind(hasAlpha: true, isDeep: true),
+            save: "{ format: webp, effort: 6 }"),
+        MemoryCase(stages: "flatten", width: 1600, height: 1200, save: "{ format: webp, lossless: true }"),
+        MemoryCase(
+            stages: "opacity: { alpha: 0.9 }", width: 1600, height: 1200, kind: PictureKind(hasAlpha: true, isDeep: true),
+            save: "{ format: avif, quality: 100, effort: 0 }"),
         MemoryCase(stages: "trim", width: 3000, height: 2000, source: .tiff, save: "{ format: tiff }"),
     ]
 
@@ -162,7 +170,8 @@ private struct MemoryUse {
 
     private func write(_ memoryCase: MemoryCase, _ runner: CommandRunner) async throws {
         let text = "\(memoryCase.head)\nrenditions:\n  a:\n    stages: [ { \(memoryCase.stages) } ]\n    save: \(memoryCase.save)\n"
-        try runner.folder.write(text.replacingOccurrences(of: "{ trim }", with: "trim"), to: "p.yaml")
+        try runner.folder.write(
+            text.replacingOccurrences(of: "{ trim }", with: "trim").replacingOccurrences(of: "{ flatten }", with: "flatten"), to: "p.yaml")
         if memoryCase.stages.contains("asset.png") {
             let (width, height) = memoryCase.asset
             try await runner.save("asset.png", as: "pngsave_target", [("compression", 1)]) {

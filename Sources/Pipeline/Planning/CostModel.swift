@@ -79,15 +79,18 @@ package struct CostModel {
         return pictures.map(\.bytes).reduce(overflow ? .max : rows, saturating)
     }
 
+    /// What an encoder holds, by the most that was measured for a pixel of noise at any effort and quality.
     static func encoder(_ plan: RenditionPlan) -> Int {
-        let pixels = plan.output.size.area
+        let output = plan.output
+        let pixels = output.size.area
         return switch plan.rendition.save.encoding {
         case .jpeg(let options): options.progressive ? 6 * pixels : 0
-        case .png(let options): options.paletteColours != nil ? 9 * pixels : options.progressive ? plan.output.bytes : 0
-        case .webp: 14 * pixels + plan.output.bytes
-        case .avif: 40 * pixels
+        case .png(let options): options.paletteColours != nil ? 9 * pixels : options.progressive ? output.bytes : 0
+        // Alpha is packed without losses beside the colours.
+        case .webp(let options): (options.lossless ? 40 : output.hasAlpha ? 64 : 24) * pixels + output.bytes
+        case .avif: (40 + (output.hasAlpha ? 24 : 0) + (output.depth == .eight ? 0 : 24)) * pixels
         case .tiff: 0
-        case .gif: 9 * pixels + plan.output.bytes
+        case .gif: 12 * pixels + output.bytes
         }
     }
 

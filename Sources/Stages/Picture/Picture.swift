@@ -81,8 +81,8 @@ extension Picture {
     package var size: PixelSize { PixelSize(image.width, image.height) }
     package var hasAlpha: Bool { pixels.hasAlpha }
     var isGrey: Bool { pixels.colour == .grey }
-    /// The number of a band that is full: 255 or 65535.
-    var white: Double { pixels.depth == .sixteen ? 65_535 : 255 }
+    /// The number of a band that is full: 65535 with 16 bits, and 255 else; alpha beside Lab goes up to 255, as libvips has it.
+    var white: Double { pixels.depth == .sixteen && pixels.colour != .lab ? 65_535 : 255 }
 
     /// Other pixels of the same format.
     package func with(_ image: Image) -> Picture { Picture(image, pixels, profile: profile) }

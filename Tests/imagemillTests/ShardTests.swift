@@ -329,7 +329,8 @@ import Testing
     func overtaken() async throws {
         let runner = try CommandRunner()
         try runner.pipeline(size: "100%", format: "png")
-        for index in 0..<6 { try runner.folder.write(try await SamplePicture.noise(width: 900, height: 900), to: "in/\(index).jpg") }
+        let noise = try await SamplePicture.noise(width: 900, height: 900)
+        for index in 0..<40 { try runner.folder.write(noise, to: "in/\(index).jpg") }
         #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan").exit == 0)
         let words = ["run", "--plan", "plan", "--task", "0", "-o", "out", "--jobs", "1"]
         let slow = try runner.start(words)

@@ -128,8 +128,10 @@ package struct Failure: Error, Equatable, Sendable, Codable {
         self.detail = detail
     }
 
-    /// The failure of a set because of one of its members. What may pass stays what it is, so that the set is tried again.
+    /// The failure of a set because of one of its members. What may pass stays what it is, so that the set is tried again; and what another plan
+    /// would repair.
     package func ofMember(_ name: String) -> Failure {
-        Failure(code.isRetryable ? code : .setMemberFailed, stage: stage, "the member '\(name)' failed: \(message)", detail: detail)
+        let staysAsItIs = code.isRetryable || code == .changedSincePlan
+        return Failure(staysAsItIs ? code : .setMemberFailed, stage: stage, "the member '\(name)' failed: \(message)", detail: detail)
     }
 }

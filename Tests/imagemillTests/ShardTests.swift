@@ -273,7 +273,7 @@ import Testing
         #expect(try await runner.start(words, variables: ["\(variable)=x"]).finish().exit == 64)
         #expect(try await runner.run("gather", "plan", "-o", "out", "--missing").output == "0\n")
         let gathered = try await runner.run("gather", "plan", "-o", "out")
-        #expect(gathered.exit == 75 && gathered.errors.contains("1 shards are missing; run these tasks again: 0"), "\(gathered.errors)")
+        #expect(gathered.exit == 75 && gathered.errors.contains("1 shard is missing; run these tasks again: 0"), "\(gathered.errors)")
     }
 
     @Test("A shard that is done is passed over; one whose result is gone is done again, to the same bytes")

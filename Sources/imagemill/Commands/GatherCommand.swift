@@ -77,7 +77,8 @@ private struct GatherText {
     }
 
     private var holes: [String] {
-        summary.isComplete ? [] : ["\(summary.shards - summary.shardsDone) shards are missing; run these tasks again: \(summary.missing)"]
+        let missing = summary.shards - summary.shardsDone
+        return missing == 0 ? [] : ["\(missing) shard\(missing == 1 ? " is" : "s are") missing; run these tasks again: \(summary.missing)"]
     }
 
     private func time(_ milliseconds: Int) -> String {

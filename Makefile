@@ -4,7 +4,7 @@ SWIFT ?= swift
 DEBIAN_PACKAGES = libvips-dev libvips-tools libsqlite3-dev pkg-config python3-jsonschema python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build install uninstall demo test chaos memory sanitize bench refusals lint format docs guide-pictures
+.PHONY: help deps build install uninstall demo test chaos memory test-cluster sanitize bench refusals lint format docs guide-pictures
 
 # Where `make install` puts things; DESTDIR goes before all of it, for packagers.
 PREFIX ?= /usr/local
@@ -51,7 +51,7 @@ install: ## Installs program, units, pipelines and documentation: DESTDIR, PREFI
 	@# As they stand here, so that their links to each other hold.
 	install -d "$(DESTDIR)$(DOCDIR)/docs"
 	install -m 644 README.md CHANGELOG.md LICENSE "$(DESTDIR)$(DOCDIR)/"
-	cp -R $(addprefix docs/,architecture.md operations.md decisions guide images reference schema) "$(DESTDIR)$(DOCDIR)/docs/"
+	cp -R $(addprefix docs/,architecture.md clusters.md operations.md decisions guide images reference schema) "$(DESTDIR)$(DOCDIR)/docs/"
 	chmod -R u=rwX,go=rX "$(DESTDIR)$(DOCDIR)"
 	for page in docs/man/*.1; do \
 		if [ -f "$$page" ]; then install -D -m 644 -t "$(DESTDIR)$(MANDIR)" "$$page" || exit 1; fi; done
@@ -86,6 +86,14 @@ chaos: build ## Breaks runs and drop folders in every way there is, about an hou
 
 memory: deps ## Holds the predicted memory against the measured peak for all stages, kinds, shapes and formats; some minutes.
 	IMAGEMILL_MEMORY=1 $(SWIFT) test --no-parallel --filter MemoryBoundTests
+
+test-cluster: build ## Runs batches on a real Slurm on this machine: a controller and four nodes. See docs/clusters.md
+	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="slurm-wlm munge parallel qemu-user-static python3-venv"
+	@test -d .build/cluster || python3 -m venv .build/cluster
+	@.build/cluster/bin/pip install --quiet --disable-pip-version-check -r Tests/Cluster/requirements.txt
+	.build/cluster/bin/python Tests/Cluster/deploy-files
+	Tests/Cluster/processors --imagemill .build/release/imagemill
+	Tests/Cluster/run --imagemill .build/release/imagemill
 
 sanitize: deps ## Runs the tests of the engine under the thread sanitizer.
 	@# Without those that start workers: these live under a limit of address space, and the sanitizer needs more than any.

@@ -191,6 +191,11 @@ int clinux_usable_processors(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : -1;
 }
 
+int clinux_sync_file_system(int folder)
+{
+    return syncfs(folder);
+}
+
 int clinux_terminal_columns(int descriptor)
 {
     struct winsize size;

@@ -38,6 +38,9 @@ enum ExitStatus {
         case let failure as Failure:
             printError("imagemill: " + oneLine(failure.message + (failure.detail.map { " (\($0))" } ?? "")))
             return someFailed
+        case is PlanMismatch:
+            printError("imagemill: \(error)")
+            return configuration
         case is OutboxInUse, is StoreError:
             printError("imagemill: \(error)")
             return tryAgain

@@ -14,7 +14,9 @@ struct Imagemill {
         signal(SIGXFSZ, SIG_IGN)
         do {
             var command = try RootCommand.parseAsRoot()
-            if let rendering = command as? any RenderingCommand {
+            if let task = (command as? RunCommand)?.planned {
+                try await task.start()
+            } else if let rendering = command as? any RenderingCommand {
                 try await rendering.start()
             } else if var waiting = command as? any AsyncParsableCommand {
                 try await waiting.run()
@@ -27,8 +29,8 @@ struct Imagemill {
     }
 }
 
-/// A command that needs workers.
-protocol RenderingCommand: AsyncParsableCommand, Sendable {
+/// Work that needs workers.
+protocol Rendering: Sendable {
     associatedtype Preparation: Sendable
     /// Finds out what there is to do. Starts no thread, since workers are copied from this process afterwards.
     func prepare() throws -> Preparation
@@ -37,7 +39,10 @@ protocol RenderingCommand: AsyncParsableCommand, Sendable {
     func run(_ preparation: Preparation, _ workers: WorkerPool) async throws
 }
 
-extension RenderingCommand {
+/// A command that needs workers.
+protocol RenderingCommand: Rendering, AsyncParsableCommand {}
+
+extension Rendering {
     /// Runs with workers that are made ready now.
     @MainActor func start() async throws {
         Machine.raiseDescriptorLimit()
@@ -45,7 +50,9 @@ extension RenderingCommand {
         // More than run at once are started when they are needed, if they are.
         try await run(preparation, WorkerPool(ready: min(workerCount(for: preparation), Machine.cores)))
     }
+}
 
+extension RenderingCommand {
     mutating func run() async throws { try await run(try prepare(), WorkerPool()) }
 }
 
@@ -63,11 +70,11 @@ struct RootCommand: AsyncParsableCommand {
               imagemill run pipelines/web-photos.yaml photos/ -o out/
 
             Exit codes: 0 all good, 1 some sources failed, 2 all failed, 64 wrong usage, 75 try again later (disk full, folder missing or in \
-            use), 78 a mistake in a pipeline file, 130 and 143 stopped by Ctrl-C or SIGTERM.
+            use), 78 a mistake in a pipeline file or a plan that does not fit, 130 and 143 stopped by Ctrl-C or SIGTERM.
             """,
         version: imagemillVersion,
         subcommands: [
             RunCommand.self, WatchCommand.self, PlanCommand.self, CheckCommand.self, StagesCommand.self, SchemaCommand.self, StatusCommand.self,
-            RetryCommand.self, ReloadCommand.self, CacheCommand.self, DocsCommand.self,
+            RetryCommand.self, ReloadCommand.self, CacheCommand.self, ShardCommand.self, GatherCommand.self, DocsCommand.self,
         ])
 }

@@ -103,6 +103,16 @@ import Testing
         }
     }
 
+    @Test("Plain and wide instructions make the same bits, so that the machines of a cluster make the same files", arguments: kinds)
+    func instructions(kind: Kind) throws {
+        // In floating point every bit shows; in whole numbers most roundings are hidden.
+        let image = try noise(width: 53, height: 37, bands: kind.bands, depth: kind.depth).cast(.float)
+        let target = ResamplingTarget(width: kind.size.0, height: kind.size.1, kernel: kind.kernel)
+        let sets = Set([CRESAMPLE_BASELINE.rawValue, cresample_best_instructions().rawValue]).map { CResampleInstructions($0) }
+        let results = try sets.map { try image.resampled(to: [target], instructions: $0)[0].pixels() }
+        for result in results { #expect(result == results[0]) }
+    }
+
     @Test("A picture taller than a strip and a strong reduction come out as the formula says")
     func tall() throws {
         let image = try noise(width: 9, height: 1111, bands: 3)

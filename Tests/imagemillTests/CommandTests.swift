@@ -101,10 +101,10 @@ import Testing
         for name in runner.files(in: "docs") {
             #expect(try runner.bytes("docs/" + name) == Array(Checkout.text("docs/" + name).utf8), "run `make docs`")
         }
-        #expect(runner.files(in: "docs").count == 10)
+        #expect(runner.files(in: "docs").count == 13)
     }
 
-    @Test("The help of every command has an example", arguments: ["run", "plan", "check", "stages", "schema"])
+    @Test("The help of every command has an example", arguments: ["run", "plan", "check", "stages", "schema", "shard", "gather"])
     func help(command: String) async throws {
         let runner = try CommandRunner()
         let result = try await runner.run(command, "--help")

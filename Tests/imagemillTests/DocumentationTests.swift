@@ -9,14 +9,17 @@ import Testing
         let runner = try CommandRunner()
         let result = try await runner.run("docs", "docs")
         #expect(result.exit == 0)
-        let schemas = ["pipeline", "mill", "report", "batch", "status", "failure"].map { "schema/\($0).schema.json" }
+        let names = ["pipeline", "mill", "report", "batch", "status", "failure", "plan", "shard", "gather"]
+        let schemas = names.map { "schema/\($0).schema.json" }
         for page in ["reference/stages.md", "reference/saving.md", "reference/codes.md", "reference/mill.md"] + schemas {
             let made = try String(contentsOfFile: runner.folder.path("docs/" + page), encoding: .utf8)
             #expect(try Checkout.text("docs/" + page) == made, "docs/\(page) is stale; run `make docs`")
         }
     }
 
-    @Test("Every command in the guides runs as it stands", arguments: ["README.md"] + Checkout.files(below: "docs/guide", extension: "md"))
+    @Test(
+        "Every command in the guides runs as it stands",
+        arguments: ["README.md", "docs/clusters.md"] + Checkout.files(below: "docs/guide", extension: "md"))
     func commands(page: String) async throws {
         let text = try Checkout.text(page)
         let commands = blocks("sh", in: text).flatMap { $0.split(separator: "\n").map(String.init) }

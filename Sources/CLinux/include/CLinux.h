@@ -80,6 +80,9 @@ uint64_t clinux_resident_memory(void);
 // Processors that this process may run on; below 1 where the system does not say.
 int clinux_usable_processors(void);
 
+// Has everything that was written to the file system of an open folder reach the disk. 0 or -1.
+int clinux_sync_file_system(int folder);
+
 // Columns of a terminal, 0 where it is none.
 int clinux_terminal_columns(int descriptor);
 

@@ -27,6 +27,10 @@ package struct OpenedSource: Sendable {
             let isFolder = (error as? NotARegularFile)?.kind == .directory
             throw isFolder ? SystemError("read it as a picture", code: EISDIR).asSourceFailure : Self.notRegular
         }
+        if let planned = source.planned, !planned.matches(status) {
+            let message = "the plan has a file of \(planned.bytes) bytes, found one of \(status.bytes), or of another time"
+            throw Failure(.changedSincePlan, stage: "read", message)
+        }
         guard status.bytes > 0 else { throw Failure(.empty, stage: "read", "expected a picture, found a file of 0 bytes") }
         guard status.bytes <= limits.maximumSourceBytes else {
             let message = "the file has \(status.bytes) bytes; the limit is \(limits.maximumSourceBytes) (max-source-bytes)"

@@ -11,14 +11,20 @@ package struct SourceFile: Sendable {
     package let relative: BytePath
     /// The pictures of a set in natural order; nil for a single picture.
     package let members: [SourceFile]?
+    /// What a plan says of the file, which must still be true when it is opened; nil if nothing is known of it.
+    package let planned: Fingerprint.File?
     /// Why it cannot be processed, if that is known before it is opened.
     package let problem: Failure?
 
-    package init(location: FileLocation, identity: BytePath, relative: BytePath, members: [SourceFile]? = nil, problem: Failure? = nil) {
+    package init(
+        location: FileLocation, identity: BytePath, relative: BytePath, members: [SourceFile]? = nil, planned: Fingerprint.File? = nil,
+        problem: Failure? = nil
+    ) {
         self.location = location
         self.identity = identity
         self.relative = relative
         self.members = members
+        self.planned = planned
         self.problem = problem
     }
 

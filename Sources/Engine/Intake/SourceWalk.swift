@@ -1,4 +1,4 @@
-// The walk of `run`: it finds the sources below the paths that the user named, in natural order.
+// The walk of `run` and of `shard`: it finds the sources below the paths that the user named.
 import Glibc
 package import Pipeline
 
@@ -12,20 +12,31 @@ package struct FoundSources: Sendable {
 
 /// Finds sources. Each root is opened once, as the user named it; below it, folders are opened without following links, now and later, so that a
 /// folder that is swapped for a link leads nowhere.
+///
+/// What it keeps does not grow with the number of sources, but with that of names in one folder.
 package struct SourceWalk {
+    /// Takes each source when it is found: a folder's own sources in natural order, before those of its sub-folders. False ends the walk.
+    /// - Parameter folder: the open folder that the source, or the members of the set, are in; nil if it was not opened.
+    package typealias Sink = (_ source: SourceFile, _ folder: Directory?) -> Bool
+
     /// The output folder, which is never walked.
     private let outbox: FileIdentity?
     /// The cache, which is never walked.
     private let cache: FileIdentity?
     /// Every folder that has files in it is one source.
     private let findsSets: Bool
-    private var found = FoundSources()
-    /// The files that were found, by their absolute paths.
-    private var seen: Set<BytePath> = []
+    private let sink: Sink
+    /// Takes what was left out on purpose, as a sentence for the user.
+    private let note: (String) -> Void
     private var anchors = Anchors()
+    private var isEnded = false
 
-    package init(outbox: BytePath, cache: BytePath? = nil, kind: SourceKind = .picture) {
+    package init(
+        outbox: BytePath, cache: BytePath? = nil, kind: SourceKind = .picture, note: @escaping (String) -> Void, sink: @escaping Sink
+    ) {
         findsSets = kind == .set
+        self.note = note
+        self.sink = sink
         self.outbox = (try? FileSystem.status(outbox))??.identity
         self.cache = cache.flatMap { (try? FileSystem.status($0))??.identity }
     }
@@ -33,21 +44,30 @@ package struct SourceWalk {
     /// Walks all roots: a folder with all of its sub-folders; a file is a source itself.
     /// - Parameter kind: whether each file is a source, or each folder that has files in it.
     package static func find(_ roots: [BytePath], outbox: BytePath, cache: BytePath? = nil, kind: SourceKind = .picture) -> FoundSources {
-        var walk = SourceWalk(outbox: outbox, cache: cache, kind: kind)
-        for root in roots { walk.add(root: root.withoutTrailingSlashes) }
-        walk.found.sources.sort { $0.relative == $1.relative ? $0.identity.precedes($1.identity) : $0.relative.precedes($1.relative) }
-        return walk.found
+        var found = FoundSources()
+        // The absolute paths of all files: a root may be in another one.
+        var seen: Set<BytePath> = []
+        var walk = SourceWalk(outbox: outbox, cache: cache, kind: kind) {
+            found.notes.append($0)
+        } sink: { source, _ in
+            if let source = source.leavingOut(&seen) { found.sources.append(source) }
+            return true
+        }
+        for root in roots { walk.walk(root) }
+        found.sources.sort { $0.relative == $1.relative ? $0.identity.precedes($1.identity) : $0.relative.precedes($1.relative) }
+        return found
     }
 
-    private mutating func add(root: BytePath) {
+    /// Walks a folder with all of its sub-folders; a file is a source itself.
+    package mutating func walk(_ root: BytePath) {
+        let root = root.withoutTrailingSlashes
         let status = (try? FileSystem.status(root)).flatMap { $0 }
         guard let status, status.kind == .directory else {
             guard !findsSets || status == nil else { return refuseFile(root) }
             // A file's root is the folder that it is in.
             let folder = FileSystem.absolute(root.directory.bytes.isEmpty ? BytePath(".") : root.directory)
             let identity = (folder ?? root.directory).appending(root.lastComponent)
-            if let source = source(.path(root), identity: identity, relative: root.lastComponent) { found.sources.append(source) }
-            return
+            return emit(SourceFile(location: .path(root), identity: identity, relative: root.lastComponent), nil)
         }
         guard let absolute = FileSystem.absolute(root), !isLeftOut(status, root) else { return }
         do throws(SystemError) {
@@ -56,26 +76,30 @@ package struct SourceWalk {
         } catch {
             // A root has no path below itself, so it is shown by its own name.
             let name = absolute.lastComponent
-            found.sources.append(SourceFile(location: .path(root), identity: absolute, relative: name, problem: error.asSourceFailure))
+            emit(SourceFile(location: .path(root), identity: absolute, relative: name, problem: error.asSourceFailure), nil)
         }
+    }
+
+    private mutating func emit(_ source: SourceFile, _ folder: Directory?) {
+        if !isEnded { isEnded = !sink(source, folder) }
     }
 
     private mutating func refuseFile(_ file: BytePath) {
         let message = "expected a folder with the pictures of a set, found a file; name the folder that it is in"
         let failure = Failure(.notARegularFile, stage: "read", message)
-        found.sources.append(
-            SourceFile(location: .path(file), identity: FileSystem.absolute(file) ?? file, relative: file.lastComponent, problem: failure))
+        emit(
+            SourceFile(location: .path(file), identity: FileSystem.absolute(file) ?? file, relative: file.lastComponent, problem: failure), nil)
     }
 
     /// Whether a folder is the output folder or the cache; says so in a note.
-    private mutating func isLeftOut(_ status: FileStatus, _ folder: BytePath) -> Bool {
+    private func isLeftOut(_ status: FileStatus, _ folder: BytePath) -> Bool {
         let reason: String
         switch status.identity {
         case outbox: reason = "the output folder"
         case cache: reason = "the cache"
         default: return false
         }
-        found.notes.append("left out '\(folder.printable)': it is \(reason)")
+        note("left out '\(folder.printable)': it is \(reason)")
         return true
     }
 
@@ -111,22 +135,21 @@ package struct SourceWalk {
     /// Walks a root with a list of pending folders instead of recursion, because a tree may be deeper than the stack or than the limit of open files.
     private mutating func walk(_ root: Root) {
         var pending = [Pending(relative: BytePath([]), level: 0, parent: nil)]
-        while let next = pending.popLast() {
+        while !isEnded, let next = pending.popLast() {
             do throws(SystemError) {
                 let folder = try Self.open(next, root)
                 let inner = try list(folder, next.relative, root)
-                for (index, relative) in inner.enumerated() {
-                    let isNext = index == inner.count - 1
+                for (index, relative) in inner.enumerated().reversed() {
                     pending.append(
-                        Pending(relative: relative, level: next.level + 1, parent: isNext || next.level < Self.deepestKeptOpen ? folder : nil))
+                        Pending(relative: relative, level: next.level + 1, parent: index == 0 || next.level < Self.deepestKeptOpen ? folder : nil))
                 }
             } catch {
                 let path = root.path.appending(next.relative)
                 // It was a folder a moment ago.
                 if error.code == ELOOP || error.code == ENOTDIR {
-                    found.notes.append("did not follow the link '\(path.printable)' to a folder")
+                    note("did not follow the link '\(path.printable)' to a folder")
                 } else {
-                    found.sources.append(folderSource(next.relative, root, problem: error.asSourceFailure))
+                    emit(folderSource(next.relative, root, problem: error.asSourceFailure), nil)
                 }
             }
         }
@@ -139,27 +162,24 @@ package struct SourceWalk {
     }
 
     /// Adds the sources of one folder.
-    /// - Returns: the paths of its sub-folders.
+    /// - Returns: the paths of its sub-folders, in natural order.
     private mutating func list(_ folder: Directory, _ relative: BytePath, _ root: Root) throws(SystemError) -> [BytePath] {
         var folders: [BytePath] = []
         var files: [SourceFile] = []
-        for name in try folder.names() where !isIgnored(name) {
-            let name = BytePath(name)
+        for name in try folder.names().lazy.filter({ !isIgnored($0) }).map({ BytePath($0) }).sorted(by: { $0.precedes($1) }) where !isEnded {
             let inner = relative.appending(name)
             let status = (try? folder.status(name)).flatMap { $0 }
             if status?.kind == .directory, let status {
                 if addFolder(inner, status, root) { folders.append(inner) }
             } else if status?.kind == .link, (try? folder.status(name, followLinks: true))??.kind == .directory {
-                found.notes.append("did not follow the link '\(root.path.appending(inner).printable)' to a folder")
-            } else if let source = source(root.location(inner, isFile: true), identity: root.absolute.appending(inner), relative: inner) {
-                files.append(source)
+                note("did not follow the link '\(root.path.appending(inner).printable)' to a folder")
+            } else {
+                let source = SourceFile(
+                    location: root.location(inner, isFile: true), identity: root.absolute.appending(inner), relative: inner)
+                if findsSets { files.append(source) } else { emit(source, folder) }
             }
         }
-        if !findsSets {
-            found.sources += files
-        } else if !files.isEmpty {
-            found.sources.append(folderSource(relative, root, members: files.sorted { $0.identity.precedes($1.identity) }))
-        }
+        if !files.isEmpty { emit(folderSource(relative, root, members: files), folder) }
         return folders
     }
 
@@ -167,7 +187,7 @@ package struct SourceWalk {
     private mutating func addFolder(_ relative: BytePath, _ status: FileStatus, _ root: Root) -> Bool {
         if !findsSets && isNamedLikeAPicture(relative) {
             let message = "expected a picture, found a folder of that name; what is in it is processed as usual"
-            found.sources.append(folderSource(relative, root, problem: Failure(.isADirectory, stage: "read", message)))
+            emit(folderSource(relative, root, problem: Failure(.isADirectory, stage: "read", message)), nil)
         }
         return !isLeftOut(status, root.path.appending(relative))
     }
@@ -181,14 +201,18 @@ package struct SourceWalk {
             relative: isRoot ? root.absolute.lastComponent : relative, members: members, problem: problem)
     }
 
-    /// A source that is a file; nil if it was found before.
-    private mutating func source(_ location: FileLocation, identity: BytePath, relative: BytePath) -> SourceFile? {
-        guard seen.insert(identity).inserted else { return nil }
-        return SourceFile(location: location, identity: identity, relative: relative)
-    }
-
     private func isNamedLikeAPicture(_ path: BytePath) -> Bool {
         ["jpg", "jpeg", "png", "webp", "gif", "tif", "tiff", "heic", "heif", "avif"].contains(SourceName(path).fileExtension)
+    }
+}
+
+extension SourceFile {
+    /// This source without the files that were seen before; nil if nothing is left of it.
+    fileprivate func leavingOut(_ seen: inout Set<BytePath>) -> SourceFile? {
+        guard problem == nil else { return self }
+        guard let members else { return seen.insert(identity).inserted ? self : nil }
+        let left = members.filter { seen.insert($0.identity).inserted }
+        return left.isEmpty ? nil : SourceFile(location: location, identity: identity, relative: relative, members: left)
     }
 }
 

@@ -11,6 +11,7 @@ package struct NameAllocator: Sendable {
     private let policy: CollisionPolicy
     private let isGone: @Sendable (_ owner: BytePath) -> Bool
     private let isSource: @Sendable (_ name: BytePath) -> Bool
+    private let ownsFolder: Bool
 
     /// Each one that fails means that another source has got a name, so this many in a row mean that the record is broken.
     private static let mostAttempts = 10_000
@@ -19,9 +20,10 @@ package struct NameAllocator: Sendable {
     ///   - outbox: the outbox as the record knows it.
     ///   - isGone: whether nothing is at a source's place any more, so that its names are free.
     ///   - isSource: whether a name is that of a source of this run, which is never replaced.
+    ///   - ownsFolder: nobody else writes into the folder, so that whatever is there may be replaced.
     package init(
         store: any NameStore, outbox: BytePath, folder: Outbox, policy: CollisionPolicy, isGone: @escaping @Sendable (_ owner: BytePath) -> Bool,
-        isSource: @escaping @Sendable (_ name: BytePath) -> Bool = { _ in false }
+        isSource: @escaping @Sendable (_ name: BytePath) -> Bool = { _ in false }, ownsFolder: Bool = false
     ) {
         self.store = store
         self.outbox = outbox
@@ -29,6 +31,7 @@ package struct NameAllocator: Sendable {
         self.policy = policy
         self.isGone = isGone
         self.isSource = isSource
+        self.ownsFolder = ownsFolder
     }
 
     /// Gives a source its names.
@@ -99,6 +102,10 @@ package struct NameAllocator: Sendable {
         func refuse(_ kind: Obstacle.Kind) { checked.obstacles.append(Obstacle(index: index, name: path, kind: kind)) }
         if isSource(path) { return refuse(.source) }
         if let recorded, !name.isThumbnail, !isGone(recorded) { return refuse(.owner(recorded)) }
+        if ownsFolder {
+            checked.owned.insert(path)
+            return
+        }
         guard try folder.status(path) != nil else { return }
         if recorded == nil && !name.isThumbnail {
             // The record may be lost; the file itself says whose it is.

@@ -7,6 +7,8 @@ import Synchronization
 package final class Outbox: Sendable {
     package let path: BytePath
     private let user: User
+    /// Where files are until they are published; nil if that is the folder that they are for.
+    private let staging: Directory?
     private let open = Mutex<[BytePath: Directory]>([:])
 
     /// More are not held open: a source tree may have more folders than a process may have descriptors.
@@ -25,9 +27,12 @@ package final class Outbox: Sendable {
         case dropFolder
     }
 
-    package init(path: BytePath, of user: User) {
+    /// - Parameter staging: a folder on the same file system for the files that are not published yet, which have names there. Whoever removes
+    ///   it takes away the right to publish them.
+    package init(path: BytePath, of user: User, staging: Directory? = nil) {
         self.path = path
         self.user = user
+        self.staging = staging
     }
 
     private var holdsOpen: Bool { user == .run }
@@ -150,7 +155,10 @@ package final class Outbox: Sendable {
             let known = folders[path]
             let folder = if let known { known } else { try folder(path, mode: StagedFile.folderMode(mode)) }
             folders[path] = folder
-            files.append(try StagedFile(in: folder, destination: name.path, token: newToken(), mode: mode))
+            let file = try StagedFile(
+                in: staging ?? folder, destination: name.path, token: newToken(), mode: mode, allowsUnnamed: staging == nil)
+            file.redirect(to: name.path, in: folder)
+            files.append(file)
         }
         return files
     }

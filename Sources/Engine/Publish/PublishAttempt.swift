@@ -22,6 +22,7 @@ final class PublishAttempt {
     let publication: Publication
     private let outbox: Outbox
     private let durability: Durability
+    private let keepsReplaced: Bool
     private let newToken: () -> String
     private var steps: [Undoable] = []
     private var reportFolder: Directory?
@@ -32,10 +33,11 @@ final class PublishAttempt {
     /// The renditions as they were written; empty before `complete`.
     private(set) var files = Fingerprint([])
 
-    init(_ publication: Publication, _ outbox: Outbox, _ durability: Durability, newToken: @escaping () -> String) {
+    init(_ publication: Publication, _ outbox: Outbox, _ durability: Durability, keepsReplaced: Bool, newToken: @escaping () -> String) {
         self.publication = publication
         self.outbox = outbox
         self.durability = durability
+        self.keepsReplaced = keepsReplaced
         self.newToken = newToken
     }
 
@@ -125,6 +127,9 @@ final class PublishAttempt {
     private func publish(_ file: StagedFile) throws(PublishTrouble) {
         let path = file.destination
         changedFolders[path.directory] = file.folder
+        if publication.mayReplace(path), !keepsReplaced {
+            return try system { () throws(SystemError) in try file.publish() }
+        }
         if publication.mayReplace(path), let kept = try keep(file) {
             steps.append(.replaced(file, kept: kept))
             return try system { () throws(SystemError) in try file.publish() }

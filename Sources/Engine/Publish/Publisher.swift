@@ -5,12 +5,18 @@ import Pipeline
 package struct Publisher: Sendable {
     private let outbox: Outbox
     private let durability: Durability
+    private let keepsReplaced: Bool
     private let newToken: @Sendable () -> String
 
-    /// - Parameter newToken: distinct for every file that is staged at one time; what a crash leaves behind is found by its beginning.
-    package init(outbox: Outbox, durability: Durability, newToken: @escaping @Sendable () -> String = { DurableFile.newToken }) {
+    /// - Parameters:
+    ///   - keepsReplaced: what is replaced is kept until all renditions of the source are in place, so that it can be put back.
+    ///   - newToken: distinct for every file that is staged at one time; what a crash leaves behind is found by its beginning.
+    package init(
+        outbox: Outbox, durability: Durability, keepsReplaced: Bool = true, newToken: @escaping @Sendable () -> String = { DurableFile.newToken }
+    ) {
         self.outbox = outbox
         self.durability = durability
+        self.keepsReplaced = keepsReplaced
         self.newToken = newToken
     }
 
@@ -21,7 +27,7 @@ package struct Publisher: Sendable {
     /// - Returns: what became of each, in their order.
     package func publish(_ publications: [Publication]) -> [PublishOutcome] {
         let start = ContinuousClock.now
-        let attempts = publications.map { PublishAttempt($0, outbox, durability, newToken: newToken) }
+        let attempts = publications.map { PublishAttempt($0, outbox, durability, keepsReplaced: keepsReplaced, newToken: newToken) }
         each(attempts) { attempt throws(PublishTrouble) in try attempt.prepare() }
         each(attempts) { attempt throws(PublishTrouble) in try attempt.withdrawReport() }
         syncFolders(attempts)

@@ -67,8 +67,8 @@ extension FailureCode {
         case .changedWhileRead, .timedOut, .workerCrashed, .outOfMemory:
             .retry
         case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooManyFrames, .tooManyBytes,
-            .tooMuchMemory, .isADirectory, .notARegularFile, .emptyResult, .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes, .setMemberFailed,
-            .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .internal:
+            .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .emptyResult, .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
+            .setMemberFailed, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .internal:
             .final
         }
     }

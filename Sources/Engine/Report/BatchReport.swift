@@ -44,7 +44,7 @@ package final class BatchReport: Sendable {
     private let state: Mutex<State>
 
     private struct State: ~Copyable {
-        let writers: [Writer]
+        let writers: [ReportWriter]
         var isFirst = true
 
         var separator: String { isFirst ? "\n" : ",\n" }
@@ -55,9 +55,9 @@ package final class BatchReport: Sendable {
     ///   - mayBeStream: a pipe or a device there, or a link to one, is written into, since the user named it.
     ///   - stream: an open descriptor that gets it too.
     package init(file: BytePath?, mayBeStream: Bool = false, stream: CInt?) throws(SystemError) {
-        var writers: [Writer] = []
-        if let file { writers.append(try Writer(file: file, mayBeStream: mayBeStream)) }
-        if let stream { writers.append(Writer(stream: stream)) }
+        var writers: [ReportWriter] = []
+        if let file { writers.append(try ReportWriter(file: file, mayBeStream: mayBeStream)) }
+        if let stream { writers.append(ReportWriter(stream: stream)) }
         for writer in writers { writer.write(#"{"schema":"imagemill.batch/1","sources":["#) }
         state = Mutex(State(writers: writers))
     }
@@ -97,8 +97,8 @@ package final class BatchReport: Sendable {
     }
 }
 
-/// One destination of the document.
-private final class Writer {
+/// One destination of a document that is written piece by piece.
+final class ReportWriter {
     private let file: OpenFile?
     private let descriptor: CInt
     /// A file that gets its name at the end; nil for a stream.
@@ -106,7 +106,7 @@ private final class Writer {
     private let title: String
     private var failure: SystemError?
 
-    init(file path: BytePath, mayBeStream: Bool) throws(SystemError) {
+    init(file path: BytePath, mayBeStream: Bool = false) throws(SystemError) {
         title = "write the report '\(path.printable)'"
         // A file put in place of a pipe or a device would take it away from everybody.
         if mayBeStream, try FileSystem.status(path)?.kind == .other {

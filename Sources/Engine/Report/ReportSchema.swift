@@ -13,7 +13,7 @@ package enum ReportSchema {
     ]
 
     /// An object that has these members and no others.
-    private static func object(_ required: [String: JSONValue], optional: [String: JSONValue] = [:]) -> JSONValue {
+    static func object(_ required: [String: JSONValue], optional: [String: JSONValue] = [:]) -> JSONValue {
         let base: JSONValue = ["type": "object", "additionalProperties": false]
         let properties = required.merging(optional) { first, _ in first }
         return base.merging(["properties": .object(properties), "required": .array(required.keys.sorted().map { .string($0) })])

@@ -15,7 +15,7 @@ package struct Fingerprint: Equatable, Sendable {
             modified = status.modified
         }
 
-        fileprivate init(name: BytePath, bytes: Int, modified: Int) {
+        package init(name: BytePath, bytes: Int, modified: Int) {
             self.name = name
             self.bytes = bytes
             self.modified = modified

@@ -2,7 +2,7 @@
 import Pipeline
 
 /// The run was cancelled while a job was under way.
-struct Cancelled: Error {}
+package struct Cancelled: Error {}
 
 /// Gives a source its names.
 /// - Parameter candidates: the names of all renditions at a version, 1 and up.

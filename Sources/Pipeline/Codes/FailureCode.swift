@@ -19,6 +19,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     case notARegularFile = "not-a-regular-file"
     case permissionDenied = "permission-denied"
     case changedWhileRead = "changed-while-read"
+    case changedSincePlan = "changed-since-plan"
     // What the pipeline asks of it.
     case emptyResult = "empty-result"
     case overlayDoesNotFit = "overlay-does-not-fit"
@@ -45,7 +46,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     package var isRetryable: Bool {
         switch self {
         case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooManyFrames, .tooManyBytes,
-            .tooMuchMemory, .isADirectory, .notARegularFile, .emptyResult, .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
+            .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .emptyResult, .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
             .setMemberFailed, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .internal:
             false
         case .notFound, .permissionDenied, .changedWhileRead, .timedOut, .workerCrashed, .outOfMemory, .diskFull, .outputNotWritable, .ioError:
@@ -61,7 +62,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
             .tooLargeForFormat, .unequalSizes, .setMemberFailed, .encodingFailed, .internal:
             true
         case .notAnImage, .unsupportedFormat, .truncated, .tooManyBytes, .tooMuchMemory, .notFound, .isADirectory, .notARegularFile,
-            .permissionDenied, .timedOut, .workerCrashed, .outOfMemory, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .diskFull,
+            .permissionDenied, .changedSincePlan, .timedOut, .workerCrashed, .outOfMemory, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge,
+            .diskFull,
             .outputNotWritable, .ioError:
             false
         }
@@ -85,6 +87,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .notARegularFile: "It is a pipe, a socket or a device. It is never opened."
         case .permissionDenied: "The file may not be read. Change its permissions."
         case .changedWhileRead: "Something wrote to the file while it was read. Run again when the writer is done."
+        case .changedSincePlan: "The file is not the one that `imagemill shard` saw. Make a plan of what has changed."
         case .emptyResult: "A stage would leave nothing of this picture. Change the stage, or leave the picture out."
         case .overlayDoesNotFit: "The overlay cannot be moved off the protected rectangle and stay inside the picture."
         case .tooLargeForFormat: "The output format cannot hold a picture of this size. Choose another format or a smaller size."
@@ -125,8 +128,10 @@ package struct Failure: Error, Equatable, Sendable, Codable {
         self.detail = detail
     }
 
-    /// The failure of a set because of one of its members. What may pass stays what it is, so that the set is tried again.
+    /// The failure of a set because of one of its members. What may pass stays what it is, so that the set is tried again; and what another plan
+    /// would repair.
     package func ofMember(_ name: String) -> Failure {
-        Failure(code.isRetryable ? code : .setMemberFailed, stage: stage, "the member '\(name)' failed: \(message)", detail: detail)
+        let staysAsItIs = code.isRetryable || code == .changedSincePlan
+        return Failure(staysAsItIs ? code : .setMemberFailed, stage: stage, "the member '\(name)' failed: \(message)", detail: detail)
     }
 }

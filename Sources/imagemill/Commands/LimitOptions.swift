@@ -2,8 +2,8 @@ import ArgumentParser
 import Engine
 import Pipeline
 
-/// How much one source may cost.
-struct LimitOptions: ParsableArguments {
+/// How much one source may cost: what is the same on every machine.
+struct SourceLimitOptions: ParsableArguments {
     @Option(help: "Most pixels of a source or a result, all frames together, such as 300M.")
     var maxPixels: Count?
 
@@ -13,9 +13,6 @@ struct LimitOptions: ParsableArguments {
     @Option(help: "Most bytes of a source, such as 1G.")
     var maxSourceBytes: ByteCount?
 
-    @Option(help: "Memory for all workers together, such as 4G. Default: half of the machine's.")
-    var maxMemory: ByteCount?
-
     @Option(help: "Most bytes of one rendition.")
     var maxOutputBytes: ByteCount?
 
@@ -24,8 +21,24 @@ struct LimitOptions: ParsableArguments {
         limits.maximumPixels = maxPixels?.value ?? limits.maximumPixels
         limits.maximumFrames = maxFrames?.value ?? limits.maximumFrames
         limits.maximumSourceBytes = maxSourceBytes?.value ?? limits.maximumSourceBytes
-        limits.maximumMemory = maxMemory?.value ?? Machine.memory / 2
         limits.maximumOutputBytes = maxOutputBytes?.value ?? limits.maximumOutputBytes
         return limits
     }
+}
+
+/// How much one source, and all that are under way, may cost.
+struct LimitOptions: ParsableArguments {
+    @OptionGroup
+    var source: SourceLimitOptions
+
+    @Option(help: "Memory for all workers together, such as 4G. Default: half of the machine's.")
+    var maxMemory: ByteCount?
+
+    var limits: Limits {
+        var limits = source.limits
+        limits.maximumMemory = maxMemory?.value ?? Machine.memory / 2
+        return limits
+    }
+
+    var hasSourceLimits: Bool { source.limits != Limits() }
 }

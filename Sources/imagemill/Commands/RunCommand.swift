@@ -12,19 +12,26 @@ struct RunCommand: RenderingCommand {
         abstract: "Runs a pipeline over files and folders, once.",
         discussion: """
             Example: imagemill run pipelines/web-photos.yaml photos/ -o out/
+                     imagemill run --plan plan --task 17 -o out/
 
             A second run skips sources that nothing has changed about; --why FILE says why a source is done or skipped. What Imagemill did \
             not write is never overwritten, unless told so.
             """)
 
     @Argument(help: "The pipeline file.")
-    var pipeline: String
+    var pipeline = ""
 
     @Argument(help: "Pictures, or folders of pictures, which are walked to their depth.")
-    var sources: [String]
+    var sources: [String] = []
 
     @Option(name: [.customShort("o"), .long], help: "The folder for the renditions; made where it is missing.")
     var output: String
+
+    @Option(help: "Does one task of this plan, which `imagemill shard` has made, instead of a pipeline and sources.")
+    var plan: String?
+
+    @Option(name: .customLong("task"), help: "The number of the task. Default: what Slurm, Kubernetes or AWS Batch say in the environment.")
+    var taskNumber: Int?
 
     @Option(help: "Worker processes. Default: one for each core.")
     var jobs: Int?
@@ -72,6 +79,25 @@ struct RunCommand: RenderingCommand {
     func validate() throws {
         guard jobs.map({ (1...1024).contains($0) }) ?? true else { throw ValidationError("--jobs takes 1 to 1024") }
         guard cacheSize == nil || cache != nil else { throw ValidationError("--cache-size needs --cache DIR") }
+        guard let plan else {
+            guard taskNumber == nil else { throw ValidationError("--task needs --plan") }
+            guard !pipeline.isEmpty else { throw ValidationError("name a pipeline file and the sources, or a plan with --plan") }
+            guard !sources.isEmpty else { throw ValidationError("name the sources: pictures, or folders of pictures") }
+            return
+        }
+        guard pipeline.isEmpty else { throw ValidationError("--plan takes no pipeline and no sources: they are in '\(plan)'") }
+        let isOther = report != nil || state != nil || json || dryRun || force || why != nil || keepTree || cache != nil || collision != .version
+        let takes = "-o, --task, --jobs, --max-memory, --quiet and --no-progress"
+        guard !isOther, !limitOptions.hasSourceLimits else { throw ValidationError("--plan takes \(takes); everything else is in the plan") }
+    }
+
+    /// The task of a plan; nil if there is no plan.
+    var planned: PlannedTask? {
+        plan.map { plan in
+            PlannedTask(
+                planPath: plan, task: taskNumber, output: output, jobs: jobs, memory: limitOptions.maxMemory, isQuiet: quiet,
+                showsProgress: !noProgress && !quiet && isatty(2) == 1)
+        }
     }
 
     /// What is known before any worker is started.
@@ -189,16 +215,6 @@ struct RunCommand: RenderingCommand {
         return SharedCache(folder: RawArguments.paths([cache])[0], bound: cacheSize?.value ?? SharedCache.usualBound) { printError("note: \($0)") }
     }
 
-    /// Each worker needs a socket, and an open source, asset and renditions; without them every source would fail with `io-error`.
-    private func refuseTooFewDescriptors(workers: Int, renditions: Int) throws {
-        let limit = Machine.raiseDescriptorLimit()
-        let needed = 16 + workers * (6 + renditions)
-        guard (1..<needed).contains(limit) else { return }
-        printError(
-            "imagemill: only \(limit) files may be open at once, and this run needs \(needed); raise the limit (ulimit -n), or use fewer --jobs")
-        throw ExitStatus.tryAgain
-    }
-
     private func reportPath(_ outbox: OutboxLocation) -> BytePath? {
         if let report { return RawArguments.paths([report])[0] }
         return dryRun ? nil : outbox.report
@@ -230,6 +246,15 @@ struct RunCommand: RenderingCommand {
         let counts = "\(summary.done) of \(summary.sources) sources done\(failed)\(unchanged), \(summary.renditions) renditions"
         return "\(head)\(counts) in \(time) (\(oneDecimal(rate))/s); report: \(path)"
     }
+}
+
+/// Each worker needs a socket, and an open source, asset and renditions; without them every source would fail with `io-error`.
+func refuseTooFewDescriptors(workers: Int, renditions: Int) throws {
+    let limit = Machine.raiseDescriptorLimit()
+    let needed = 16 + workers * (6 + renditions)
+    guard (1..<needed).contains(limit) else { return }
+    printError("imagemill: only \(limit) files may be open at once, and this run needs \(needed); raise the limit (ulimit -n), or use fewer --jobs")
+    throw ExitStatus.tryAgain
 }
 
 /// Says that names were not the expected ones; nil if all were.

@@ -7,11 +7,11 @@ import Stages
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "Prints the JSON Schema of pipeline files, of mill files or of reports.",
+        abstract: "Prints the JSON Schema of pipeline files, mill files, reports or plans.",
         discussion: "Example: imagemill schema > pipeline.schema.json")
 
     enum Document: String, CaseIterable, ExpressibleByArgument {
-        case pipeline, mill, report, batch, status, failure
+        case pipeline, mill, report, batch, status, failure, plan, shard, gather
 
         var schema: JSONValue {
             switch self {
@@ -21,6 +21,9 @@ struct SchemaCommand: ParsableCommand {
             case .batch: ReportSchema.batch
             case .status: StatusSchema.status
             case .failure: ReportSchema.failureNote
+            case .plan: ShardSchema.plan
+            case .shard: ShardSchema.shard
+            case .gather: ShardSchema.gather
             }
         }
     }

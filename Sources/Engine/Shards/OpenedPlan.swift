@@ -1,0 +1,105 @@
+// A plan as a task reads it: checked against what it was when it was made.
+package import Pipeline
+
+/// A plan that is complete.
+package struct OpenedPlan: Sendable {
+    package let plan: ShardPlan
+    private let path: BytePath
+    private let folder: Directory
+    private let index: OpenFile
+
+    /// - Throws: `PlanMismatch` if there is no plan, or not the one that was written; `SystemError` if it cannot be read.
+    package init(_ path: BytePath) throws {
+        self.path = path
+        folder = try Directory(path)
+        guard let status = try folder.status(PlanFile.plan) else {
+            throw PlanMismatch(
+                description: "there is no complete plan in '\(path.printable)': \(PlanFile.plan.text) is missing; run `imagemill shard`")
+        }
+        let bytes = try folder.opening(PlanFile.plan).bytes(at: 0, count: status.bytes)
+        guard let plan: ShardPlan = decoded(bytes), plan.schema == "imagemill.plan/1", plan.id == plan.computedID, plan.tasks > 0 else {
+            throw PlanMismatch(description: "'\(path.appending(PlanFile.plan).printable)' is not the plan that was written there; make it again")
+        }
+        self.plan = plan
+        index = try folder.opening(PlanFile.index)
+    }
+
+    private func mismatch(_ what: String) -> PlanMismatch { PlanMismatch(description: "the plan in '\(path.printable)' \(what)") }
+
+    /// Refuses a plan for other versions of the program or of libvips, whose renditions may be others.
+    package func checkEngine() throws(PlanMismatch) {
+        guard plan.engine == engineName else {
+            throw mismatch("is for \(plan.engine); this is \(engineName). Use that version on all nodes, or make a plan with this one")
+        }
+    }
+
+    /// The pipeline, as it was when the plan was made.
+    package func pipeline() throws -> LoadedPipeline {
+        guard let status = try folder.status(PlanFile.pipeline) else { throw mismatch("has lost its \(PlanFile.pipeline.text)") }
+        let bytes = try folder.opening(PlanFile.pipeline).bytes(at: 0, count: status.bytes)
+        guard Digest.of(bytes) == plan.pipeline.sha256 else {
+            throw mismatch("has another \(PlanFile.pipeline.text) than it was made with; make a plan of that pipeline")
+        }
+        let pipeline = try LoadedPipeline(path: plan.pipeline.path, text: String(decoding: bytes, as: UTF8.self))
+        for (asset, digest) in pipeline.assetDigests where plan.pipeline.assets[asset] != digest {
+            throw mismatch("was made with another '\(asset)'; put that back, or make a plan with this one")
+        }
+        return pipeline
+    }
+
+    /// Where a shard's list is.
+    func entry(of shard: Int) throws(PlanMismatch) -> ShardEntry {
+        let line = index.bytes(at: shard * ShardEntry.lineBytes, count: ShardEntry.lineBytes)
+        guard line.count == ShardEntry.lineBytes, let entry = ShardEntry(line: line) else {
+            throw mismatch("is damaged: \(PlanFile.index.text) has no shard \(shard)")
+        }
+        return entry
+    }
+
+    /// The sources of a shard. They are opened below their roots, links to folders not followed.
+    /// - Parameter roots: the open folders of the plan's roots.
+    func sources(of shard: Int, _ entry: ShardEntry, roots: [Directory]) throws -> [SourceFile] {
+        let bytes = try folder.opening(PlanFile.sources).bytes(at: entry.offset, count: entry.bytes)
+        guard Digest.of(bytes) == entry.digest, let sources = PlannedSource.decode(bytes), sources.allSatisfy({ roots.indices.contains($0.root) })
+        else { throw mismatch("is damaged: the list of shard \(shard) is not the one that was written") }
+        return sources.map { $0.file(in: roots[$0.root], at: self.roots[$0.root]) }
+    }
+
+    /// The folders that the sources are below.
+    var roots: [BytePath] { plan.roots.map { BytePath(percentEncoded: $0) ?? BytePath($0) } }
+}
+
+extension PlannedSource {
+    /// - Parameters:
+    ///   - folder: its root, open.
+    ///   - root: the path of that.
+    fileprivate func file(in folder: Directory, at root: BytePath) -> SourceFile {
+        let identity = root.appending(path)
+        // A root has no path below itself, so it is shown by its own name.
+        let relative = path.bytes.isEmpty ? root.lastComponent : path
+        switch kind {
+        case .picture(let file):
+            return SourceFile(
+                location: .below(folder, path, followsLastLink: true), identity: identity, relative: relative,
+                planned: file.planned(BytePath([])))
+        case .problem(_, let failure):
+            return SourceFile(location: .path(identity), identity: identity, relative: relative, problem: failure)
+        case .set(_, let members):
+            let files = members.map { member in
+                let inner = path.appending(member.path)
+                return SourceFile(
+                    location: .below(folder, inner, followsLastLink: true), identity: root.appending(inner), relative: inner,
+                    planned: member.planned(member.path))
+            }
+            let location: FileLocation = path.bytes.isEmpty ? .path(root) : .below(folder, path)
+            return SourceFile(location: location, identity: identity, relative: relative, members: files)
+        }
+    }
+}
+
+extension PlannedSource.File {
+    fileprivate func planned(_ name: BytePath) -> Fingerprint.File? {
+        guard let bytes, let modified else { return nil }
+        return Fingerprint.File(name: name, bytes: bytes, modified: modified)
+    }
+}

@@ -1,0 +1,174 @@
+import ArgumentParser
+import Engine
+import Glibc
+import Pipeline
+import Synchronization
+
+/// `imagemill shard`: the plan of a batch for a cluster.
+struct ShardCommand: RenderingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shard",
+        abstract: "Plans a large batch in shards, for the tasks of a cluster.",
+        discussion: """
+            Example: imagemill shard photos/ --pipeline web-photos.yaml -o plan
+                     sbatch --array=0-999 imagemill.sbatch      (which runs: imagemill run --plan plan -o out)
+                     imagemill gather plan -o out
+
+            Walks the sources once, and writes down which of them belong to which shard. The plan never changes: tasks read it on all machines. \
+            See docs/clusters.md.
+            """)
+
+    @Argument(help: "Pictures, or folders of pictures, which are walked to their depth.")
+    var sources: [String] = []
+
+    @Option(help: "The pipeline file.")
+    var pipeline: String
+
+    @Option(name: [.customShort("o"), .long], help: "The folder for the plan; made where it is missing.")
+    var output: String
+
+    @Option(help: "Sources in a shard. A shard should take minutes.")
+    var perShard = 5000
+
+    @Option(help: "Most tasks: the length of the job array. Each task does every so many-th shard.")
+    var tasks = 1000
+
+    @Option(help: "A file with the paths of sources, one a line; - for standard input.")
+    var filesFrom: String?
+
+    @Flag(help: "The paths of --files-from end with NULs instead of lines, as find -print0 writes them.")
+    var from0 = false
+
+    @Flag(help: "Puts renditions into the same sub-folders as their sources. A folder's sources are then in one shard.")
+    var keepTree = false
+
+    @Option(help: "How a shard's renditions are packed: tar puts them into one file, OUT/000017.tar, with their report at the end.")
+    var pack: Packing?
+
+    enum Packing: String, CaseIterable, ExpressibleByArgument { case tar }
+
+    @Flag(help: "Shows no line of progress on a terminal.")
+    var noProgress = false
+
+    @Flag(name: [.customShort("q"), .long], help: "Prints nothing but mistakes.")
+    var quiet = false
+
+    @OptionGroup(title: "Limits")
+    var limitOptions: SourceLimitOptions
+
+    func validate() throws {
+        guard !sources.isEmpty || filesFrom != nil else { throw ValidationError("name folders or pictures, or a list of them with --files-from") }
+        guard (1...1_000_000).contains(perShard) else { throw ValidationError("--per-shard takes 1 to 1000000") }
+        guard (1...1_000_000).contains(tasks) else { throw ValidationError("--tasks takes 1 to 1000000") }
+        guard filesFrom != nil || !from0 else { throw ValidationError("--from0 needs --files-from") }
+    }
+
+    func prepare() throws -> LoadedPipeline {
+        do {
+            return try LoadedPipeline(path: pipeline)
+        } catch {
+            throw ExitStatus.explaining(error, reading: pipeline)
+        }
+    }
+
+    /// To see whether the assets can be decoded.
+    func workerCount(for preparation: LoadedPipeline) -> Int { 1 }
+
+    func run(_ pipeline: LoadedPipeline, _ workers: WorkerPool) async throws {
+        let cancellation = Cancellation()
+        do {
+            try SignalWatcher.watch(cancellation)
+            let request = PlanRequest(
+                pipeline: pipeline, sources: RawArguments.paths(sources),
+                list: try filesFrom.map { try PathLines(RawArguments.paths([$0])[0], endWithNUL: from0) },
+                folder: RawArguments.paths([output])[0], perShard: perShard, mostTasks: tasks, keepsTree: keepTree,
+                packs: pack == .tar, limits: limitOptions.limits)
+            let settings = RenderSettings.looking(pipeline, limits: limitOptions.limits)
+            let line = PlanProgress(showsLine: !noProgress && !quiet && isatty(2) == 1, isQuiet: quiet)
+            let plan = try await onNewThread { [request = Sent(request)] in
+                try RenditionMaker(workers, cancellation: settings.cancellation).prepare(settings)
+                return try ShardPlanner(request.value, cancellation: cancellation, progress: line.show, note: line.note).plan()
+            }
+            line.end()
+            if !quiet { printError(sentence(plan)) }
+        } catch let refusal as PlanRefusal {
+            printError("imagemill: \(refusal)")
+            throw ExitStatus.usage
+        } catch {
+            if let signal = cancellation.cause { throw ExitStatus.stopped(by: signal) }
+            throw ExitStatus.explaining(error, pipeline: self.pipeline)
+        }
+    }
+
+    private func sentence(_ plan: ShardPlan) -> String {
+        let shards = "\(plan.shards) shard\(plan.shards == 1 ? "" : "s")"
+        let array = plan.tasks == 1 ? "0" : "0-\(plan.tasks - 1)"
+        let place =
+            switch plan.layout {
+            case .tree: "renditions go into the same sub-folders as their sources"
+            case .hash: "renditions go into one folder, named by their digests"
+            case .tar: "renditions go into a tar for each shard"
+            case .folders: "renditions go into a folder for each shard"
+            }
+        return "\(plan.sources) sources in \(shards) and \(plan.tasks) task\(plan.tasks == 1 ? "" : "s"), --array=\(array); \(place)"
+    }
+}
+
+/// Passes something that one thread made to the next, which alone uses it from then on.
+private struct Sent<Value>: @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+}
+
+/// What a walk shows while it goes.
+private final class PlanProgress: Sendable {
+    private struct State {
+        var last = ContinuousClock.now
+        var isShown = false
+        var notes = 0
+    }
+
+    private let showsLine: Bool
+    private let isQuiet: Bool
+    private let state = Mutex(State())
+    /// A large archive may have a million links.
+    private static let mostNotes = 20
+
+    init(showsLine: Bool, isQuiet: Bool) {
+        self.showsLine = showsLine
+        self.isQuiet = isQuiet
+    }
+
+    func show(_ sources: Int, _ shards: Int) {
+        // Looking at the clock costs more than the rest.
+        guard showsLine, sources % 64 == 0 else { return }
+        state.withLock { state in
+            let now = ContinuousClock.now
+            guard now - state.last > .milliseconds(100) else { return }
+            state.last = now
+            state.isShown = true
+            let line = "\r\u{1B}[2K\(sources) sources, \(shards) shards"
+            _ = write(2, line, line.utf8.count)
+        }
+    }
+
+    func note(_ text: String) {
+        guard !isQuiet else { return }
+        end()
+        let count = state.withLock { state in
+            state.notes += 1
+            return state.notes
+        }
+        if count <= Self.mostNotes { printError("note: \(text)") }
+        if count == Self.mostNotes { printError("note: further notes are not shown") }
+    }
+
+    func end() {
+        state.withLock { state in
+            guard state.isShown else { return }
+            _ = write(2, "\r\u{1B}[2K", 5)
+            state.isShown = false
+        }
+    }
+}

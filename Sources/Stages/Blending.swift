@@ -7,8 +7,8 @@ extension BlendMode {
     var canClear: Bool {
         switch self {
         case .clear, .source, .in, .out, .destIn, .destOut, .destAtop, .xor: true
-        case .over, .atop, .dest, .destOver, .add, .saturate, .multiply, .screen, .overlay, .darken, .lighten, .colourDodge, .colourBurn, .hardLight,
-            .softLight, .difference, .exclusion:
+        case .over, .atop, .dest, .destOver, .add, .saturate, .multiply, .screen, .overlay, .darken, .lighten, .colorDodge, .colorBurn, .hardLight,
+            .softLight, .difference, .exclusion, .hue, .saturation, .color, .luminosity:
             false
         }
     }
@@ -42,6 +42,10 @@ extension Image {
     private func matching(_ other: Image) throws -> Image {
         if let profile = other.keptProfile { return try converted(toProfile: profile, depth: other.format == .ushort ? 16 : 8) }
         let coloured = isGrey && !other.isGrey ? try colourspace(format == .ushort ? "rgb16" : "srgb") : self
+        if other.format != .ushort && coloured.format == .ushort {
+            // The fractions are kept until both are mixed.
+            return try coloured.linear([1 / 257.0], [0]).copy(interpretation: other.interpretation)
+        }
         guard other.format == .ushort, coloured.format != .ushort else { return coloured }
         // libvips' own way from 8 to 16 bits makes 511 of 1, and 65280 of an alpha of 255, which is not opaque any more.
         return try coloured.linear([257], [0]).cast(.ushort).copy(interpretation: other.interpretation)
@@ -70,11 +74,20 @@ extension Image {
         case .multiply, .screen, .overlay, .darken, .lighten, .hardLight, .softLight, .difference, .exclusion:
             let mixed = try compose(base.droppingAlpha(), drawn.droppingAlpha(), mode, place).droppingAlpha()
             return try base.mixed(to: mixed, under: drawn.overlapping(base, at: place))
-        case .colourDodge, .colourBurn:
+        case .hue: return try mixed(with: drawn, at: place, by: .hue)
+        case .saturation: return try mixed(with: drawn, at: place, by: .saturation)
+        case .color: return try mixed(with: drawn, at: place, by: .color)
+        case .luminosity: return try mixed(with: drawn, at: place, by: .luminosity)
+        case .colorDodge, .colorBurn:
             let covered = try drawn.overlapping(base, at: place)
-            let mixed = try base.droppingAlpha().dodging(covered.droppingAlpha(), isBurning: mode == .colourBurn)
+            let mixed = try base.droppingAlpha().dodging(covered.droppingAlpha(), isBurning: mode == .colorBurn)
             return try base.mixed(to: mixed, under: covered)
         }
+    }
+
+    private func mixed(with drawn: Image, at place: PixelOffset, by mode: NonSeparableMode) throws -> Image {
+        let covered = try drawn.overlapping(self, at: place)
+        return try mixed(to: droppingAlpha().mixing(covered.droppingAlpha(), by: mode, white: fullValue), under: covered)
     }
 
     /// Composites the opaque mixture of this picture and what is drawn.

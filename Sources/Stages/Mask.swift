@@ -37,7 +37,7 @@ package struct Mask: Stage {
         let radius: Double
 
         /// The mask.
-        package var heldBytes: Int { 4 * output.size.area }
+        package var heldBytes: Int { (isPicture ? 8 : 4) * output.size.area }
         package var note: String { isPicture ? "masked by a picture" : "radius \(writtenRadius)" }
         fileprivate let isPicture: Bool
         private var writtenRadius: String { radius == radius.rounded() ? String(Int(radius)) : String(radius) }
@@ -62,8 +62,9 @@ package struct Mask: Stage {
         let size = plan.output.size
         if let asset = self.image {
             let mask = try context.assets.image(asset, size: size)
-            let cover = mask.hasAlpha ? try mask.extractBands(from: mask.bands - 1, count: 1) : try mask.colourspace("b-w")
-            return try image.multiplyingAlpha(by: cover)
+            let isDeep = mask.format == .ushort
+            let cover = mask.hasAlpha ? try mask.extractBands(from: mask.bands - 1, count: 1) : try mask.colourspace(isDeep ? "grey16" : "b-w")
+            return try image.multiplyingAlpha(by: isDeep ? cover.linear([1 / 257.0], [0]) : cover)
         }
         let coverage = Self.coverage(of: size, box: plan.box, radius: plan.radius)
         return try image.multiplyingAlpha(by: Image(bytes: coverage, width: size.width, height: size.height, bands: 1))

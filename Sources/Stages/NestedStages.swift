@@ -66,6 +66,7 @@ extension PlanContext {
         guard let facts = assets[asset.path] else {
             throw PlanFailure(.internal, stage: stage, "the asset '\(asset.path)' was not opened")
         }
-        return Geometry(size: facts.size, hasAlpha: true, colour: facts.isGrey ? .grey : .rgb, pixelsPerPoint: facts.pixelsPerPoint)
+        return Geometry(
+            size: facts.size, hasAlpha: true, colour: facts.isGrey ? .grey : .rgb, depth: facts.depth, pixelsPerPoint: facts.pixelsPerPoint)
     }
 }

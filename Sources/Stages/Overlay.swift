@@ -31,12 +31,14 @@ package struct Overlay: Stage {
         let asset: PixelSize
         let steps: [Step]
         let box: PixelBox
+        /// The asset's.
+        let depth: BitDepth
 
         package var note: String { "overlay \(box)" }
         package var largestSize: PixelSize { box.size }
         package var nested: [Step] { steps }
         /// The asset at its size; kept for the next picture.
-        package var heldBytes: Int { 4 * box.size.area + steps.heldBytes }
+        package var heldBytes: Int { 4 * depth.bytes * box.size.area + steps.heldBytes }
     }
 
     package func plan(_ input: Geometry, in context: PlanContext) throws(PlanFailure) -> Plan {
@@ -48,7 +50,7 @@ package struct Overlay: Stage {
         output.colour = try input.colour(drawing: drawn.colour == .grey ? [] : [.anyColour], stage: Self.name)
         let size = place.size(of: drawn, on: input.size, scale: context.scale)
         let box = try place.box(of: size, on: input.size, scale: context.scale, stage: Self.name)
-        return Plan(output: output, asset: asset.size, steps: steps, box: box)
+        return Plan(output: output, asset: asset.size, steps: steps, box: box, depth: asset.depth)
     }
 
     package func render(_ image: Image, following plan: Plan, in context: RenderContext) throws -> Image {

@@ -16,7 +16,7 @@ final class AssetStore: AssetProvider {
         case made(KeptImageKey)
     }
 
-    /// Decodes an asset: upright, in sRGB with 8 bits.
+    /// Decodes an asset: upright, in sRGB, with the bits that it has.
     func add(_ message: AssetMessage, _ file: OpenFile) throws {
         let source = try ProbedSource(file, format: message.format)
         let header = source.facts
@@ -25,10 +25,11 @@ final class AssetStore: AssetProvider {
         }
         let decoded = try source.reopened(shrink: 1, tolerance: .nothing).inMemory()
         let converted = try ColourConversion(policy: .srgb, profiles: ProfileBook()).convert(decoded.upright(orientation: header.orientation)).image
-        let image = try converted.colourspace(converted.bands <= 2 ? "b-w" : "srgb").inMemory()
+        let image = try converted.inMemory()
         originals[message.path] = image
         let size = PixelSize(image.width, image.height)
-        facts[message.path] = AssetFacts(size: size, pixelsPerPoint: message.pixelsPerPoint, isGrey: image.bands <= 2)
+        facts[message.path] = AssetFacts(
+            size: size, pixelsPerPoint: message.pixelsPerPoint, isGrey: image.bands <= 2, depth: image.format == .uchar ? .eight : .sixteen)
     }
 
     func image(_ asset: AssetPath, size: PixelSize) throws -> Image {
@@ -46,7 +47,7 @@ final class AssetStore: AssetProvider {
     private func keeping(_ key: Key, _ make: () throws -> Image) throws -> Image {
         if let image = kept[key] { return image }
         let image = try make().inMemory()
-        let bytes = image.width * image.height * image.bands
+        let bytes = image.width * image.height * image.bands * (image.format == .uchar ? 1 : 2)
         guard bytes <= Self.mostKeptBytes else { return image }
         if keptBytes + bytes > Self.mostKeptBytes { (kept, keptBytes) = ([:], 0) }
         kept[key] = image

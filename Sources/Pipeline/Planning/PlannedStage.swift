@@ -101,11 +101,13 @@ package struct AssetFacts: Hashable, Sendable, Codable {
     /// From the `@Nx` of its name.
     package let pixelsPerPoint: Int
     package let isGrey: Bool
+    package let depth: BitDepth
 
-    package init(size: PixelSize, pixelsPerPoint: Int, isGrey: Bool) {
+    package init(size: PixelSize, pixelsPerPoint: Int, isGrey: Bool, depth: BitDepth = .eight) {
         self.size = size
         self.pixelsPerPoint = pixelsPerPoint
         self.isGrey = isGrey
+        self.depth = depth
     }
 }
 

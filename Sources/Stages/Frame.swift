@@ -105,7 +105,9 @@ extension Image {
     /// Composites onto an opaque colour and drops the alpha.
     package func flattened(onto color: Color, in context: RenderContext) throws -> Image {
         guard hasAlpha else { return self }
-        return try flatten(background: context.values(of: color, in: self), maximumAlpha: maximumValue)
+        // In floating point, since libvips cuts off what it should round.
+        let opaque = try cast(.float).flatten(background: context.values(of: color, in: self), maximumAlpha: maximumValue)
+        return try opaque.rint().cast(format).copy(interpretation: interpretation)
     }
 
     /// Composites onto a colour that is neither opaque nor transparent: source-over on premultiplied values.

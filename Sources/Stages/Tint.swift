@@ -4,7 +4,7 @@ package import Vips
 /// Draws the picture's alpha in one colour, as an app draws a template image.
 package struct Tint: Stage {
     package static let name = "tint"
-    package static let summary = "Draws the picture's shape (its alpha) in one colour, as an app draws a template image."
+    package static let summary = "Draws the picture's shape (its alpha) in one color, as an app draws a template image."
     package static let example = """
         - tint: { color: "#0a84ff" }
         """
@@ -12,7 +12,7 @@ package struct Tint: Stage {
     let color: Color
 
     package init(_ p: inout Parameters) {
-        color = p.required("color", "The colour; its own alpha counts too.")
+        color = p.required("color", "The color; its own alpha counts too.")
     }
 
     package struct Plan: StagePlan {

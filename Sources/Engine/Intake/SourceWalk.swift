@@ -46,13 +46,15 @@ package struct SourceWalk {
             // A file's root is the folder that it is in.
             let folder = FileSystem.absolute(root.directory.bytes.isEmpty ? BytePath(".") : root.directory)
             let identity = (folder ?? root.directory).appending(root.lastComponent)
-            if let source = source(.path(root), identity: identity, relative: root.lastComponent) { found.sources.append(source) }
+            let address = FileSystem.absolute(keepingLinks: root)
+            if let source = source(.path(root), identity: identity, address: address, relative: root.lastComponent) { found.sources.append(source) }
             return
         }
         guard let absolute = FileSystem.absolute(root), !isLeftOut(status, root) else { return }
         do throws(SystemError) {
             let directory = try Directory(root)
-            walk(Root(path: root, absolute: absolute, directory: directory, anchor: anchors.anchor(of: directory, at: absolute)))
+            let named = FileSystem.absolute(keepingLinks: root) ?? absolute
+            walk(Root(path: root, absolute: absolute, named: named, directory: directory, anchor: anchors.anchor(of: directory, at: absolute)))
         } catch {
             // A root has no path below itself, so it is shown by its own name.
             let name = absolute.lastComponent
@@ -86,6 +88,8 @@ package struct SourceWalk {
         /// As the user named it.
         let path: BytePath
         let absolute: BytePath
+        /// The same with the links that the user named.
+        let named: BytePath
         let directory: Directory
         /// nil if the sources must be opened by their paths, because there are too many roots.
         let anchor: Anchors.Anchor?
@@ -151,7 +155,9 @@ package struct SourceWalk {
                 if addFolder(inner, status, root) { folders.append(inner) }
             } else if status?.kind == .link, (try? folder.status(name, followLinks: true))??.kind == .directory {
                 found.notes.append("did not follow the link '\(root.path.appending(inner).printable)' to a folder")
-            } else if let source = source(root.location(inner, isFile: true), identity: root.absolute.appending(inner), relative: inner) {
+            } else if let source = source(
+                root.location(inner, isFile: true), identity: root.absolute.appending(inner), address: root.named.appending(inner), relative: inner)
+            {
                 files.append(source)
             }
         }
@@ -182,9 +188,9 @@ package struct SourceWalk {
     }
 
     /// A source that is a file; nil if it was found before.
-    private mutating func source(_ location: FileLocation, identity: BytePath, relative: BytePath) -> SourceFile? {
+    private mutating func source(_ location: FileLocation, identity: BytePath, address: BytePath?, relative: BytePath) -> SourceFile? {
         guard seen.insert(identity).inserted else { return nil }
-        return SourceFile(location: location, identity: identity, relative: relative)
+        return SourceFile(location: location, identity: identity, address: address, relative: relative)
     }
 
     private func isNamedLikeAPicture(_ path: BytePath) -> Bool {

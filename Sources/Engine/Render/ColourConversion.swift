@@ -52,15 +52,15 @@ struct ColourConversion {
     private func warnings(_ image: Image, _ assessment: Assessment) -> [Warning] {
         switch assessment {
         case .different(isWide: true):
-            [Warning(.wideGamutClipped, "the picture's profile holds colours beyond sRGB; they are moved to the nearest")]
+            [Warning(.wideGamutClipped, "the picture's profile holds colors beyond sRGB; they are moved to the nearest")]
         case .unusable:
             [
                 Warning(
                     .badProfile,
-                    "the embedded colour profile cannot be used; \(image.interpretation == "cmyk" ? "a press profile" : "sRGB") is assumed")
+                    "the embedded color profile cannot be used; \(image.interpretation == "cmyk" ? "a press profile" : "sRGB") is assumed")
             ]
         case .missing where image.interpretation == "cmyk":
-            [Warning(.noProfile, "the picture has CMYK colours and no profile; a common press profile is assumed")]
+            [Warning(.noProfile, "the picture has CMYK colors and no profile; a common press profile is assumed")]
         case .missing, .standard, .different(isWide: false): []
         }
     }

@@ -74,7 +74,7 @@ enum Loader {
         case ("srgb", 3), ("rgb", 3), ("rgb16", 3), ("scrgb", 3): return .rgb
         default:
             let found = "\(image.bands) bands of \(image.interpretation), \(image.format.rawValue)"
-            throw Failure(.unsupportedColour, stage: "read", "expected grey, RGB, CMYK or Lab, found \(found)")
+            throw Failure(.unsupportedColour, stage: "read", "expected gray, RGB, CMYK or Lab, found \(found)")
         }
     }
 

@@ -72,7 +72,7 @@ struct CostModel {
         let pixels = plan.output.size.area
         return switch plan.rendition.save.encoding {
         case .jpeg(let options): options.progressive ? 6 * pixels : 0
-        case .png(let options): options.paletteColours != nil ? 9 * pixels : options.progressive ? plan.output.bytes : 0
+        case .png(let options): options.paletteColors != nil ? 9 * pixels : options.progressive ? plan.output.bytes : 0
         case .webp: 14 * pixels + plan.output.bytes
         case .avif: 40 * pixels
         case .tiff: 0

@@ -138,7 +138,7 @@ import Vips
         let picture = {
             try TestPicture.make(width: 120, height: 40, kind: kind) { x, y in [x * 2 * (kind.maximum / 255), (y * 6 + 7) * (kind.maximum / 255)] }
         }
-        try await runner.save("in/a.png", as: "pngsave_target", picture)
+        try await runner.save("in/a.png", as: "pngsave_target") { try picture() }
         #expect(try await runner.render(stages: "[ { flatten: { background: '#636363' } } ]", save: "{ format: png }").exit == 0)
         let (source, result) = (
             try await inVipsTurn { try PixelGrid(picture()) }, try await runner.inspect("out/a.png", by: "pngload_source") { try PixelGrid($0) }
@@ -173,7 +173,7 @@ import Vips
         let asset = {
             try TestPicture.make(width: 60, height: 40, kind: deep) { x, y in [x * 1021 + 7, y * 1601 + 3, 65_535 - x * y * 13, 65_535 - x * 999] }
         }
-        try await runner.save("layer.png", as: "pngsave_target", asset)
+        try await runner.save("layer.png", as: "pngsave_target") { try asset() }
         try await runner.save("in/a.png", as: "pngsave_target") {
             try TestPicture.make(width: 60, height: 40, kind: PictureKind(isDeep: true)) { x, y in [y * 1500 + 11, x * 1000 + 13, x * 17 + y * 19] }
         }

@@ -2,6 +2,7 @@
 import Foundation
 import TestSupport
 import Testing
+import Vips
 
 @Suite struct SetTests {
     private func pipeline(_ runner: CommandRunner, _ stages: String, save: String = "png", head: String = "") throws {

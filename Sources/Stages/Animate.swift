@@ -20,6 +20,9 @@ package struct Animate: SetStage {
         range = p.optional("range", "The part of the sequence to use, such as { from: 3, to: 12 }; the first picture is 1.")
     }
 
+    /// The fewest milliseconds of a frame that browsers keep to.
+    private static let shortest = 11
+
     package var makesAnimation: Bool { true }
 
     package struct Plan: StagePlan {
@@ -27,6 +30,7 @@ package struct Animate: SetStage {
         let range: Range<Int>
         /// Milliseconds for each frame.
         let delays: [Int]
+        package var warnings: [Warning] = []
 
         package var note: String {
             let milliseconds = delays.reduce(0, +)
@@ -42,6 +46,13 @@ package struct Animate: SetStage {
         output.frames = frames.count
         let milliseconds = (duration ?? Double(frames.count) / 30) * 1000
         // Each frame ends at a whole millisecond near its own time, so that the errors do not add up.
+        let each = milliseconds / Double(frames.count)
+        if frames.count > 1, each < Double(Self.shortest) {
+            let delays = [Int](repeating: Self.shortest, count: frames.count)
+            let words = "'animate': frames of \(writtenNumber((each * 10).rounded() / 10)) ms would be played at 100 ms by browsers"
+            let warning = Warning(.animationSlowed, "\(words); they are shown for \(Self.shortest) ms each")
+            return Plan(output: output, range: range, delays: delays, warnings: [warning])
+        }
         let ends = (0...frames.count).map { rounded(milliseconds * Double($0) / Double(frames.count)) }
         return Plan(output: output, range: range, delays: zip(ends, ends.dropFirst()).map { $1 - $0 })
     }

@@ -7,8 +7,8 @@ extension BlendMode {
     var canClear: Bool {
         switch self {
         case .clear, .source, .in, .out, .destIn, .destOut, .destAtop, .xor: true
-        case .over, .atop, .dest, .destOver, .add, .saturate, .multiply, .screen, .overlay, .darken, .lighten, .colourDodge, .colourBurn, .hardLight,
-            .softLight, .difference, .exclusion:
+        case .over, .atop, .dest, .destOver, .add, .saturate, .multiply, .screen, .overlay, .darken, .lighten, .colorDodge, .colorBurn, .hardLight,
+            .softLight, .difference, .exclusion, .hue, .saturation, .color, .luminosity:
             false
         }
     }
@@ -43,7 +43,14 @@ extension Picture {
             return Picture(try image.converted(toProfile: profile, depth: format.depth == .eight ? 8 : 16), format, profile: profile)
         }
         let coloured = try promoted(to: other.pixels.colour)
-        return other.pixels.depth == .sixteen ? try coloured.inSixteenBits() : coloured
+        switch (coloured.pixels.depth, other.pixels.depth) {
+        case (.eight, .sixteen): return try coloured.inSixteenBits()
+        case (.sixteen, .eight):
+            // The fractions are kept until both are mixed.
+            let fine = PixelFormat(coloured.pixels.colour, .float, hasAlpha: true)
+            return Picture(try coloured.image.linear([1 / 257.0], [0]).copy(interpretation: other.pixels.interpretation), fine, profile: nil)
+        default: return coloured
+        }
     }
 }
 
@@ -71,11 +78,20 @@ extension Image {
         case .multiply, .screen, .overlay, .darken, .lighten, .hardLight, .softLight, .difference, .exclusion:
             let mixed = try compose(base.droppingAlpha(), drawn.droppingAlpha(), mode, place).droppingAlpha()
             return try base.mixed(to: mixed, under: drawn.overlapping(base, at: place))
-        case .colourDodge, .colourBurn:
+        case .hue: return try mixed(with: drawn, at: place, by: .hue)
+        case .saturation: return try mixed(with: drawn, at: place, by: .saturation)
+        case .color: return try mixed(with: drawn, at: place, by: .color)
+        case .luminosity: return try mixed(with: drawn, at: place, by: .luminosity)
+        case .colorDodge, .colorBurn:
             let covered = try drawn.overlapping(base, at: place)
-            let mixed = try base.droppingAlpha().dodging(covered.droppingAlpha(), isBurning: mode == .colourBurn)
+            let mixed = try base.droppingAlpha().dodging(covered.droppingAlpha(), isBurning: mode == .colorBurn)
             return try base.mixed(to: mixed, under: covered)
         }
+    }
+
+    private func mixed(with drawn: Image, at place: PixelOffset, by mode: NonSeparableMode) throws -> Image {
+        let covered = try drawn.overlapping(self, at: place)
+        return try mixed(to: droppingAlpha().mixing(covered.droppingAlpha(), by: mode, white: fullValue), under: covered)
     }
 
     /// Composites the opaque mixture of this picture and what is drawn.

@@ -12,7 +12,7 @@ package struct Blur: Stage {
     let sigma: Extent
 
     package init(_ p: inout Parameters) {
-        sigma = p.required("sigma", "How far colours run, as the standard deviation of a Gaussian; a percentage is of the shorter side.")
+        sigma = p.required("sigma", "How far colors run, as the standard deviation of a Gaussian; a percentage is of the shorter side.")
     }
 
     package struct Plan: StagePlan {

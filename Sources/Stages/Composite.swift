@@ -4,7 +4,7 @@ import Vips
 /// A stack of layers, drawn in order on one canvas, as an app draws into a context. A layer may be a composite itself.
 package struct Composite: Stage {
     package static let name = "composite"
-    package static let summary = "Draws a stack of layers in order on one canvas; a layer is the picture, an asset, a colour, or layers of its own."
+    package static let summary = "Draws a stack of layers in order on one canvas; a layer is the picture, an asset, a color, or layers of its own."
     package static let example = """
         - composite: { background: white, layers: [ { source: true }, { color: "#00000080", height: 40, anchor: bottom }, { image: assets/badge.png, width: 48 } ] }
         """
@@ -93,7 +93,7 @@ struct LayerDeclaration: ParameterGroup {
     init(_ p: inout Parameters) {
         let isSource = p.optional("source", false, "The picture itself is drawn, as many points large as it is.")
         let image: AssetPath? = p.optional("image", "An asset is drawn; its path is relative to the pipeline file.")
-        let color: Color? = p.optional("color", "A rectangle of one colour is drawn, as large as the canvas or as `width` and `height` say.")
+        let color: Color? = p.optional("color", "A rectangle of one color is drawn, as large as the canvas or as `width` and `height` say.")
         let layers: LayerList? = p.optional("layers", "Layers of its own are drawn on a canvas as large as this one, or as `width` and `height` say.")
         background = p.optional("background", .transparent, "What a canvas of its own begins with.")
         stages = NestedStages(&p)

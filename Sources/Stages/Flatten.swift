@@ -3,7 +3,7 @@ package import Pipeline
 /// Composites the picture onto a colour and drops its alpha channel.
 package struct Flatten: Stage {
     package static let name = "flatten"
-    package static let summary = "Composites the picture onto a colour and drops the alpha channel."
+    package static let summary = "Composites the picture onto a color and drops the alpha channel."
     package static let example = """
         - flatten: { background: white }
         """
@@ -11,7 +11,7 @@ package struct Flatten: Stage {
     let background: Color
 
     package init(_ p: inout Parameters) {
-        background = p.optional("background", .white, "The colour behind the picture.")
+        background = p.optional("background", .white, "The color behind the picture.")
         if !background.isOpaque { p.problem(at: "background", "'flatten' needs an opaque 'background'") }
     }
 

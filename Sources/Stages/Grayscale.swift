@@ -4,7 +4,7 @@ import Vips
 /// Removes the colours.
 package struct Grayscale: Stage {
     package static let name = "grayscale"
-    package static let summary = "Removes the colours."
+    package static let summary = "Removes the colors."
     package static let example = """
         - grayscale
         """

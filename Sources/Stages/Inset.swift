@@ -13,7 +13,7 @@ package struct Inset: Stage {
 
     package init(_ p: inout Parameters) {
         margins = EdgeInsets(signed: &p)
-        background = p.optional("background", .transparent, "The colour of the margin.")
+        background = p.optional("background", .transparent, "The color of the margin.")
         if !["all", "top", "leading", "bottom", "trailing"].contains(where: p.has) {
             p.problem("stage 'inset' needs 'all', 'top', 'leading', 'bottom' or 'trailing'")
         }

@@ -19,7 +19,7 @@ struct SheetLabel: Sendable {
     init(_ p: inout Parameters) {
         content = p.optional("label", .name, "What stands below a picture: its file name without extension, the whole of it, or nothing.")
         size = p.optional("label-size", 12.0, in: 4...500, "Size of the type, in points.")
-        color = p.optional("label-color", .black, "Colour of the type.")
+        color = p.optional("label-color", .black, "Color of the type.")
         p.notePoints()
     }
 

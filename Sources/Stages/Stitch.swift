@@ -21,12 +21,16 @@ package struct Stitch: SetStage {
         direction = p.optional("direction", .vertical, "Below each other, or beside each other from left to right.")
         overlap = p.optional(
             "overlap", .length(.points(0)),
-            "How far each picture repeats the one before; `auto` finds it, also under a header or above a footer that stands still.")
+            "How far each picture repeats the one before, less than a picture has; `auto` finds it, also under headers, footers, bars and buttons that stand still."
+        )
         spacing = p.optional("spacing", .points(0), "Room between two pictures that do not overlap.")
         align = p.optional("align", .center, "Where a picture stands that is narrower than the widest, or lower than the highest.")
         background = p.optional("background", .white, "What is seen where there is no picture.")
         if spacing.amount < 0 {
             p.problem(at: "spacing", "'spacing' expects a length of 0 or more; write 'overlap' to move pictures over each other")
+        }
+        if case .length(.percent(let percent)) = overlap, percent >= 100 {
+            p.problem(at: "overlap", "'overlap' expects less than 100%: nothing would be left of any picture but the first")
         }
         if spacing.amount > 0, case .length(let length) = overlap, length.amount > 0 {
             p.problem(at: "spacing", "'spacing' and 'overlap' exclude each other; write one of them")
@@ -50,12 +54,18 @@ package struct Stitch: SetStage {
         let isMeasured: Bool
         /// The pictures that overlap with the one before nowhere that could be found, counted from 1.
         let lost: [Int]
+        /// The pictures that fit the one before in several ways, counted from 1.
+        let ambiguous: [Int]
 
         package var note: String {
             isMeasured ? "\(pieces.count) pictures, overlaps found" : "\(pieces.count) pictures"
         }
         package var warnings: [Warning] {
-            lost.map { Warning(.overlapNotFound, "'stitch': picture \($0) repeats nothing of the one before; it was put behind it whole") }
+            lost.map { Warning(.overlapNotFound, "'stitch': picture \($0) repeats nothing of the one before; all of it was put after that one") }
+                + ambiguous.map {
+                    let doubt = "'stitch': picture \($0) and the one before fit together in several ways; the smallest overlap was taken"
+                    return Warning(.overlapAmbiguous, doubt + "; if rows are repeated now, write the overlap as a length")
+                }
         }
     }
 
@@ -64,8 +74,10 @@ package struct Stitch: SetStage {
         let across = isVertical ? common.size.width : common.size.height
         let lengths = members.map { isVertical ? $0.geometry.size.height : $0.geometry.size.width }
         let found = measured(context.measurement, lengths)
-        let ranges = found ?? fixed(lengths, scale: context.scale)
-        let lost = found.map { ranges in ranges.indices.dropFirst().filter { ranges[$0].lowerBound == 0 } } ?? []
+        let ranges: [Range<Int>]
+        if let found { ranges = found.map(\.rows) } else { ranges = try fixed(lengths, scale: context.scale) }
+        let lost = found.map { found in found.indices.filter { found[$0].kind == .lost } } ?? []
+        let ambiguous = found.map { found in found.indices.filter { found[$0].kind == .ambiguous } } ?? []
         let space = spacing.pixels(of: common.size.height, scale: context.scale)
         let gaps = members.indices.dropLast().map { isMeasuring ? (lost.contains($0 + 1) ? space : 0) : space }
         let pieces = zip(members, ranges).map { piece($0.geometry.size, $1) }
@@ -79,7 +91,9 @@ package struct Stitch: SetStage {
             output.hasAlpha = common.hasAlpha || !background.isOpaque
         }
         if isMeasuring && found == nil { output.certainty = .atMost }
-        return Plan(output: output, pieces: pieces, gaps: gaps, isMeasured: found != nil, lost: lost.map { $0 + 1 })
+        return Plan(
+            output: output, pieces: pieces, gaps: gaps, isMeasured: found != nil, lost: lost.map { $0 + 1 },
+            ambiguous: ambiguous.map { $0 + 1 })
     }
 
     private var isVertical: Bool { direction == .vertical }
@@ -87,19 +101,31 @@ package struct Stitch: SetStage {
     private func side(_ size: PixelSize) -> Int { isVertical ? size.width : size.height }
 
     /// The part of each picture that is new, as measured.
-    private func measured(_ measurement: Measurement?, _ lengths: [Int]) -> [Range<Int>]? {
-        guard case .offsets(let fractions)? = measurement, fractions.count == 2 * lengths.count else { return nil }
+    private func measured(_ measurement: Measurement?, _ lengths: [Int]) -> [CapturePart]? {
+        guard case .offsets(let numbers)? = measurement, numbers.count == 3 * lengths.count else { return nil }
         return lengths.indices.map { index in
-            let start = rounded(fractions[2 * index] * Double(lengths[index]))
-            return start..<max(start, rounded(fractions[2 * index + 1] * Double(lengths[index])))
+            let start = rounded(numbers[3 * index] * Double(lengths[index]))
+            let end = rounded(numbers[3 * index + 1] * Double(lengths[index]))
+            return CapturePart(rows: start..<max(start, end), kind: CapturePart.Kind(rawValue: numbers[3 * index + 2]) ?? .joined)
         }
     }
 
-    private func fixed(_ lengths: [Int], scale: Int) -> [Range<Int>] {
-        lengths.enumerated().map { index, length in
-            guard index > 0, case .length(let overlap) = overlap else { return 0..<length }
-            return min(length, max(0, overlap.pixels(of: lengths[index - 1], scale: scale)))..<length
+    private func fixed(_ lengths: [Int], scale: Int) throws(PlanFailure) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        for (index, length) in lengths.enumerated() {
+            guard index > 0, case .length(let overlap) = overlap else {
+                ranges.append(0..<length)
+                continue
+            }
+            let pixels = max(0, overlap.pixels(of: lengths[index - 1], scale: scale))
+            guard pixels < min(length, lengths[index - 1]) else {
+                let side = isVertical ? "high" : "wide"
+                let found = "pictures \(index) and \(index + 1) are \(lengths[index - 1]) and \(length) pixels \(side)"
+                throw PlanFailure(.emptyResult, stage: Self.name, "the overlap is \(pixels) pixels, and \(found); expected less than either has")
+            }
+            ranges.append(pixels..<length)
         }
+        return ranges
     }
 
     private func piece(_ size: PixelSize, _ range: Range<Int>) -> Piece {
@@ -114,10 +140,9 @@ package struct Stitch: SetStage {
     package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? {
         // Whatever scrolls, rows are compared: a wide page is laid on its side.
         let captures = try frames.pictures.map { try CaptureRows(isVertical ? $0.image : $0.image.rot("d90")) }
-        let parts = newParts(of: captures)
         return .offsets(
-            zip(captures, parts).flatMap { capture, part in
-                [Double(part.lowerBound) / Double(capture.count), Double(part.upperBound) / Double(capture.count)]
+            zip(captures, newParts(of: captures)).flatMap { capture, part in
+                [part.rows.lowerBound, part.rows.upperBound].map { Double($0) / Double(capture.count) } + [part.kind.rawValue]
             })
     }
 

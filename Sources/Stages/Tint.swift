@@ -3,7 +3,7 @@ package import Pipeline
 /// Draws the picture's alpha in one colour, as an app draws a template image.
 package struct Tint: Stage {
     package static let name = "tint"
-    package static let summary = "Draws the picture's shape (its alpha) in one colour, as an app draws a template image."
+    package static let summary = "Draws the picture's shape (its alpha) in one color, as an app draws a template image."
     package static let example = """
         - tint: { color: "#0a84ff" }
         """
@@ -11,7 +11,7 @@ package struct Tint: Stage {
     let color: Color
 
     package init(_ p: inout Parameters) {
-        color = p.required("color", "The colour; its own alpha counts too.")
+        color = p.required("color", "The color; its own alpha counts too.")
     }
 
     package struct Plan: StagePlan {

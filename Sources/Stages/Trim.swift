@@ -4,7 +4,7 @@ import Vips
 /// Removes a border of one colour.
 package struct Trim: Stage {
     package static let name = "trim"
-    package static let summary = "Removes a border of one colour, or what is transparent around the picture."
+    package static let summary = "Removes a border of one color, or what is transparent around the picture."
     package static let example = """
         - trim: { threshold: 10 }
         """
@@ -14,8 +14,8 @@ package struct Trim: Stage {
 
     package init(_ p: inout Parameters) {
         threshold = p.optional(
-            "threshold", 10.0, in: 0...255, "How far a pixel may be from the border's colour, in steps of 255, and still be border.")
-        background = p.optional("background", "The border's colour. Default: that of the top left pixel; nothing, where that is transparent.")
+            "threshold", 10.0, in: 0...255, "How far a pixel may be from the border's color, in steps of 255, and still be border.")
+        background = p.optional("background", "The border's color. Default: that of the top left pixel; nothing, where that is transparent.")
     }
 
     package var needsMeasurement: Bool { true }

@@ -87,7 +87,7 @@ struct PlanTable {
     private func json(_ geometry: PictureInfo) -> JSONValue {
         [
             "width": .int(geometry.size.width), "height": .int(geometry.size.height), "exact": .bool(geometry.certainty == .exact),
-            "frames": .int(geometry.frames), "alpha": .bool(geometry.hasAlpha), "colour": .string(geometry.colour.rawValue),
+            "frames": .int(geometry.frames), "alpha": .bool(geometry.hasAlpha), "color": .string(geometry.colour.rawValue),
         ]
     }
 }

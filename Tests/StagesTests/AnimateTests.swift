@@ -34,6 +34,17 @@ import Vips
         #expect(joined.frames.delays.count == (expected.count == 1 ? 0 : expected.count))
     }
 
+    @Test("Frames that browsers would slow down are shown as fast as these play them, with a warning")
+    func fast() throws {
+        let joined = try join("animate: { duration: 0.05 }", try pictures(8), save: "webp")
+        #expect(joined.frames.delays == [Int](repeating: 11, count: 8))
+        #expect(joined.plan.warnings.map(\.code) == [.animationSlowed])
+        let words = "'animate': frames of 6.3 ms would be played at 100 ms by browsers; they are shown for 11 ms each"
+        #expect(joined.plan.warnings.first?.message == words)
+        let slower = try join("animate: { duration: 0.088 }", try pictures(8), save: "webp")
+        #expect(slower.frames.delays == [Int](repeating: 11, count: 8) && slower.plan.warnings.isEmpty)
+    }
+
     @Test("A range beyond the set is a failure that says how many there are")
     func beyond() throws {
         let failure = try setFailure("animate: { range: { from: 2, to: 9 } }", try pictures(6), save: "gif")

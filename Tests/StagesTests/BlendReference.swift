@@ -50,8 +50,10 @@ struct BlendReference {
         ]
         let (fa, fb) = porterDuff[mode] ?? (1, 1 - sa)
         let alpha = min(1, sa * fa + ba * fb)
-        let colour = zip(source.colour, backdrop.colour).map { s, b in
-            let mixed = porterDuff[mode] == nil ? (1 - ba) * s + ba * mix(s, b) : s
+        let whole = mixWhole(source.colour, backdrop.colour)
+        let colour = source.colour.indices.map { index in
+            let (s, b) = (source.colour[index], backdrop.colour[index])
+            let mixed = porterDuff[mode] == nil ? (1 - ba) * s + ba * (whole?[index] ?? mix(s, b)) : s
             return alpha == 0 ? 0 : min(1, max(0, (sa * fa * mixed + ba * fb * b) / alpha))
         }
         return Paint(colour: colour, alpha: alpha)
@@ -65,13 +67,44 @@ struct BlendReference {
         case "overlay": b <= 0.5 ? 2 * s * b : 1 - 2 * (1 - s) * (1 - b)
         case "hard-light": s <= 0.5 ? 2 * s * b : 1 - 2 * (1 - s) * (1 - b)
         case "soft-light": s <= 0.5 ? b - (1 - 2 * s) * b * (1 - b) : b + (2 * s - 1) * (softened(b) - b)
-        case "colour-dodge": b == 0 ? 0 : s == 1 ? 1 : min(1, b / (1 - s))
-        case "colour-burn": b == 1 ? 1 : s == 0 ? 0 : 1 - min(1, (1 - b) / s)
+        case "color-dodge": b == 0 ? 0 : s == 1 ? 1 : min(1, b / (1 - s))
+        case "color-burn": b == 1 ? 1 : s == 0 ? 0 : 1 - min(1, (1 - b) / s)
         case "darken": min(s, b)
         case "lighten": max(s, b)
         case "difference": abs(s - b)
         case "exclusion": s + b - 2 * s * b
         default: .nan
+        }
+    }
+
+    /// The mixing of two opaque colours by a mode that does not mix each number alone; nil for other modes.
+    private func mixWhole(_ source: [Double], _ backdrop: [Double]) -> [Double]? {
+        func saturation(_ colour: [Double]) -> Double { colour.max()! - colour.min()! }
+        func luminosity(_ colour: [Double]) -> Double { 0.3 * colour[0] + 0.59 * colour[1] + 0.11 * colour[2] }
+        // The three numbers are sorted, as the W3C writes it.
+        func setSaturation(_ colour: [Double], _ saturation: Double) -> [Double] {
+            var result = [0.0, 0, 0]
+            let order = [0, 1, 2].sorted { colour[$0] < colour[$1] }
+            let (low, mid, high) = (colour[order[0]], colour[order[1]], colour[order[2]])
+            guard high > low else { return result }
+            result[order[1]] = (mid - low) * saturation / (high - low)
+            result[order[2]] = saturation
+            return result
+        }
+        func setLuminosity(_ colour: [Double], _ target: Double) -> [Double] {
+            let distance = target - luminosity(colour)
+            var moved = colour.map { $0 + distance }
+            let (l, n, x) = (luminosity(moved), moved.min()!, moved.max()!)
+            if n < 0 { moved = moved.map { l + ($0 - l) * l / (l - n) } }
+            if x > 1 { moved = moved.map { l + ($0 - l) * (1 - l) / (x - l) } }
+            return moved
+        }
+        return switch mode {
+        case "hue": setLuminosity(setSaturation(source, saturation(backdrop)), luminosity(backdrop))
+        case "saturation": setLuminosity(setSaturation(backdrop, saturation(source)), luminosity(backdrop))
+        case "color": setLuminosity(source, luminosity(backdrop))
+        case "luminosity": setLuminosity(backdrop, luminosity(source))
+        default: nil
         }
     }
 

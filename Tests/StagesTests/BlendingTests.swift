@@ -10,14 +10,14 @@ import Vips
 struct BlendingTests {
     private static let modes = BlendMode.allCases.map(\.rawValue)
 
-    @Test func `there are 25 modes`() { #expect(Self.modes.count == 25) }
+    @Test func `there are 29 modes`() { #expect(Self.modes.count == 29) }
 
     @Test(arguments: modes, PictureKind.all)
     func `a blend mode does what its formula says`(mode: String, kind: PictureKind) throws {
         // White and black below too, where a mode divides.
         let base = try BlendReference.badge(23, 19, kind)
         var wrong: [String] = []
-        for asset in [PictureKind(hasAlpha: true), PictureKind(), PictureKind(isGrey: true, hasAlpha: true), PictureKind(isGrey: true)] {
+        for asset in PictureKind.all {
             let overlay = try TestPicture.coded(width: 11, height: 9, kind: asset)
             let extremes = try BlendReference.badge(11, 9, asset)
             for (drawn, alpha) in [(overlay, 1), (extremes, 1), (extremes, 0.4)] {

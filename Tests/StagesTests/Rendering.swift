@@ -66,7 +66,9 @@ struct TestAssets: AssetProvider {
 
     var facts: [String: AssetFacts] {
         images.mapValues {
-            AssetFacts(size: PixelSize($0.width, $0.height), pixelsPerPoint: pixelsPerPoint, isGrey: $0.bands <= 2)
+            AssetFacts(
+                size: PixelSize($0.width, $0.height), pixelsPerPoint: pixelsPerPoint, isGrey: $0.bands <= 2,
+                depth: $0.format == .ushort ? .sixteen : .eight)
         }
     }
 

@@ -109,9 +109,109 @@ import Vips
         let joined = try join("stitch: { overlap: auto, spacing: 2, background: red }", images)
         #expect(joined.image.height == 94)
         #expect(joined.plan.warnings.map(\.code) == [.overlapNotFound, .overlapNotFound])
-        #expect(joined.plan.warnings[0].message == "'stitch': picture 2 repeats nothing of the one before; it was put behind it whole")
+        #expect(joined.plan.warnings[0].message == "'stitch': picture 2 repeats nothing of the one before; all of it was put after that one")
         #expect(try joined.pixels[0, 30] == [255, 0, 0])
         #expect(try joined.pixels[5, 32] == PixelGrid(images[1])[5, 0])
+    }
+
+    /// What floats over a page of 200×400 on a screen: over the pixel of the page, by its place on the screen.
+    private enum Floating: String, CaseIterable {
+        case indicator, button, bars, all
+
+        func pixel(_ x: Int, _ y: Int, over page: [UInt8]) -> [UInt8] {
+            if self != .button, self != .bars, (385..<392).contains(y), (60..<140).contains(x) { return [0, 0, 0] }
+            if self == .button || self == .all {
+                let (dx, dy) = (x - 160, y - 330)
+                if dx * dx + dy * dy < 28 * 28 { return dx * dx + dy * dy < 24 * 24 ? [220, 40, 60] : page.map { $0 / 2 } }
+            }
+            // The page shines through.
+            if self == .bars || self == .all, y < 40 || y >= 360 { return page.map { UInt8((Int($0) + 4 * 245) / 5) } }
+            return page
+        }
+    }
+
+    @Test(
+        "The line that leads home, a floating button and translucent bars are there once, at the end, and the page between them is whole",
+        arguments: Floating.allCases, ["photo", "text", "list"])
+    private func floating(over: Floating, kind: String) throws {
+        let make = kind == "photo" ? { try Self.photo(width: $0, height: $1) } : kind == "text" ? Self.text : Self.list
+        let page = try PixelGrid(make(200, 400 * 12))
+        var random = SplitMix(state: 77)
+        var tops = [0]
+        while tops.count < 12 { tops.append(tops[tops.count - 1] + 400 - Int.random(in: 170...240, using: &random)) }
+        let captures = try tops.map { top in
+            try TestPicture.make(width: 200, height: 400) { x, y in over.pixel(x, y, over: page[x, top + y].map { UInt8($0) }) }
+        }
+        let joined = try join("stitch: { overlap: auto }", captures)
+        #expect(joined.plan.warnings.isEmpty, "\(joined.plan.warnings)")
+        let length = tops[11] + 400
+        #expect(joined.image.height == length)
+        let expected = try TestPicture.make(width: 200, height: length) { x, y in
+            let pixel = page[x, y].map { UInt8($0) }
+            // The bar at the top is that of the first capture, everything at the bottom that of the last.
+            return y < 200 ? over.pixel(x, y, over: pixel) : y < tops[11] + 200 ? pixel : over.pixel(x, y - tops[11], over: pixel)
+        }
+        #expect(try joined.image.pixels() == expected.pixels())
+    }
+
+    @Test("What floats does not disturb captures that were compressed with losses either", arguments: [Floating.indicator, .button])
+    private func floatingLossy(over: Floating) throws {
+        let page = try PixelGrid(Self.text(width: 200, height: 1200).gaussblur(sigma: 1).inMemory())
+        let tops = [0, 200, 390, 560]
+        let captures = try tops.enumerated().map { index, top in
+            let clean = try TestPicture.make(width: 200, height: 400) { x, y in over.pixel(x, y, over: page[x, top + y].map { UInt8($0) }) }
+            let noise = try Self.photo(width: 200, height: 400, seed: 20 + index).linear([0.012, 0.012, 0.012], [-1.5, -1.5, -1.5])
+            return try clean.add(noise).rint().cast(.uchar).copy(interpretation: "srgb").inMemory()
+        }
+        let joined = try join("stitch: { overlap: auto }", captures)
+        #expect(joined.plan.warnings.isEmpty, "\(joined.plan.warnings)")
+        #expect(joined.image.height == 960)
+        // Nothing black in the middle, where the page has no large black place.
+        let pixels = try joined.pixels
+        for top in tops.dropLast() {
+            let dark = (70..<130).count { pixels[$0, top + 388][0] < 60 }
+            #expect(dark < 50, "\(dark) dark pixels at \(top + 388)")
+        }
+    }
+
+    @Test("A list whose entries all look alike is joined with a warning, and nothing of it is left out")
+    func ambiguous() throws {
+        let page = try TestPicture.make(width: 120, height: 1600) { x, y in
+            (4..<16).contains(y % 24) && (6..<90).contains(x) && (x / 3) % 2 == 0 ? [60, 120, 220] : [255, 255, 255]
+        }
+        let captures = try [0, 170, 350, 500].map { try Self.rows(page, $0, 240) }
+        let joined = try join("stitch: { overlap: auto }", captures)
+        #expect(joined.plan.warnings.map(\.code) == [.overlapAmbiguous, .overlapAmbiguous, .overlapAmbiguous])
+        #expect(joined.plan.warnings[0].message.hasPrefix("'stitch': picture 2 and the one before fit together in several ways"))
+        #expect(joined.image.height >= 740)
+        // One entry that is different is enough to leave no doubt.
+        let marked = try TestPicture.make(width: 120, height: 1600) { x, y in
+            let seed = (x / 3) &* 73_856_093 ^ (y / 24) &* 19_349_663
+            return (4..<16).contains(y % 24) && (6..<90).contains(x) && (seed >> 4) % 2 == 0 ? [60, 120, 220] : [255, 255, 255]
+        }
+        let clear = try join("stitch: { overlap: auto }", try [0, 170, 350, 500].map { try Self.rows(marked, $0, 240) })
+        #expect(clear.plan.warnings.isEmpty && clear.image.height == 740, "\(clear.plan.warnings)")
+    }
+
+    @Test(
+        "An overlap as large as a picture, or larger, is refused",
+        arguments: [("10", [10, 10]), ("30", [40, 20]), ("30", [20, 40]), ("5", [8, 8, 5])])
+    func tooLarge(overlap: String, heights: [Int]) throws {
+        let images = try heights.map { try Self.photo(width: 8, height: $0, seed: $0) }
+        let failure = #expect(throws: PlanFailure.self) { try join("stitch: { overlap: \(overlap) }", images) }
+        #expect(failure?.failure.code == .emptyResult)
+    }
+
+    @Test("Tall captures that nothing joins are looked at in time that grows with their height, not with its square")
+    func search() throws {
+        func seconds(_ height: Int) throws -> Double {
+            let captures = try [3, 4].map { try CaptureRows(Self.photo(width: 24, height: height, seed: $0)) }
+            let begin = ContinuousClock.now
+            #expect(alikeSeam(captures[0], captures[1]) == nil)
+            return (ContinuousClock.now - begin) / .seconds(1)
+        }
+        let (small, large) = (try seconds(400), try seconds(1600))
+        #expect(large < 9 * small, "\(small) s and \(large) s")
     }
 
     @Test("White that two captures share says nothing")

@@ -98,7 +98,7 @@ import Vips
         try await runner.save("in/odd.tif", as: "tiffsave_target") { try picture().cast(try #require(BandFormat(rawValue: format))) }
         #expect(try await runner.render(save: "{ format: png }").exit != 0)
         let error = try runner.report()["odd.tif"]?.error
-        #expect(error?.code == "unsupported-colour" && error?.stage == "read", "\(String(describing: error))")
+        #expect(error?.code == "unsupported-color" && error?.stage == "read", "\(String(describing: error))")
         #expect(error?.message.contains(format) == true)
     }
 
@@ -113,7 +113,7 @@ import Vips
         bytes[place + 8] = 6
         try runner.folder.write(bytes, to: "in/a.tif")
         #expect(try await runner.render(save: "{ format: png }").exit != 0)
-        #expect(try runner.report()["a.tif"]?.error?.code == "unsupported-colour")
+        #expect(try runner.report()["a.tif"]?.error?.code == "unsupported-color")
     }
 
     @Test("A profile that is none costs a warning, not the picture")
@@ -158,6 +158,31 @@ import Vips
         }
     }
 
+    @Test(
+        "Where a format cannot hold a kept profile, the colours are converted to sRGB, and that is said", arguments: ["png", "gif", "jpeg", "tiff"])
+    func unkeepable(format: String) async throws {
+        let runner = try CommandRunner()
+        // libpng refuses a profile that wants no known rendering intent, which others take.
+        try await runner.save("in/p3.jpg", as: "jpegsave_target", [("Q", 100)]) {
+            let p3 = try TestPicture.solid([200, 60, 40], width: 16, height: 16).iccTransform(to: "p3", input: "srgb")
+            var profile = try #require(p3.blob("icc-profile-data"))
+            profile.replaceSubrange(64..<68, with: [0, 1, 0, 0])
+            return try p3.editingMetadata { $0.set("icc-profile-data", blob: profile) }
+        }
+        #expect(try await runner.render(stages: "[]", save: "{ format: \(format) }", more: "profile: keep").exit == 0)
+        let isKept = format == "jpeg" || format == "tiff"
+        let codes = try runner.report()["p3.jpg"]?.warnings.map(\.code) ?? []
+        #expect(codes.contains("profile-converted") == !isKept, "\(codes)")
+        let ending = ["jpeg": "jpg", "tiff": "tif"][format] ?? format
+        let (colour, hasProfile) = try await runner.inspect("out/p3.\(ending)", by: "\(format)load_source") {
+            (try $0.getpoint(x: 8, y: 8), $0.has("icc-profile-data"))
+        }
+        #expect(hasProfile == isKept)
+        // The same colour in the numbers of Display P3 and of sRGB.
+        let expected = isKept ? [183.0, 71, 50] : [200.0, 60, 40]
+        #expect(zip(colour, expected).allSatisfy { abs($0 - $1) <= 6 }, "\(colour)")
+    }
+
     @Test("A kept profile stays in the file, and colours are drawn in it")
     func keptProfile() async throws {
         let runner = try CommandRunner()
@@ -166,7 +191,7 @@ import Vips
         let stages = "[inset: { all: 4, background: \"#ff0000\" }]"
         let result = try await runner.render(stages: stages, save: "{ format: png }", more: "profile: keep")
         #expect(result.exit == 1)
-        #expect(try runner.report()["cmyk.jpg"]?.error?.code == "unsupported-colour")
+        #expect(try runner.report()["cmyk.jpg"]?.error?.code == "unsupported-color")
         let (corner, profile) = try await runner.inspect("out/p3.png", by: "pngload_source") {
             (try $0.getpoint(x: 0, y: 0), $0.blob("icc-profile-data"))
         }

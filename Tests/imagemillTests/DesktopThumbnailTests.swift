@@ -30,6 +30,51 @@ import Testing
         #expect(try await runner.shell("stat -c %a thumbs/normal/\(name) thumbs/normal thumbs/large").output == "600\n700\n700\n")
     }
 
+    @Test("The address in a thumbnail is that of the file as it was named, links included; the new folder is the user's alone")
+    func address() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("real/sub/a.jpg")
+        _ = try await runner.shell("ln -s real named")
+        for (named, address) in [("named", "named/sub/a.jpg"), ("./named/sub/a.jpg", "named/sub/a.jpg"), ("real", "real/sub/a.jpg")] {
+            let result = try await runner.run("run", pipeline, named, "-o", "new/thumbs")
+            #expect(result.exit == 0, "\(result.errors)")
+            let digest = try await runner.shell("printf 'file://%s/\(address)' \"$(pwd -P)\" | md5sum | cut -d' ' -f1")
+            let name = "normal/\(digest.output.trimmingCharacters(in: .newlines)).png"
+            #expect(runner.files(in: "new/thumbs").contains(name), "\(named): \(runner.files(in: "new/thumbs"))")
+            _ = try await runner.shell("stat -c %a new/thumbs > mode; rm -r new")
+            #expect(try runner.bytes("mode") == Array("700\n".utf8))
+        }
+    }
+
+    @Test("A thumbnail is never larger than its folder's name allows")
+    func size() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.png", as: "pngsave_target") { try TestPicture.coded(width: 200, height: 100) }
+        func run(_ name: String, _ size: Int) async throws -> CommandResult {
+            try runner.folder.write(
+                "renditions: { \(name): { layout: freedesktop, stages: [ { resize: { size: \"\(size)x>\" } } ], save: { format: png } } }",
+                to: "p.yaml")
+            return try await runner.run("run", "p.yaml", "in", "-o", "out-\(name)-\(size)")
+        }
+        #expect(try await run("normal", 129).exit == 2)
+        let error = try runner.report("out-normal-129/.imagemill/report.json")["a.png"]?.error
+        #expect(error?.code == "too-large-for-format" && error?.message.contains("at most 128 a side") == true, "\(error?.message ?? "")")
+        #expect(try await run("normal", 128).exit == 0)
+        #expect(try await run("large", 129).exit == 0)
+    }
+
+    @Test("A drop folder that takes its originals away makes no thumbnails of them")
+    func originals() async throws {
+        let runner = try CommandRunner()
+        for (policy, exit) in [("move", 78), ("delete", 78), ("keep", 0)] as [(String, Int32)] {
+            let inbox = "{ path: in, outbox: out, pipeline: '\(pipeline)', originals: \(policy) }"
+            try runner.folder.write("state: state\ninboxes: [ \(inbox) ]\n", to: "mill.yaml")
+            let result = try await runner.run("check", "mill.yaml")
+            #expect(result.exit == exit)
+            #expect(result.errors.contains("takes them away; write 'originals: keep'") == (exit == 78), "\(result.errors)")
+        }
+    }
+
     /// GIO is in Debian's libglib2.0-bin; without it there is nothing to ask.
     private static let hasGIO = FileManager.default.isExecutableFile(atPath: "/usr/bin/gio")
 

@@ -110,6 +110,82 @@ import Vips
         }
     }
 
+    @Test("What a format cannot hold of the metadata that is to be kept is said; TIFF has the owner in its XMP")
+    func lostMetadata() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.jpg", as: "jpegsave_target") {
+            try TestPicture.solid([90, 90, 90], width: 20, height: 20).editingMetadata { editor in
+                editor.set("exif-ifd0-Copyright", string: "(c) Ann Example (ASCII)")
+                editor.set("exif-ifd0-Model", string: "Camera (ASCII)")
+            }
+        }
+        for (format, words) in [
+            ("tiff", "'a': tiff files cannot be given EXIF; copyright, artist and licence are in its XMP"),
+            ("gif", "'a': gif files cannot be given EXIF"),
+            ("jpeg", nil), ("webp", nil),
+        ] {
+            #expect(try await runner.render(save: "{ format: \(format), metadata: keep }").exit == 0)
+            #expect(try runner.report()["a.jpg"]?.warnings.map(\.message) == [words].compactMap(\.self))
+        }
+        let xmp = try await runner.inspect("out/a.tif", by: "tiffload_source") { $0.blob("xmp-data") } ?? []
+        #expect(String(decoding: xmp, as: UTF8.self).contains("(c) Ann Example"))
+    }
+
+    @Test("Onto an opaque background values are rounded, at 8 and at 16 bits", arguments: [false, true])
+    func rounding(isDeep: Bool) async throws {
+        let runner = try CommandRunner()
+        let kind = PictureKind(isGrey: true, hasAlpha: true, isDeep: isDeep)
+        let picture = {
+            try TestPicture.make(width: 120, height: 40, kind: kind) { x, y in [x * 2 * (kind.maximum / 255), (y * 6 + 7) * (kind.maximum / 255)] }
+        }
+        try await runner.save("in/a.png", as: "pngsave_target") { try picture() }
+        #expect(try await runner.render(stages: "[ { flatten: { background: '#636363' } } ]", save: "{ format: png }").exit == 0)
+        let (source, result) = (
+            try await inVipsTurn { try PixelGrid(picture()) }, try await runner.inspect("out/a.png", by: "pngload_source") { try PixelGrid($0) }
+        )
+        let below = 0x63 * (kind.maximum / 255)
+        let wrong = (0..<120).flatMap { x in (0..<40).map { (x, $0) } }.filter { x, y in
+            let (value, alpha) = (source[x, y][0], source[x, y][1])
+            let exact = Double(value * alpha + below * (kind.maximum - alpha)) / Double(kind.maximum)
+            return abs(Double(result[x, y][0]) - exact) > 0.501
+        }
+        #expect(wrong.isEmpty, "\(wrong.count) of 4800, the first at \(wrong[0])")
+    }
+
+    @Test("A file for a larger scale that is as large as the one before is said")
+    func equalScales() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.png", as: "pngsave_target") { try TestPicture.coded(width: 60, height: 40) }
+        try runner.folder.write(
+            "renditions: { a: { scale: [1, 2, 3], stages: [ { resize: { size: '40x>' } } ], save: { format: png } } }", to: "p.yaml")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        let warnings = try runner.report()["a.png"]?.warnings ?? []
+        #expect(
+            warnings.map { "\($0.code): \($0.message)" } == [
+                "scale-without-effect: 'a@3x' has 60×40 pixels like 'a@2x': nothing is enlarged, and the source has no more"
+            ])
+    }
+
+    @Test("An asset of 16 bits is drawn with all of them, and by its alpha of 16 bits")
+    func deepAsset() async throws {
+        let runner = try CommandRunner()
+        let deep = PictureKind(hasAlpha: true, isDeep: true)
+        let asset = {
+            try TestPicture.make(width: 60, height: 40, kind: deep) { x, y in [x * 1021 + 7, y * 1601 + 3, 65_535 - x * y * 13, 65_535 - x * 999] }
+        }
+        try await runner.save("layer.png", as: "pngsave_target") { try asset() }
+        try await runner.save("in/a.png", as: "pngsave_target") {
+            try TestPicture.make(width: 60, height: 40, kind: PictureKind(isDeep: true)) { x, y in [y * 1500 + 11, x * 1000 + 13, x * 17 + y * 19] }
+        }
+        #expect(try await runner.render(stages: "[ { overlay: { image: layer.png, blend: source } } ]", save: "{ format: png }").exit == 0)
+        let drawn = try await runner.inspect("out/a.png", by: "pngload_source") { try PixelGrid($0) }
+        let expected = try await inVipsTurn { try PixelGrid(asset()) }
+        #expect(BlendDistance.largest(drawn, expected) <= 1)
+        #expect(try await runner.render(stages: "[ { mask: { image: layer.png } } ]", save: "{ format: png }").exit == 0)
+        let masked = try await runner.inspect("out/a.png", by: "pngload_source") { try PixelGrid($0) }
+        #expect((0..<60).allSatisfy { abs(masked[$0, 5][3] - (65_535 - $0 * 999)) <= 1 })
+    }
+
     @Test("A truncated picture passes where the pipeline tolerates it, with a warning")
     func tolerance() async throws {
         let runner = try CommandRunner()
@@ -120,5 +196,15 @@ import Vips
         #expect(try await runner.render(save: "{ format: png }", more: "tolerate: truncated").exit == 0)
         #expect(try runner.report()["a.jpg"]?.warnings.contains { $0.code == "source-truncated" } == true)
         #expect(try await runner.inspect("out/a.png", by: "pngload_source") { [$0.width, $0.height] } == [200, 200])
+    }
+}
+
+/// How far two pictures are apart where they can be seen.
+private enum BlendDistance {
+    static func largest(_ one: PixelGrid, _ other: PixelGrid) -> Int {
+        zip(one.values, other.values).enumerated().reduce(0) { worst, pair in
+            let alpha = other.values[pair.offset / 4 * 4 + 3]
+            return max(worst, abs(pair.element.0 - pair.element.1) * alpha / 65_535)
+        }
     }
 }

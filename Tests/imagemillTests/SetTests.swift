@@ -2,6 +2,7 @@
 import Foundation
 import TestSupport
 import Testing
+import Vips
 
 @Suite struct SetTests {
     private func pipeline(_ runner: CommandRunner, _ stages: String, save: String = "png", head: String = "") throws {
@@ -43,6 +44,21 @@ import Testing
         #expect(failed["bad"]?.message.hasPrefix("the member '2.png' failed: expected a picture, found") == true)
         #expect(failed["worse"]?.message.contains("the member 'cut.jpg'") == true, "\(failed["worse"]?.message ?? "")")
         #expect(runner.files().contains("good.png") && !runner.files().contains("bad.png"))
+    }
+
+    @Test("A GIF made of a set has no frame that browsers would slow down, and says so")
+    func fastGIF() async throws {
+        let runner = try CommandRunner()
+        for number in 1...6 { try await runner.picture("in/s/\(number).png") }
+        try runner.folder.write(
+            "source: set\nstages: [ { animate: { duration: 0.1 } } ]\nrenditions: { g: { save: { format: gif } }, w: { save: { format: webp } } }\n",
+            to: "p.yaml")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        for (name, least, loader) in [("s-g.gif", 20, "gifload_source"), ("s-w.webp", 16, "webpload_source")] {
+            let delays = try await runner.inspect("out/" + name, by: loader, [("n", -1)]) { $0.ints("delay") } ?? []
+            #expect(delays.count == 6 && delays.allSatisfy { $0 >= least && $0 <= 20 }, "\(name): \(delays)")
+        }
+        #expect(try runner.report()["s"]?.warnings.map(\.code) == ["animation-slowed"])
     }
 
     @Test("An animation of more pictures than a message has room for keeps its times and count, as another program reads them")

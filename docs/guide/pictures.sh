@@ -47,13 +47,16 @@ follow scales && show scales 3 180 180 "$flat" icons/*.png
 follow content-modes && show content-modes 4 160 120 "$flat" modes/*.png
 follow transparency && show transparency 4 140 180 "$flat" views/*.png
 follow cap-insets && show cap-insets 2 320 90 "$flat" ui/button@2x.png buttons/*.png
+show cap-insets-scales 4 360 130 "$flat" ui/chip.png chips/*.png
 follow tiling && show tiling 2 200 120 "$flat" wallpaper/*.png
 cp marked/lake.jpg "$images/tiled-mark.jpg"
 follow badges && show badges 3 360 360 "$flat" badged/*.png
 follow template-images && show template-images 3 100 60 "$flat" tints/*.png
 follow out-of-the-way && show out-of-the-way 2 240 180 "$flat" pushed/*.png
+show keyboard 3 240 320 "$flat" typed/*.png
 follow scrolling && show scrolling 4 200 260 "$flat" scrolled/*.png
 follow full-page-captures && show full-page-captures 6 140 480 "$flat" captures/article/*.png pages-made/article-preview.png
+show phone-captures 13 66 700 "$flat" captures/phone/*.png pages-made/phone-preview.png
 follow animations && cp animated/clock-web.webp "$images/animations.webp"
 follow contact-sheets && cp sheets/photos.jpg "$images/contact-sheets.jpg"
 follow masks && show masks 3 140 140 "$flat" shapes/*.png
@@ -69,7 +72,8 @@ show desktop-thumbnails 2 256 171 "$photo" normal.png large.png
 
 follow layers && show layers 3 320 240 "$flat" cards/*.png
 for mode in over atop in out clear source dest dest-over dest-in dest-out dest-atop xor add saturate multiply screen overlay darken lighten \
-    colour-dodge colour-burn hard-light soft-light difference exclusion; do
+    color-dodge color-burn hard-light soft-light difference exclusion \
+    hue saturation color luminosity; do
     sed "s/multiply/$mode/" blend.yaml > "blend-$mode.yaml"
     imagemill run "blend-$mode.yaml" photos/lake.jpg -o blended
 done

@@ -4,12 +4,14 @@ set -euo pipefail
 drawings=$(realpath "$(dirname "$0")/samples")
 mkdir -p "$1"
 cd "$1"
-mkdir -p photos products ui assets scans pages captures/article frames/clock
+mkdir -p photos products ui assets scans pages captures/article captures/phone frames/clock
 for name in lake dunes night; do vips copy "$drawings/$name.svg" "photos/$name.jpg[Q=88]"; done
 vips copy "$drawings/vase.svg" products/vase.png
 for name in star disc bar; do vips copy "$drawings/$name.svg" "assets/$name.png"; done
 vips copy "$drawings/button.svg" "ui/button@2x.png"
 vips copy "$drawings/pattern.svg" ui/pattern.png
+vips svgload "$drawings/button.svg" ui/chip.png --scale 0.5
+for name in form keyboard; do vips copy "$drawings/$name.svg" "assets/$name.png"; done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -33,11 +35,13 @@ entry() {
         printf '<rect x="130" y="%d" width="%d" height="8" fill="#b8bcc4"/>' $((top + 40 + line * 18)) $((120 + ($1 * 53 + line * 37) % 130))
     done
 }
-{
-    printf '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="1780" font-family="sans-serif"><rect width="400" height="1780" fill="#fff"/>'
-    for index in $(seq 0 15); do entry "$index"; done
+# A page of so many entries: page COUNT HEIGHT
+page() {
+    printf '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="%d" font-family="sans-serif"><rect width="400" height="%d" fill="#fff"/>' "$2" "$2"
+    for index in $(seq 0 $(($1 - 1))); do entry "$index"; done
     printf '</svg>'
-} > "$work/page.svg"
+}
+page 16 1780 > "$work/page.svg"
 printf '%s' '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="60" font-family="sans-serif"><rect width="400" height="60" fill="#2d3047"/><text x="20" y="38" font-size="22" fill="#fff">The Daily List</text></svg>' > "$work/header.svg"
 vips flatten "$work/page.svg" pages/list.png --background 255
 vips flatten "$work/header.svg" "$work/header.v"
@@ -45,5 +49,17 @@ capture=1
 for top in 0 300 560 900 1240; do
     vips crop pages/list.png "$work/part.v" 0 "$top" 400 540
     vips join "$work/header.v" "$work/part.v" "captures/article/$capture.png" vertical
+    capture=$((capture + 1))
+done
+
+# A longer page on a phone: twelve captures, each below the same floating button and the line that leads home.
+page 42 4640 > "$work/long.svg"
+vips flatten "$work/long.svg" "$work/long.v" --background 255
+vips copy "$drawings/floating.svg" "$work/floating.v"
+capture=1
+for top in 0 380 700 1090 1450 1800 2190 2540 2900 3270 3650 4000; do
+    vips crop "$work/long.v" "$work/part.v" 0 "$top" 400 600
+    vips composite2 "$work/part.v" "$work/floating.v" "$work/screen.v" over
+    vips flatten "$work/screen.v" "captures/phone/$capture.png"
     capture=$((capture + 1))
 done

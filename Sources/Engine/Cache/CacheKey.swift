@@ -12,7 +12,7 @@ struct CacheKey: Hashable, Sendable {
 /// Whatever else comes to decide bytes (the members of a set, what a source writes into its thumbnail) is one more part with a name of its own.
 struct CacheKeyBuilder {
     /// To be raised when the same parts come to mean something else.
-    private static let format = "1"
+    private static let format = "2"
 
     private var parts: [String: String] = ["format": format]
 

@@ -65,7 +65,8 @@ package struct LoadedMill: Sendable {
             throw MillProblems(mistakes: mistakes, refusals: ["there is no place for the cache: write its 'path' into '\(path)', or set $HOME"])
         }
         let folders = file.inboxes.map { (Self.absolute($0.path, path), Self.absolute($0.outbox, path)) }
-        let refusals = try Self.layout(file, path, folders, pipelines, state, cache?.folder).refusals
+        let moved = zip(file.inboxes, pipelines).compactMap { Self.refusal(of: $0, $1?.loaded.file) }
+        let refusals = try moved + Self.layout(file, path, folders, pipelines, state, cache?.folder).refusals
         guard mistakes.isEmpty && refusals.isEmpty else { throw MillProblems(mistakes: mistakes, refusals: refusals) }
         self.file = file
         self.state = state
@@ -114,6 +115,14 @@ package struct LoadedMill: Sendable {
         let resolved = path.resolved(beside: BytePath(file))
         if resolved.bytes.first == UInt8(ascii: "/") { return resolved }
         return (FileSystem.absolute(BytePath(".")) ?? BytePath("/")).appending(resolved)
+    }
+
+    /// Thumbnails are found by the addresses of their sources.
+    private static func refusal(of inbox: MillInbox, _ pipeline: PipelineFile?) -> String? {
+        guard pipeline?.makesThumbnails == true, inbox.originals != .keep else { return nil }
+        return
+            "inbox '\(inbox.name)': 'layout: freedesktop' makes thumbnails of files where they are, and 'originals: \(inbox.originals.rawValue)' takes "
+            + "them away; write 'originals: keep'"
     }
 
     private static func layout(

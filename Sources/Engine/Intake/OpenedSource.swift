@@ -65,12 +65,13 @@ package struct OpenedSource: Sendable {
     /// The failure of a picture that could not be decoded: a rare kind of JPEG, truncated if its structure has no end, else corrupt.
     package func refined(_ failure: Failure) -> Failure {
         guard failure.code == .corrupt, let bytes = try? file.byteSource() else { return failure }
-        if format == .jpeg && isRareJPEG(bytes) {
-            let message = "expected an ordinary JPEG, found a lossless or hierarchical one"
-            return Failure(.unsupportedFormat, stage: failure.stage, message, detail: failure.detail)
+        // What is not all there may lack more than a decoder's support.
+        if completeness(of: format, in: bytes) == .incomplete {
+            return Failure(.truncated, stage: failure.stage, "the file ends before the picture does", detail: failure.detail)
         }
-        guard completeness(of: format, in: bytes) == .incomplete else { return failure }
-        return Failure(.truncated, stage: failure.stage, "the file ends before the picture does", detail: failure.detail)
+        guard let feature = unsupportedFeature(of: format, in: bytes) else { return failure }
+        let message = "the decoder cannot read this kind of \(format.rawValue): found \(feature)"
+        return Failure(.unsupportedFormat, stage: failure.stage, message, detail: failure.detail)
     }
 
     /// The warning about an extension that belongs to another format than the content.

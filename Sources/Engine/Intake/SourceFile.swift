@@ -7,6 +7,8 @@ package struct SourceFile: Sendable {
     package let location: FileLocation
     /// The absolute path, without links above it.
     package let identity: BytePath
+    /// The absolute path as the user named it, links included: other programs know the source by it.
+    package let address: BytePath
     /// The path from the source root, as reports show it.
     package let relative: BytePath
     /// The pictures of a set in natural order; nil for a single picture.
@@ -16,10 +18,12 @@ package struct SourceFile: Sendable {
     /// Why it cannot be processed, if that is known before it is opened.
     package let problem: Failure?
 
+    /// - Parameter address: nil if it is the identity.
     package init(
-        location: FileLocation, identity: BytePath, relative: BytePath, members: [SourceFile]? = nil, planned: Fingerprint.File? = nil,
-        problem: Failure? = nil
+        location: FileLocation, identity: BytePath, address: BytePath? = nil, relative: BytePath, members: [SourceFile]? = nil,
+        planned: Fingerprint.File? = nil, problem: Failure? = nil
     ) {
+        self.address = address ?? identity
         self.location = location
         self.identity = identity
         self.relative = relative

@@ -67,12 +67,14 @@ package struct SourceWalk {
             // A file's root is the folder that it is in.
             let folder = FileSystem.absolute(root.directory.bytes.isEmpty ? BytePath(".") : root.directory)
             let identity = (folder ?? root.directory).appending(root.lastComponent)
-            return emit(SourceFile(location: .path(root), identity: identity, relative: root.lastComponent), nil)
+            let address = FileSystem.absolute(keepingLinks: root)
+            return emit(SourceFile(location: .path(root), identity: identity, address: address, relative: root.lastComponent), nil)
         }
         guard let absolute = FileSystem.absolute(root), !isLeftOut(status, root) else { return }
         do throws(SystemError) {
             let directory = try Directory(root)
-            walk(Root(path: root, absolute: absolute, directory: directory, anchor: anchors.anchor(of: directory, at: absolute)))
+            let named = FileSystem.absolute(keepingLinks: root) ?? absolute
+            walk(Root(path: root, absolute: absolute, named: named, directory: directory, anchor: anchors.anchor(of: directory, at: absolute)))
         } catch {
             // A root has no path below itself, so it is shown by its own name.
             let name = absolute.lastComponent
@@ -110,6 +112,8 @@ package struct SourceWalk {
         /// As the user named it.
         let path: BytePath
         let absolute: BytePath
+        /// The same with the links that the user named.
+        let named: BytePath
         let directory: Directory
         /// nil if the sources must be opened by their paths, because there are too many roots.
         let anchor: Anchors.Anchor?
@@ -175,7 +179,8 @@ package struct SourceWalk {
                 note("did not follow the link '\(root.path.appending(inner).printable)' to a folder")
             } else {
                 let source = SourceFile(
-                    location: root.location(inner, isFile: true), identity: root.absolute.appending(inner), relative: inner)
+                    location: root.location(inner, isFile: true), identity: root.absolute.appending(inner), address: root.named.appending(inner),
+                    relative: inner)
                 if findsSets { files.append(source) } else { emit(source, folder) }
             }
         }

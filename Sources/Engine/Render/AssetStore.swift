@@ -15,7 +15,7 @@ final class AssetStore: AssetProvider {
         case made(KeptPictureKey)
     }
 
-    /// Decodes an asset: upright, in sRGB with 8 bits.
+    /// Decodes an asset: upright, in sRGB, with the bits that it has.
     func add(_ message: AssetMessage, _ file: OpenFile) throws {
         let source = try ProbedSource(file, format: message.format)
         let header = source.facts
@@ -24,10 +24,10 @@ final class AssetStore: AssetProvider {
         }
         let decoded = try source.reopened(shrink: 1, tolerance: .nothing).inMemory()
         let converted = try ColourConversion(policy: .srgb, profiles: ProfileBook()).convert(decoded.upright(orientation: header.orientation)).picture
-        let picture = try converted.inEightBits().inMemory()
+        let picture = try converted.inMemory()
         originals[message.path] = picture
         facts[message.path] = AssetFacts(
-            size: picture.size, pixelsPerPoint: message.pixelsPerPoint, isGrey: picture.pixels.colour == .grey)
+            size: picture.size, pixelsPerPoint: message.pixelsPerPoint, isGrey: picture.pixels.colour == .grey, depth: picture.pixels.depth)
     }
 
     func picture(_ asset: AssetPath, size: PixelSize) throws -> Picture {

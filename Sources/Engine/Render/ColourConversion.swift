@@ -54,15 +54,15 @@ struct ColourConversion {
         let isPress = picture.pixels.colour == .cmyk
         return switch assessment {
         case .different(isWide: true):
-            [Warning(.wideGamutClipped, "the picture's profile holds colours beyond sRGB; they are moved to the nearest")]
+            [Warning(.wideGamutClipped, "the picture's profile holds colors beyond sRGB; they are moved to the nearest")]
         case .unusable:
             [
                 Warning(
                     .badProfile,
-                    "the embedded colour profile cannot be used; \(isPress ? "a press profile" : "sRGB") is assumed")
+                    "the embedded color profile cannot be used; \(isPress ? "a press profile" : "sRGB") is assumed")
             ]
         case .missing where isPress:
-            [Warning(.noProfile, "the picture has CMYK colours and no profile; a common press profile is assumed")]
+            [Warning(.noProfile, "the picture has CMYK colors and no profile; a common press profile is assumed")]
         case .missing, .standard, .different(isWide: false): []
         }
     }

@@ -13,7 +13,7 @@ final class ProbedSource {
     init(_ file: OpenFile, format: SourceFormat) throws {
         self.file = file
         guard !isPlainYCbCr(format, try file.byteSource()) else {
-            throw Failure(.unsupportedColour, stage: "read", "expected grey, RGB, CMYK or Lab, found YCbCr without JPEG's compression")
+            throw Failure(.unsupportedColour, stage: "read", "expected gray, RGB, CMYK or Lab, found YCbCr without JPEG's compression")
         }
         let picture = try Loader.open(file, format: format, shrink: 1, allFrames: true, tolerance: .nothing)
         var facts = Loader.facts(of: format, picture)
@@ -50,7 +50,7 @@ final class ProbedSource {
             warnings.append(Warning(.animationDropped, "animations in \(kind) are not read; only the first picture is used"))
         }
         if tolerance == .truncated, completeness(of: facts.format, in: bytes) == .incomplete {
-            warnings.append(Warning(.sourceTruncated, "the file ends before the picture does; what is missing is grey"))
+            warnings.append(Warning(.sourceTruncated, "the file ends before the picture does; what is missing is gray"))
         }
         return warnings
     }

@@ -42,7 +42,9 @@ struct Renderer {
             let rendition = plan.renditions[index]
             try judging(trial) {
                 do {
-                    sizes.append(try render(rendition, from: beginning.starts[index], beginning.metadata, to: output))
+                    let (size, notes) = try render(rendition, from: beginning.starts[index], beginning.metadata, to: output)
+                    sizes.append(size)
+                    warnings += notes.filter { !warnings.contains($0) }
                     let said = try trial?.warnings(VipsLibrary.takeErrors()) ?? []
                     warnings += said.filter { !warnings.contains($0) }
                 } catch let error as VipsError {
@@ -50,7 +52,7 @@ struct Renderer {
                 }
             }
         }
-        warnings += beginning.metadata.warnings(for: plan.renditions.map(\.policy))
+        warnings += beginning.metadata.warnings(for: plan.renditions)
         return RenderResult(renditions: sizes, warnings: warnings, peakMemory: Int(clinux_peak_memory()))
     }
 
@@ -96,7 +98,7 @@ struct Renderer {
         do {
             return try colours.convert(picture)
         } catch let error as VipsError {
-            throw FailedOperation(.unsupportedColour, stage: "decode", "the picture's colours cannot be converted to sRGB", error)
+            throw FailedOperation(.unsupportedColour, stage: "decode", "the picture's colors cannot be converted to sRGB", error)
         }
     }
 
@@ -162,17 +164,25 @@ struct Renderer {
 
     // MARK: - Saving
 
-    private func render(_ rendition: RenditionPlan, from start: Frames, _ metadata: SourceMetadata, to output: OpenFile) throws -> RenderedSize {
+    private func render(
+        _ rendition: RenditionPlan, from start: Frames, _ metadata: SourceMetadata, to output: OpenFile
+    ) throws -> (size: RenderedSize, warnings: [Warning]) {
         let context = RenderContext(scale: rendition.scale, assets: assets)
         var frames = try run(rendition.steps, on: start, context)
         let save = rendition.rendition.save
         if !save.supportsAlpha { frames = try frames.map { try $0.promoted(to: rendition.output.colour).flattened(onto: save.background) } }
         let policy = save.metadata
+        let keepsProfile = pipeline.profile == .keep
+        let delays = shownDelays(frames.delays, rendition.format)
         let texts = rendition.rendition.layout == .freedesktop ? thumbnail?.texts : nil
         // The specification of thumbnails knows 8 bits only.
         if texts != nil { frames = try frames.map { try $0.inEightBits() } }
-        let (image, keepsNothing) = try metadata.applied(
-            to: try joined(frames, rendition.format), policy: policy, keepsProfile: pipeline.profile == .keep)
+        let whole = try joined(frames, rendition.format, delays)
+        let (coloured, converted) = keepsProfile ? try whole.keepingColours(in: rendition.format, output) : (whole, [])
+        let (image, keepsNothing) = try metadata.applied(to: coloured, policy: policy, format: rendition.format, keepsProfile: keepsProfile)
+        let slowed = Warning(
+            .animationSlowed, "'\(rendition.title)': gif shows frames for at least \(Self.shortestInGIF) ms, or browsers play them at 100 ms")
+        let warnings = converted + (delays == frames.delays ? [] : [slowed])
         do throws(VipsError) {
             try Saver(settings: save, depth: rendition.output.depth).save(image, to: output, strip: keepsNothing)
         } catch {
@@ -183,15 +193,23 @@ struct Renderer {
             throw encodingFailed(rendition, error)
         }
         if let texts { try PNGTexts.add(texts, to: output) }
-        return RenderedSize(size: frames.pictures[0].size, frames: frames.pictures.count)
+        return (RenderedSize(size: frames.pictures[0].size, frames: frames.pictures.count), warnings)
     }
 
-    private func joined(_ frames: Frames, _ format: OutputFormat) throws -> Image {
+    /// The fewest milliseconds of a frame in a GIF that browsers keep to.
+    private static let shortestInGIF = 20
+
+    /// How long frames that a set was made into are shown; an animation that came as one keeps its own times.
+    private func shownDelays(_ delays: [Int], _ format: OutputFormat) -> [Int] {
+        plan.isSet && format == .gif ? delays.map { max($0, Self.shortestInGIF) } : delays
+    }
+
+    private func joined(_ frames: Frames, _ format: OutputFormat, _ delays: [Int]) throws -> Image {
         guard frames.pictures.count > 1 else { return frames.pictures[0].image }
         let height = frames.pictures[0].height
         return try (frames.stack?.image ?? Image.arrayjoin(frames.pictures.map(\.image))).editingMetadata { editor in
             editor.set("page-height", int: height)
-            editor.set("delay", ints: format == .gif ? inHundredths(frames.delays) : frames.delays)
+            editor.set("delay", ints: format == .gif ? inHundredths(delays) : delays)
             editor.set("loop", int: frames.repeatCount)
         }
     }

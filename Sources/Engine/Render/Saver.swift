@@ -30,8 +30,8 @@ struct Saver {
                 [
                     ("compression", .int(options.compression)), ("interlace", .bool(options.progressive)),
                     // All filters cost much time and help photos only; libvips' default is none.
-                    ("palette", .bool(options.paletteColours != nil)), ("dither", .double(options.dither)),
-                ] + (options.paletteColours.map { [("bitdepth", .int(bits(for: $0)))] } ?? [])
+                    ("palette", .bool(options.paletteColors != nil)), ("dither", .double(options.dither)),
+                ] + (options.paletteColors.map { [("bitdepth", .int(bits(for: $0)))] } ?? [])
             )
         case .webp(let options):
             (
@@ -64,7 +64,7 @@ struct Saver {
             (
                 "gifsave_target",
                 [
-                    ("effort", .int(options.effort)), ("bitdepth", .int(bits(for: options.colours))), ("dither", .double(options.dither)),
+                    ("effort", .int(options.effort)), ("bitdepth", .int(bits(for: options.colors))), ("dither", .double(options.dither)),
                     ("interlace", .bool(options.progressive)),
                 ]
             )
@@ -72,9 +72,9 @@ struct Saver {
     }
 
     /// Bits that can count so many colours.
-    private func bits(for colours: Int) -> Int {
+    private func bits(for colors: Int) -> Int {
         var bits = 1
-        while 1 << bits < colours { bits += 1 }
+        while 1 << bits < colors { bits += 1 }
         return bits
     }
 }

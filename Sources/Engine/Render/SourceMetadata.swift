@@ -23,9 +23,14 @@ struct SourceMetadata {
 
     /// The picture with the metadata that the policy lets it keep.
     /// - Returns: also whether nothing is left to keep, so that the saver may write none at all.
-    func applied(to image: Image, policy: MetadataPolicy, keepsProfile: Bool) throws(VipsError) -> (image: Image, keepsNothing: Bool) {
+    func applied(to image: Image, policy: MetadataPolicy, format: OutputFormat, keepsProfile: Bool) throws(VipsError) -> (
+        image: Image, keepsNothing: Bool
+    ) {
         switch policy {
-        case .keep: return (image, false)
+        case .keep:
+            // What is left of EXIF where the format has none.
+            let isRescued = format == .tiff && !rights.isEmpty && !fields.contains("xmp-data")
+            return (isRescued ? try image.editingMetadata { $0.set("xmp-data", blob: rights.xmpPacket()) } : image, false)
         case .strip: return (try stripped(image), !keepsProfile)
         case .copyright:
             let bare = try stripped(image)
@@ -51,9 +56,29 @@ struct SourceMetadata {
     /// A text as libvips passes it to EXIF: it cuts off all from the last ` (` on, in which it describes a field that it has read.
     private func exifText(_ text: String) -> String { text + " (ASCII)" }
 
+    /// That something was removed, and what.
+    func warnings(for renditions: [RenditionPlan]) -> [Warning] {
+        renditions.compactMap(lost) + (renditions.map(\.policy).contains(.copyright) ? removed : [])
+    }
+
+    /// What is not kept although it should be, since libvips writes none of it in this format.
+    private func lost(_ rendition: RenditionPlan) -> Warning? {
+        guard rendition.policy == .keep else { return nil }
+        let kept =
+            switch rendition.format {
+            case .jpeg, .png, .webp, .avif: Set(Self.blocks.keys)
+            case .tiff: Set(Self.blocks.keys).subtracting(["exif-data"])
+            case .gif: Set<String>()
+            }
+        let lost = Self.blocks.filter { fields.contains($0.key) && !kept.contains($0.key) }.map(\.value).sorted()
+        guard !lost.isEmpty else { return nil }
+        let rest = rendition.format == .tiff && !rights.isEmpty ? "; copyright, artist and licence are in its XMP" : ""
+        return Warning(
+            .metadataRemoved, "'\(rendition.title)': \(rendition.format.rawValue) files cannot be given \(lost.joined(separator: ", "))\(rest)")
+    }
+
     /// That the default policy removed something, and what.
-    func warnings(for policies: [MetadataPolicy]) -> [Warning] {
-        guard policies.contains(.copyright) else { return [] }
+    private var removed: [Warning] {
         var removed = Self.blocks.filter { fields.contains($0.key) }.map(\.value).sorted()
         if fields.contains(where: { $0.hasPrefix("exif-ifd3-GPS") }) { removed.append("the GPS position") }
         guard !removed.isEmpty else { return [] }

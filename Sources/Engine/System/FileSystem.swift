@@ -55,6 +55,14 @@ package enum FileSystem {
         return BytePath(UnsafeBufferPointer(start: real, count: strlen(real)).map { UInt8(bitPattern: $0) })
     }
 
+    /// An absolute path with the links that were named; without them if the path leads upwards, where links count.
+    package static func absolute(keepingLinks path: BytePath) -> BytePath? {
+        let parts = path.bytes.split(separator: UInt8(ascii: "/")).map { BytePath(Array($0)) }.filter { $0 != BytePath(".") }
+        guard let here = absolute(BytePath(".")), !parts.contains(BytePath("..")) else { return absolute(path) }
+        let start = path.bytes.first == UInt8(ascii: "/") ? BytePath("/") : here
+        return parts.reduce(start) { $0.appending($1) }
+    }
+
     /// The names in a directory, without `.` and `..`, in no order.
     package static func names(in directory: BytePath) throws(SystemError) -> [[UInt8]] {
         guard let handle = withPath(directory, { opendir($0) }) else { throw SystemError("list '\(directory.printable)'") }

@@ -6,7 +6,7 @@ extension ThumbnailFacts {
     /// - Returns: nil for a set, which is no file.
     init?(_ source: SourceFile, _ opened: OpenedInput) {
         guard case .picture(let picture) = opened else { return nil }
-        uri = source.identity.fileURI
+        uri = source.address.fileURI
         modified = Int((Double(picture.status.modified) / 1_000_000_000).rounded(.down))
         bytes = picture.bytes
         format = picture.format

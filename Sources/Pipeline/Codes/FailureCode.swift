@@ -6,7 +6,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     case empty
     case notAnImage = "not-an-image"
     case unsupportedFormat = "unsupported-format"
-    case unsupportedColour = "unsupported-colour"
+    case unsupportedColour = "unsupported-color"
     case truncated
     case corrupt
     case tooManyPixels = "too-many-pixels"
@@ -75,7 +75,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .empty: "The file has no bytes. Copy it again."
         case .notAnImage: "The first bytes are those of no picture that Imagemill knows. Remove the file from the source folder."
         case .unsupportedFormat: "The format is known by name but not read. Convert the file first."
-        case .unsupportedColour: "The picture's colours cannot be used for what the pipeline does. Remove `profile: keep`, or convert the file first."
+        case .unsupportedColour: "The picture's colors cannot be used for what the pipeline does. Remove `profile: keep`, or convert the file first."
         case .truncated: "The file ends before the picture does. Copy it again, or allow it with `tolerate: truncated`."
         case .corrupt: "The decoder found the file damaged. Export it again."
         case .tooManyPixels: "The picture, or a result, has more pixels than the limit. Raise it with `--max-pixels`, or `max-pixels` in a mill file."

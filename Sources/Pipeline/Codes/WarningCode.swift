@@ -4,8 +4,11 @@
 package enum WarningCode: String, CaseIterable, Sendable, Codable {
     case alphaFlattened = "alpha-flattened"
     case upscaled
+    case scaleWithoutEffect = "scale-without-effect"
+    case animationSlowed = "animation-slowed"
     case noProfile = "no-profile"
     case badProfile = "bad-profile"
+    case profileConverted = "profile-converted"
     case wideGamutClipped = "wide-gamut-clipped"
     case animationDropped = "animation-dropped"
     case pagesDropped = "pages-dropped"
@@ -16,15 +19,19 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
     case nameShortened = "name-shortened"
     case nameVersioned = "name-versioned"
     case overlapNotFound = "overlap-not-found"
+    case overlapAmbiguous = "overlap-ambiguous"
 
     /// One sentence for the documentation.
     package var explanation: String {
         switch self {
         case .alphaFlattened: "The format has no transparency; the picture was drawn on `save.background`."
         case .upscaled: "The picture was enlarged, so it shows no more detail than before."
-        case .noProfile: "The picture has CMYK colours but no profile; a common press profile was assumed."
-        case .badProfile: "The embedded colour profile cannot be used; sRGB (for CMYK a common press profile) was assumed."
-        case .wideGamutClipped: "The picture's profile holds colours that sRGB does not have; they were moved to the nearest."
+        case .scaleWithoutEffect: "A file for a larger scale has no more pixels than the one for the scale before it."
+        case .animationSlowed: "Frames are shown for longer than asked: what is faster, browsers play at a tenth of a second."
+        case .noProfile: "The picture has CMYK colors but no profile; a common press profile was assumed."
+        case .badProfile: "The embedded color profile cannot be used; sRGB (for CMYK a common press profile) was assumed."
+        case .profileConverted: "The format cannot hold the profile that `profile: keep` would keep; the colors were converted to sRGB."
+        case .wideGamutClipped: "The picture's profile holds colors that sRGB does not have; they were moved to the nearest."
         case .animationDropped: "The format has no animation, or animations of the source's kind are not read; only the first frame was used."
         case .pagesDropped: "The file has several pages; only the first was used."
         case .metadataRemoved: "Metadata other than copyright, artist and licence was removed."
@@ -33,6 +40,7 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
         case .extensionMismatch: "The name's extension is that of another format; the content decides."
         case .nameShortened: "The output name was longer than 255 bytes and was shortened."
         case .nameVersioned: "The output name belongs to another source, or to a file that Imagemill did not write; this source has a numbered one."
+        case .overlapAmbiguous: "Two captures fit together in several ways; the smallest overlap was taken, so that nothing is left out."
         case .overlapNotFound: "No overlap was found between two captures; they were put one after the other."
         }
     }

@@ -101,7 +101,7 @@ struct PipelineGroup: ParameterGroup {
             "source", .picture, "What one source is: a picture, or a set of pictures, which is a folder with its files in natural order.")
         stages = p.optional("stages", StageList([]), "What is done once, for all renditions, in source pixels.")
         renditions = p.required("renditions", "What is written: a name for each, with its stages and how to save.")
-        profile = p.optional("profile", .srgb, "Convert to sRGB, or keep the source's own RGB or grey profile.")
+        profile = p.optional("profile", .srgb, "Convert to sRGB, or keep the source's own RGB or gray profile.")
         tolerance = p.optional("tolerate", .nothing, "Which damage to let pass, with a warning in the report.")
         checkNames(&p)
         SetRules(kind: source, shared: stages.uses, renditions: renditions.renditions).check(&p)

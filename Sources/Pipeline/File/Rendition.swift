@@ -25,6 +25,9 @@ package enum Layout: String, ParameterWord {
 
     /// The folders of the specification; the rendition has the name of one of them.
     static let folders = ["normal", "large", "x-large", "xx-large"]
+
+    /// The longest side of the thumbnails in a folder.
+    static func longestSide(in folder: String) -> Int? { folders.firstIndex(of: folder).map { 128 << $0 } }
 }
 
 /// The parameters of a rendition.

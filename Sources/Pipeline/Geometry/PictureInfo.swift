@@ -85,7 +85,7 @@ package struct PictureInfo: Hashable, Sendable {
         case .rgb: return .rgb
         case .grey: return keepsProfile || colours.allSatisfy(\.isGrey) ? .grey : .rgb
         case .cmyk, .lab:
-            let message = "'\(stage)' draws, which cannot be done in \(colour.rawValue) colours; remove 'profile: keep'"
+            let message = "'\(stage)' draws, which cannot be done in \(colour.rawValue) colors; remove 'profile: keep'"
             throw PlanFailure(.unsupportedColour, stage: stage, message)
         }
     }

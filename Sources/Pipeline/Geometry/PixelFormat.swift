@@ -23,7 +23,8 @@ extension PixelFormat: CustomStringConvertible {
 
 /// What the bands of a picture mean.
 package enum ColourModel: String, Sendable, Codable, Hashable {
-    case grey, rgb, cmyk, lab
+    case grey = "gray"
+    case rgb, cmyk, lab
 
     /// Bands without alpha.
     package var bands: Int {

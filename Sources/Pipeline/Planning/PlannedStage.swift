@@ -96,16 +96,18 @@ package struct AssetFacts: Hashable, Sendable, Codable {
     /// From the `@Nx` of its name.
     package let pixelsPerPoint: Int
     package let isGrey: Bool
+    package let depth: BitDepth
 
-    package init(size: PixelSize, pixelsPerPoint: Int, isGrey: Bool) {
+    package init(size: PixelSize, pixelsPerPoint: Int, isGrey: Bool, depth: BitDepth = .eight) {
         self.size = size
         self.pixelsPerPoint = pixelsPerPoint
         self.isGrey = isGrey
+        self.depth = depth
     }
 
     /// The asset as stages get it: with an alpha channel.
     package var picture: PictureInfo {
-        PictureInfo(size: size, hasAlpha: true, colour: isGrey ? .grey : .rgb, pixelsPerPoint: pixelsPerPoint)
+        PictureInfo(size: size, hasAlpha: true, colour: isGrey ? .grey : .rgb, depth: depth, pixelsPerPoint: pixelsPerPoint)
     }
 }
 

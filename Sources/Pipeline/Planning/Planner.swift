@@ -137,13 +137,17 @@ package struct Planner: Sendable {
     func saved(_ drawn: PictureInfo, _ rendition: Rendition) throws(PlanFailure) -> PictureInfo {
         let format = rendition.save.format
         guard format.supports(drawn.colour) else {
-            let message = "\(format.rawValue) cannot hold \(drawn.colour.rawValue) colours; remove 'profile: keep' or save as tiff"
+            let message = "\(format.rawValue) cannot hold \(drawn.colour.rawValue) colors; remove 'profile: keep' or save as tiff"
             throw PlanFailure(.unsupportedColour, stage: "save", message)
         }
         let longest = max(drawn.size.width, drawn.size.height)
         guard longest <= format.maximumSide else {
             let message = "'\(rendition.name)' would be \(drawn.size) pixels; \(format.rawValue) holds up to \(format.maximumSide) a side"
             throw PlanFailure(.tooLargeForFormat, stage: "save", message)
+        }
+        if rendition.layout == .freedesktop, let most = Layout.longestSide(in: rendition.name), longest > most, drawn.certainty == .exact {
+            let message = "'\(rendition.name)' would be \(drawn.size) pixels; such thumbnails have at most \(most) a side"
+            throw PlanFailure(.tooLargeForFormat, stage: "save", message + "; scale with 'resize: { size: \"\(most)x\(most)>\" }'")
         }
         var output = drawn
         if !rendition.save.supportsAlpha, drawn.hasAlpha {
@@ -211,8 +215,17 @@ package struct Planner: Sendable {
     /// What the stages and the formats do that a user may not expect.
     /// - Parameter frames: of the source, or of what a set is joined to.
     func warnings(of shared: [Step], _ renditions: [RenditionPlan], frames: Int) -> [Warning] {
-        renditions.flatMap { saveWarnings($0, frames: frames) } + enlargements(shared, "the shared stages")
+        renditions.flatMap { saveWarnings($0, frames: frames) } + equalScales(renditions) + enlargements(shared, "the shared stages")
             + renditions.flatMap { enlargements($0.steps, "'\($0.title)'") } + (shared + renditions.flatMap(\.steps)).flatMap(\.plan.warnings)
+    }
+
+    /// Scales of one rendition that come out as large as a smaller one, since the source has no more pixels.
+    private func equalScales(_ renditions: [RenditionPlan]) -> [Warning] {
+        zip(renditions, renditions.dropFirst()).compactMap { first, second in
+            guard first.index == second.index, first.output.size == second.output.size, second.output.certainty == .exact else { return nil }
+            let message = "'\(second.title)' has \(second.output.size) pixels like '\(first.title)': nothing is enlarged, and the source has no more"
+            return Warning(.scaleWithoutEffect, message)
+        }
     }
 
     private func saveWarnings(_ plan: RenditionPlan, frames: Int) -> [Warning] {

@@ -17,8 +17,16 @@ struct SetCost {
 
     /// Seconds after which the worker has hung.
     var deadline: Double {
-        members.reduce(60) { $0 + Double($1.facts.size.area) / 2_000_000 } + renditions.map(CostModel.encodingSeconds).reduce(0, +)
+        members.reduce(60) { $0 + Double($1.facts.size.area) / 2_000_000 } + renditions.map(CostModel.encodingSeconds).reduce(0, +) + comparing
     }
+
+    /// Seconds for the comparison of each member with the next one, which looks at each overlap that is possible.
+    private var comparing: Double {
+        isMeasured ? members.reduce(0) { $0 + Double(max($1.facts.size.width, $1.facts.size.height)) / Self.overlapsPerSecond } : 0
+    }
+
+    /// A tenth of what was measured.
+    private static let overlapsPerSecond = 1000.0
 
     /// The members as they wait to be joined, once for each rendition that has stages of its own for them.
     private var gathered: Int {

@@ -141,7 +141,7 @@ extension SaveSettings: ParameterValue {
     }
 }
 
-/// When colour is stored at half the resolution of brightness.
+/// When color is stored at half the resolution of brightness.
 package enum ChromaSubsampling: String, ParameterWord {
     /// Up to the quality that the encoder thinks fit.
     case auto
@@ -157,7 +157,7 @@ package struct JPEGOptions: FormatOptions {
     package init(_ p: inout Parameters) {
         quality = p.optional("quality", 80, in: 1...100, "How good the picture is; 75 to 85 suits photos.")
         progressive = p.optional("progressive", false, "Shows a coarse picture first while it loads.")
-        subsampling = p.optional("subsampling", .auto, "Stores colour at half resolution: on, off, or auto (off from quality 90).")
+        subsampling = p.optional("subsampling", .auto, "Stores color at half resolution: on, off, or auto (off from quality 90).")
     }
 
     init(quality: Int) {
@@ -173,29 +173,29 @@ package struct PNGOptions: FormatOptions {
     static var format: OutputFormat { .png }
     package let compression: Int
     package let progressive: Bool
-    /// The most colours of a palette; nil for true colour.
-    package let paletteColours: Int?
+    /// The most colors of a palette; nil for true color.
+    package let paletteColors: Int?
     package let dither: Double
 
     package init(_ p: inout Parameters) {
         compression = p.optional("compression", 6, in: 0...9, "How hard to compress; slower above 6 for little gain.")
         progressive = p.optional("progressive", false, "Interlaces, so that a coarse picture shows first; larger files.")
         let palette = p.optional("palette", false, "Reduces to a palette: much smaller for drawings and icons.")
-        let colours = p.optional("colours", 256, in: 2...256, "The most colours of the palette: 2, 4, 16 or 256.")
-        checkPalette(colours, allowed: [2, 4, 16, 256], &p)
-        dither = p.optional("dither", 1.0, in: 0...1, "How much dithering hides the missing colours of the palette.")
-        for key in ["colours", "dither"] where p.has(key) && !palette { p.problem(at: key, "'\(key)' needs 'palette: true'") }
-        paletteColours = palette ? colours : nil
+        let colors = p.optional("colors", 256, in: 2...256, "The most colors of the palette: 2, 4, 16 or 256.")
+        checkPalette(colors, allowed: [2, 4, 16, 256], &p)
+        dither = p.optional("dither", 1.0, in: 0...1, "How much dithering hides the missing colors of the palette.")
+        for key in ["colors", "dither"] where p.has(key) && !palette { p.problem(at: key, "'\(key)' needs 'palette: true'") }
+        paletteColors = palette ? colors : nil
     }
 
     var encoding: SaveSettings.Encoding { .png(self) }
 }
 
 /// The sizes of a palette are those that the format has bits for.
-private func checkPalette(_ colours: Int, allowed: [Int], _ p: inout Parameters) {
-    guard !allowed.contains(colours) else { return }
+private func checkPalette(_ colors: Int, allowed: [Int], _ p: inout Parameters) {
+    guard !allowed.contains(colors) else { return }
     let list = allowed.map(String.init).joined(separator: ", ")
-    p.problem(at: "colours", "'colours' takes one of \(list), found \(colours)")
+    p.problem(at: "colors", "'colors' takes one of \(list), found \(colors)")
 }
 
 package struct WebPOptions: FormatOptions {
@@ -225,9 +225,9 @@ package struct AVIFOptions: FormatOptions {
 
     package init(_ p: inout Parameters) {
         quality = p.optional("quality", 50, in: 1...100, "How good the picture is; 45 to 60 suits photos.")
-        lossless = p.optional("lossless", false, "Keeps every pixel to within the rounding of one colour conversion.")
+        lossless = p.optional("lossless", false, "Keeps every pixel to within the rounding of one color conversion.")
         effort = p.optional("effort", 4, in: 0...9, "How long to try for a smaller file; each step costs much time.")
-        subsampling = p.optional("subsampling", .auto, "Stores colour at half resolution: on, off, or auto (off from quality 90).")
+        subsampling = p.optional("subsampling", .auto, "Stores color at half resolution: on, off, or auto (off from quality 90).")
         if lossless && p.has("quality") { p.problem(at: "quality", "'quality' has no meaning with 'lossless: true'; remove one of them") }
     }
 
@@ -256,15 +256,15 @@ package struct TIFFOptions: FormatOptions {
 package struct GIFOptions: FormatOptions {
     static var format: OutputFormat { .gif }
     package let effort: Int
-    package let colours: Int
+    package let colors: Int
     package let dither: Double
     package let progressive: Bool
 
     package init(_ p: inout Parameters) {
         effort = p.optional("effort", 7, in: 1...10, "How long to look for good palettes.")
-        colours = p.optional("colours", 256, in: 2...256, "The most colours of a palette: 2, 4, 8 and so on to 256.")
-        checkPalette(colours, allowed: (1...8).map { 1 << $0 }, &p)
-        dither = p.optional("dither", 1.0, in: 0...1, "How much dithering hides the missing colours.")
+        colors = p.optional("colors", 256, in: 2...256, "The most colors of a palette: 2, 4, 8 and so on to 256.")
+        checkPalette(colors, allowed: (1...8).map { 1 << $0 }, &p)
+        dither = p.optional("dither", 1.0, in: 0...1, "How much dithering hides the missing colors.")
         progressive = p.optional("progressive", false, "Interlaces, so that a coarse picture shows first.")
     }
 

@@ -1,4 +1,4 @@
-/// How an overlay mixes with what is below it. The words are libvips' names.
+/// How an overlay mixes with what is below it. The words are those of the W3C and of libvips.
 package enum BlendMode: String, ParameterWord {
     case over, atop, multiply, screen, overlay, darken, lighten, difference, exclusion, add, saturate, xor, clear, source
     case `in`, out, dest
@@ -6,8 +6,9 @@ package enum BlendMode: String, ParameterWord {
     case destIn = "dest-in"
     case destOut = "dest-out"
     case destAtop = "dest-atop"
-    case colourDodge = "colour-dodge"
-    case colourBurn = "colour-burn"
+    case colorDodge = "color-dodge"
+    case colorBurn = "color-burn"
     case hardLight = "hard-light"
     case softLight = "soft-light"
+    case hue, saturation, color, luminosity
 }

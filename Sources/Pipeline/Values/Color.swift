@@ -47,14 +47,14 @@ package struct Color: Hashable, Sendable {
 }
 
 extension Color: ParameterValue {
-    package static var expectation: String { "a colour such as white, transparent, #f80, #ff8800 or #ff880080" }
+    package static var expectation: String { "a color such as white, transparent, #f80, #ff8800 or #ff880080" }
     package static var schema: JSONValue { ["type": "string"] }
     package static var placeholder: Color { .white }
 
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Color? {
         // An unquoted # starts a comment, so that nothing is left of the value.
         if node.isNull {
-            log.problem(node.position, "expected \(expectation), found nothing; a colour with # needs quotes: '#ff8800'")
+            log.problem(node.position, "expected \(expectation), found nothing; a color with # needs quotes: '#ff8800'")
             return nil
         }
         guard let text = node.text else { return nil }

@@ -100,7 +100,7 @@ private func diagnostic(for error: YamlError) -> Diagnostic {
 private func hint(for error: YamlError) -> String {
     switch error {
     case .parser(_, let problem, _, let text) where problem.contains("',' or '}'") && text.contains(": #"):
-        return "; a colour with # needs quotes: '#ff8800'"
+        return "; a color with # needs quotes: '#ff8800'"
     case .scanner(_, _, let mark, let text):
         let line = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).dropFirst(mark.line - 1).first
         return line?.contains("\t") == true ? "; indent with spaces, not with tabs" : ""

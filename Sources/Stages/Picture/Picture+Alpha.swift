@@ -58,8 +58,8 @@ extension Picture {
     /// Composites onto an opaque colour and drops the alpha.
     package func flattened(onto color: Color) throws -> Picture {
         guard hasAlpha else { return self }
-        let flat = try image.flatten(background: components(of: color), maximumAlpha: white)
-        return Picture(flat, PixelFormat(pixels.colour, pixels.depth), profile: profile)
+        // In floating point, since libvips cuts off what it should round.
+        return try storing(image.cast(.float).flatten(background: components(of: color), maximumAlpha: white), hasAlpha: false)
     }
 
     /// Composites onto a colour that is neither opaque nor transparent: source-over on premultiplied values.

@@ -52,9 +52,11 @@ extension Color {
 }
 
 extension Image {
-    /// An sRGB picture of 8 bits in the colours of a profile. Alpha goes along.
+    /// An sRGB picture in the colours of a profile. Alpha goes along.
     package func converted(toProfile profile: [UInt8], depth: Int) throws -> Image {
-        let lab = try colourspace("srgb").iccImport(from: "srgb").editingMetadata { $0.set("icc-profile-data", blob: profile) }
+        let lab = try colourspace(format == .ushort ? "rgb16" : "srgb").iccImport(from: "srgb").editingMetadata {
+            $0.set("icc-profile-data", blob: profile)
+        }
         return try lab.iccExport(depth: depth)
     }
 }

@@ -123,7 +123,10 @@ struct RunCommand: RenderingCommand {
             let found = SourceWalk.find(roots, outbox: outbox.path, cache: cache.map { RawArguments.paths([$0])[0] }, kind: pipeline.file.source)
             if !quiet { found.notes.forEach { printError("note: \($0)") } }
             try refuseReportOverSource(found)
-            let lock = dryRun || why != nil ? nil : try OutboxLock(outbox)
+            let writes = !dryRun && why == nil
+            // The specification of thumbnails wants the folder to be the user's alone.
+            if writes && pipeline.file.makesThumbnails { try FileSystem.makeDirectories(outbox.path, mode: 0o700) }
+            let lock = writes ? try OutboxLock(outbox) : nil
             if let note = lock?.note { printError("note: \(note)") }
             let setup = RunSetup(pipeline, keepsTree: keepTree, policy: collision)
             let work = force || why != nil ? WorkList(toDo: found.sources) : WorkList(found.sources, setup, outbox: outbox, isDryRun: dryRun)

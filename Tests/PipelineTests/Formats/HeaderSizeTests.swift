@@ -120,21 +120,3 @@ struct HeaderSizeTests {
         }
     }
 }
-
-@Suite struct RareJPEGTests {
-    /// A picture of 8×8 up to its frame header, with a process of T.81 table B.1.
-    private func header(_ process: UInt8) -> ByteSource {
-        ByteSource([0xFF, 0xD8, 0xFF, process, 0, 11, 8, 0, 8, 0, 8, 1, 1, 0x11, 0])
-    }
-
-    @Test("Lossless and hierarchical JPEG are told from ordinary ones", arguments: [0xC0, 0xC1, 0xC2, 0xC9, 0xCA] as [UInt8])
-    func ordinary(process: UInt8) {
-        #expect(!isRareJPEG(header(process)))
-    }
-
-    @Test("A process that no decoder reads is rare", arguments: [0xC3, 0xC5, 0xC7, 0xCB, 0xCF] as [UInt8])
-    func rare(process: UInt8) {
-        #expect(isRareJPEG(header(process)))
-        #expect(!isRareJPEG(ByteSource([0xFF, 0xD8])))
-    }
-}

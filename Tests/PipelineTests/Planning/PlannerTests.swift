@@ -266,7 +266,7 @@ struct PlannerTests {
     func `colours that the format cannot hold are refused`(format: String, colour: ColourModel, fits: Bool) throws {
         let source = SourceFacts(format: .tiff, size: PixelSize(60, 40), colour: colour)
         let failure = try planFailure(onePipeline([], save: "{ format: \(format) }", head: "profile: keep"), source)
-        let words = "\(format) cannot hold \(colour.rawValue) colours; remove 'profile: keep' or save as tiff"
+        let words = "\(format) cannot hold \(colour.rawValue) colors; remove 'profile: keep' or save as tiff"
         #expect(failure == (fits ? nil : Failure(.unsupportedColour, stage: "save", words)))
     }
 

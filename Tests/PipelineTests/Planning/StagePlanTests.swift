@@ -45,7 +45,7 @@ struct StagePlanTests {
         Row(stage: "resize: { width: 25%, height: 100%, mode: scale-to-fill }", expected: "100×300 rgb @1, to 100×300"),
         Row(stage: "resize: { size: 100, linear: true }", expected: "100×75 rgb @1"),
         Row(stage: "resize: { size: 100, kernel: nearest }", expected: "100×75 rgb @1"),
-        Row(stage: "resize: { size: 100, kernel: cubic }", picture: grey, expected: "100×75 grey @1, to 100×75"),
+        Row(stage: "resize: { size: 100, kernel: cubic }", picture: grey, expected: "100×75 gray @1, to 100×75"),
     ]
 
     static let frame = [
@@ -61,10 +61,10 @@ struct StagePlanTests {
             expected: "200×200 rgb @1, to 200×150, drawn 200×150 at (0, 25)"),
         Row(
             stage: "frame: { width: 200, height: 200, background: '#888' }", picture: greyClear,
-            expected: "200×200 grey @1, to 200×150, drawn 200×150 at (0, 25)"),
+            expected: "200×200 gray @1, to 200×150, drawn 200×150 at (0, 25)"),
         Row(
             stage: "frame: { width: 200, height: 150, background: red }", picture: grey,
-            expected: "200×150 grey @1, to 200×150, drawn 200×150 at (0, 0)"),
+            expected: "200×150 gray @1, to 200×150, drawn 200×150 at (0, 0)"),
         Row(
             stage: "frame: { width: 200, height: 150, background: red }", picture: greyClear,
             expected: "200×150 rgb @1, to 200×150, drawn 200×150 at (0, 0)"),
@@ -106,12 +106,12 @@ struct StagePlanTests {
         Row(stage: "crop: { width: 100, height: 50, x: -50, y: -10 }", expected: "50×40 rgb @1, cut at (0, 0)"),
         Row(stage: "crop: { width: 25%, height: 0.1% }", scale: 3, expected: "100×1 rgb @1, cut at (150, 149)"),
         Row(stage: "inset: { all: 10 }", scale: 2, expected: "440×340 rgb+alpha @1, picture of 400×300 at (20, 20)"),
-        Row(stage: "inset: { all: 10%, background: white }", picture: grey, expected: "480×360 grey @1, picture of 400×300 at (40, 30)"),
+        Row(stage: "inset: { all: 10%, background: white }", picture: grey, expected: "480×360 gray @1, picture of 400×300 at (40, 30)"),
         Row(stage: "inset: { top: 5, background: red }", picture: grey, expected: "400×305 rgb @1, picture of 400×300 at (0, 5)"),
         Row(stage: "inset: { all: 5, top: 0 }", picture: clear, expected: "410×305 rgb+alpha @1, picture of 400×300 at (5, 0)"),
         Row(stage: "inset: { leading: -100, trailing: 20 }", expected: "320×300 rgb+alpha @1, picture of 300×300 at (0, 0)"),
         Row(stage: "inset: { all: -10% }", expected: "320×240 rgb @1, picture of 320×240 at (0, 0)"),
-        Row(stage: "inset: { all: 0 }", picture: grey, expected: "400×300 grey @1, picture of 400×300 at (0, 0)"),
+        Row(stage: "inset: { all: 0 }", picture: grey, expected: "400×300 gray @1, picture of 400×300 at (0, 0)"),
     ]
 
     static let turns = [
@@ -120,8 +120,8 @@ struct StagePlanTests {
         Row(stage: "rotate: { angle: 180 }", expected: "400×300 rgb @1, any size, held"),
         Row(stage: "rotate: { angle: 270 }", expected: "300×400 rgb @1, any size, held"),
         // 400·cos 30° + 300·sin 30° = 496.4; 400·sin 30° + 300·cos 30° = 459.8.
-        Row(stage: "rotate: { angle: 30 }", picture: grey, expected: "496×460 grey+alpha @1, held"),
-        Row(stage: "rotate: { angle: -30 }", picture: grey, expected: "496×460 grey+alpha @1, held"),
+        Row(stage: "rotate: { angle: 30 }", picture: grey, expected: "496×460 gray+alpha @1, held"),
+        Row(stage: "rotate: { angle: -30 }", picture: grey, expected: "496×460 gray+alpha @1, held"),
         Row(stage: "rotate: { angle: 45, background: red }", picture: grey, expected: "495×495 rgb @1, held"),
         Row(stage: "rotate: { angle: 45, background: '#f008' }", expected: "495×495 rgb+alpha @1, held"),
         Row(stage: "flip: { axis: horizontal }", picture: retina, expected: "400×300 rgb @2, any size"),
@@ -130,29 +130,29 @@ struct StagePlanTests {
 
     static let painting = [
         Row(stage: "flatten", expected: "400×300 rgb @1, any size"),
-        Row(stage: "flatten: { background: red }", picture: grey, expected: "400×300 grey @1, any size"),
+        Row(stage: "flatten: { background: red }", picture: grey, expected: "400×300 gray @1, any size"),
         Row(stage: "flatten: { background: red }", picture: greyClear, expected: "400×300 rgb @1, any size"),
-        Row(stage: "flatten: { background: white }", picture: greyClear, expected: "400×300 grey @1, any size"),
-        Row(stage: "opacity: { alpha: 0.5 }", picture: grey, expected: "400×300 grey+alpha @1, any size"),
+        Row(stage: "flatten: { background: white }", picture: greyClear, expected: "400×300 gray @1, any size"),
+        Row(stage: "opacity: { alpha: 0.5 }", picture: grey, expected: "400×300 gray+alpha @1, any size"),
         Row(stage: "opacity: { alpha: 1 }", expected: "400×300 rgb @1, any size"),
-        Row(stage: "mask: { corner-radius: 12 }", picture: grey, scale: 2, expected: "400×300 grey+alpha @1, radius 24"),
+        Row(stage: "mask: { corner-radius: 12 }", picture: grey, scale: 2, expected: "400×300 gray+alpha @1, radius 24"),
         Row(stage: "mask: { corner-radius: 12.5% }", expected: "400×300 rgb+alpha @1, radius 37.5"),
         Row(stage: "mask: { corner-radius: 1000 }", expected: "400×300 rgb+alpha @1, radius 150"),
         Row(stage: "mask: { shape: circle }", expected: "400×300 rgb+alpha @1, radius 150"),
-        Row(stage: "sharpen", picture: grey, expected: "400×300 grey @1"),
+        Row(stage: "sharpen", picture: grey, expected: "400×300 gray @1"),
         Row(stage: "blur: { sigma: 4 }", picture: clear, expected: "400×300 rgb+alpha @1"),
-        Row(stage: "grayscale", picture: clear, expected: "400×300 grey+alpha @1, any size"),
-        Row(stage: "tint: { color: '#888' }", picture: greyClear, expected: "400×300 grey+alpha @1, any size"),
+        Row(stage: "grayscale", picture: clear, expected: "400×300 gray+alpha @1, any size"),
+        Row(stage: "tint: { color: '#888' }", picture: greyClear, expected: "400×300 gray+alpha @1, any size"),
         Row(stage: "tint: { color: red }", picture: grey, expected: "400×300 rgb @1, any size"),
         Row(stage: "tint: { color: '#ff000080' }", expected: "400×300 rgb+alpha @1, any size"),
         // With a profile of its own a grey picture stays grey: the colour is converted into it.
-        Row(stage: "tint: { color: red }", picture: ownGrey, expected: "400×300 grey @1, any size"),
+        Row(stage: "tint: { color: red }", picture: ownGrey, expected: "400×300 gray @1, any size"),
     ]
 
     static let overlay = [
         Row(stage: "overlay: { image: red.png }", expected: "400×300 rgb @1, overlay 64×32 at (168, 134)"),
         Row(stage: "overlay: { image: red.png }", picture: grey, scale: 2, expected: "400×300 rgb @1, overlay 128×64 at (136, 118)"),
-        Row(stage: "overlay: { image: mark@2x.png }", picture: grey, expected: "400×300 grey @1, overlay 32×16 at (184, 142)"),
+        Row(stage: "overlay: { image: mark@2x.png }", picture: grey, expected: "400×300 gray @1, overlay 32×16 at (184, 142)"),
         Row(stage: "overlay: { image: mark@2x.png }", scale: 3, expected: "400×300 rgb @1, overlay 96×48 at (152, 126)"),
         Row(
             stage: "overlay: { image: red.png, anchor: top-trailing, offset: { x: 8, y: 8 }, width: 32 }",
@@ -216,7 +216,7 @@ struct StagePlanTests {
         for colour in [ColourModel.cmyk, .lab] {
             let failure = failure(stage, PictureInfo(size: PixelSize(400, 300), colour: colour, keepsProfile: true))
             let name = type(of: stage).name
-            let words = "'\(name)' draws, which cannot be done in \(colour.rawValue) colours; remove 'profile: keep'"
+            let words = "'\(name)' draws, which cannot be done in \(colour.rawValue) colors; remove 'profile: keep'"
             #expect(failure == Failure(.unsupportedColour, stage: name, words))
         }
     }

@@ -25,10 +25,10 @@ struct SaveSettingsTests {
     func `colours of PNG count only with a palette`() throws {
         func colours(_ save: String) throws -> Int? {
             guard case .png(let options)? = try pipeline(onePipeline([], save: save)).renditions.first?.save.encoding else { return -1 }
-            return options.paletteColours
+            return options.paletteColors
         }
         #expect(try colours("{ format: png }") == nil)
         #expect(try colours("{ format: png, palette: true }") == 256)
-        #expect(try colours("{ format: png, palette: true, colours: 16 }") == 16)
+        #expect(try colours("{ format: png, palette: true, colors: 16 }") == 16)
     }
 }

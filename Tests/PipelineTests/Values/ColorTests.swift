@@ -26,15 +26,15 @@ struct ColorTests {
     func `what is not a colour brings the nearest name`() {
         let (color, log) = read(Color.self, "organge")
         #expect(color == nil)
-        let words = "expected a colour such as white, transparent, #f80, #ff8800 or #ff880080, found 'organge'; did you mean 'orange'?"
+        let words = "expected a color such as white, transparent, #f80, #ff8800 or #ff880080, found 'organge'; did you mean 'orange'?"
         #expect(log.problems.map(\.message) == [words])
     }
 
     @Test(arguments: ["", "~", "null"])
     func `nothing where a colour should stand hints at the missing quotes`(text: String) {
         let words =
-            "expected a colour such as white, transparent, #f80, #ff8800 or #ff880080, found nothing; "
-            + "a colour with # needs quotes: '#ff8800'"
+            "expected a color such as white, transparent, #f80, #ff8800 or #ff880080, found nothing; "
+            + "a color with # needs quotes: '#ff8800'"
         #expect(read(Color.self, text).log.problems.map(\.message) == [words])
     }
 

@@ -17,6 +17,16 @@ struct HEIFItems {
         return size
     }
 
+    /// Whether the primary item is to be turned, mirrored or cropped after decoding.
+    static func turnsOrCrops(in source: ByteSource) throws(StructureError) -> Bool {
+        let items = HEIFItems(source: source, meta: try ISOBoxes.first("meta", in: source).fullContent())
+        let container = try ISOBoxes.first("iprp", in: source, items.meta).content
+        let properties = try items.properties(in: container)
+        return try items.propertyIndices(of: items.primaryItem(), in: container).contains { index in
+            properties.indices.contains(index - 1) && ["irot", "imir", "clap"].contains(properties[index - 1].type)
+        }
+    }
+
     private func primaryItem() throws(StructureError) -> Int {
         var reader = ForwardReader(source, in: try ISOBoxes.first("pitm", in: source, meta).content)
         let version = try reader.byte()

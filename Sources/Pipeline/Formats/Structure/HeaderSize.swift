@@ -20,8 +20,3 @@ extension SourceFormat {
         }
     }
 }
-
-/// Whether a JPEG is lossless or hierarchical, which decoders do not read although it is undamaged.
-package func isRareJPEG(_ bytes: ByteSource) -> Bool {
-    (try? JPEGMarkers.hasUsualProcess(in: bytes)) == false
-}

@@ -16,13 +16,17 @@ struct JPEGMarkers {
         segmentEnd = reader.position
     }
 
-    /// Whether the picture is coded by a process that decoders read: baseline, extended or progressive, by Huffman or arithmetic codes.
-    /// Lossless and hierarchical JPEG, which medicine uses, are none of these.
-    static func hasUsualProcess(in source: ByteSource) throws(StructureError) -> Bool {
+    /// What decoders do not read: they know the processes baseline, extended and progressive, by Huffman or arithmetic codes, of 8 bits.
+    /// Medicine uses lossless and hierarchical JPEG, and 12 bits.
+    static func unsupportedFeature(in source: ByteSource) throws(StructureError) -> String? {
         var markers = try JPEGMarkers(of: source)
         while true {
             let code = try markers.next()
-            if isStartOfFrame(code) { return [0xC0, 0xC1, 0xC2, 0xC9, 0xCA].contains(code) }
+            if isStartOfFrame(code) {
+                guard [0xC0, 0xC1, 0xC2, 0xC9, 0xCA].contains(code) else { return "a lossless or hierarchical JPEG" }
+                let bits = try markers.reader.byte()
+                return bits == 8 ? nil : "a JPEG of \(bits) bits a sample"
+            }
             if code == startOfScan || code == endOfImage { throw .malformed }
         }
     }

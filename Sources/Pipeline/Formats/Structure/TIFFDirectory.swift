@@ -40,10 +40,12 @@ struct TIFFDirectory {
 enum TIFFTag: Int {
     case imageWidth = 256
     case imageLength = 257
+    case bitsPerSample = 258
     case compression = 259
     case photometricInterpretation = 262
     case stripOffsets = 273
     case stripByteCounts = 279
+    case planarConfiguration = 284
     case artist = 315
     case tileOffsets = 324
     case tileByteCounts = 325

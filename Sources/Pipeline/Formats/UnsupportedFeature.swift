@@ -1,0 +1,36 @@
+// What sound files may have that their decoders cannot read. Asked only after a decoder has called a file damaged.
+
+/// What a decoder does not read in a sound file, after "found"; nil if nothing such is known of the file.
+package func unsupportedFeature(of format: SourceFormat, in source: ByteSource) -> String? {
+    switch format {
+    case .jpeg: (try? JPEGMarkers.unsupportedFeature(in: source)) ?? nil
+    case .tiff: (try? tiffFeature(source)) ?? nil
+    case .heic, .avif: heifFeature(source)
+    case .png, .webp, .gif: nil
+    }
+}
+
+/// Of the first page. What libtiff has no codec for is not known here.
+private func tiffFeature(_ source: ByteSource) throws(StructureError) -> String? {
+    let layout = try TIFFLayout(of: source)
+    let fields = try TIFFDirectory(at: layout.firstDirectory(in: source), in: source, layout).fields
+    func first(_ tag: TIFFTag) throws(StructureError) -> Int? {
+        guard let field = fields[tag], field.count > 0 else { return nil }
+        var numbers = try field.numbers(in: source)
+        return try numbers.next()
+    }
+    let compression = try first(.compression) ?? 1
+    if compression == 6 { return "a TIFF with JPEG of the old kind inside" }
+    if let bits = try first(.bitsPerSample), ![1, 2, 4, 8, 16, 32, 64].contains(bits) { return "a TIFF of \(bits) bits a sample" }
+    // JPEG inside says by itself how many bits it has.
+    if fields[.tileOffsets] != nil, try first(.planarConfiguration) == 2 { return "a TIFF whose tiles hold one color each" }
+    return nil
+}
+
+private func heifFeature(_ source: ByteSource) -> String? {
+    // A still picture is an item in `meta`; a sequence is a track, as in a film.
+    let hasStill = (try? ISOBoxes.first("meta", in: source)) != nil
+    if !hasStill && (try? ISOBoxes.first("moov", in: source)) != nil { return "a sequence without a still picture" }
+    if (try? HEIFItems.turnsOrCrops(in: source)) == true { return "a picture that its container turns or crops" }
+    return nil
+}

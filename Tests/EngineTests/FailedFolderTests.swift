@@ -105,6 +105,9 @@ import Testing
         #expect(unlink(folder.path("failed/trip")) == 0)
         try folder.write("1", to: "failed/trip/1.png")
         try folder.write("1", to: "in/trip/1.png")
+        // As a copy, which has the time of its original.
+        let times = [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
+        for path in ["failed/trip/1.png", "in/trip/1.png"] { #expect(utimensat(AT_FDCWD, folder.path(path), times, 0) == 0) }
         #expect(throws: SystemError.self) {
             try failed.giveBack(BytePath("trip"), kept: kept("trip")) { _ in throw SystemError("write", code: ENOSPC) }
         }

@@ -47,13 +47,24 @@ import Testing
     func operations() async throws {
         let text = try Checkout.text("docs/operations.md")
         let drop = try WatchedFolder()
+        var settings: [String] = []
         for block in blocks("yaml", in: text) {
-            let name = try #require(block.split(separator: "\n").first { $0.hasPrefix("# ") && $0.hasSuffix(".yaml") }).dropFirst(2)
-            try drop.runner.folder.write(block, to: String(name))
+            if let name = block.split(separator: "\n").first(where: { $0.hasPrefix("# ") && $0.hasSuffix(".yaml") })?.dropFirst(2) {
+                try drop.runner.folder.write(block, to: String(name))
+            } else {
+                // A setting that goes into the mill file before it.
+                let mill = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
+                settings.append(mill + "\n" + block.replacingOccurrences(of: "/var/cache/imagemill", with: "cache"))
+            }
         }
         let commands = blocks("sh", in: text).flatMap { $0.split(separator: "\n").map(String.init) }.filter { !$0.contains("sudo") }
         #expect(commands.prefix(3) == ["mkdir drop", "imagemill check mill.yaml", "imagemill watch mill.yaml"])
         #expect(try await drop.runner.shell("mkdir drop && \(CommandRunner.executable) check mill.yaml").exit == 0)
+        for text in settings {
+            try drop.runner.folder.write(text, to: "settings.yaml")
+            let result = try await drop.runner.shell("\(CommandRunner.executable) check settings.yaml")
+            #expect(result.exit == 0, "\(text): \(result.errors)")
+        }
         let watch = try await drop.start()
         try await drop.drop("photo.jpg", into: "drop")
         try await drop.until("out/photo-page.jpg", "out/photo-thumb.webp", "out/photo.jpg.json", "state/done/drop/photo.jpg")

@@ -23,7 +23,7 @@ struct IntermediatesTests {
         ("crop: { width: 10, height: 10 }", []), ("rotate: { angle: 90 }", []), ("rotate: { angle: 20 }", ["478×419 in rgb with alpha"]),
         ("flatten", []),
         ("blur: { sigma: 4 }", []), ("blur: { sigma: 80 }", ["40×30 in rgb"]),
-        ("mask: { corner-radius: 5 }", ["400×300 in grey", "400×300 in grey"]),
+        ("mask: { corner-radius: 5 }", ["400×300 in gray", "400×300 in gray"]),
         ("mask: { image: red.png }", ["400×300 in rgb with alpha"]),
         ("tile: { width: 9, height: 9 }", ["400×300 in rgb"]),
         ("nine-slice: { width: 500, height: 600, cap-insets: { all: 5 } }", ["400×300 in rgb", "500×600 in rgb"]),
@@ -36,7 +36,7 @@ struct IntermediatesTests {
         ),
         (
             "composite: { layers: [ { source: true }, { color: '#888', width: 9, height: 8 } ] }",
-            ["400×300 in rgb with alpha", "9×8 in grey with alpha"]
+            ["400×300 in rgb with alpha", "9×8 in gray with alpha"]
         ),
         (
             "composite: { layers: [ { layers: [ { image: red.png } ], width: 30, height: 20 } ] }",

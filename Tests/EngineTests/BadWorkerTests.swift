@@ -39,7 +39,7 @@ import Testing
         while True:
             body, files = receive(us)
             if body.startswith(b'{"prepare"') and b"tiny.png" in body:
-                send(us, b'{"assets":{"_0":[{"size":{"width":0,"height":9},"pixelsPerPoint":0,"isGrey":false}]}}')
+                send(us, b'{"assets":{"_0":[{"size":{"width":0,"height":9},"pixelsPerPoint":0,"isGrey":false,"depth":"eight"}]}}')
                 continue
             if body.startswith(b'{"probe"'):
                 name = os.readlink("/proc/self/fd/%d" % files[0])

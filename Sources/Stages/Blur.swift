@@ -29,7 +29,7 @@ package struct Blur: Stage {
         var small = input.resized(to: Self.worked(input.size, sigma: sigma))
         // Premultiplied.
         if input.hasAlpha { small.depth = .float }
-        return Plan(output: input, sigma: sigma, intermediates: small.size == input.size ? [] : [small])
+        return Plan(output: input, sigma: sigma, intermediates: small.size == input.size ? [] : [small, small])
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

@@ -31,6 +31,7 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         MemoryCase(stages: "resize: { size: 5x9000! }", width: 9000, height: 5, kind: PictureKind(hasAlpha: true, isDeep: true)),
         MemoryCase(stages: "resize: { size: 50%, linear: true }", width: 4000, height: 3000, kind: PictureKind(hasAlpha: true)),
         MemoryCase(stages: "blur: { sigma: 60 }", width: 2500, height: 2000, kind: PictureKind(hasAlpha: true, isDeep: true)),
+        MemoryCase(stages: "blur: { sigma: 9 }", width: 2500, height: 2000, kind: PictureKind(hasAlpha: true)),
         MemoryCase(stages: "rotate: { angle: 33 }", width: 2500, height: 2000, kind: PictureKind(isDeep: true)),
         MemoryCase(stages: "mask: { corner-radius: 10% }", width: 3000, height: 2000),
         MemoryCase(
@@ -56,7 +57,7 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         // The encoders that hold the most, on what they hold the most for.
         MemoryCase(
             stages: "opacity: { alpha: 0.9 }", width: 1600, height: 1200, kind: PictureKind(hasAlpha: true, isDeep: true),
-            save: "{ format: webp, effort: 6 }"),
+            save: "{ format: webp, effort: 2 }"),
         MemoryCase(stages: "flatten", width: 1600, height: 1200, save: "{ format: webp, lossless: true }"),
         MemoryCase(
             stages: "opacity: { alpha: 0.9 }", width: 1600, height: 1200, kind: PictureKind(hasAlpha: true, isDeep: true),

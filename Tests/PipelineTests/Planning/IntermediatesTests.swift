@@ -22,7 +22,7 @@ struct IntermediatesTests {
         ("frame: { width: 50, height: 600, mode: aspect-fill, background: '#f008' }", ["800×600 in rgb"]),
         ("crop: { width: 10, height: 10 }", []), ("rotate: { angle: 90 }", []), ("rotate: { angle: 20 }", ["478×419 in rgb with alpha"]),
         ("flatten", []),
-        ("blur: { sigma: 4 }", []), ("blur: { sigma: 80 }", ["40×30 in rgb"]),
+        ("blur: { sigma: 4 }", []), ("blur: { sigma: 80 }", ["40×30 in rgb", "40×30 in rgb"]),
         ("mask: { corner-radius: 5 }", ["400×300 in gray", "400×300 in gray"]),
         ("mask: { image: red.png }", ["400×300 in rgb with alpha"]),
         ("tile: { width: 9, height: 9 }", ["400×300 in rgb"]),

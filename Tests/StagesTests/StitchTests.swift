@@ -202,18 +202,6 @@ import Vips
         #expect(failure?.failure.code == .emptyResult)
     }
 
-    @Test("Tall captures that nothing joins are looked at in time that grows with their height, not with its square")
-    func search() throws {
-        func seconds(_ height: Int) throws -> Double {
-            let captures = try [3, 4].map { try CaptureRows(Self.photo(width: 24, height: height, seed: $0)) }
-            let begin = ContinuousClock.now
-            #expect(alikeSeam(captures[0], captures[1]) == nil)
-            return (ContinuousClock.now - begin) / .seconds(1)
-        }
-        let (small, large) = (try seconds(400), try seconds(1600))
-        #expect(large < 9 * small, "\(small) s and \(large) s")
-    }
-
     @Test("White that two captures share says nothing")
     func white() throws {
         let ink = try TestPicture.solid([0, 0, 0], width: 20, height: 10)

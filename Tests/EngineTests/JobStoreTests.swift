@@ -493,27 +493,6 @@ import Testing
         #expect(taken.count == 200 && Set(taken).count == 200)
         #expect(try fixture.store.totals(inbox: "in").done == 200)
     }
-
-    @Test("With 100,000 jobs in a store, the last ones are taken as fast as the first", arguments: StoreKind.allCases)
-    func many(kind: StoreKind) throws {
-        let fixture = try JobStoreFixture(kind)
-        _ = try fixture.store.offer((0..<(kind == .memory ? 100_000 : 20_000)).map { fixture.new("folder/\($0).jpg") })
-        func time() throws -> Duration {
-            let start = ContinuousClock.now
-            for _ in 0..<60 {
-                let leases = try fixture.store.take(fixture.request(16))
-                try #require(leases.count == 16)
-                _ = try fixture.store.update(leases.map { JobUpdate($0, .published) })
-                _ = try fixture.store.update(leases.map { JobUpdate($0, .settled) })
-            }
-            return ContinuousClock.now - start
-        }
-        let first = try time()
-        // What was taken and not ended is in nobody's way.
-        for _ in 0..<900 { _ = try fixture.store.take(fixture.request(16)) }
-        let last = try time()
-        #expect(first < .seconds(10) && last < first * 3 + .milliseconds(500), "first \(first), last \(last)")
-    }
 }
 
 extension UpdateOutcome {

@@ -1,5 +1,6 @@
-import GRDB
 // B16: a ledger of years opens at once, takes jobs as fast as a new one, and shrinks when it is pruned.
+import GRDB
+import GRDBSQLite
 import Glibc
 import TestSupport
 import Testing
@@ -10,6 +11,8 @@ import Testing
 @Suite struct LedgerSizeTests {
     /// `make chaos` asks for the size of five years; the ordinary tests have a tenth of it.
     private let scale = getenv("IMAGEMILL_FULL_SIZE") == nil ? 10 : 1
+
+    private let ids = JobNames()
 
     private func fill(_ state: String) throws {
         let database = try DatabaseQueue(path: state + "/ledger.sqlite")
@@ -33,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("B16: a ledger with 1 million ended jobs and 3 million names opens within 2 s, takes jobs without slowing down, and shrinks")
+    @Test("B16: a ledger with 1 million ended jobs and 3 million names opens, takes jobs with as few steps as a new one, and shrinks")
     func large() throws {
         let folder = try TemporaryFolder()
         let state = BytePath(folder.path("state"))
@@ -43,25 +46,21 @@ import Testing
 
         let start = ContinuousClock.now
         let store = try open()
-        #expect(ContinuousClock.now - start < .seconds(2), "it opened in \(ContinuousClock.now - start)")
+        // Only at full size, which `make chaos` asks for: the ordinary tests measure no speed.
+        #expect(scale > 1 || ContinuousClock.now - start < .seconds(2), "it opened in \(ContinuousClock.now - start)")
 
-        let time = try takingTime(store)
-        let small = try JobStoreFixture(.sqlite)
-        let smallTime = try takingTime(small.store)
-        #expect(time < smallTime * 3 + .milliseconds(200), "a hundred jobs took \(time), in a small ledger \(smallTime)")
+        let new = try SQLiteJobStore(state: BytePath(folder.path("new")), policy: { _ in RetryPolicy(attempts: 3) }, clock: { 1000 })
+        let (steps, fewest) = (try stepsOfHundredJobs(store), try stepsOfHundredJobs(new))
+        #expect(fewest > 10_000 && steps < fewest * 5 / 4, "\(steps) steps, in a new ledger \(fewest)")
 
         let file = state.appending(BytePath("ledger.sqlite"))
         let before = try #require(try FileSystem.status(file)).bytes
-        var (rows, longest) = (0, Duration.zero)
-        while true {
-            let start = ContinuousClock.now
-            let removed = try store.prune(keeping: 1000)
-            longest = max(longest, ContinuousClock.now - start)
-            if removed == 0 { break }
+        var rows = 0
+        while case let removed = try store.prune(keeping: 1000), removed > 0 {
+            #expect(removed <= 2 * SQLiteJobStore.prunedAtOnce, "nobody waits for long")
             rows += removed
         }
         #expect(rows == 1_000_000 / scale + 100 - 2000)
-        #expect(longest < .seconds(2), "nobody waits for long: \(longest)")
         // The names of sources that are gone go in steps as well.
         var place: OwnedName?
         while case let names = try store.ownedNames(after: place, limit: 5000), let last = names.last {
@@ -70,29 +69,68 @@ import Testing
         }
         for _ in 0..<60 { _ = try store.prune(keeping: 1000) }
         try store.change { _ in }
-        _ = try store.offer([small.new("last")])
+        _ = try store.offer([newJob("last")])
         try checkpoint(store)
         let after = try #require(try FileSystem.status(file)).bytes
         #expect(after < before / 10, "\(before) bytes became \(after)")
+    }
+
+    @Test("The last of 20,000 jobs are taken with as few steps as the first, also if many are taken and not ended")
+    func manyWaiting() throws {
+        let store = try JobStoreFixture(.sqlite)
+        _ = try store.store.offer((0..<20_000).map { store.new("folder/\($0).jpg") })
+        func steps() throws -> Int {
+            try stepsOf(#require(store.store as? SQLiteJobStore)) {
+                for _ in 0..<20 {
+                    let leases = try store.store.take(store.request(16))
+                    try #require(leases.count == 16)
+                    _ = try store.store.update(leases.map { JobUpdate($0, .published) })
+                    _ = try store.store.update(leases.map { JobUpdate($0, .settled) })
+                }
+            }
+        }
+        let first = try steps()
+        for _ in 0..<1100 { _ = try store.store.take(store.request(16)) }
+        let last = try steps()
+        #expect(first > 10_000 && last < first * 5 / 4, "first \(first), last \(last)")
     }
 
     private func checkpoint(_ store: SQLiteJobStore) throws {
         try store.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
     }
 
-    /// How long it takes to offer, take and end a hundred jobs, one after the other.
-    private func takingTime(_ store: any JobStore) throws -> Duration {
-        let ids = JobNames()
-        let start = ContinuousClock.now
-        for index in 0..<100 {
-            let new = NewJob(
-                id: ids.next(), inbox: "in", path: BytePath("new-\(index)"), observed: ObservedFile(device: 1, inode: 1, bytes: 1, modified: 1))
-            _ = try store.offer([new])
-            let request = TakeRequest(inbox: "in", limit: 1, lightBytes: 0, owner: "me", lease: 1000, recipe: "r")
-            let lease = try #require(try store.take(request).first)
-            _ = try store.update([JobUpdate(lease, .published)])
-            _ = try store.update([JobUpdate(lease, .settled)])
+    private func newJob(_ path: String) -> NewJob {
+        NewJob(
+            id: ids.next(), inbox: "in", path: BytePath(path), observed: ObservedFile(device: 1, inode: 1, bytes: 1, modified: 1))
+    }
+
+    private func stepsOfHundredJobs(_ store: SQLiteJobStore) throws -> Int {
+        try stepsOf(store) {
+            for index in 0..<100 {
+                _ = try store.offer([newJob("new-\(index)")])
+                let request = TakeRequest(inbox: "in", limit: 1, lightBytes: 0, owner: "me", lease: 1000, recipe: "r")
+                let lease = try #require(try store.take(request).first)
+                _ = try store.update([JobUpdate(lease, .published)])
+                _ = try store.update([JobUpdate(lease, .settled)])
+            }
         }
-        return ContinuousClock.now - start
+    }
+
+    /// How many instructions SQLite's virtual machine runs for what `body` asks of a store: a measure of its work that no busy machine changes.
+    private func stepsOf(_ store: SQLiteJobStore, _ body: () throws -> Void) throws -> Int {
+        let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+        count.initialize(to: 0)
+        defer { count.deallocate() }
+        try store.database.writeWithoutTransaction { database in
+            sqlite3_progress_handler(
+                database.sqliteConnection, 1,
+                { count in
+                    count!.assumingMemoryBound(to: Int.self).pointee += 1
+                    return 0
+                }, count)
+        }
+        try body()
+        try store.database.writeWithoutTransaction { sqlite3_progress_handler($0.sqliteConnection, 0, nil, nil) }
+        return count.pointee
     }
 }

@@ -36,7 +36,7 @@ import Testing
     func hangs() throws {
         let start = ContinuousClock.now
         #expect(try loss(shell("exec sleep 60"), seconds: 0.3) == .timedOut)
-        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(ContinuousClock.now - start < .seconds(40))
     }
 
     @Test("A cancellation kills a worker at once")
@@ -48,7 +48,7 @@ import Testing
         }
         let start = ContinuousClock.now
         #expect(try loss(shell("exec sleep 60"), cancellation) == .cancelled)
-        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(ContinuousClock.now - start < .seconds(40))
     }
 
     private func loss(_ command: WorkerCommand, _ cancellation: Cancellation) throws -> WorkerLoss? {
@@ -82,7 +82,7 @@ import Testing
             #expect(throws: isCancelled ? WorkerLoss.cancelled : .timedOut) {
                 try worker.ask(.prepare(message), files: [], withinSeconds: isCancelled ? 20 : 0.3, cancellation: cancellation)
             }
-            #expect(ContinuousClock.now - start < .seconds(5))
+            #expect(ContinuousClock.now - start < .seconds(40))
         }
     }
 
@@ -107,7 +107,7 @@ import Testing
         let loss = #expect(throws: WorkerLoss.self) {
             try worker.ask(.probe(.jpeg), files: [], withinSeconds: 2, cancellation: Cancellation(), members: access)
         }
-        #expect(ContinuousClock.now - start < .seconds(10))
+        #expect(ContinuousClock.now - start < .seconds(40))
         switch mostRequests {
         case 0: #expect(loss == .confused("it asked for a member that the set does not have") && opened == 0)
         case 1, 3: #expect(loss == .confused("it asked for more members than the set has") && opened == mostRequests)

@@ -72,7 +72,7 @@ struct CacheIndex: Sendable {
                 """)
     }
 
-    /// Counts the entries that are ready, so that nobody has to go through all of them.
+    /// Keeps the number of ready entries, so that no query has to count them.
     private static func countRenditions(_ database: Database) throws {
         try database.execute(
             sql: """

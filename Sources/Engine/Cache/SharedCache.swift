@@ -12,7 +12,7 @@ package final class SharedCache: Sendable {
     /// Held by whoever opens it, which waits for the file system.
     private let opening = Mutex(())
 
-    /// The bound if nobody says otherwise.
+    /// The default bound.
     package static let usualBound = 1 << 30
 
     private struct State {

@@ -33,7 +33,7 @@ package struct LoadedMill: Sendable {
         package var ignored: IgnoredNames { IgnoredNames(settings.ignore) }
     }
 
-    /// Where renditions are kept for all inboxes.
+    /// The cache that all inboxes share.
     package struct Cache: Sendable {
         package let folder: BytePath
         /// Nil for the usual bound.

@@ -13,7 +13,7 @@ package struct SourceFile: Sendable {
     package let relative: BytePath
     /// The pictures of a set in natural order; nil for a single picture.
     package let members: [SourceFile]?
-    /// What a plan says of the file, which must still be true when it is opened; nil if nothing is known of it.
+    /// The size and time that the file must still have when it is opened, from a shard's list; nil if any will do.
     package let planned: Fingerprint.File?
     /// Why it cannot be processed, if that is known before it is opened.
     package let problem: Failure?

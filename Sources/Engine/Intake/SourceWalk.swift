@@ -13,7 +13,7 @@ package struct FoundSources: Sendable {
 /// Finds sources. Each root is opened once, as the user named it; below it, folders are opened without following links, now and later, so that a
 /// folder that is swapped for a link leads nowhere.
 ///
-/// What it keeps does not grow with the number of sources, but with that of names in one folder.
+/// Its memory grows with the number of names in one folder, not with the number of sources.
 package struct SourceWalk {
     /// Takes each source when it is found: a folder's own sources in natural order, before those of its sub-folders. False ends the walk.
     /// - Parameter folder: the open folder that the source, or the members of the set, are in; nil if it was not opened.

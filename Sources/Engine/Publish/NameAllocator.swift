@@ -20,7 +20,7 @@ package struct NameAllocator: Sendable {
     ///   - outbox: the outbox as the record knows it.
     ///   - isGone: whether nothing is at a source's place any more, so that its names are free.
     ///   - isSource: whether a name is that of a source of this run, which is never replaced.
-    ///   - ownsFolder: nobody else writes into the folder, so that whatever is there may be replaced.
+    ///   - ownsFolder: whether this is the folder's only writer, which may replace whatever is in it.
     package init(
         store: any NameStore, outbox: BytePath, folder: Outbox, policy: CollisionPolicy, isGone: @escaping @Sendable (_ owner: BytePath) -> Bool,
         isSource: @escaping @Sendable (_ name: BytePath) -> Bool = { _ in false }, ownsFolder: Bool = false

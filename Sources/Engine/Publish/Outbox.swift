@@ -7,7 +7,7 @@ import Synchronization
 package final class Outbox: Sendable {
     package let path: BytePath
     private let user: User
-    /// Where files are until they are published; nil if that is the folder that they are for.
+    /// The folder that keeps files until they are published; nil if they are kept in the output folder itself.
     private let staging: Directory?
     private let open = Mutex<[BytePath: Directory]>([:])
 

@@ -61,7 +61,7 @@ struct SourceMetadata {
         renditions.compactMap(lost) + (renditions.map(\.policy).contains(.copyright) ? removed : [])
     }
 
-    /// What is not kept although it should be, since libvips writes none of it in this format.
+    /// The metadata that the pipeline keeps and that libvips cannot write in this format.
     private func lost(_ rendition: RenditionPlan) -> Warning? {
         guard rendition.policy == .keep else { return nil }
         let kept =

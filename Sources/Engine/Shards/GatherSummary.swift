@@ -22,7 +22,7 @@ package struct GatherSummary: Encodable, Sendable {
         package let milliseconds: Int
     }
 
-    /// Of the whole plan.
+    /// All shards of the plan.
     package let sources: Int
     package let shards: Int
     package let tasks: Int

@@ -47,7 +47,7 @@ package struct OpenedPlan: Sendable {
         return pipeline
     }
 
-    /// Where a shard's list is.
+    /// The path of a shard's list of sources.
     func entry(of shard: Int) throws(PlanMismatch) -> ShardEntry {
         let line = index.bytes(at: shard * ShardEntry.lineBytes, count: ShardEntry.lineBytes)
         guard line.count == ShardEntry.lineBytes, let entry = ShardEntry(line: line) else {

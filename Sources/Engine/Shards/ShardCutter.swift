@@ -44,7 +44,7 @@ struct ShardCutter {
         return complete
     }
 
-    /// What is left when there are no more sources.
+    /// The last shards, after the last source.
     mutating func finish() -> [ShardBlock] {
         let complete = [endFolder(), shard.sources > 0 ? take() : nil].compactMap { $0 }
         return complete

@@ -1,4 +1,4 @@
-// Gathers what becomes of a shard's sources, and gives the shard up when its surroundings break.
+// Collects the results of a shard's sources, and gives the shard up when its environment breaks.
 import Pipeline
 import Synchronization
 

@@ -100,7 +100,7 @@ final class WorkerStarter: Sendable {
         return process
     }
 
-    /// Words that another thread reads while this one waits for it.
+    /// Arguments for another thread. Unchecked: that thread only reads them, and this one waits for it before it frees them.
     private struct Borrowed: @unchecked Sendable {
         let pointers: [UnsafeMutablePointer<CChar>?]
 

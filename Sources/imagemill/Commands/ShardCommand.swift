@@ -114,7 +114,7 @@ struct ShardCommand: RenderingCommand {
     }
 }
 
-/// Passes something that one thread made to the next, which alone uses it from then on.
+/// A value on its way from the thread that made it to another one. Unchecked: the first thread never touches it again.
 private struct Sent<Value>: @unchecked Sendable {
     let value: Value
 

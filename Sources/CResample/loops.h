@@ -58,13 +58,15 @@ TARGET static void NAME(narrow)(CResampleRow row, float *in, void *out)
         floats8 value = load(in + i) + 0.5f;
         value = __builtin_elementwise_min(__builtin_elementwise_max(value, zero), top);
         ints8 whole = __builtin_convertvector(value, ints8);
-        size_t left = count - i < 8 ? count - i : 8;
+        // The last numbers may be fewer than a vector holds, and what follows them is not ours.
         if (row.format == CRESAMPLE_UCHAR) {
             bytes8 bytes = __builtin_convertvector(whole, bytes8);
-            memcpy((uint8_t *) out + i, &bytes, left);
+            if (i + 8 <= count) *(bytes8 *) ((uint8_t *) out + i) = bytes;
+            else memcpy((uint8_t *) out + i, &bytes, count - i);
         } else {
             shorts8 shorts = __builtin_convertvector(whole, shorts8);
-            memcpy((uint16_t *) out + i, &shorts, left * sizeof(uint16_t));
+            if (i + 8 <= count) *(shorts8 *) ((uint16_t *) out + i) = shorts;
+            else memcpy((uint16_t *) out + i, &shorts, (count - i) * sizeof(uint16_t));
         }
     }
 }

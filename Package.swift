@@ -51,7 +51,8 @@ let package = Package(
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "Stages"], swiftSettings: settings),
         .testTarget(name: "StagesTests", dependencies: ["Stages", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "EngineTests", dependencies: ["Engine", "TestSupport", .product(name: "GRDBSQLite", package: "GRDB.swift")], swiftSettings: settings),
+            name: "EngineTests", dependencies: ["Engine", "TestSupport", .product(name: "GRDBSQLite", package: "GRDB.swift")], swiftSettings: settings
+        ),
         .testTarget(name: "imagemillTests", dependencies: ["imagemill", "Engine", "TestSupport"], swiftSettings: settings),
     ]
 )

@@ -156,8 +156,8 @@ import Vips
 
     @Test("What floats does not disturb captures that were compressed with losses either", arguments: [Floating.indicator, .button])
     private func floatingLossy(over: Floating) throws {
-        let page = try PixelGrid(Self.text(width: 200, height: 1200).gaussblur(sigma: 1).inMemory())
-        let tops = [0, 200, 390, 560]
+        let page = try PixelGrid(Self.text(width: 200, height: 900).gaussblur(sigma: 1).inMemory())
+        let tops = [0, 200, 390]
         let captures = try tops.enumerated().map { index, top in
             let clean = try TestPicture.make(width: 200, height: 400) { x, y in over.pixel(x, y, over: page[x, top + y].map { UInt8($0) }) }
             let noise = try Self.photo(width: 200, height: 400, seed: 20 + index).linear([0.012, 0.012, 0.012], [-1.5, -1.5, -1.5])
@@ -165,7 +165,7 @@ import Vips
         }
         let joined = try join("stitch: { overlap: auto }", captures)
         #expect(joined.plan.warnings.isEmpty, "\(joined.plan.warnings)")
-        #expect(joined.image.height == 960)
+        #expect(joined.image.height == 790)
         // Nothing black in the middle, where the page has no large black place.
         let pixels = try joined.pixels
         for top in tops.dropLast() {

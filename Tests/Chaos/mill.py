@@ -72,6 +72,8 @@ class Mill:
         # For each inbox, the drops of each set: the members that were there when it was complete.
         self.sets = {name: {} for name in self.names}
         self.set_count = 0
+        # A loss of power takes back which members of a set were rendered: then the whole set, or what is left of it, is kept.
+        self.loses_power = False
         self.process = None
         self.mounts = []
         Mill.all.append(self)
@@ -394,7 +396,8 @@ class Mill:
                     json.dump({quote(set): [[quote(path) for path in drop] for drop in drops] for set, drops in self.sets[name].items()}, file)
             words = [word for key, value in places.items() for word in ("--" + key, value)]
             found = subprocess.run(
-                [sys.executable, os.path.join(HERE, "invariants.py"), *words, *(["--settled"] if settled else [])], capture_output=True, text=True)
+                [sys.executable, os.path.join(HERE, "invariants.py"), *words, *(["--settled"] if settled else []),
+                 *(["--power-lost"] if self.loses_power else [])], capture_output=True, text=True)
             if found.returncode:
                 lines = (found.stdout + found.stderr).strip().splitlines()
                 more = ["and %d more" % (len(lines) - 10)] if len(lines) > 10 else []

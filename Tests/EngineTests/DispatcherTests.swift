@@ -51,7 +51,7 @@ import Testing
                     state.working[lane] = nil
                     return ()
                 }
-                _ = store.update(leases.map { JobUpdate($0, .published) })
+                _ = store.update(leases.map { JobUpdate($0, .published(damage: nil)) })
                 _ = store.update(leases.map { JobUpdate($0, .settled) })
                 dispatcher.free(lane)
             }

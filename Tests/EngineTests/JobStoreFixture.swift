@@ -64,7 +64,7 @@ final class JobStoreFixture: Sendable {
     /// Brings a source to its end.
     func end(_ path: String, failing failure: Failure? = nil, keeps: Bool = false, recipe: String = "r1") throws {
         guard let lease = try taken(path, keeps: keeps, recipe: recipe) else { return }
-        let event: JobEvent = failure.map { .attemptFailed($0, isFinal: true, now: now) } ?? .published
+        let event: JobEvent = failure.map { .attemptFailed($0, isFinal: true, now: now) } ?? .published(damage: nil)
         _ = try store.update([JobUpdate(lease, event)])
         _ = try store.update([JobUpdate(lease, .settled)])
     }

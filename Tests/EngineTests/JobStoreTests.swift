@@ -32,7 +32,7 @@ import Testing
         #expect(lease.effects == [.claim, .attempt])
         #expect(lease.job.progress.state == .running && lease.job.progress.attempts == 1 && lease.job.recipe == "r1")
         #expect(try fixture.store.job(lease.job.id) == lease.job)
-        let published = try fixture.store.update([JobUpdate(lease, .published)])
+        let published = try fixture.store.update([JobUpdate(lease, .published(damage: nil))])
         #expect(published == [.changed(JobProgress(.published, attempts: 1, notBefore: 1_000_000), [.settle])])
         #expect(try fixture.store.extend([lease], by: 1) == [lease], "its holder goes on with it")
         fixture.now += 5
@@ -57,7 +57,7 @@ import Testing
             #expect(outcome == [.changed(progress, [.retry(after: delay)])])
             #expect(try fixture.store.nextDue(inbox: "in", owner: "two") == due)
             #expect(try fixture.store.openCount(inbox: "in") == (1, 1, 1_000_000))
-            #expect(try fixture.store.update([JobUpdate(lease, .published)]) == [.leaseLost], "a job that waits belongs to nobody")
+            #expect(try fixture.store.update([JobUpdate(lease, .published(damage: nil))]) == [.leaseLost], "a job that waits belongs to nobody")
             fixture.now = due - 1
             #expect(try fixture.store.take(fixture.request()).isEmpty)
             fixture.now = due
@@ -109,7 +109,7 @@ import Testing
     func obstructed(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let lease = try #require(try fixture.taken("a"))
-        _ = try fixture.store.update([JobUpdate(lease, .published)])
+        _ = try fixture.store.update([JobUpdate(lease, .published(damage: nil))])
         fixture.now += 10
         _ = try fixture.store.offer([fixture.new("b")])
         fixture.now += 10
@@ -147,7 +147,7 @@ import Testing
         #expect(lease.job.id == first.id && lease.job.observed.bytes == 99)
         #expect(try fixture.store.offer([fixture.new("a", bytes: 100)]) == [.busy])
         #expect(try fixture.store.job(first.id)?.observed.bytes == 99)
-        _ = try fixture.store.update([JobUpdate(lease, .published)])
+        _ = try fixture.store.update([JobUpdate(lease, .published(damage: nil))])
         #expect(try fixture.store.offer([fixture.new("a")]) == [.busy])
         _ = try fixture.store.update([JobUpdate(lease, .settled)])
         #expect(try fixture.store.offer([fixture.new("a")]) == [.added], "what has ended is no hindrance")
@@ -178,7 +178,7 @@ import Testing
         #expect(try fixture.store.offer([new]) == [.added])
         let lease = try #require(try fixture.store.take(fixture.request()).first)
         #expect(lease.effects == [.attempt])
-        _ = try fixture.store.update([JobUpdate(lease, .published)])
+        _ = try fixture.store.update([JobUpdate(lease, .published(damage: nil))])
         _ = try fixture.store.update([JobUpdate(lease, .settled)])
         let ended = try #require(try fixture.store.job(new.id))
         #expect(try fixture.store.recover([(ended, .spool)]).map(\.effects) == [[.adopt]])
@@ -260,10 +260,12 @@ import Testing
         let second = try #require(try fixture.store.take(fixture.request(owner: "two", recipe: "r2")).first)
         #expect(second.token != first.token && second.job.id == first.job.id)
         #expect(second.effects == [.claim, .attempt] && second.job.progress.attempts == 2 && second.job.recipe == "r2")
-        #expect(try fixture.store.update([JobUpdate(first, .published)]) == [.leaseLost])
+        #expect(try fixture.store.update([JobUpdate(first, .published(damage: nil))]) == [.leaseLost])
         #expect(try fixture.store.extend([first, second], by: 1000) == [second])
         #expect(try fixture.store.job(first.job.id) == second.job)
-        #expect(try fixture.store.update([JobUpdate(first, .published), JobUpdate(second, .published)]).map(\.progress?.state) == [nil, .published])
+        #expect(
+            try fixture.store.update([JobUpdate(first, .published(damage: nil)), JobUpdate(second, .published(damage: nil))]).map(\.progress?.state)
+                == [nil, .published])
     }
 
     @Test("A living holder keeps its jobs whatever the clock says", arguments: StoreKind.allCases)
@@ -275,7 +277,7 @@ import Testing
         #expect(try fixture.store.take(fixture.request(owner: "one")).isEmpty)
         #expect(try fixture.store.nextDue(inbox: "in", owner: "one") == nil)
         #expect(try fixture.store.nextDue(inbox: "in", owner: "two") != nil)
-        #expect(try fixture.store.update([JobUpdate(lease, .published)]).map(\.progress?.state) == [.published])
+        #expect(try fixture.store.update([JobUpdate(lease, .published(damage: nil))]).map(\.progress?.state) == [.published])
     }
 
     @Test("A lease that ran out still holds if nobody has taken the job", arguments: StoreKind.allCases)
@@ -287,7 +289,7 @@ import Testing
         fixture.now += 499
         #expect(try fixture.store.take(fixture.request(owner: "two")).isEmpty)
         fixture.now += 1
-        #expect(try fixture.store.update([JobUpdate(lease, .published)]).map(\.progress?.state) == [.published])
+        #expect(try fixture.store.update([JobUpdate(lease, .published(damage: nil))]).map(\.progress?.state) == [.published])
     }
 
     @Test("A holder that dies each time uses up the attempts", arguments: StoreKind.allCases)
@@ -315,7 +317,7 @@ import Testing
         #expect(orphans.map(\.path.text) == ["dead", "offered"])
         let outcomes = try fixture.store.recover([(orphans[0], .spool), (orphans[1], .nowhere)])
         #expect(outcomes == [.changed(JobProgress(.waiting, attempts: 1, notBefore: fixture.now), []), .changed(nil, [])])
-        #expect(try fixture.store.update([JobUpdate(dead, .published)]) == [.leaseLost])
+        #expect(try fixture.store.update([JobUpdate(dead, .published(damage: nil))]) == [.leaseLost])
         #expect(try fixture.store.take(fixture.request()).map(\.job.path.text) == ["dead"], "it need not run out")
         #expect(try fixture.store.extend([mine], by: 1) == [mine])
     }
@@ -336,7 +338,9 @@ import Testing
         let fixture = try JobStoreFixture(kind)
         let good = try #require(try fixture.taken("good", keeps: true, owner: "before", recipe: "old"))
         let bad = try #require(try fixture.taken("bad", owner: "before"))
-        _ = try fixture.store.update([JobUpdate(good, .published), JobUpdate(bad, .attemptFailed(failure, isFinal: true, now: fixture.now))])
+        _ = try fixture.store.update([
+            JobUpdate(good, .published(damage: nil)), JobUpdate(bad, .attemptFailed(failure, isFinal: true, now: fixture.now)),
+        ])
         let orphans = try fixture.store.orphans(inbox: "in", owner: "me")
         let outcomes = try fixture.store.recover(orphans.map { ($0, .nowhere) })
         #expect(outcomes.map(\.effects) == [[.countDone], [.countFailed, .completeNote]])
@@ -350,7 +354,7 @@ import Testing
     func recipe(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let lease = try #require(try fixture.taken("a", keeps: true, owner: "before", recipe: "old"))
-        _ = try fixture.store.update([JobUpdate(lease, .published)])
+        _ = try fixture.store.update([JobUpdate(lease, .published(damage: nil))])
         let orphan = try #require(try fixture.store.orphans(inbox: "in", owner: "me").first)
         _ = try fixture.store.recover([(orphan, .spool)])
         let settling = try #require(try fixture.store.take(fixture.request(recipe: "new")).first)
@@ -480,7 +484,7 @@ import Testing
                     try await onNewThread {
                         var taken: [String] = []
                         while case let leases = try fixture.store.take(fixture.request(7, owner: "\(thread)")), !leases.isEmpty {
-                            _ = try fixture.store.update(leases.map { JobUpdate($0, .published) })
+                            _ = try fixture.store.update(leases.map { JobUpdate($0, .published(damage: nil)) })
                             _ = try fixture.store.update(leases.map { JobUpdate($0, .settled) })
                             taken += leases.map(\.job.path.text)
                         }

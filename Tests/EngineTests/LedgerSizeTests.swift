@@ -83,7 +83,7 @@ import Testing
         func end(_ limit: Int) throws {
             let leases = try store.take(fixture.request(limit))
             try #require(leases.count == limit)
-            _ = try store.update(leases.map { JobUpdate($0, .published) })
+            _ = try store.update(leases.map { JobUpdate($0, .published(damage: nil)) })
             _ = try store.update(leases.map { JobUpdate($0, .settled) })
         }
         // Some are under way all the time.
@@ -109,7 +109,7 @@ import Testing
                 _ = try store.offer([newJob("new-\(index)")])
                 let request = TakeRequest(inbox: "in", limit: 1, lightBytes: 0, owner: "me", lease: 1000, recipe: "r")
                 let lease = try #require(try store.take(request).first)
-                _ = try store.update([JobUpdate(lease, .published)])
+                _ = try store.update([JobUpdate(lease, .published(damage: nil))])
                 _ = try store.update([JobUpdate(lease, .settled)])
             }
         }

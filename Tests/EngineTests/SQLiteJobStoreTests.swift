@@ -35,7 +35,7 @@ import Testing
     private func end(_ store: SQLiteJobStore, _ path: String, inbox: String = "in", keeps: Bool = false) throws {
         _ = try store.offer([new(path, inbox: inbox, keeps: keeps)])
         let lease = try #require(try take(store, inbox: inbox))
-        _ = try store.update([JobUpdate(lease, .published)])
+        _ = try store.update([JobUpdate(lease, .published(damage: nil))])
         _ = try store.update([JobUpdate(lease, .settled)])
     }
 

@@ -301,6 +301,38 @@ import Testing
         #expect(try spool.putBack(job, to: fixture.inbox)?.text == "trip" && fixture.list("in") == ["trip", "trip/1.png"])
     }
 
+    @Test(
+        "With `delete`, another start deletes of a set what the one before had opened, and keeps the rest", arguments: ["", "new", "changed", "torn"])
+    func deleteAfterRestart(what: String) throws {
+        for name in ["1.png", "more/2.png"] { try folder.write(name, to: "in/trip/" + name) }
+        let job = try fixture.claimed("trip", isSet: true)
+        _ = try fixture.open(job)
+        let set = "\(fixture.work)/\(job.id.text)/source/"
+        switch what {
+        case "new": try folder.write("3", to: set + "3.png")
+        case "changed": try folder.write("another", to: set + "more/2.png")
+        case "torn": try folder.write("{", to: "\(fixture.work)/\(job.id.text)/opened")
+        default: break
+        }
+        // As a start that has opened nothing.
+        spool.forget(job.id)
+        try fixture.settle(job, .delete)
+        let kept = ["": [], "new": ["trip/3.png"], "changed": ["trip/more/2.png"], "torn": ["trip/1.png", "trip/more/2.png"]]
+        #expect(try fixture.list(fixture.done).filter { $0.hasSuffix(".png") } == kept[what])
+        #expect(try fixture.list(fixture.work).isEmpty)
+    }
+
+    @Test("With `delete`, a member that could not be removed at once is removed by the next attempt")
+    func doomedAgain() throws {
+        try folder.write("1", to: "in/trip/1.png")
+        let job = try fixture.claimed("trip", isSet: true)
+        _ = try fixture.open(job)
+        let work = folder.path("\(fixture.work)/\(job.id.text)")
+        #expect(rename(work + "/source/1.png", work + "/doomed") == 0)
+        try fixture.settle(job, .delete)
+        #expect(try fixture.list(fixture.done).isEmpty && fixture.list(fixture.work).isEmpty)
+    }
+
     @Test("With `delete`, what was rendered is deleted; what was written to after it was opened is not")
     func delete() throws {
         try folder.write("abc", to: "in/a.jpg")

@@ -17,7 +17,8 @@ import Testing
         [
             ("taken", .taken), ("unclaimed", .unclaimed), ("unreached", .unreached), ("returned", .returned), ("interrupted", .interrupted),
             ("obstructed", .obstructed(failure, now: now)), ("attemptFailed", .attemptFailed(failure, isFinal: false, now: now)),
-            ("attemptFailed for good", .attemptFailed(failure, isFinal: true, now: now)), ("published", .published), ("settled", .settled),
+            ("attemptFailed for good", .attemptFailed(failure, isFinal: true, now: now)), ("published", .published(damage: nil)),
+            ("settled", .settled),
             ("found in spool", .found(.spool, now: now)), ("found in inbox", .found(.inbox, now: now)),
             ("found nowhere", .found(.nowhere, now: now)),
         ]
@@ -160,8 +161,18 @@ import Testing
 
     @Test("Success forgets why earlier attempts failed; the end of a failure keeps it")
     func failures() {
-        #expect(after(JobProgress(.running, attempts: 2, failure: failure), .published).progress == JobProgress(.published, attempts: 2))
+        #expect(after(JobProgress(.running, attempts: 2, failure: failure), .published(damage: nil)).progress == JobProgress(.published, attempts: 2))
         #expect(after(JobProgress(.rejected, attempts: 3, failure: failure), .settled).progress?.failure == failure)
+    }
+
+    @Test("What is wrong with the source of a published job is kept until its original has left the spool, over a restart too")
+    func damage() {
+        let published = after(JobProgress(.running, attempts: 1), .published(damage: failure)).progress
+        #expect(published == JobProgress(.published, attempts: 1, failure: failure))
+        for event in [JobEvent.taken, .interrupted, .obstructed(failure, now: now), .found(.spool, now: now)] {
+            #expect(published.flatMap { after($0, event).progress?.failure } == failure)
+        }
+        #expect(published.flatMap { after($0, .settled).progress } == JobProgress(.done, attempts: 1))
     }
 
     @Test("A start rejects what is used up, and does not believe a time beyond the longest delay")

@@ -6,7 +6,7 @@ import Vips
 
 @Suite struct DecoderMessageTests {
     /// A JPEG with bytes before its quantisation table, of which libjpeg says that they do not belong there.
-    private static func padded(_ bytes: [UInt8]) throws -> [UInt8] {
+    static func padded(_ bytes: [UInt8]) throws -> [UInt8] {
         let table = try #require((0..<bytes.count - 1).first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xDB })
         return bytes[..<table] + [0, 0, 0, 0] + bytes[table...]
     }

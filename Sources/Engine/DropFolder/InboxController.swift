@@ -40,8 +40,6 @@ final class InboxController: Sendable {
         let owner: BytePath
         /// The spool folders that hold its source. A reload may have changed the path of the inbox since.
         let folders: SpoolFolders
-        /// The decoder has warned.
-        var isDamaged = false
 
         init(_ job: Job, in folders: SpoolFolders) {
             offered = job.offered
@@ -279,12 +277,9 @@ extension InboxController: JobSite {
 
     func settle(_ job: Job, isDamaged: Bool) throws(SystemError) -> [BytePath] {
         let spool = try spool(of: job)
-        let (originals, wasDamaged) = state.withLock { state in
-            if isDamaged { state.open[job.id]?.isDamaged = true }
-            return (state.inbox.settings.originals, state.open[job.id]?.isDamaged ?? isDamaged)
-        }
+        let originals = state.withLock { $0.inbox.settings.originals }
         // What a rendition may lack is in the original alone.
-        let folders = try spool.settle(job, originals: wasDamaged && originals == .delete ? .move : originals)
+        let folders = try spool.settle(job, originals: isDamaged && originals == .delete ? .move : originals)
         remember(job, code: nil)
         return folders
     }

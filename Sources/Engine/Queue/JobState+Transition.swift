@@ -35,7 +35,7 @@ package func transition(
     case (.running, .attemptFailed(let failure, let isFinal, let now)):
         isFinal || isUsedUp ? progress.rejected(because: failure) : progress.retried(because: failure, now: now, policy)
 
-    case (.running, .published): (progress.changed(to: .published, failure: nil), [.settle])
+    case (.running, .published(let damage)): (progress.changed(to: .published, failure: damage), [.settle])
 
     case (.published, .settled): (progress.changed(to: .done, failure: nil), [.countDone])
     case (.rejected, .settled): (progress.changed(to: .failed, failure: progress.failure), [.countFailed])

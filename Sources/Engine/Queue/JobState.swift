@@ -34,7 +34,7 @@ package struct JobProgress: Equatable, Sendable {
     package var attempts: Int
     /// No attempt before this time, in milliseconds since 1970. It also decides the order.
     package var notBefore: Int
-    /// Why the last attempt failed.
+    /// Why the last attempt failed; of a published job, what is wrong with its source.
     package var failure: Failure?
 
     package init(_ state: JobState, attempts: Int = 0, notBefore: Int = 0, failure: Failure? = nil) {
@@ -70,7 +70,8 @@ package enum JobEvent: Equatable, Sendable {
     case obstructed(Failure, now: Int)
     /// An attempt has failed. `isFinal`: no other attempt can succeed.
     case attemptFailed(Failure, isFinal: Bool, now: Int)
-    case published
+    /// All renditions and the report are in place. `damage`: what the decoder found wrong with the source, so that its original is worth keeping.
+    case published(damage: Failure?)
     /// The original has left the spool: to `done/`, to `failed/`, deleted, or its copy removed.
     case settled
     /// A start has looked for the source of a job that an earlier one had begun.

@@ -21,7 +21,12 @@ struct Snapshot {
         try target.removeTree(Self.part)
         let folder = try root.folder(job.path.directory)
         if job.isSet { try copySet(folder.folder(job.path.lastComponent)) } else { try copyFile(folder) }
-        try target.rename(Self.part, to: target, as: Spool.source)
+        do throws(SystemError) {
+            try target.rename(Self.part, to: target, as: Spool.source)
+        } catch {
+            // On NFS an answer may be lost: then the rename is done, and its repetition finds nothing.
+            guard error.isAbsence, try target.status(Spool.source) != nil else { throw error }
+        }
         try target.sync()
     }
 

@@ -61,6 +61,8 @@ extension Spool {
             members.append(SourceFile(location: .below(folder, opened.path), identity: inbox.appending(relative), relative: relative))
         }
         noteOpened(files, of: job.id)
+        // If it cannot be written, the set is not deleted.
+        if !job.keepsOriginal { try? OpenedMembers(files).write(to: folder) }
         return SourceFile(
             location: .below(folder, Self.source), identity: inbox.appending(job.path), relative: job.path, members: members)
     }

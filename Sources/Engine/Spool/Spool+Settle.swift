@@ -6,7 +6,7 @@ extension Spool {
     /// Lets a source leave the spool after success: to `done/`, deleted, or, if its original stays in the inbox, the copy removed.
     ///
     /// Only what was rendered is deleted: files that were opened and are still what they were. What is left of a set goes to `done/`, and so does
-    /// a whole set that another start has rendered, of which it is not known what was opened.
+    /// a whole set of which it is not known what was opened.
     /// - Returns: the folders to sync for this to survive a loss of power.
     package func settle(_ job: Job, originals: OriginalPolicy) throws(SystemError) -> [BytePath] {
         try FaultPoint.pass(.beforeSourceCommit)
@@ -53,8 +53,17 @@ extension Spool {
     /// Removes the members that were rendered.
     /// - Returns: false if it is not known which ones were.
     private func removeMembers(of job: Job, in folder: Directory) throws(SystemError) -> Bool {
-        guard let opened = opened(job.id) else { return false }
-        if try folder.status(Self.doomed) != nil { try recover(Self.doomed, of: job.id, from: folder) }
+        var opened = opened(job.id)
+        if opened == nil { opened = try OpenedMembers.read(from: folder)?.files }
+        guard let opened else { return false }
+        if let doomed = try folder.status(Self.doomed) {
+            // An earlier attempt got no further.
+            if opened.values.contains(where: doomed.hasSameContent) {
+                try folder.remove(Self.doomed)
+            } else {
+                try recover(Self.doomed, of: job.id, from: folder)
+            }
+        }
         let set = try folder.folder(Self.source)
         for (member, status) in opened { try remove(member, status, of: set, job: folder) }
         // The mark that the set is complete has done its work.

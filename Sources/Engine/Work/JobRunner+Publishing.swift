@@ -34,7 +34,7 @@ extension JobRunner {
             case .failed(let error): fail(attempt, error.asOutputFailure, site)
             }
         }
-        let recorded = update(published.map { JobUpdate($0.lease, .published) }, site)
+        let recorded = update(published.map { JobUpdate($0.lease, .published(damage: $0.damage)) }, site)
         settle(published.filter { recorded.contains($0.job.id) }, site)
         return again
     }
@@ -81,10 +81,9 @@ extension JobRunner {
         for attempt in attempts {
             // Nothing in the spool is open any more when it is moved or removed: network file systems keep what is open.
             attempt.work.close()
-            let isDamaged = attempt.work.report.warnings.contains { $0.code == .sourceDamaged || $0.code == .sourceTruncated }
             do throws(SystemError) {
                 try FaultPoint.pass(.afterOutcomeRecord)
-                folders.formUnion(try site.settle(attempt.job, isDamaged: isDamaged))
+                folders.formUnion(try site.settle(attempt.job, isDamaged: attempt.damage != nil))
                 left.append(attempt)
             } catch {
                 obstruct(attempt, Pause(error, missing: .missingInbox), nil, site)
@@ -101,5 +100,14 @@ extension JobRunner {
             if !attempt.work.wasTaken { attempt.work.report.status = .done }
             site.happened(.done(attempt.work.report), to: attempt.job, files: attempt.files, source: attempt.work.sourceFingerprint)
         }
+    }
+}
+
+extension Attempt {
+    /// What is wrong with the source although its renditions could be made.
+    fileprivate var damage: Failure? {
+        if job.progress.state == .published { return job.progress.failure }
+        let warning = work.report.warnings.first { $0.code == .sourceDamaged || $0.code == .sourceTruncated }
+        return warning.map { Failure($0.code == .sourceTruncated ? .truncated : .corrupt, stage: "decode", $0.message) }
     }
 }

@@ -82,7 +82,7 @@ package protocol JobSite: AnyObject, Sendable {
     func surroundings(_ route: Route) -> PauseReason?
 
     /// Lets an original leave the spool after success.
-    /// - Parameter isDamaged: the decoder has warned, so that the original is not deleted. It is remembered for the case that this fails.
+    /// - Parameter isDamaged: the decoder has warned, so that the original is not deleted.
     /// - Returns: the folders to sync.
     func settle(_ job: Job, isDamaged: Bool) throws(SystemError) -> [BytePath]
     /// Moves a source to `failed/`.

@@ -93,6 +93,49 @@ import Testing
         #expect(drop.files("state/failed") == ["in/bad.jpg", "in/bad.jpg.error.json"] && drop.files("state/work").isEmpty)
     }
 
+    @Test("An original whose decoder warned is not deleted, also if it is put away by the next start", arguments: ["kill", "error:EIO"])
+    func damagedOriginal(trouble: String) async throws {
+        let drop = try WatchedFolder(inbox: "originals: delete")
+        let bytes = try DecoderMessageTests.padded(try await SamplePicture.jpeg.bytes)
+        try drop.drop("a.jpg", bytes)
+        if trouble == "kill" {
+            _ = try await drop.runner.shell("IMAGEMILL_FAULT=after-outcome-record:1:kill \"$IMAGEMILL\" watch mill.yaml")
+            #expect(drop.runner.exists("out/a.jpg.json") && drop.files("state/work").contains { $0.hasSuffix("/source") })
+        }
+        let watch = try await drop.start(variables: trouble == "kill" ? [] : ["IMAGEMILL_FAULT=before-source-commit:1:\(trouble)"])
+        try await drop.drop("sound.jpg")
+        try await drop.until("state/done/in/a.jpg", "out/sound.jpg.json")
+        try await drop.until("it is over") { try await drop.inbox()["in-progress"] as? Int == 0 }
+        #expect(try await drop.stop(watch).exit == 0)
+        #expect(try drop.runner.bytes("state/done/in/a.jpg") == bytes)
+        #expect(drop.files("state/done") == ["in/a.jpg"] && drop.files("state/work").isEmpty && drop.files("in").isEmpty)
+    }
+
+    @Test("An inbox that is given another name while a job is under way finishes that job once, and the next under its new name")
+    func renamedMeanwhile() async throws {
+        func mill(_ name: String) -> String {
+            "state: state\ninboxes:\n  - { name: \(name), path: in, outbox: out, pipeline: p.yaml, settle: 200ms }\n"
+        }
+        let drop = try WatchedFolder(mill: mill("one"))
+        let watch = try await drop.start(variables: ["IMAGEMILL_FAULT=after-decode:1:sleep:2000"])
+        try await drop.drop("a.jpg")
+        try await drop.until("it is under way") { try await drop.inbox()["in-progress"] as? Int == 1 }
+        try drop.runner.folder.write(mill("two"), to: "mill.yaml")
+        #expect(try await drop.runner.run("reload", "--state", "state").exit == 0)
+        try await drop.drop("b.jpg")
+        try await drop.until("out/a.jpg.json", "out/b.jpg.json")
+        var inboxes: [[String: Any]] = []
+        try await drop.until("it is over: \(inboxes)", withinSeconds: 15) {
+            inboxes = try await drop.status()["inboxes"] as? [[String: Any]] ?? []
+            return inboxes.count == 1 && inboxes[0]["in-progress"] as? Int == 0
+        }
+        #expect(try await drop.stop(watch).exit == 0)
+        #expect(drop.files("out") == ["a.jpg.json", "a.webp", "b.jpg.json", "b.webp"])
+        #expect(drop.files("state/done").map { $0.split(separator: "/").last } == ["a.jpg", "b.jpg"])
+        #expect(drop.files("state/work").isEmpty && drop.files("state/failed").isEmpty && drop.files("in").isEmpty)
+        #expect(watch.errorsSoFar.components(separatedBy: "info: done").count == 3, "\(watch.errorsSoFar)")
+    }
+
     @Test("Two inboxes that change names each take up their own jobs")
     func changedNames() async throws {
         func mill(_ first: String, _ second: String) -> String {

@@ -16,6 +16,8 @@ MANDIR ?= $(PREFIX)/share/man/man1
 SYSTEMDDIR ?= $(PREFIX)/lib
 BINARY ?= .build/release/imagemill
 STRIP ?= strip
+# Of `make test-cluster`.
+ICONS ?= 20000
 
 help: ## Lists the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,13 +89,15 @@ chaos: build ## Breaks runs and drop folders in every way there is, about an hou
 memory: deps ## Holds the predicted memory against the measured peak for all stages, kinds, shapes and formats; some minutes.
 	IMAGEMILL_MEMORY=1 $(SWIFT) test --no-parallel --filter MemoryBoundTests
 
-test-cluster: build ## Runs batches on a real Slurm on this machine: a controller and four nodes. See docs/clusters.md
+test-cluster: ## Runs batches of ICONS on a real Slurm on this machine: a controller and four nodes. See docs/clusters.md
+	@test "$(BINARY)" != .build/release/imagemill || $(MAKE) --no-print-directory build
 	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="slurm-wlm munge parallel qemu-user-static python3-venv"
 	@test -d .build/cluster || python3 -m venv .build/cluster
 	@.build/cluster/bin/pip install --quiet --disable-pip-version-check -r Tests/Cluster/requirements.txt
-	.build/cluster/bin/python Tests/Cluster/deploy-files
-	Tests/Cluster/processors --imagemill .build/release/imagemill
-	Tests/Cluster/run --imagemill .build/release/imagemill
+	@# A script that cannot do its work here ends with 77, after it has said that it was skipped.
+	.build/cluster/bin/python Tests/Cluster/deploy-files || [ $$? = 77 ]
+	Tests/Cluster/processors --imagemill "$(BINARY)" || [ $$? = 77 ]
+	Tests/Cluster/run --imagemill "$(BINARY)" --icons $(ICONS) || [ $$? = 77 ]
 
 sanitize: deps ## Runs the tests of the engine under the thread sanitizer.
 	@# Without those that start workers: these live under a limit of address space, and the sanitizer needs more than any.

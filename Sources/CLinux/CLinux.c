@@ -311,6 +311,15 @@ static void start_when_asked(Start *start)
     }
 }
 
+pid_t clinux_fork_program(int socket, int errors, const char *executable, char *const *arguments, char *const *environment)
+{
+    pid_t process = fork();
+    if (process != 0) return process;
+    reset_signals();
+    Start start = {executable, arguments, environment, socket, errors, 0};
+    return execute(&start);
+}
+
 pid_t clinux_fork_starter(int socket, const char *executable, char *const *arguments, char *const *environment)
 {
     pid_t process = fork();

@@ -55,7 +55,7 @@ class Slurm:
         self.daemons = []
         self.environment = dict(os.environ, SLURM_CONF=f"{folder}/slurm.conf")
 
-    def __enter__(self):
+    def start(self):
         munge = f"{self.folder}/munge"
         for name in ["state", "spool", "log", "munge"]:
             os.makedirs(f"{self.folder}/{name}", exist_ok=True)
@@ -79,7 +79,7 @@ class Slurm:
             self.node = {f"n{i}": self._start(["slurmd", "-D", "-f", configuration, "-N", f"n{i}"]) for i in range(1, self.nodes + 1)}
             self._until(lambda: self._idle() == self.nodes, "the nodes do not come up")
         except BaseException:
-            self.__exit__()
+            self.close()
             raise
         return self
 
@@ -147,7 +147,7 @@ class Slurm:
                 pass
         return found
 
-    def __exit__(self, *_):
+    def close(self):
         for daemon in reversed(self.daemons):
             if daemon.poll() is None:
                 daemon.send_signal(signal.SIGCONT)

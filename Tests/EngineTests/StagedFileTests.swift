@@ -153,11 +153,22 @@ import Testing
         let writer = dup(file.file.descriptor)
         defer { close(writer) }
         if ready { try file.makeReady() }
-        #expect(try file.seal { _ in -1 })
+        #expect(try file.seal { _ in nil })
         #expect(pwrite(writer, "evil", 4, 0) == 4)
         try file.publish()
         #expect(try folder.text("a.webp") == "new")
         #expect(try folder.entries() == ["a.webp"])
+    }
+
+    @Test("A refused lease says nothing on a network file system: its server may give none, whoever writes")
+    func leases() {
+        let (ext4, nfs, fuse, cifs): (UInt32, UInt32, UInt32, UInt32) = (0xEF53, 0x6969, 0x6573_5546, 0xFF53_4D42)
+        for type in [ext4, nfs, fuse, cifs] {
+            #expect(OpenFile.hasWriter(lease: 1, fileSystem: type) == false)
+            #expect(OpenFile.hasWriter(lease: -1, fileSystem: type) == nil)
+        }
+        #expect([ext4, fuse].allSatisfy { OpenFile.hasWriter(lease: 0, fileSystem: $0) == true })
+        #expect([nfs, cifs].allSatisfy { OpenFile.hasWriter(lease: 0, fileSystem: $0) == nil })
     }
 
     @Test("What keeps a file from growing is found out with a block, which is taken back")

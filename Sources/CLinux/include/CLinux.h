@@ -94,6 +94,10 @@ int clinux_error_text(int code, char *buffer, size_t size);
 // environment. Returns 0 in the copy, its number in this process, and -1 where there is no copy.
 pid_t clinux_fork(int socket, int errors);
 
+// Copies this process, which may have several threads. The copy executes a program with `socket` as its standard input, `errors` as its error output
+// and nothing else open; it ends with 127 if it cannot.
+pid_t clinux_fork_program(int socket, int errors, const char *executable, char *const *arguments, char *const *environment);
+
 // Copies this process, which may have several threads. The copy starts a program, always the same with the same arguments and environment,
 // whenever it is sent one byte with two descriptors over the socket: the new process' standard input and error output. It answers with two ints: the
 // new process' number, or -1, and an errno, or 0. New processes are children of this one, also those that could not execute the program. The

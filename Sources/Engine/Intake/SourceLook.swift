@@ -1,5 +1,4 @@
 // A look at a source in an inbox: the system calls for the actions of `SourceTracker`. None of them waits, and no link is followed.
-import CLinux
 import Glibc
 import Pipeline
 
@@ -45,8 +44,7 @@ struct SourceLook {
 
     /// Examines a file that is open for reading.
     static func examine(_ file: OpenFile) throws(SystemError) -> Examination {
-        let writers = clinux_nobody_writes(file.descriptor)
-        let hasWriter: Bool? = writers < 0 ? nil : writers == 0
+        let hasWriter = file.hasWriter
         // The structure of a file that is still being written says nothing.
         if hasWriter == true { return Examination(hasWriter: true, structure: .unknown) }
         guard case .readable(let format) = guessFormat(file.bytes(at: 0, count: 4096)) else {

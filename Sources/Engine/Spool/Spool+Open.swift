@@ -1,5 +1,4 @@
 // Opening a claimed source so that nobody can change what the worker reads.
-import CLinux
 import Glibc
 package import Pipeline
 
@@ -89,7 +88,7 @@ extension Spool {
             let message = "the file has \(status.bytes) bytes; the limit is \(limits.maximumSourceBytes) (max-source-bytes)"
             throw Failure(.tooManyBytes, stage: "read", message)
         }
-        if status.links == 1 && clinux_nobody_writes(original.descriptor) == 1 { return (path, status) }
+        if status.links == 1 && original.hasWriter == false { return (path, status) }
         // Inodes are distinct within a job; a copy from an attempt before is replaced.
         let copies = try folder.makingFolder(Self.copies, mode: 0o700)
         let inode = BytePath(String(status.identity.inode))

@@ -15,4 +15,24 @@ package enum RemoteFileSystem {
 
     /// The name of a remote file system that holds a directory.
     package static func name(of directory: Directory) -> String? { name(ofType: clinux_file_system_type(directory.file.descriptor)) }
+
+    /// Whether a lease is for the file's server to give, which may refuse it whoever has the file open: NFS does if the server has given no
+    /// delegation, as for some time after its start. FUSE leaves leases to the kernel.
+    static func givesLeases(_ type: UInt32) -> Bool { names[type].map { $0 != "FUSE" } ?? false }
+}
+
+extension OpenFile {
+    /// Whether somebody has this file open for writing; nil if the system does not say.
+    package var hasWriter: Bool? { Self.hasWriter(lease: clinux_nobody_writes(descriptor), fileSystem: clinux_file_system_type(descriptor)) }
+
+    /// - Parameters:
+    ///   - lease: the answer of `clinux_nobody_writes`.
+    ///   - fileSystem: its number in statfs(2).
+    static func hasWriter(lease: CInt, fileSystem: UInt32) -> Bool? {
+        switch lease {
+        case 1: false
+        case 0: RemoteFileSystem.givesLeases(fileSystem) ? nil : true
+        default: nil
+        }
+    }
 }

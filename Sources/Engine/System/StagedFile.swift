@@ -83,18 +83,18 @@ package final class StagedFile {
     /// Ends the writing, by whomever: what is in the file now stays. A process that was given `file` may have kept it open.
     ///
     /// If the file system cannot tell whether somebody has the file open for writing, the content moves to a new file that nobody had.
-    /// - Parameter nobodyWrites: asks the system; answers as `clinux_nobody_writes`.
+    /// - Parameter hasWriter: asks the system; answers as `OpenFile.hasWriter`.
     /// - Returns: false if somebody still has it open for writing.
-    func seal(asking nobodyWrites: (CInt) -> CInt = clinux_nobody_writes) throws(SystemError) -> Bool {
+    func seal(asking hasWriter: (OpenFile) -> Bool? = { $0.hasWriter }) throws(SystemError) -> Bool {
         file = try file.reopened()
         let end = ContinuousClock.now + .seconds(Self.secondsForWriters)
         while true {
-            switch nobodyWrites(file.descriptor) {
-            case 1: return true
-            case 0:
+            switch hasWriter(file) {
+            case false: return true
+            case true:
                 guard .now < end else { return false }
                 usleep(1000)
-            default:
+            case nil:
                 try moveToNewFile()
                 return true
             }

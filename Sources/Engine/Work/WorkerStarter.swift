@@ -42,11 +42,20 @@ final class WorkerStarter: Sendable {
             do throws(SystemError) {
                 return try ask(connect(&connection), input, errors)
             } catch {
+                // Emulators of another processor cannot make the new process a child of this one.
+                if error.code == EINVAL { return try startHere(input, errors) }
                 connection = nil
                 // Somebody may have killed it.
                 guard [EPIPE, ECONNRESET].contains(error.code) else { throw error }
             }
             return try ask(connect(&connection), input, errors)
+        }
+    }
+
+    /// Starts a worker without the starter, from a copy of this process.
+    private func startHere(_ input: CInt, _ errors: CInt) throws(SystemError) -> pid_t {
+        try fork { [command] arguments, environment in
+            clinux_fork_program(input, errors, command.executable, arguments.pointers, environment.pointers)
         }
     }
 
@@ -74,23 +83,26 @@ final class WorkerStarter: Sendable {
             throw SystemError("make a socket for workers")
         }
         let (ours, theirs) = (OpenFile(owning: ends[0]), OpenFile(owning: ends[1]))
-        let arguments = (["imagemill"] + command.arguments).map { strdup($0) } + [nil]
-        let environment = Self.environment.map { strdup($0) } + [nil]
-        defer { (arguments + environment).forEach { free($0) } }
-        let made = Connection(ours, try fork(theirs, arguments, environment))
+        let socket = theirs.descriptor
+        let process = try fork { [command] arguments, environment in
+            clinux_fork_starter(socket, command.executable, arguments.pointers, environment.pointers)
+        }
+        withExtendedLifetime(theirs) {}
+        let made = Connection(ours, process)
         connection = made
         return made
     }
 
-    /// Makes the starter from a thread that never ends: workers die with the thread that is their parent, which is not to be one that has
-    /// asked for something.
-    private func fork(
-        _ socket: OpenFile, _ arguments: [UnsafeMutablePointer<CChar>?], _ environment: [UnsafeMutablePointer<CChar>?]
-    ) throws(SystemError) -> pid_t {
+    /// Makes a process from a thread that never ends: workers die with the thread that is their parent, which is not to be one that has asked for
+    /// something.
+    /// - Parameter make: copies this process; it is given the program's arguments and environment.
+    private func fork(_ make: @escaping @Sendable (_ arguments: Borrowed, _ environment: Borrowed) -> pid_t) throws(SystemError) -> pid_t {
+        let arguments = (["imagemill"] + command.arguments).map { strdup($0) } + [nil]
+        let environment = Self.environment.map { strdup($0) } + [nil]
+        defer { (arguments + environment).forEach { free($0) } }
         let forked = Monitor<(process: pid_t, error: CInt)?>(nil)
-        let (arguments, environment) = (Borrowed(arguments), Borrowed(environment))
-        runOnNewThread { [command] in
-            let process = clinux_fork_starter(socket.descriptor, command.executable, arguments.pointers, environment.pointers)
+        runOnNewThread { [arguments = Borrowed(arguments), environment = Borrowed(environment)] in
+            let process = make(arguments, environment)
             let error = errno
             forked.change { $0 = (process, error) }
             while true { pause() }

@@ -430,7 +430,10 @@ class Mill:
             stem, ending = (source, b"") if self.takes_sets else os.path.splitext(source)
             version = next(version for version in range(1, 1000) if (b"%s~%d%s" % (stem, version, ending) if version > 1 else source) not in wanted)
             wanted.add(b"%s~%d%s" % (stem, version, ending) if version > 1 else source)
-        if self.done() != wanted:
+        found = self.done()
+        if self.loses_power and self.takes_sets and self.originals == "delete":
+            found = {name for name in found if name not in sources and not name.startswith(b"recovered-")}
+        if found != wanted:
             raise Failed("in done/: %s, and should be %s; in failed/: %s" % (self.done(), wanted, self.failed()))
 
     def expect_failed(self, **codes):

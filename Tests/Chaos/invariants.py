@@ -188,7 +188,7 @@ class Checker:
         for extra, count in (+found).items():
             self.violated("more than was dropped: %d with SHA-256 %s" % (count, extra))
         for path in self.paths("done"):
-            if self.takes_sets and self.options.power_lost:
+            if self.options.power_lost:
                 continue
             if not self.takes_sets or re.sub(rb"^([^/]*)~\d+/", rb"\1/", path) in rendered:
                 self.violated("%r is in done/, but the inbox deletes its originals" % path)
@@ -317,7 +317,7 @@ def main():
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--originals", choices=["move", "keep", "delete"], default="move", help="the policy of the inbox")
     parser.add_argument("--sets", metavar="FILE", help="the sets that were dropped; without it, each file is a source")
-    parser.add_argument("--power-lost", action="store_true", help="what was rendered of a set may be unknown: then it is in done/")
+    parser.add_argument("--power-lost", action="store_true", help="what was rendered may be unknown: then it is in done/ whatever the policy")
     parser.add_argument("--settled", action="store_true", help="all work is over: nothing may be in inbox or work/")
     options = parser.parse_args()
     for program in ("vips", "vipsheader"):

@@ -72,7 +72,7 @@ class Mill:
         # For each inbox, the drops of each set: the members that were there when it was complete.
         self.sets = {name: {} for name in self.names}
         self.set_count = 0
-        # A loss of power takes back which members of a set were rendered: then the whole set, or what is left of it, is kept.
+        # A loss of power, or a state that is put down with other inodes, takes back what was rendered: then the original is kept.
         self.loses_power = False
         self.process = None
         self.mounts = []
@@ -431,7 +431,7 @@ class Mill:
             version = next(version for version in range(1, 1000) if (b"%s~%d%s" % (stem, version, ending) if version > 1 else source) not in wanted)
             wanted.add(b"%s~%d%s" % (stem, version, ending) if version > 1 else source)
         found = self.done()
-        if self.loses_power and self.takes_sets and self.originals == "delete":
+        if self.loses_power and self.originals == "delete":
             found = {name for name in found if name not in sources and not name.startswith(b"recovered-")}
         if found != wanted:
             raise Failed("in done/: %s, and should be %s; in failed/: %s" % (self.done(), wanted, self.failed()))

@@ -160,6 +160,15 @@ import Testing
         #expect(try folder.entries() == ["a.webp"])
     }
 
+    @Test("A file that an earlier, unanswered call has made under the temporary name is replaced")
+    func createdTwice() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("something longer", to: ".imagemill-t.part")
+        let file = try stage(folder, unnamed: false)
+        try file.publish()
+        #expect(try folder.entries() == ["a.webp"] && folder.text("a.webp") == "new")
+    }
+
     @Test("A refused lease says nothing on a network file system: its server may give none, whoever writes")
     func leases() {
         let (ext4, nfs, fuse, cifs): (UInt32, UInt32, UInt32, UInt32) = (0xEF53, 0x6969, 0x6573_5546, 0xFF53_4D42)

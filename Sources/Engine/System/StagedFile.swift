@@ -50,9 +50,15 @@ package final class StagedFile {
     }
 
     private static func named(_ name: BytePath, in folder: Directory, _ mode: mode_t, for destination: BytePath) throws(SystemError) -> OpenFile {
-        let descriptor = withPath(name) { clinux_openat(folder.file.descriptor, $0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode) }
-        guard descriptor >= 0 else { throw SystemError("write '\(destination.printable)'") }
-        return OpenFile(owning: descriptor)
+        var code: CInt = EEXIST
+        for _ in 0..<2 where code == EEXIST {
+            let descriptor = withPath(name) { clinux_openat(folder.file.descriptor, $0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode) }
+            if descriptor >= 0 { return OpenFile(owning: descriptor) }
+            code = errno
+            // Nobody else uses this name: on NFS an answer was lost, and the call was repeated.
+            if code == EEXIST { try? folder.remove(name) }
+        }
+        throw SystemError("write '\(destination.printable)'", code: code)
     }
 
     /// The permissions of a folder that is made for a file with these: folders for what is its owner's alone are too.
@@ -104,7 +110,11 @@ package final class StagedFile {
     private func moveToNewFile() throws(SystemError) {
         let new: OpenFile
         if hasTemporaryName {
-            try staging.remove(temporaryName)
+            do throws(SystemError) {
+                try staging.remove(temporaryName)
+            } catch {
+                guard error.isAbsence else { throw error }
+            }
             new = try Self.named(temporaryName, in: staging, mode, for: destination)
         } else {
             let descriptor = clinux_open_unnamed(staging.file.descriptor, mode)

@@ -254,7 +254,8 @@ struct RunCommand: RenderingCommand {
 /// Each worker needs a socket, and an open source, asset and renditions; without them every source would fail with `io-error`.
 func refuseTooFewDescriptors(workers: Int, renditions: Int) throws {
     let limit = Machine.raiseDescriptorLimit()
-    let needed = 16 + workers * (6 + renditions)
+    // Databases, the terminal, folders on the way, and a worker that is replaced: 26 in all were seen with two workers, and once 38.
+    let needed = 32 + workers * (6 + renditions)
     guard (1..<needed).contains(limit) else { return }
     printError("imagemill: only \(limit) files may be open at once, and this run needs \(needed); raise the limit (ulimit -n), or use fewer --jobs")
     throw ExitStatus.tryAgain

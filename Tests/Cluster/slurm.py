@@ -91,7 +91,7 @@ class Slurm:
         return daemon
 
     @staticmethod
-    def _until(condition, complaint, seconds=30):
+    def _until(condition, complaint, seconds=90):
         end = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > end:

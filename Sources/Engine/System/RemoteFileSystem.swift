@@ -16,13 +16,13 @@ package enum RemoteFileSystem {
     /// The name of a remote file system that holds a directory.
     package static func name(of directory: Directory) -> String? { name(ofType: clinux_file_system_type(directory.file.descriptor)) }
 
-    /// Whether a lease is for the file's server to give, which may refuse it whoever has the file open: NFS does if the server has given no
-    /// delegation, as for some time after its start. FUSE leaves leases to the kernel.
+    /// Whether the file's server decides about leases. It may refuse one although nobody writes: NFS refuses without a delegation, for example
+    /// shortly after the server has started. FUSE leaves leases to the kernel.
     static func givesLeases(_ type: UInt32) -> Bool { names[type].map { $0 != "FUSE" } ?? false }
 }
 
 extension OpenFile {
-    /// Whether somebody has this file open for writing; nil if the system does not say.
+    /// True if any process has this file open for writing, nil if the system cannot tell.
     package var hasWriter: Bool? { Self.hasWriter(lease: clinux_nobody_writes(descriptor), fileSystem: clinux_file_system_type(descriptor)) }
 
     /// - Parameters:

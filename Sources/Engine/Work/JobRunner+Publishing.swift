@@ -104,7 +104,7 @@ extension JobRunner {
 }
 
 extension Attempt {
-    /// What is wrong with the source although its renditions could be made.
+    /// The damage that the decoder reported in a source that it could still decode; nil if there is none.
     fileprivate var damage: Failure? {
         if job.progress.state == .published { return job.progress.failure }
         let warning = work.report.warnings.first { $0.code == .sourceDamaged || $0.code == .sourceTruncated }

@@ -125,7 +125,7 @@ import Testing
         try await drop.drop("b.jpg")
         try await drop.until("out/a.jpg.json", "out/b.jpg.json")
         var inboxes: [[String: Any]] = []
-        try await drop.until("it is over: \(inboxes)", withinSeconds: 15) {
+        try await drop.until("it is over: \(inboxes)") {
             inboxes = try await drop.status()["inboxes"] as? [[String: Any]] ?? []
             return inboxes.count == 1 && inboxes[0]["in-progress"] as? Int == 0
         }

@@ -23,7 +23,7 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
-        .target(name: "CLinux"),
+        .target(name: "CLinux", linkerSettings: [.linkedLibrary("seccomp")]),
         .target(name: "CResample"),
         .target(name: "Vips", dependencies: ["CResample", "CVips"], swiftSettings: settings),
         .target(name: "Pipeline", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: settings),

@@ -138,22 +138,12 @@ int clinux_bind_to_parent(void)
 
 int clinux_refuse_inspection(void) { return prctl(PR_SET_DUMPABLE, 0); }
 
-static int soft_limit(__rlimit_resource_t resource, uint64_t value)
-{
-    struct rlimit both;
-    if (getrlimit(resource, &both) != 0) return -1;
-    both.rlim_cur = value < both.rlim_max ? value : both.rlim_max;
-    return setrlimit(resource, &both);
-}
-
 int clinux_forbid_core(void)
 {
     struct rlimit none = {0, 0};
     return setrlimit(RLIMIT_CORE, &none);
 }
 
-int clinux_limit_file_size(uint64_t bytes) { return soft_limit(RLIMIT_FSIZE, bytes); }
-int clinux_limit_address_space(uint64_t bytes) { return soft_limit(RLIMIT_AS, bytes); }
 
 uint64_t clinux_raise_descriptor_limit(uint64_t most)
 {
@@ -171,13 +161,10 @@ uint64_t clinux_peak_memory(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t) usage.ru_maxrss * 1024 : 0;
 }
 
-uint64_t clinux_resident_memory(void)
+uint64_t clinux_resident_memory(int statm)
 {
     char text[128];
-    int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (file < 0) return 0;
-    ssize_t size = read(file, text, sizeof text - 1);
-    close(file);
+    ssize_t size = pread(statm, text, sizeof text - 1, 0);
     if (size <= 0) return 0;
     text[size] = 0;
     unsigned long pages = 0;

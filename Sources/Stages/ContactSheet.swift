@@ -25,6 +25,8 @@ package struct ContactSheet: SetStage {
         if !background.isOpaque { p.problem(at: "background", "'contact-sheet' needs an opaque 'background'") }
     }
 
+    package var drawsText: Bool { label.content != .none }
+
     package var memberStages: [any PlannedStage] { [Resize(fitting: cell.width, cell.height)] }
 
     /// A picture on the sheet.

@@ -61,10 +61,10 @@ import Testing
                     for file in files:
                         os.close(file)
                     send(us, b'{"rendered":{"_0":{"renditions":[{"size":{"width":32,"height":24},"frames":1}],'
-                        b'"warnings":[],"peakMemory":1,"keptMemory":1}}}')
+                        b'"warnings":[],"peakMemory":1}}}')
                     continue
                 if "miser" in name:
-                    send(us, b'{"rendered":{"_0":{"renditions":[],"warnings":[],"peakMemory":1,"keptMemory":1}}}')
+                    send(us, b'{"rendered":{"_0":{"renditions":[],"warnings":[],"peakMemory":1}}}')
                     continue
                 if "beggar" in name:
                     for index in range(100000):

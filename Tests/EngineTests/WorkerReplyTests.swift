@@ -18,9 +18,9 @@ import Testing
     }
 
     private static func result(
-        _ sizes: [PixelSize], frames: Int = 1, warnings: [Warning] = [], peak: Int = 1, kept: Int = 1
+        _ sizes: [PixelSize], frames: Int = 1, warnings: [Warning] = [], peak: Int = 1
     ) -> RenderResult {
-        RenderResult(renditions: sizes.map { RenderedSize(size: $0, frames: frames) }, warnings: warnings, peakMemory: peak, keptMemory: kept)
+        RenderResult(renditions: sizes.map { RenderedSize(size: $0, frames: frames) }, warnings: warnings, peakMemory: peak)
     }
 
     private static func failed(_ code: FailureCode) -> Reply { .failed(Failure(code, stage: "render", "words")) }
@@ -105,7 +105,6 @@ import Testing
             (Self.result([PixelSize(9, 9)], frames: 0), "a rendition that cannot be"),
             (Self.result([PixelSize(9, 9)], frames: .max), "a rendition that cannot be"),
             (Self.result([PixelSize(9, 9)], peak: -1), "an amount of memory that cannot be"),
-            (Self.result([PixelSize(9, 9)], kept: .max), "an amount of memory that cannot be"),
         ]
         for (lie, words) in lies { expectConfusion(words) { _ = try WorkerReply(.rendered(lie)).rendered(count: 1) } }
     }

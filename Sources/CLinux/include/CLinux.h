@@ -63,9 +63,25 @@ int clinux_refuse_inspection(void);
 // This process never dumps core.
 int clinux_forbid_core(void);
 
-// Set the soft limit, so that it can be raised again, to no more than the hard limit; see RLIMIT_ in setrlimit(2).
-int clinux_limit_file_size(uint64_t bytes);
-int clinux_limit_address_space(uint64_t bytes);
+// Set soft limits of a process, so that they can be raised again, to no more than its hard limits.
+int clinux_limit_process(pid_t process, uint64_t file_size, uint64_t address_space);
+
+// Which version of Landlock this kernel has; 0: none.
+int clinux_landlock_version(void);
+
+// Whether this kernel filters system calls.
+int clinux_has_call_filters(void);
+
+// From now on this thread, and those that it makes, can open no file but those below some folders (a list that ends with NULL; these for reading
+// only), connect to nothing, and send no signal to others. Needs PR_SET_NO_NEW_PRIVS. 0, also where the kernel has no Landlock, or -1.
+int clinux_forbid_files(const char *const *readable_folders);
+
+// From now on this process, all its threads, can only use what it has open, its memory, and new threads; it may open files for reading if
+// `may_read_files`. Needs PR_SET_NO_NEW_PRIVS. 0, also where the kernel has no filters, or -1.
+int clinux_forbid_calls(int may_read_files);
+
+// If memory runs out, the kernel ends this process before others.
+int clinux_die_first(void);
 
 // Raises the soft limit of open descriptors to the hard one, or to `most` if that is less. Returns the limit that holds now; 0 if the system does
 // not say.
@@ -74,8 +90,8 @@ uint64_t clinux_raise_descriptor_limit(uint64_t most);
 // Peak resident memory of this process in bytes.
 uint64_t clinux_peak_memory(void);
 
-// Resident memory of this process in bytes; 0 where the system does not say.
-uint64_t clinux_resident_memory(void);
+// Resident memory of a process in bytes, by its open /proc/PID/statm; 0 where the system does not say.
+uint64_t clinux_resident_memory(int statm);
 
 // Processors that this process may run on; below 1 where the system does not say.
 int clinux_usable_processors(void);

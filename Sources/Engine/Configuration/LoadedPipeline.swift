@@ -84,7 +84,7 @@ package struct LoadedPipeline: Sendable {
     var assetContents: [(asset: AssetMessage, digest: String)] { assets.map { ($0.message, Digest.of($0.file)) } }
 
     func message(id: Int, limits: Limits) -> PipelineMessage {
-        PipelineMessage(id: id, name: path, text: file.text, assets: assets.map(\.message), limits: limits)
+        PipelineMessage(id: id, name: path, text: file.text, assets: assets.map(\.message), drawsText: file.drawsText, limits: limits)
     }
 
     /// What is wrong with an asset that a worker could not decode.

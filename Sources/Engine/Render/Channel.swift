@@ -9,6 +9,8 @@ enum ChannelError: Error, Equatable {
     case closed
     case timedOut
     case cancelled
+    /// The other side has taken more memory than so many bytes, which is all that it may.
+    case outgrown(Int)
     /// What came is no message.
     case garbage(String)
     case system(CInt)
@@ -39,7 +41,7 @@ final class Channel: Sendable {
     func send(
         _ message: some Encodable, descriptors: [CInt] = [], until end: ContinuousClock.Instant? = nil, cancellation: Cancellation? = nil
     ) throws(ChannelError) {
-        let patience = Patience(end: end, cancellation: cancellation)
+        let patience = Patience(end: end, cancellation: cancellation, check: nil)
         guard let body = try? JSONEncoder().encode(message), body.count <= Self.largestMessage else { throw .garbage("a message that is too large") }
         var length = UInt32(body.count).littleEndian
         let header = withUnsafeBytes(of: &length) { Array($0) }
@@ -73,10 +75,12 @@ final class Channel: Sendable {
     /// - Parameters:
     ///   - end: until when to wait for the whole of it; nil for ever.
     ///   - cancellation: stops the waiting.
+    ///   - check: called now and then while it waits; what it throws stops the waiting.
     func receive<Message: Decodable>(
-        _ type: Message.Type, until end: ContinuousClock.Instant? = nil, cancellation: Cancellation? = nil
+        _ type: Message.Type, until end: ContinuousClock.Instant? = nil, cancellation: Cancellation? = nil,
+        check: (() throws(ChannelError) -> Void)? = nil
     ) throws(ChannelError) -> (Message, [OpenFile]) {
-        let patience = Patience(end: end, cancellation: cancellation)
+        let patience = Patience(end: end, cancellation: cancellation, check: check)
         try wait(for: POLLIN, patience)
         var descriptors = [CInt](repeating: -1, count: Int(CLINUX_MAX_DESCRIPTORS))
         var count = CInt(descriptors.count)
@@ -122,9 +126,13 @@ final class Channel: Sendable {
     private struct Patience {
         let end: ContinuousClock.Instant?
         let cancellation: Cancellation?
+        let check: (() throws(ChannelError) -> Void)?
+
+        /// How long to wait at most before `check` is called again.
+        static let millisecondsBetweenChecks = 25
 
         /// The system may do the waiting.
-        var isEndless: Bool { end == nil && cancellation == nil }
+        var isEndless: Bool { end == nil && cancellation == nil && check == nil }
     }
 
     /// Waits until the socket can be read from (POLLIN) or written to (POLLOUT).
@@ -134,10 +142,12 @@ final class Channel: Sendable {
         while true {
             var waiting = [pollfd(fd: socket.descriptor, events: Int16(events), revents: 0)]
             if let cancellation { waiting.append(pollfd(fd: cancellation.descriptor, events: Int16(POLLIN), revents: 0)) }
-            let left = end.map { max(0, milliseconds(in: $0 - .now)) } ?? -1
-            let ready = poll(&waiting, nfds_t(waiting.count), CInt(clamping: left))
+            var left = end.map { max(0, milliseconds(in: $0 - .now)) } ?? Int.max
+            if patience.check != nil { left = min(left, Patience.millisecondsBetweenChecks) }
+            let ready = poll(&waiting, nfds_t(waiting.count), left == .max ? -1 : CInt(clamping: left))
             if ready < 0 && errno == EINTR { continue }
             guard ready >= 0 else { throw .system(errno) }
+            if ready == 0, let check = patience.check { try check() }
             if waiting.count > 1 && waiting[1].revents != 0 { throw .cancelled }
             // Also if there is something to read: the other side may never stop sending.
             if let end, end <= .now { throw .timedOut }

@@ -22,6 +22,8 @@ struct PipelineMessage: Codable, Sendable {
     let text: String
     /// Each asset once.
     let assets: [AssetMessage]
+    /// Some stage needs fonts. The first pipeline decides whether the worker can read them, the others are of the same kind.
+    var drawsText = false
     let limits: Limits
 }
 
@@ -80,8 +82,6 @@ struct RenderResult: Codable, Sendable {
     let warnings: [Warning]
     /// The worker's highest resident memory so far, in bytes.
     let peakMemory: Int
-    /// Its resident memory once the pictures are let go, in bytes.
-    var keptMemory = 0
 }
 
 struct RenderedSize: Codable, Sendable, Equatable {

@@ -1,4 +1,4 @@
-// The worker process: the only place where pixels exist. It opens nothing by itself; everything it reads and writes comes as a descriptor.
+// The worker process: the only place where pixels exist. It can open nothing by itself; everything it reads and writes comes as a descriptor.
 import CLinux
 import Glibc
 import Pipeline
@@ -31,6 +31,8 @@ package enum Worker {
             return 70
         }
         VipsLibrary.blockUntrusted()
+        _ = clinux_die_first()
+        Sandbox.warmUp()
         var worker = WorkerState()
         let channel = Channel(OpenFile(owning: dup(0)))
         while let reply = answer(channel, &worker) {
@@ -58,6 +60,7 @@ private struct WorkerState {
     /// What the last probe opened, until it is rendered.
     private var source: ProbedSource?
     private let profiles = ProfileBook()
+    private var sandbox = Sandbox()
 
     /// - Parameter member: asks for a member of the set that is under way.
     mutating func answer(_ request: Request, _ files: [OpenFile], member: @escaping (Int) throws -> OpenFile) -> Reply {
@@ -66,6 +69,7 @@ private struct WorkerState {
         _ = GLibLog.shared.take()
         switch request {
         case .prepare(let message): return prepare(message, files)
+        case _ where !sandbox.isEntered: return .failed(Failure(.internal, stage: "read", "the worker was not given a pipeline"))
         case .probe(let format): return reply { worker in .facts(try worker.probe(format, files)) }
         case .measure(let message): return reply { worker in .measured(try worker.measure(message, member)) }
         case .render(let message): return reply { worker in .rendered(try worker.render(message, files, member)) }
@@ -74,11 +78,11 @@ private struct WorkerState {
     }
 
     private mutating func prepare(_ message: PipelineMessage, _ files: [OpenFile]) -> Reply {
-        // The last stop only: admission is by prediction. Below 2 GiB libvips has been seen to succeed with wrong pixels.
-        let memory = max(4 << 30, 2 * message.limits.maximumMemory + (2 << 30))
-        guard clinux_limit_file_size(UInt64(clamping: message.limits.maximumOutputBytes)) == 0,
-            clinux_limit_address_space(UInt64(clamping: memory)) == 0
-        else { return .failed(Failure(.internal, stage: "read", SystemError("limit the worker process").description)) }
+        do {
+            try sandbox.enter(readingFonts: message.drawsText)
+        } catch {
+            return .failed(Failure(.internal, stage: "read", "the worker process cannot be shut in", detail: error.description))
+        }
         guard files.count == message.assets.count,
             let file = try? PipelineFile(text: message.text, file: message.name, catalogue: .all)
         else { return .failed(Failure(.internal, stage: "read", "the worker does not understand the pipeline")) }
@@ -126,16 +130,13 @@ private struct WorkerState {
         }
         let renderer = Renderer(
             plan: plan, pipeline: prepared.planner.pipeline, assets: prepared.assets, colours: colours(prepared), thumbnail: message.thumbnail)
-        var result: RenderResult
         switch message.source {
         case .picture:
             let source = try probed()
             self.source = nil
-            result = try renderer.render(source, wanted, to: files)
-        case .set(let members): result = try renderer.render(SetSource(members: members, open: member), wanted, to: files)
+            return try renderer.render(source, wanted, to: files)
+        case .set(let members): return try renderer.render(SetSource(members: members, open: member), wanted, to: files)
         }
-        result.keptMemory = Int(clinux_resident_memory())
-        return result
     }
 
     private func prepared(_ message: RenderMessage) throws -> Prepared {

@@ -27,7 +27,13 @@ package enum Machine {
     }
 
     /// Bytes that this process has in memory now.
-    package static var residentMemory: Int { Int(clinux_resident_memory()) }
+    package static var residentMemory: Int {
+        (try? OpenFile.reading(BytePath("/proc/self/statm"))).map(residentMemory) ?? 0
+    }
+
+    /// Bytes that a process has in memory now.
+    /// - Parameter statm: its `/proc/PID/statm`.
+    static func residentMemory(_ statm: OpenFile) -> Int { Int(clinux_resident_memory(statm.descriptor)) }
 
     /// Bytes of memory: the machine's, or what the control group leaves of it.
     package static var memory: Int {

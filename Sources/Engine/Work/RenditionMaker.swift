@@ -183,7 +183,7 @@ package final class RenditionMaker {
         try checkMemory(bound.memory, settings.limits)
         let message = RenderMessage(pipeline: known.number, source: input.message)
         return try settings.memory.holding(alone ? settings.memory.total : bound.memory) {
-            (try slot.measurements(message, known.planner, of: opened, seconds: bound.deadline), bound.memory)
+            (try slot.measurements(message, known.planner, of: opened, seconds: bound.deadline, memory: bound.memory), bound.memory)
         }
     }
 
@@ -259,7 +259,7 @@ package final class RenditionMaker {
         _ message: RenderMessage, _ planner: Planner, _ outputs: [StagedFile], _ plan: Plan, _ opened: OpenedInput
     ) throws -> RenderResult {
         do {
-            return try slot.render(message, planner, of: opened, to: outputs.map(\.file), seconds: plan.deadline)
+            return try slot.render(message, planner, of: opened, to: outputs.map(\.file), seconds: plan.deadline, memory: plan.memory)
         } catch let failure as Failure where failure.code.maybeForWantOfRoom {
             // A worker is not believed what it says of the disk; whether there is room is found out here.
             throw outputs.lazy.compactMap { $0.troubleGrowing(to: planner.limits.maximumOutputBytes) }.first?.asOutputFailure ?? failure

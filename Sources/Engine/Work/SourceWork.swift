@@ -84,6 +84,10 @@ extension WorkerLoss {
                 "the system killed the worker process, most likely because memory ran out; give the machine or the service more memory, or "
                 + "lower max-pixels"
             return Failure(.outOfMemory, stage: "render", message)
+        case .outgrown(let bytes):
+            let message =
+                "its worker took more than \(bytes >> 20) MiB of memory, far more than a picture of the size in its header needs, and was stopped"
+            return Failure(.tooMuchMemory, stage: "decode", message)
         case .confused(let what): return Failure(.workerCrashed, stage: "render", "the worker answered nonsense: \(what)")
         case .died(let how, let words):
             let times = attempt == 1 ? "once" : "\(attempt) times"

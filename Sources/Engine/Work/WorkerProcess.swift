@@ -9,6 +9,8 @@ enum WorkerLoss: Error, Equatable {
     case died(how: String, words: String)
     /// The system killed it (SIGKILL), most likely because memory ran out. That is not its source's fault.
     case killed
+    /// It took more memory than so many bytes for its source, and was stopped.
+    case outgrown(Int)
     case timedOut
     case cancelled
     /// It answered what no worker answers.
@@ -32,6 +34,8 @@ final class WorkerProcess {
     private let channel: Channel
     private let errors: OpenFile
     private let process: pid_t
+    /// Its `/proc/PID/statm`, opened while the process lets itself be looked at; nil if the system did not let us.
+    private let statm: OpenFile?
     private var isRunning = true
     /// How many renderings it has done.
     private(set) var renderings = 0
@@ -40,6 +44,7 @@ final class WorkerProcess {
         self.channel = channel
         self.errors = errors
         self.process = process
+        statm = try? OpenFile.reading(BytePath("/proc/\(process)/statm"))
     }
 
     /// Starts a process in a group of its own, so that a Ctrl-C in the terminal does not reach it, with nothing open but its socket.
@@ -66,19 +71,38 @@ final class WorkerProcess {
 
     var identifier: pid_t { process }
 
+    /// Bytes that it has in memory now; 0 if the system does not say.
+    var residentMemory: Int { statm.map(Machine.residentMemory) ?? 0 }
+
+    /// Limits the process from outside, where it cannot undo it.
+    /// - Throws: `SystemError` if the system refuses.
+    func limit(_ limits: Limits) throws(SystemError) {
+        // The last stop only: admission is by prediction. Below 2 GiB libvips has been seen to succeed with wrong pixels.
+        let memory = max(4 << 30, 2 * limits.maximumMemory + (2 << 30))
+        guard clinux_limit_process(process, UInt64(clamping: limits.maximumOutputBytes), UInt64(clamping: memory)) == 0 else {
+            throw SystemError("limit a worker process")
+        }
+    }
+
     /// Asks and waits for the answer.
     /// - Parameters:
     ///   - seconds: the deadline for the whole conversation, after which the worker is killed.
+    ///   - growth: by how many bytes its resident memory may grow meanwhile; it is killed soon after that.
     ///   - members: what the worker may ask for meanwhile.
     func ask(
-        _ request: Request, files: [OpenFile], withinSeconds seconds: Double, cancellation: Cancellation, members: MemberAccess = .none
+        _ request: Request, files: [OpenFile], withinSeconds seconds: Double, growth: Int? = nil, cancellation: Cancellation,
+        members: MemberAccess = .none
     ) throws(WorkerLoss) -> WorkerReply {
         let patience = Patience(end: .now + .seconds(seconds), cancellation: cancellation)
+        let start = residentMemory
+        func check() throws(ChannelError) {
+            if let growth, residentMemory > start + growth { throw .outgrown(growth) }
+        }
         do throws(ChannelError) {
             try send(request, files, patience)
             var requests = 0
             while true {
-                let (received, _) = try channel.receive(Reply.self, until: patience.end, cancellation: cancellation)
+                let (received, _) = try channel.receive(Reply.self, until: patience.end, cancellation: cancellation, check: check)
                 let reply = WorkerReply(received)
                 guard let member = try reply.wantedMember(of: members.count) else {
                     if case .render = request { renderings += 1 }
@@ -111,6 +135,7 @@ final class WorkerProcess {
         case .closed: ending.isBySystem ? .killed : .died(how: ending.description, words: lastWords)
         case .timedOut: .timedOut
         case .cancelled: .cancelled
+        case .outgrown(let bytes): .outgrown(bytes)
         case .garbage(let what): .confused(what)
         case .system(let code): .died(how: SystemError("talk to a worker", code: code).description, words: lastWords)
         }

@@ -71,11 +71,8 @@ struct WorkerReply {
         guard result.renditions.allSatisfy({ $0.size.isPossible && Self.frames.contains($0.frames) }) else {
             throw WorkerLoss.confused("a rendition that cannot be")
         }
-        guard Self.bytes.contains(result.peakMemory), Self.bytes.contains(result.keptMemory) else {
-            throw WorkerLoss.confused("an amount of memory that cannot be")
-        }
-        return RenderResult(
-            renditions: result.renditions, warnings: Self.checked(result.warnings), peakMemory: result.peakMemory, keptMemory: result.keptMemory)
+        guard Self.bytes.contains(result.peakMemory) else { throw WorkerLoss.confused("an amount of memory that cannot be") }
+        return RenderResult(renditions: result.renditions, warnings: Self.checked(result.warnings), peakMemory: result.peakMemory)
     }
 
     /// The member of a set that the worker asks for, by its place; nil if this is an answer.

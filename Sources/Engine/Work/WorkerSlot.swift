@@ -10,6 +10,8 @@ final class WorkerSlot {
     private var worker: WorkerProcess?
     /// The pipelines that the worker was given, by what tells them apart.
     private var known: [ObjectIdentifier: Known] = [:]
+    /// The kind of the worker.
+    private var drawsText = false
     /// What the worker still held after its last rendering, in bytes.
     private var keptBytes = 0
     /// The source that the worker was asked about last, and whether it was asked about others before.
@@ -71,13 +73,16 @@ final class WorkerSlot {
     /// - Returns: the pipeline's number, and its planner with the assets as the worker found them.
     /// - Throws: `Diagnostics` if an asset cannot be decoded, `SystemError` if no worker can be started, `WorkerLoss`.
     func prepare(_ pipeline: LoadedPipeline, _ limits: Limits) throws -> Known {
-        if !isUsable { replaceWorker() }
+        // Only pictures that need text meet a worker that can read fonts.
+        if !isUsable || drawsText != pipeline.file.drawsText { replaceWorker() }
+        drawsText = pipeline.file.drawsText
         if let known = known[pipeline.identity] { return known }
         let number = known.count + 1
         let message = pipeline.message(id: number, limits: limits)
         // Several workers read the assets at one time.
         let files = try pipeline.assets.map { asset throws(SystemError) in try asset.file.reopened() }
         try start()
+        try worker?.limit(limits)
         do {
             let facts = try ask(.prepare(message), files, seconds: Self.secondsToPrepare) { try $0.assets(for: message) }
             let assets = Dictionary(zip(message.assets.map(\.path), facts)) { first, _ in first }
@@ -91,33 +96,50 @@ final class WorkerSlot {
     }
 
     func facts(of source: OpenedSource, seconds: Double) throws -> SourceFacts {
-        try ask(.probe(source.format), [source.file], seconds: seconds) { try $0.facts(of: source.format) }
+        try ask(.probe(source.format), [source.file], seconds: seconds, growth: Self.growthOfHeader + 2 * source.bytes) {
+            try $0.facts(of: source.format)
+        }
     }
 
-    func measurements(_ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, seconds: Double) throws -> [StageMeasurement] {
+    /// - Parameter memory: what was predicted for it, in bytes.
+    func measurements(
+        _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, seconds: Double, memory: Int
+    ) throws -> [StageMeasurement] {
         // The members are decoded anew for each stage that is measured.
         let members = Members(of: opened, passes: planner.pipeline.measuredStages.count, limits: planner.limits)
-        return try ask(.measure(message), seconds: seconds, members) { try $0.measurements(for: planner.pipeline) }
+        return try ask(.measure(message), seconds: seconds, growth: growth(memory), members) { try $0.measurements(for: planner.pipeline) }
     }
 
-    /// - Parameter outputs: one for each rendition that is wanted.
+    /// - Parameters:
+    ///   - outputs: one for each rendition that is wanted.
+    ///   - memory: what was predicted for it, in bytes.
     func render(
-        _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, to outputs: [OpenFile], seconds: Double
+        _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, to outputs: [OpenFile], seconds: Double, memory: Int
     ) throws -> RenderResult {
         let members = Members(of: opened, passes: 1, limits: planner.limits)
-        let result = try ask(.render(message), outputs, seconds: seconds, members) { try $0.rendered(count: outputs.count) }
-        keptBytes = result.keptMemory
+        let result = try ask(.render(message), outputs, seconds: seconds, growth: growth(memory), members) {
+            try $0.rendered(count: outputs.count)
+        }
+        keptBytes = worker?.residentMemory ?? 0
         return result
     }
 
+    /// By how many bytes a worker may grow over a header, besides twice the file: metadata are unpacked and kept.
+    private static let growthOfHeader = 192 << 20
+    /// By how many bytes a worker may grow beyond what was predicted, which is a bound for pictures that are what their header says.
+    private static let growthBeyondPrediction = 128 << 20
+
+    private func growth(_ predicted: Int) -> Int { predicted + predicted / 4 + Self.growthBeyondPrediction }
+
     /// Asks the worker, which is replaced if it is lost over the question or answers what cannot be.
     private func ask<Answer>(
-        _ request: Request, _ files: [OpenFile] = [], seconds: Double, _ members: Members? = nil, checked: (WorkerReply) throws -> Answer
+        _ request: Request, _ files: [OpenFile] = [], seconds: Double, growth: Int? = nil, _ members: Members? = nil,
+        checked: (WorkerReply) throws -> Answer
     ) throws -> Answer {
         guard let worker else { throw Failure(.internal, stage: "read", "there is no worker") }
         do {
             let reply = try worker.ask(
-                request, files: files, withinSeconds: seconds, cancellation: cancellation, members: members?.access ?? .none)
+                request, files: files, withinSeconds: seconds, growth: growth, cancellation: cancellation, members: members?.access ?? .none)
             let answer = try checked(reply)
             if let trouble = members?.trouble { throw trouble }
             return answer

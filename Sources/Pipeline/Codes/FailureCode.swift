@@ -81,7 +81,9 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .tooManyPixels: "The picture, or a result, has more pixels than the limit. Raise it with `--max-pixels`, or `max-pixels` in a mill file."
         case .tooManyFrames: "The animation has more frames than the limit. Raise it with `--max-frames`, or `max-frames` in a mill file."
         case .tooManyBytes: "The file is larger than the limit. Raise it with `--max-source-bytes`, or `max-source-bytes` in a mill file."
-        case .tooMuchMemory: "Rendering would need more memory than the budget. Raise it with `--max-memory`, or `max-memory` in a mill file."
+        case .tooMuchMemory:
+            "Rendering would need more memory than the budget, or decoding took far more than the header led to expect. Raise the budget with "
+                + "`--max-memory`, or `max-memory` in a mill file."
         case .notFound: "The file is not there, or the link points to nothing."
         case .isADirectory: "A directory is named like a picture. What is in it is processed as usual."
         case .notARegularFile: "It is a pipe, a socket or a device. It is never opened."

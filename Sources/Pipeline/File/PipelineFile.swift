@@ -63,6 +63,8 @@ package struct PipelineFile: Sendable {
 
     /// Some rendition is a thumbnail for file managers.
     package var makesThumbnails: Bool { renditions.contains { $0.layout == .freedesktop } }
+    /// Some stage needs fonts.
+    package var drawsText: Bool { (stages + renditions.flatMap(\.stages)).contains { $0.stage.drawsText } }
     package var needsHash: Bool { renditions.contains { $0.template.needsHash } }
 
     /// The JSON Schema of a pipeline file that may use these stages.

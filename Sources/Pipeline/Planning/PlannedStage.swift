@@ -15,6 +15,8 @@ package protocol PlannedStage: ParameterGroup {
 
     /// The plan depends on what is in the picture: it is measured, and then planned again.
     var needsMeasurement: Bool { get }
+    /// It needs fonts, which only a worker process for such stages can read.
+    var drawsText: Bool { get }
 
     /// Works out everything that is geometry: sizes, offsets, boxes.
     func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan
@@ -23,6 +25,7 @@ package protocol PlannedStage: ParameterGroup {
 extension PlannedStage {
     package static var parts: [StagePart] { [] }
     package var needsMeasurement: Bool { false }
+    package var drawsText: Bool { false }
 }
 
 /// A mapping within a stage's parameters that has parameters of its own.

@@ -1,0 +1,49 @@
+// What keeps a worker process, and a hostile picture that has taken it over, away from everything but the worker's own open files.
+import CLinux
+import Glibc
+import Pipeline
+import Vips
+
+/// The walls around a worker process: no file system, no network, no other process, no new program.
+package struct Sandbox {
+    /// Whether this process is shut in, as far as the kernel can.
+    private(set) var isEntered = false
+
+    /// Where fonts and their configuration are.
+    private static let fontFolders = [
+        "/etc/fonts", "/usr/share/fontconfig", "/usr/share/fonts", "/usr/local/share/fonts", "/var/cache/fontconfig",
+    ]
+
+    /// What the kernel lacks, a sentence for each; empty if workers are shut in completely.
+    package static var missing: [String] {
+        var missing: [String] = []
+        if clinux_has_call_filters() == 0 { missing.append("the kernel does not filter system calls (seccomp)") }
+        if clinux_landlock_version() == 0 { missing.append("the kernel does not have Landlock, or it is switched off (Linux 5.13 or newer)") }
+        return missing
+    }
+
+    /// Has libraries load now what they would load with the first picture.
+    static func warmUp() {
+        // libheif looks for its codecs when it sees the first file, however short.
+        let start = Array("\0\0\0\u{18}ftypavif\0\0\0\0avifmif1".utf8)
+        let file = OpenFile(owning: clinux_memory_file("imagemill-start"))
+        guard file.descriptor >= 0, write(file.descriptor, start, start.count) == start.count else { return }
+        _ = try? Loader.open(file, format: .avif, shrink: 1, allFrames: false, tolerance: .nothing)
+        _ = VipsLibrary.takeErrors()
+    }
+
+    /// Shuts this process in, for good. Does nothing if that was done before.
+    /// - Parameter readingFonts: it may read fonts, and what says where they are.
+    /// - Throws: if the kernel can do it and refuses to.
+    mutating func enter(readingFonts: Bool) throws(SystemError) {
+        if isEntered { return }
+        // Pango loads its modules with the first text.
+        if readingFonts { _ = try? Image.text("Ag", size: 12) }
+        let folders = (readingFonts ? Self.fontFolders : []).map { strdup($0) } + [nil]
+        defer { folders.forEach { free($0) } }
+        let result = folders.map { UnsafePointer($0) }.withUnsafeBufferPointer { clinux_forbid_files($0.baseAddress!) }
+        guard result == 0 else { throw SystemError("take the worker's access to files") }
+        guard clinux_forbid_calls(readingFonts ? 1 : 0) == 0 else { throw SystemError("take the worker's system calls") }
+        isEntered = true
+    }
+}

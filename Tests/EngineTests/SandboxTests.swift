@@ -1,0 +1,68 @@
+// What a decoder that was taken over can reach from a worker.
+import Glibc
+import Pipeline
+import TestSupport
+import Testing
+
+@testable import Engine
+
+@Suite struct SandboxTests {
+    private static let everything = [
+        "read /etc/passwd", "list the root", "list the working folder", "make a file", "open the supervisor's memory",
+        "read the supervisor's environment", "open an own file again", "make a network socket", "make a local socket", "make a netlink socket",
+        "fork", "fork by clone3", "execute a program", "trace the supervisor", "read the supervisor's memory", "signal the supervisor",
+        "signal everybody", "signal a thread of the supervisor", "set up io_uring", "raise an own limit", "limit the supervisor",
+        "become dumpable", "enter a new user namespace", "load a filter", "own a descriptor's signals", "type into a terminal",
+    ]
+
+    /// What the attacker says of each attempt, in a worker of a kind.
+    private func attempts(drawsText: Bool) async throws -> [String: Set<String>] {
+        let runner = try CommandRunner()
+        let library = runner.folder.path("attacks.so")
+        let compiling = try await runner.shell("cc -shared -fPIC -w -o attacks.so '\(Checkout.path)/Tests/Fixtures/hostile/attacks.c'")
+        #expect(compiling.exit == 0, "\(compiling)")
+        let command = WorkerCommand(
+            executable: "/bin/sh", arguments: ["-c", "LD_PRELOAD='\(library)' exec \"$0\" __worker", CommandRunner.executable])
+        let worker = try WorkerProcess(WorkerStarter(command))
+        let message = PipelineMessage(
+            id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [], drawsText: drawsText, limits: Limits())
+        let ready = try worker.ask(.prepare(message), files: [], withinSeconds: 30, cancellation: Cancellation())
+        #expect(try ready.assets(for: message).isEmpty)
+        let source = try OpenFile.reading(BytePath(try await runner.picture("a.jpg")))
+        let loss = #expect(throws: WorkerLoss.self) {
+            try worker.ask(.probe(.jpeg), files: [source], withinSeconds: 30, cancellation: Cancellation())
+        }
+        guard case .died(let how, let words) = loss else {
+            Issue.record("the attacker did not come to its end: \(String(describing: loss))")
+            return [:]
+        }
+        #expect(how == "ended with code 99", "\(words)")
+        var found: [String: Set<String>] = [:]
+        for line in words.split(separator: "\n") {
+            guard let separator = line.firstRange(of: ": ") else { continue }
+            found[String(line[..<separator.lowerBound]), default: []].insert(String(line[separator.upperBound...]))
+        }
+        return found
+    }
+
+    @Test("A worker that a picture has taken over reaches nothing", .enabled(if: Sandbox.missing.isEmpty))
+    func shutIn() async throws {
+        let found = try await attempts(drawsText: false)
+        for attempt in Self.everything + ["read a font folder"] { #expect(found[attempt] == ["refused"], "\(attempt)") }
+    }
+
+    @Test("One that draws text reads fonts, and reaches nothing else", .enabled(if: Sandbox.missing.isEmpty))
+    func fontsOnly() async throws {
+        let found = try await attempts(drawsText: true)
+        for attempt in Self.everything { #expect(found[attempt] == ["refused"], "\(attempt)") }
+        #expect(found["read a font folder"] == [access("/usr/share/fonts", R_OK) == 0 ? "possible" : "refused"])
+    }
+
+    @Test("A worker that has not been shut in yet looks at no picture")
+    func notBefore() throws {
+        let worker = try WorkerProcess(WorkerStarter(WorkerCommand(executable: CommandRunner.executable)))
+        let reply = try worker.ask(.probe(.jpeg), files: [], withinSeconds: 30, cancellation: Cancellation())
+        let failure = #expect(throws: Failure.self) { try reply.facts(of: .jpeg) }
+        #expect(failure?.message == "the worker was not given a pipeline")
+    }
+}

@@ -4,7 +4,7 @@ SWIFT ?= swift
 DEBIAN_PACKAGES = libvips-dev libvips-tools libsqlite3-dev libseccomp-dev pkg-config python3-jsonschema python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build install uninstall demo test chaos memory test-cluster sanitize bench refusals lint format docs guide-pictures
+.PHONY: help deps build install uninstall demo test chaos hostile memory fuzz test-cluster sanitize bench refusals lint format docs guide-pictures
 
 # Where `make install` puts things; DESTDIR goes before all of it, for packagers.
 PREFIX ?= /usr/local
@@ -18,6 +18,10 @@ BINARY ?= .build/release/imagemill
 STRIP ?= strip
 # Of `make test-cluster`.
 ICONS ?= 20000
+# Of `make fuzz`, for each reader.
+SECONDS ?= 60
+# Of `make hostile`.
+FILES ?= 20000
 
 help: ## Lists the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -86,8 +90,16 @@ chaos: build ## Breaks runs and drop folders in every way there is, about an hou
 	IMAGEMILL_FULL_SIZE=1 $(SWIFT) test --no-parallel --filter LedgerSizeTests
 	Tests/Chaos/run --imagemill .build/debug/imagemill --release .build/release/imagemill
 
+hostile: build ## Feeds FILES malformed pictures, and bombs, to one run and one drop folder; some minutes.
+	Tests/Hostile/run --imagemill .build/release/imagemill --files $(FILES)
+
 memory: deps ## Holds the predicted memory against the measured peak for all stages, kinds, shapes and formats; some minutes.
 	IMAGEMILL_MEMORY=1 $(SWIFT) test --no-parallel --filter MemoryBoundTests
+
+fuzz: deps ## Feeds the readers of files, pipelines and workers' answers with libFuzzer, SECONDS each.
+	@# All in one module graph of its own: the fuzzer wants to see every branch.
+	IMAGEMILL_FUZZER=1 $(SWIFT) build --sanitize=fuzzer --scratch-path .build/fuzz --product Fuzz
+	Tests/Fuzz/run --program .build/fuzz/debug/Fuzz --seconds $(SECONDS)
 
 test-cluster: ## Runs batches of ICONS on a real Slurm on this machine: a controller and four nodes. See docs/clusters.md
 	@test "$(BINARY)" != .build/release/imagemill || $(MAKE) --no-print-directory build

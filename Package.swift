@@ -56,3 +56,10 @@ let package = Package(
         .testTarget(name: "imagemillTests", dependencies: ["imagemill", "Engine", "TestSupport"], swiftSettings: settings),
     ]
 )
+
+// Needs the compiler's fuzzer, so `make fuzz` alone asks for it.
+if Context.environment["IMAGEMILL_FUZZER"] != nil {
+    let parsed = settings + [.unsafeFlags(["-parse-as-library"])]
+    package.targets.append(
+        .executableTarget(name: "Fuzz", dependencies: ["Engine", "Pipeline", "Stages"], path: "Tests/Fuzz", exclude: ["run"], swiftSettings: parsed))
+}

@@ -36,6 +36,9 @@ protocol Rendering: Sendable {
     func prepare() throws -> Preparation
     /// How many workers it needs at once, at most.
     func workerCount(for preparation: Preparation) -> Int
+    /// Its first workers are copies of this process, which start sooner than programs. What lives long starts all of them as programs: each has its
+    /// own layout in memory then, and nothing of the supervisor's.
+    static var copiesWorkers: Bool { get }
     func run(_ preparation: Preparation, _ workers: WorkerPool) async throws
 }
 
@@ -43,12 +46,18 @@ protocol Rendering: Sendable {
 protocol RenderingCommand: Rendering, AsyncParsableCommand {}
 
 extension Rendering {
+    static var copiesWorkers: Bool { true }
+
     /// Runs with workers that are made ready now.
     @MainActor func start() async throws {
         Machine.raiseDescriptorLimit()
         let preparation = try prepare()
+        for missing in Sandbox.missing {
+            printError("warning: sandbox-unavailable: \(missing), so a picture that takes a decoder over reaches more than its own files")
+        }
         // More than run at once are started when they are needed, if they are.
-        try await run(preparation, WorkerPool(ready: min(workerCount(for: preparation), Machine.cores)))
+        let ready = Self.copiesWorkers ? min(workerCount(for: preparation), Machine.cores) : 0
+        try await run(preparation, WorkerPool(ready: ready))
     }
 }
 

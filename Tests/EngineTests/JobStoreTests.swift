@@ -5,7 +5,7 @@ import Testing
 @testable import Pipeline
 
 @Suite struct JobStoreTests {
-    private let failure = Failure(.timedOut, stage: "render", "too slow", detail: "60 s")
+    private let failure = Failure(.workerCrashed, stage: "render", "too slow", detail: "60 s")
 
     // MARK: - The life of a job
 
@@ -375,7 +375,7 @@ import Testing
         let kept = try fixture.store.kept(inbox: "in")
         #expect(Set(kept.keys.map(\.text)) == ["good", "bad"])
         let good = try #require(kept[BytePath("good")])
-        #expect(good.code == nil && kept[BytePath("bad")]?.code == .timedOut)
+        #expect(good.code == nil && kept[BytePath("bad")]?.code == .workerCrashed)
         #expect(good.observed == fixture.new("good").observed)
         #expect(good.covers(ObservedFile(device: 1, inode: 8, bytes: 10, modified: 1), recipe: "r1"))
         #expect(!good.covers(good.observed, recipe: "r2"))

@@ -11,12 +11,18 @@ import Testing
         (policy ?? self.policy).decide(after: Failure(code, stage: "x", "x")) { reason }
     }
 
+    @Test("What took its whole deadline is not tried again at once")
+    func timedOut() {
+        #expect(RetryPolicy(attempts: 3).delay(afterAttempt: 1, because: .timedOut) == 300_000)
+        #expect(RetryPolicy.run.delay(afterAttempt: 1, because: .timedOut) == 0)
+    }
+
     @Test("The delay is one second, then twice as long each time, up to five minutes")
     func delays() {
-        #expect((1...12).map { policy.delay(afterAttempt: $0) / 1000 } == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
-        #expect(policy.delay(afterAttempt: 1_000_000) == 300_000)
-        #expect(policy.delay(afterAttempt: 0) == 1000)
-        #expect(RetryPolicy(attempts: 3, first: .max / 2, longest: 7).delay(afterAttempt: 3) == 7)
+        #expect((1...12).map { policy.delay(afterAttempt: $0, because: .workerCrashed) / 1000 } == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
+        #expect(policy.delay(afterAttempt: 1_000_000, because: .workerCrashed) == 300_000)
+        #expect(policy.delay(afterAttempt: 0, because: .workerCrashed) == 1000)
+        #expect(RetryPolicy(attempts: 3, first: .max / 2, longest: 7).delay(afterAttempt: 3, because: .workerCrashed) == 7)
     }
 
     @Test("A clock that was set back by years does not put a job off by years")
@@ -59,7 +65,7 @@ import Testing
         for code in FailureCode.allCases {
             #expect(decision(code, .noSpace, policy: .run) == (code == .workerCrashed ? .retry : .final), "\(code)")
         }
-        #expect((1...3).map { RetryPolicy.run.delay(afterAttempt: $0) } == [0, 0, 0])
+        #expect((1...3).map { RetryPolicy.run.delay(afterAttempt: $0, because: .workerCrashed) } == [0, 0, 0])
         #expect(RetryPolicy.run.attempts == 3)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct TransitionTests {
     private let policy = RetryPolicy(attempts: 3)
-    private let failure = Failure(.timedOut, stage: "render", "too slow")
+    private let failure = Failure(.workerCrashed, stage: "render", "too slow")
     private let now = 1_000_000
 
     private func after(_ progress: JobProgress, _ event: JobEvent) -> (progress: JobProgress?, effects: [JobEffect]) {

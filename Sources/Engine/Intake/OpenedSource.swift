@@ -74,6 +74,16 @@ package struct OpenedSource: Sendable {
         return Failure(.unsupportedFormat, stage: failure.stage, message, detail: failure.detail)
     }
 
+    /// Checks what the header does not say, and what makes a small file take long.
+    /// - Throws: `Failure` with the code `too-many-scans`.
+    func checkStructure(_ facts: SourceFacts, _ limits: Limits) throws(Failure) {
+        guard facts.format == .jpeg, facts.isInterlaced, let bytes = try? file.byteSource(),
+            jpegScans(in: bytes, atMost: limits.maximumScans) > limits.maximumScans
+        else { return }
+        let message = "the JPEG is drawn in more than \(limits.maximumScans) passes, which is the limit (max-scans)"
+        throw Failure(.tooManyScans, stage: "read", message)
+    }
+
     /// The warning about an extension that belongs to another format than the content.
     package func extensionWarning(_ name: SourceName) -> Warning? {
         let expected: [String] =

@@ -93,7 +93,7 @@ extension JobProgress {
     }
 
     fileprivate func retried(because failure: Failure, now: Int, _ policy: RetryPolicy) -> Result {
-        let delay = policy.delay(afterAttempt: attempts)
+        let delay = policy.delay(afterAttempt: attempts, because: failure.code)
         return (waiting(until: now + delay, attempts: attempts, because: failure), [.retry(after: delay)])
     }
 

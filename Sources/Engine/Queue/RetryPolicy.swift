@@ -39,8 +39,10 @@ package struct RetryPolicy: Equatable, Sendable {
     /// For one pass over a folder: a lost worker is replaced and the source attempted again at once; every other failure is reported.
     package static let run = RetryPolicy(attempts: 3, first: 0, longest: 0, scope: .workerCrashes)
 
-    /// How long to wait after the n-th attempt has failed, n from 1.
-    package func delay(afterAttempt number: Int) -> Int {
+    /// How long to wait after the n-th attempt has failed, n from 1. What took its whole deadline is left alone as long as possible: at once again,
+    /// a few such sources would keep the workers for themselves.
+    package func delay(afterAttempt number: Int, because code: FailureCode) -> Int {
+        if code == .timedOut { return longest }
         let doublings = min(max(0, number - 1), 40)
         let (product, overflow) = first.multipliedReportingOverflow(by: 1 << doublings)
         return overflow ? longest : min(product, longest)
@@ -66,7 +68,8 @@ extension FailureCode {
             surroundings().map { .pause($0) } ?? .retry
         case .changedWhileRead, .timedOut, .workerCrashed, .outOfMemory:
             .retry
-        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooManyFrames, .tooManyBytes,
+        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooManyFrames, .tooManyScans,
+            .tooManyBytes,
             .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .emptyResult, .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
             .setMemberFailed, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .internal:
             .final

@@ -57,6 +57,7 @@ package struct ShardPlan: Codable, Equatable, Sendable {
         package let perShard: Int
         package let maxPixels: Int
         package let maxFrames: Int
+        package let maxScans: Int
         package let maxSourceBytes: Int
         package let maxOutputBytes: Int
 
@@ -65,6 +66,7 @@ package struct ShardPlan: Codable, Equatable, Sendable {
             case perShard = "per-shard"
             case maxPixels = "max-pixels"
             case maxFrames = "max-frames"
+            case maxScans = "max-scans"
             case maxSourceBytes = "max-source-bytes"
             case maxOutputBytes = "max-output-bytes"
         }
@@ -122,6 +124,7 @@ package struct ShardPlan: Codable, Equatable, Sendable {
         var limits = Limits()
         limits.maximumPixels = options.maxPixels
         limits.maximumFrames = options.maxFrames
+        limits.maximumScans = options.maxScans
         limits.maximumSourceBytes = options.maxSourceBytes
         limits.maximumOutputBytes = options.maxOutputBytes
         limits.maximumMemory = memory

@@ -23,6 +23,7 @@ package enum ShardSchema {
                 ]),
                 "options": ReportSchema.object([
                     "keep-tree": ["type": "boolean"], "per-shard": positive, "max-pixels": positive, "max-frames": positive,
+                    "max-scans": positive,
                     "max-source-bytes": positive, "max-output-bytes": positive,
                 ]),
                 "layout": ["enum": .array(ShardLayout.allCases.map { .string($0.rawValue) })],

@@ -166,7 +166,9 @@ package final class RenditionMaker {
 
     private func probe(_ opened: OpenedSource, _ settings: RenderSettings) throws -> SourceFacts {
         do {
-            return try slot.facts(of: opened, seconds: Self.headerSeconds)
+            let facts = try slot.facts(of: opened, seconds: Self.headerSeconds)
+            try opened.checkStructure(facts, settings.limits)
+            return facts
         } catch let failure as Failure {
             throw opened.refined(failure)
         }

@@ -11,6 +11,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     case corrupt
     case tooManyPixels = "too-many-pixels"
     case tooManyFrames = "too-many-frames"
+    case tooManyScans = "too-many-scans"
     case tooManyBytes = "too-many-bytes"
     case tooMuchMemory = "too-much-memory"
     // How it stands in the file system.
@@ -45,7 +46,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     /// Whether the same source may succeed later, without a change to it or to the pipeline.
     package var isRetryable: Bool {
         switch self {
-        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooManyFrames, .tooManyBytes,
+        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooManyFrames, .tooManyScans,
+            .tooManyBytes,
             .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .emptyResult, .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
             .setMemberFailed, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .internal:
             false
@@ -61,7 +63,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .empty, .unsupportedColour, .corrupt, .tooManyPixels, .tooManyFrames, .changedWhileRead, .emptyResult, .overlayDoesNotFit,
             .tooLargeForFormat, .unequalSizes, .setMemberFailed, .encodingFailed, .internal:
             true
-        case .notAnImage, .unsupportedFormat, .truncated, .tooManyBytes, .tooMuchMemory, .notFound, .isADirectory, .notARegularFile,
+        case .notAnImage, .unsupportedFormat, .truncated, .tooManyScans, .tooManyBytes, .tooMuchMemory, .notFound, .isADirectory, .notARegularFile,
             .permissionDenied, .changedSincePlan, .timedOut, .workerCrashed, .outOfMemory, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge,
             .diskFull,
             .outputNotWritable, .ioError:
@@ -80,6 +82,9 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .corrupt: "The decoder found the file damaged. Export it again."
         case .tooManyPixels: "The picture, or a result, has more pixels than the limit. Raise it with `--max-pixels`, or `max-pixels` in a mill file."
         case .tooManyFrames: "The animation has more frames than the limit. Raise it with `--max-frames`, or `max-frames` in a mill file."
+        case .tooManyScans:
+            "The JPEG is drawn in more passes than the limit, which no camera or program does. Raise it with `--max-scans`, or `max-scans` in a mill "
+                + "file."
         case .tooManyBytes: "The file is larger than the limit. Raise it with `--max-source-bytes`, or `max-source-bytes` in a mill file."
         case .tooMuchMemory:
             "Rendering would need more memory than the budget, or decoding took far more than the header led to expect. Raise the budget with "

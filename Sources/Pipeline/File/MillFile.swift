@@ -96,12 +96,13 @@ struct MillGroup: ParameterGroup {
 
 /// The limits, as `imagemill run` has them.
 struct MillLimits: ParameterGroup {
-    let pixels, frames: Count?
+    let pixels, frames, scans: Count?
     let sourceBytes, memory, outputBytes: ByteCount?
 
     init(_ p: inout Parameters) {
         pixels = p.optional("max-pixels", "Most pixels of a source or a result, all frames together; default 100M.")
         frames = p.optional("max-frames", "Most frames of an animation; default 500.")
+        scans = p.optional("max-scans", "Most passes of a progressive JPEG; default 500.")
         sourceBytes = p.optional("max-source-bytes", "Most bytes of a source; default 512M.")
         memory = p.optional("max-memory", "Memory for all workers together; default half of the machine's.")
         outputBytes = p.optional("max-output-bytes", "Most bytes of one rendition; default 2G.")
@@ -111,6 +112,7 @@ struct MillLimits: ParameterGroup {
         var limits = Limits()
         limits.maximumPixels = pixels?.value ?? limits.maximumPixels
         limits.maximumFrames = frames?.value ?? limits.maximumFrames
+        limits.maximumScans = scans?.value ?? limits.maximumScans
         limits.maximumSourceBytes = sourceBytes?.value ?? limits.maximumSourceBytes
         limits.maximumMemory = memory?.value ?? usual
         limits.maximumOutputBytes = outputBytes?.value ?? limits.maximumOutputBytes

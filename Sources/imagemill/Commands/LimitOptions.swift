@@ -10,6 +10,9 @@ struct SourceLimitOptions: ParsableArguments {
     @Option(help: "Most frames of an animation.")
     var maxFrames: Count?
 
+    @Option(help: "Most passes of a progressive JPEG.")
+    var maxScans: Count?
+
     @Option(help: "Most bytes of a source, such as 1G.")
     var maxSourceBytes: ByteCount?
 
@@ -20,6 +23,7 @@ struct SourceLimitOptions: ParsableArguments {
         var limits = Limits()
         limits.maximumPixels = maxPixels?.value ?? limits.maximumPixels
         limits.maximumFrames = maxFrames?.value ?? limits.maximumFrames
+        limits.maximumScans = maxScans?.value ?? limits.maximumScans
         limits.maximumSourceBytes = maxSourceBytes?.value ?? limits.maximumSourceBytes
         limits.maximumOutputBytes = maxOutputBytes?.value ?? limits.maximumOutputBytes
         return limits

@@ -22,6 +22,8 @@ struct WatchCommand: RenderingCommand {
     @Argument(help: "The mill file.")
     var mill: String
 
+    static var copiesWorkers: Bool { false }
+
     func prepare() throws -> LoadedMill {
         do {
             return try Self.load(mill)

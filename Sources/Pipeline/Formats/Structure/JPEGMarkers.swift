@@ -46,7 +46,7 @@ struct JPEGMarkers {
     }
 
     /// The code of the next marker; the reader then stands after its length.
-    private mutating func next() throws(StructureError) -> UInt8 {
+    fileprivate mutating func next() throws(StructureError) -> UInt8 {
         try reader.skip(segmentEnd - reader.position)
         while true {
             try reader.skip(past: 0xFF)
@@ -84,4 +84,15 @@ struct JPEGMarkers {
     private static func standsAlone(_ code: UInt8) -> Bool {
         code <= 0x01 || (0xD0...0xD8).contains(code)
     }
+}
+
+/// How many passes over the picture a JPEG has, as far as the file goes.
+/// - Parameter limit: the count ends once it is above this.
+package func jpegScans(in source: ByteSource, atMost limit: Int) -> Int {
+    guard var markers = try? JPEGMarkers(of: source) else { return 0 }
+    var count = 0
+    while count <= limit, let code = try? markers.next(), code != JPEGMarkers.endOfImage {
+        if code == JPEGMarkers.startOfScan { count += 1 }
+    }
+    return count
 }

@@ -1,0 +1,59 @@
+// Small files that would take much memory or time: each ends as what it is, and the pictures after it are done.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct BombTests {
+    /// Writes the bombs of `make hostile` into `in`.
+    /// - Returns: the codes that each may end with, `done` among them.
+    private func writeBombs(_ runner: CommandRunner) async throws -> [String: [String]] {
+        let script = """
+            import json, os, sys
+            sys.path.insert(0, sys.argv[1])
+            from malformed import bombs
+            os.mkdir("in")
+            codes = {}
+            for name, content, expected in bombs():
+                open("in/" + name, "wb").write(content)
+                codes[name] = [code or "done" for code in expected]
+            print(json.dumps(codes))
+            """
+        try runner.folder.write(script, to: "bombs.py")
+        let written = try await runner.shell("python3 bombs.py '\(Checkout.path)/Tests/Hostile'")
+        #expect(written.exit == 0, "\(written.errors)")
+        return try JSONDecoder().decode([String: [String]].self, from: Data(written.output.utf8))
+    }
+
+    @Test("Each bomb ends with its own code, and good pictures are done meanwhile")
+    func bombs() async throws {
+        let runner = try CommandRunner()
+        let expected = try await writeBombs(runner)
+        try runner.folder.write(try await SamplePicture.jpeg.bytes, to: "in/good.jpg")
+        try runner.folder.write(try await SamplePicture.png.bytes, to: "in/zz.png")
+        try runner.pipeline()
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--max-memory", "512M")
+        #expect(result.exit == 1, "\(result.errors)")
+        let report = try runner.report()
+        #expect(report.outcomes["good.jpg"] == "done" && report.outcomes["zz.png"] == "done")
+        for (name, codes) in expected {
+            #expect(codes.contains(report.outcomes[name] ?? "nothing"), "\(name): \(report.outcomes[name] ?? "nothing")")
+        }
+        let messages = Dictionary(report.sources.map { ($0.source.path, $0.error?.message ?? "") }) { first, _ in first }
+        #expect(messages["5000-scans.jpg"] == "the JPEG is drawn in more than 500 passes, which is the limit (max-scans)")
+        #expect(
+            messages["texts.png"]
+                == "its worker took more than 193 MiB of memory, far more than a picture of the size in its header needs, and was stopped")
+    }
+
+    @Test("The limit of passes can be raised")
+    func raised() async throws {
+        let runner = try CommandRunner()
+        let script = "import sys; sys.path.insert(0, sys.argv[1]); from malformed import scans; open('a.jpg', 'wb').write(scans(64, 64, 600))"
+        try runner.folder.write(script, to: "scans.py")
+        #expect(try await runner.shell("python3 scans.py '\(Checkout.path)/Tests/Hostile'").exit == 0)
+        try runner.pipeline()
+        #expect(try await runner.run("run", "p.yaml", "a.jpg", "-o", "out").exit == 2)
+        #expect(try runner.report().outcomes == ["a.jpg": "too-many-scans"])
+        #expect(try await runner.run("run", "p.yaml", "a.jpg", "-o", "out", "--max-scans", "1000").exit == 0)
+    }
+}

@@ -46,7 +46,7 @@ import Testing
     @Test("A source of a format without a decoder is unsupported, not corrupt, with the package to install", .enabled(if: canHide))
     func unsupported() async throws {
         try await runner.picture("in/a.avif")
-        try await runner.pipeline()
+        try runner.pipeline()
         let run = try await without("run p.yaml in -o out")
         #expect(run.exit == 2, "\(run.errors)")
         let failure = try #require(try runner.report()["a.avif"]?.error)

@@ -1,10 +1,11 @@
 # Every task of this project. `make help` lists them.
 SHELL = bash
 SWIFT ?= swift
-DEBIAN_PACKAGES = libvips-dev libvips-tools libsqlite3-dev libseccomp-dev pkg-config python3-jsonschema python3-yaml
+DEBIAN_PACKAGES = libvips-dev libvips-tools libsqlite3-dev libseccomp-dev libssl-dev pkg-config python3-jsonschema python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build install uninstall demo test chaos hostile memory fuzz test-cluster sanitize bench refusals lint format docs guide-pictures
+.PHONY: help deps build install uninstall demo test chaos hostile memory fuzz test-cluster sanitize bench refusals lint format docs guide-pictures \
+	deb test-deb test-container test-systems
 
 # Where `make install` puts things; DESTDIR goes before all of it, for packagers.
 PREFIX ?= /usr/local
@@ -22,12 +23,17 @@ ICONS ?= 20000
 SECONDS ?= 60
 # Of `make hostile`.
 FILES ?= 20000
+# Of `make test-systems` and `make test-deb`: releases of Debian.
+SYSTEMS ?= trixie
+PACKAGE_SYSTEMS ?= bookworm trixie
 
 help: ## Lists the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Installs what is missing, as root or with sudo; elsewhere says what to install.
-	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.1 or newer is missing; see https://www.swift.org/install"; exit 1; }
+	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.3 or newer is missing; see https://www.swift.org/install"; exit 1; }
+	@version=$$($(SWIFT) --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p'); \
+	printf '6.3\n%s\n' "$$version" | sort -C -V || { echo "Swift 6.3 or newer is needed, found $$version; see https://www.swift.org/install"; exit 1; }
 	@missing=""; for package in $(DEBIAN_PACKAGES); do \
 		dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; done; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
@@ -57,7 +63,7 @@ install: ## Installs program, units, pipelines and documentation: DESTDIR, PREFI
 	@# As they stand here, so that their links to each other hold.
 	install -d "$(DESTDIR)$(DOCDIR)/docs"
 	install -m 644 README.md CHANGELOG.md LICENSE "$(DESTDIR)$(DOCDIR)/"
-	cp -R $(addprefix docs/,architecture.md clusters.md operations.md decisions guide images reference schema) "$(DESTDIR)$(DOCDIR)/docs/"
+	cp -R $(addprefix docs/,architecture.md clusters.md operations.md systems.md decisions guide images reference schema) "$(DESTDIR)$(DOCDIR)/docs/"
 	chmod -R u=rwX,go=rX "$(DESTDIR)$(DOCDIR)"
 	for page in docs/man/*.1; do \
 		if [ -f "$$page" ]; then install -D -m 644 -t "$(DESTDIR)$(MANDIR)" "$$page" || exit 1; fi; done
@@ -84,6 +90,22 @@ test: deps ## Builds and runs all tests.
 	@set -o pipefail; $(SWIFT) test --no-parallel 2>&1 | tee .build/test.log || { \
 		printf '\nWhat failed (all of it is in .build/test.log):\n'; \
 		grep -aE '(^|: )error:|✘.*recorded' .build/test.log | cut -c 1-300 | sort -u | head -40; exit 1; }
+
+test-systems: deps ## Runs all tests on SYSTEMS (Debian 13) too, with their libraries, in roots made by debootstrap; as root. See docs/systems.md
+	$(SWIFT) build --build-tests
+	PACKAGES="$(DEBIAN_PACKAGES)" Tests/Systems/suite $(SYSTEMS)
+
+deb: ## Builds a Debian package below .build, for this system and newer ones.
+	@test "$(BINARY)" != .build/release/imagemill || $(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="dpkg-dev"
+	@deploy/debian/build "$(BINARY)" .build
+
+test-deb: ## Checks the Debian package, and installs, uses, upgrades and purges it in roots of PACKAGE_SYSTEMS; as root.
+	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="dpkg-dev lintian debootstrap"
+	@package=$$($(MAKE) --no-print-directory -s deb | tail -1) && lintian --fail-on error "$$package" && Tests/Systems/package "$$package" $(PACKAGE_SYSTEMS)
+
+test-container: ## Builds the container from the Debian package, by buildah, and uses it; as root.
+	@package=$$($(MAKE) --no-print-directory -s deb | tail -1) && { Tests/Systems/container "$$package" || [ $$? = 77 ]; }
 
 chaos: build ## Breaks runs and drop folders in every way there is, about an hour. See Tests/Chaos/README.md
 	IMAGEMILL_KILLS=100 $(SWIFT) test --no-parallel --filter ChaosTests

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.3
 import PackageDescription
 
 let settings: [SwiftSetting] = [
@@ -16,13 +16,13 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "CLinux", linkerSettings: [.linkedLibrary("seccomp")]),
         .target(name: "CResample"),
         .target(name: "Vips", dependencies: ["CResample", "CVips"], swiftSettings: settings),
@@ -31,8 +31,7 @@ let package = Package(
         .target(
             name: "Engine",
             dependencies: [
-                "CLinux", "Pipeline", "Stages", "Vips",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "CCrypto", "CLinux", "Pipeline", "Stages", "Vips",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings

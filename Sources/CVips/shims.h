@@ -206,6 +206,8 @@ static inline void *cvips_image_row(VipsImage *image, int y) { return VIPS_IMAGE
 // The first byte of a row of a region that was prepared.
 static inline const void *cvips_region_row(VipsRegion *region, int y) { return VIPS_REGION_ADDR(region, 0, y); }
 
+static inline void cvips_blob_unref(VipsBlob *blob) { vips_area_unref(VIPS_AREA(blob)); }
+
 static inline GType cvips_type_blob(void) { return VIPS_TYPE_BLOB; }
 static inline GType cvips_type_string(void) { return VIPS_TYPE_REF_STRING; }
 static inline GType cvips_type_int(void) { return G_TYPE_INT; }
@@ -225,6 +227,12 @@ static inline size_t cvips_live_objects(void)
     size_t count = 0;
     vips_object_map((VipsSListMap2Fn) cvips_count_object, &count, NULL);
     return count;
+}
+
+// Whether GLib's flags say that something is wrong. As a function, because newer GLibs make Swift see these enums as option sets.
+static inline gboolean cvips_is_warning(GLogLevelFlags level)
+{
+    return (level & (G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_ERROR)) != 0;
 }
 
 // vips_error takes any number of arguments, which Swift cannot pass.

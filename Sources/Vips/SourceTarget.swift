@@ -2,26 +2,93 @@
 import CVips
 import Glibc
 
-/// Bytes to decode, from an open descriptor. The descriptor stays the caller's.
+/// Bytes to decode, from an open regular file. The descriptor stays the caller's.
+///
+/// Each source has a position of its own. libvips' source for a descriptor moves the descriptor's, which all sources on it share, and some loaders
+/// (libspng's, which libvips 8.15 to 8.17 prefer for PNG) go on reading where they believe to be.
 package final class Source {
     let pointer: UnsafeMutablePointer<VipsSource>
 
-    /// Reads from the descriptor's beginning. libvips works on a duplicate, which shares the position: do not read beside it.
     package init(descriptor: CInt) throws(VipsError) {
-        _ = lseek(descriptor, 0, SEEK_SET)
-        guard let new = vips_source_new_from_descriptor(descriptor) else { throw VipsError.failed(operation: "source") }
+        guard let file = FileReader(descriptor), let new = vips_source_custom_new() else { throw VipsError.failed(operation: "source") }
+        pointer = UnsafeMutableRawPointer(new).assumingMemoryBound(to: VipsSource.self)
+        connect("read", unsafeBitCast(readFile, to: GCallback.self), file)
+        connect("seek", unsafeBitCast(seekFile, to: GCallback.self), file)
+    }
+
+    /// Reads a copy of bytes in memory.
+    package init(bytes: [UInt8]) throws(VipsError) {
+        guard let blob = vips_blob_copy(bytes, bytes.count) else { throw VipsError.failed(operation: "source") }
+        defer { cvips_blob_unref(blob) }
+        guard let new = vips_source_new_from_blob(blob) else { throw VipsError.failed(operation: "source") }
         pointer = new
     }
 
     deinit { g_object_unref(pointer) }
+
+    /// The handler owns a reference to the file for as long as libvips has the source, which may be longer than this object lives.
+    private func connect(_ signal: String, _ handler: @escaping GCallback, _ file: FileReader) {
+        let release: GClosureNotify = { data, _ in Unmanaged<FileReader>.fromOpaque(data!).release() }
+        g_signal_connect_data(pointer, signal, handler, Unmanaged.passRetained(file).toOpaque(), release, GConnectFlags(rawValue: 0))
+    }
 }
 
-/// A place for encoded bytes: an open descriptor, which stays the caller's.
+/// A regular file and how far it was read.
+private final class FileReader {
+    private let descriptor: CInt
+    private var position: off_t = 0
+
+    init?(_ descriptor: CInt) {
+        self.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard self.descriptor >= 0 else { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    /// - Returns: how many bytes were read, 0 at the end, -1 for an error.
+    func read(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        var got = pread(descriptor, buffer, count, position)
+        while got < 0 && errno == EINTR { got = pread(descriptor, buffer, count, position) }
+        if got > 0 { position += off_t(got) }
+        return got
+    }
+
+    /// - Returns: the new position, -1 for an error.
+    func seek(_ offset: off_t, from whence: CInt) -> off_t {
+        var status = stat()
+        switch whence {
+        case SEEK_SET: position = offset
+        case SEEK_CUR: position += offset
+        case SEEK_END where fstat(descriptor, &status) == 0: position = status.st_size + offset
+        default: return -1
+        }
+        return position
+    }
+}
+
+// The handlers of VipsSourceCustom's signals.
+private let readFile: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, Int64, UnsafeMutableRawPointer?) -> Int64 = {
+    _, buffer, count, file in
+    Int64(Unmanaged<FileReader>.fromOpaque(file!).takeUnretainedValue().read(buffer!, Int(count)))
+}
+
+private let seekFile: @convention(c) (OpaquePointer?, Int64, CInt, UnsafeMutableRawPointer?) -> Int64 = { _, offset, whence, file in
+    Int64(Unmanaged<FileReader>.fromOpaque(file!).takeUnretainedValue().seek(off_t(offset), from: whence))
+}
+
+/// A place for encoded bytes.
 package final class Target {
     let pointer: UnsafeMutablePointer<VipsTarget>
 
+    /// Writes to an open descriptor, which stays the caller's.
     package init(descriptor: CInt) throws(VipsError) {
         guard let new = vips_target_new_to_descriptor(descriptor) else { throw VipsError.failed(operation: "target") }
+        pointer = new
+    }
+
+    /// Keeps the bytes in memory until it is let go.
+    package init() throws(VipsError) {
+        guard let new = vips_target_new_to_memory() else { throw VipsError.failed(operation: "target") }
         pointer = new
     }
 

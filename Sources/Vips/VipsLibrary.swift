@@ -13,14 +13,20 @@ package enum VipsLibrary {
     package static func start(threads: Int = 1, leakCheck: Bool = false) throws(VipsError) {
         // Some of libvips' loops are made into machine code as they run, by ORC, which ends the process where the system forbids that, as
         // systemd's MemoryDenyWriteExecute does. Most of them are there in C too; the smart crop's are not, and are emulated then.
-        let mayMakeCode = maySystemMapCode
-        if !mayMakeCode { setenv("ORC_CODE", "emulate", 1) }
+        let mayUseVectors = hasCompiledVectors || maySystemMapCode
+        if !mayUseVectors { setenv("ORC_CODE", "emulate", 1) }
         guard vips_init("imagemill") == 0 else { throw VipsError.failed(operation: "init") }
         g_log_set_default_handler({ domain, level, text, _ in GLibLog.shared.add(domain: domain, level: level, text: text) }, nil)
         vips_cache_set_max(0)
         vips_concurrency_set(CInt(threads))
-        if !mayMakeCode { vips_vector_set_enabled(0) }
+        if !mayUseVectors { vips_vector_set_enabled(0) }
         if leakCheck { vips_leak_set(1) }
+    }
+
+    /// Whether libvips' vector code was compiled with it, by Highway, as libvips 8.15 and newer can be. The header of 8.14 does not know the function.
+    private static var hasCompiledVectors: Bool {
+        guard let symbol = dlsym(nil, "vips_vector_get_supported_targets") else { return false }
+        return unsafeBitCast(symbol, to: (@convention(c) () -> Int64).self)() != 0
     }
 
     /// Whether this process may write machine code and run it.
@@ -83,8 +89,7 @@ package final class GLibLog: Sendable {
     private static let limit = 100
 
     func add(domain: UnsafePointer<CChar>?, level: GLogLevelFlags, text: UnsafePointer<CChar>?) {
-        let important = GLogLevelFlags(rawValue: G_LOG_LEVEL_WARNING.rawValue | G_LOG_LEVEL_CRITICAL.rawValue | G_LOG_LEVEL_ERROR.rawValue)
-        guard level.rawValue & important.rawValue != 0 else { return }
+        guard cvips_is_warning(level) != 0 else { return }
         let line = (domain.map { String(cString: $0) + ": " } ?? "") + (text.map { String(cString: $0) } ?? "")
         lines.withLock { if $0.count < Self.limit { $0.append(line) } }
     }

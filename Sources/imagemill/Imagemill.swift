@@ -8,6 +8,8 @@ struct Imagemill {
     /// On the main thread, since the first workers are copies of a process that has no other thread yet.
     @MainActor static func main() async {
         if CommandLine.arguments.dropFirst().first == "__worker" { exit(Worker.run()) }
+        // ArgumentParser wants its text before it has seen whether anybody asks for it.
+        if CommandLine.arguments.dropFirst() == ["--version"] { return printOutput(versionText + "\n") }
         Machine.refuseInspection()
         signal(SIGPIPE, SIG_IGN)
         // A file that grows past a limit of the shell's is an error to report, not a reason to die.

@@ -70,7 +70,7 @@ import Testing
                     for index in range(100000):
                         send(us, b'{"needsMember":{"_0":%d}}' % index)
                 if "full" in name or "talker" in name:
-                    code, words = (b"disk-full", b"no room") if "full" in name else (b"corrupt", b"\\u001b[31m" + b"x" * ((16 << 20) - 200))
+                    code, words = (b"disk-full", b"no room") if "full" in name else (b"corrupt", b"\\\\u001b[31m" + b"x" * ((16 << 20) - 200))
                     send(us, b'{"failed":{"_0":{"code":"%s","stage":"save","message":"%s"}}}' % (code, words))
                     continue
             if body.startswith(b'{"probe"') and "giant" in name:

@@ -151,7 +151,7 @@ import Testing
             _ = try store.offer((0..<500).map { new("\($0)") })
         }
         let pages = try OpenFile.contents(BytePath(file), limit: .max).count / 4096
-        let handle = fopen(file, "r+")
+        let handle = try #require(fopen(file, "r+"))
         fseek(handle, 4096, SEEK_SET)
         // All but the first page, on which the tables are named.
         for _ in 0..<(pages - 1) * 4096 { fputc(0xA5, handle) }

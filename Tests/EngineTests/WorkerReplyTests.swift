@@ -63,6 +63,15 @@ import Testing
         #expect(bad?.index == 0 && bad?.failure == failure)
     }
 
+    @Test("A format that cannot be saved passes if the pipeline has it")
+    func unsavable() throws {
+        let reply = WorkerReply(.cannotSave(.avif, String(repeating: "x", count: 10_000)))
+        let bad = #expect(throws: WorkerReply.BadFormat.self) { try reply.assets(for: message, saving: [.avif, .png]) }
+        #expect(bad?.format == .avif && bad?.detail.count == 4000)
+        expectConfusion("an answer to another question") { _ = try reply.assets(for: message, saving: [.png]) }
+        #expect(try WorkerReply(.readable(false)).isReadable() == false)
+    }
+
     @Test("Headers that cannot be, or are of another format, are refused")
     func facts() throws {
         let good = SourceFacts(format: .jpeg, size: PixelSize(9, 9))

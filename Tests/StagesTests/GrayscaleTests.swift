@@ -8,13 +8,15 @@ import Vips
 
 @Suite(.quietVips)
 struct GrayscaleTests {
-    /// libvips' luminance, with weights of its own (BT.709 has 0.2126, 0.7152, 0.0722), back on sRGB's curve.
+    /// libvips' luminance, back on sRGB's curve. Its weights were its own before it took BT.709's.
     private func luminance(_ colour: [Int], maximum: Int) -> Double {
         let light = colour.map { value -> Double in
             let v = Double(value) / Double(maximum)
             return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4)
         }
-        let y = 0.2 * light[0] + 0.7 * light[1] + 0.1 * light[2]
+        let hasStandardWeights = !(VipsLibrary.version.hasPrefix("8.14.") || VipsLibrary.version.hasPrefix("8.15."))
+        let weights = hasStandardWeights ? [0.2126, 0.7152, 0.0722] : [0.2, 0.7, 0.1]
+        let y = zip(weights, light).reduce(0) { $0 + $1.0 * $1.1 }
         return (y <= 0.0031308 ? y * 12.92 : 1.055 * pow(y, 1 / 2.4) - 0.055) * Double(maximum)
     }
 

@@ -47,6 +47,29 @@ import Testing
         #expect(try image.getpoint(x: 0, y: 0) == [77, 77, 77])
     }
 
+    @Test("two pictures that are read from one descriptor at once do not disturb each other", arguments: ["png", "jpeg", "tiff"])
+    func sharedDescriptor(format: String) throws {
+        let picture = try TestPicture.make(width: 64, height: 1200) { x, y in
+            (1...3).map { UInt8(truncatingIfNeeded: (x * 7919 + y * 104_729) >> $0) }
+        }
+        let path = try TestPicture.save(picture, as: "\(format)save_target", to: folder.path("a"))
+        let whole = try TestPicture.load(path, by: "\(format)load_source").pixels()
+        let descriptor = open(path, O_RDONLY)
+        defer { close(descriptor) }
+        let opened = {
+            try Operation("\(format)load_source", [("source", .source(try Source(descriptor: descriptor))), ("access", "sequential")]).image()
+        }
+        let first = try opened()
+        let rows = try Region(of: first)
+        try rows.prepare(rows: 0..<8)
+        #expect(try opened().pixels() == whole)
+        for y in stride(from: 8, to: first.height, by: 8) {
+            try rows.prepare(rows: y..<y + 8)
+            let isEqual = UnsafeRawBufferPointer(start: rows.row(y), count: 64 * 3).elementsEqual(whole[y * 64 * 3..<(y + 1) * 64 * 3])
+            #expect(isEqual, "row \(y)")
+        }
+    }
+
     @Test("metadata is edited on a copy")
     func metadata() throws {
         let picture = try solid(1)

@@ -162,7 +162,7 @@ import Vips
         "Where a format cannot hold a kept profile, the colours are converted to sRGB, and that is said", arguments: ["png", "gif", "jpeg", "tiff"])
     func unkeepable(format: String) async throws {
         let runner = try CommandRunner()
-        // libpng refuses a profile that wants no known rendering intent, which others take.
+        // libpng refuses a profile that wants no known rendering intent, which others take: libspng does, by which some versions of libvips write PNG.
         try await runner.save("in/p3.jpg", as: "jpegsave_target", [("Q", 100)]) {
             let p3 = try TestPicture.solid([200, 60, 40], width: 16, height: 16).iccTransform(to: "p3", input: "srgb")
             var profile = try #require(p3.blob("icc-profile-data"))
@@ -170,14 +170,14 @@ import Vips
             return try p3.editingMetadata { $0.set("icc-profile-data", blob: profile) }
         }
         #expect(try await runner.render(stages: "[]", save: "{ format: \(format) }", more: "profile: keep").exit == 0)
-        let isKept = format == "jpeg" || format == "tiff"
         let codes = try runner.report()["p3.jpg"]?.warnings.map(\.code) ?? []
-        #expect(codes.contains("profile-converted") == !isKept, "\(codes)")
         let ending = ["jpeg": "jpg", "tiff": "tif"][format] ?? format
         let (colour, hasProfile) = try await runner.inspect("out/p3.\(ending)", by: "\(format)load_source") {
             (try $0.getpoint(x: 8, y: 8), $0.has("icc-profile-data"))
         }
+        let isKept = format == "jpeg" || format == "tiff" || format == "png" && hasProfile
         #expect(hasProfile == isKept)
+        #expect(codes.contains("profile-converted") == !isKept, "\(codes)")
         // The same colour in the numbers of Display P3 and of sRGB.
         let expected = isKept ? [183.0, 71, 50] : [200.0, 60, 40]
         #expect(zip(colour, expected).allSatisfy { abs($0 - $1) <= 6 }, "\(colour)")

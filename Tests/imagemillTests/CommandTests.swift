@@ -115,10 +115,15 @@ import Testing
         #expect(overview.output.contains("Exit codes: 0 all good"))
     }
 
-    @Test("The version is told")
+    @Test("The version is told, and those of libvips and the libraries of formats")
     func version() async throws {
         let result = try await CommandRunner().run("--version")
         #expect(result.exit == 0)
-        #expect(result.output.split(separator: ".").count == 3)
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.count == 2 && lines.first?.split(separator: ".").count == 3)
+        #expect(
+            lines.last?.contains(
+                /^libvips 8\.\d+\.\d+, libpng 1\.\S+, libwebp 1\.\S+, libtiff 4\.\S+, libheif 1\.\S+ \(reads heic, reads avif, writes avif\)$/)
+                == true, "\(result.output)")
     }
 }

@@ -110,6 +110,19 @@ import Vips
         }
     }
 
+    @Test("EXIF that only says how pixels are stored is removed without a word")
+    func technicalMetadata() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.jpg", as: "jpegsave_target") {
+            try TestPicture.solid([90, 90, 90], width: 20, height: 20).editingMetadata { $0.set("exif-ifd0-Orientation", string: "1 (Short)") }
+        }
+        #expect(try await runner.inspect("in/a.jpg", by: "jpegload_source") { $0.blob("exif-data") } != nil)
+        for save in ["{ format: jpeg }", "{ format: gif, metadata: keep }"] {
+            #expect(try await runner.render(save: save).exit == 0)
+            #expect(try runner.report()["a.jpg"]?.warnings.isEmpty == true)
+        }
+    }
+
     @Test("What a format cannot hold of the metadata that is to be kept is said; TIFF has the owner in its XMP")
     func lostMetadata() async throws {
         let runner = try CommandRunner()

@@ -87,6 +87,13 @@ package struct LoadedPipeline: Sendable {
         PipelineMessage(id: id, name: path, text: file.text, assets: assets.map(\.message), drawsText: file.drawsText, limits: limits)
     }
 
+    /// The renditions that cannot be saved, because this system's libvips lacks an encoder.
+    func diagnostics(format: OutputFormat, detail: String) -> Diagnostics {
+        let renditions = file.renditions.filter { $0.save.format == format }
+        let problems = renditions.map { Diagnostic($0.position, "'\($0.name)': \(format.missingEncoder) (\(detail))") }
+        return Diagnostics(file: path, text: file.text, items: problems)
+    }
+
     /// What is wrong with an asset that a worker could not decode.
     func diagnostics(asset index: Int, _ failure: Failure) -> Diagnostics {
         let reference = assets[index].reference

@@ -45,3 +45,6 @@ package struct RunSetup: Codable, Equatable, Sendable {
 
 /// The versions that decide what pixels and files come out.
 let engineName = "imagemill \(imagemillVersion), libvips \(VipsLibrary.version)"
+
+/// The program's version, and in a second line those of the libraries that it works with here.
+package var versionText: String { imagemillVersion + "\n" + VipsLibrary.versions.joined(separator: ", ") }

@@ -1,5 +1,4 @@
 // An opened set: every member was opened once and checked. Members are opened again when they are needed, because the number of open files is limited.
-import Crypto
 package import Pipeline
 
 /// A set of pictures that can all be read.
@@ -60,11 +59,11 @@ package struct OpenedSet: Sendable {
 
     /// SHA-256 of the members' names and contents, in hexadecimal.
     package func sha256(limits: Limits) throws(Failure) -> String {
-        var hash = SHA256()
+        let digest = Digest()
         for index in members.indices {
-            hash.update(data: members[index].source.location.name.bytes + [0] + Array(try open(index, limits: limits).sha256().utf8))
+            digest.update(members[index].source.location.name.bytes + [0] + Array(try open(index, limits: limits).sha256().utf8))
         }
-        return Digest.hexadecimal(hash.finalize())
+        return digest.finish()
     }
 
     private static let changed = Failure(.changedWhileRead, stage: "read", "the file was written to while the set was read")

@@ -11,6 +11,8 @@ enum Request: Codable, Sendable {
     case measure(RenderMessage)
     /// Render the source of the last probe, or a set. Beside it: each output in the order of the plan's renditions. Answer: `rendered`.
     case render(RenderMessage)
+    /// Find out whether pictures of a format can be read on this system at all. Answer: `readable`.
+    case tryReading(SourceFormat)
     /// What the worker asked for while it measures or renders. Beside it: the member, or nothing where it cannot be had.
     case member
 }
@@ -70,9 +72,12 @@ enum Reply: Codable, Sendable {
     case rendered(RenderResult)
     /// No answer yet: the member of the set that comes next, by its place. To be followed by `member`.
     case needsMember(Int)
+    case readable(Bool)
     case failed(Failure)
     /// An asset cannot be used: its index, and why.
     case assetFailed(Int, Failure)
+    /// Pictures cannot be saved in a format of the pipeline; libvips' words.
+    case cannotSave(OutputFormat, String)
 }
 
 /// What a worker did.

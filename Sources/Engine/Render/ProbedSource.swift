@@ -29,12 +29,12 @@ final class ProbedSource {
             opened = nil
             return picture
         }
-        opened = nil
         return try reopened(shrink: load.shrink, allFrames: load.loadsAllFrames, tolerance: tolerance)
     }
 
     /// The picture from the beginning again.
     func reopened(shrink: Int, allFrames: Bool = false, tolerance: Tolerance) throws -> Picture {
+        opened = nil
         let picture = try Loader.open(file, format: facts.format, shrink: shrink, allFrames: allFrames, tolerance: tolerance)
         // libheif looks past the end of a good file to learn its size, and libvips leaves that in its error buffer.
         if facts.format == .heic || facts.format == .avif { _ = VipsLibrary.takeErrors() }

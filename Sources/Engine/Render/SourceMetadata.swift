@@ -6,7 +6,15 @@ import Vips
 struct SourceMetadata {
     private static let blocks = ["exif-data": "EXIF", "xmp-data": "XMP", "iptc-data": "IPTC", "photoshop-data": "Photoshop data"]
 
+    /// EXIF about how pixels are stored, which programs write into every picture. It is not worth a word when it is removed.
+    private static let technical: Set = [
+        "Orientation", "XResolution", "YResolution", "ResolutionUnit", "YCbCrPositioning", "ExifVersion", "FlashpixVersion", "FlashPixVersion",
+        "ComponentsConfiguration", "ColorSpace", "PixelXDimension", "PixelYDimension",
+    ]
+
     private let fields: [String]
+    /// The fields of blocks that say something about the picture.
+    private let telling: Set<String>
     /// Who owns the picture, wherever it says so; where its blocks disagree, XMP counts.
     private let rights: Rights
     /// The same where EXIF counts, which keeps its own words.
@@ -14,6 +22,10 @@ struct SourceMetadata {
 
     init(_ image: Image) {
         fields = image.fields
+        let tags = fields.filter { $0.hasPrefix("exif-ifd") }.map { $0.dropFirst("exif-ifd0-".count) }
+        // Of EXIF that libvips could not read nothing is known.
+        let isTechnical = !tags.isEmpty && tags.allSatisfy { Self.technical.contains(String($0)) }
+        telling = Set(Self.blocks.keys.filter(fields.contains)).subtracting(isTechnical ? ["exif-data"] : [])
         let exif = image.blob("exif-data").map { Rights(exif: $0) } ?? Rights()
         let xmp = image.blob("xmp-data").map { Rights(xmp: $0) } ?? Rights()
         let iptc = image.blob("iptc-data").map { Rights(iptc: $0) } ?? Rights()
@@ -70,7 +82,7 @@ struct SourceMetadata {
             case .tiff: Set(Self.blocks.keys).subtracting(["exif-data"])
             case .gif: Set<String>()
             }
-        let lost = Self.blocks.filter { fields.contains($0.key) && !kept.contains($0.key) }.map(\.value).sorted()
+        let lost = Self.blocks.filter { telling.contains($0.key) && !kept.contains($0.key) }.map(\.value).sorted()
         guard !lost.isEmpty else { return nil }
         let rest = rendition.format == .tiff && !rights.isEmpty ? "; copyright, artist and licence are in its XMP" : ""
         return Warning(
@@ -79,7 +91,7 @@ struct SourceMetadata {
 
     /// That the default policy removed something, and what.
     private var removed: [Warning] {
-        var removed = Self.blocks.filter { fields.contains($0.key) }.map(\.value).sorted()
+        var removed = Self.blocks.filter { telling.contains($0.key) }.map(\.value).sorted()
         if fields.contains(where: { $0.hasPrefix("exif-ifd3-GPS") }) { removed.append("the GPS position") }
         guard !removed.isEmpty else { return [] }
         return [Warning(.metadataRemoved, "\(removed.joined(separator: ", ")) removed, all but copyright, artist and licence")]

@@ -57,6 +57,8 @@ private struct WorkerState {
     }
 
     private var pipelines: [Int: Prepared] = [:]
+    /// Formats that were tried and can be saved.
+    private var savable: Set<OutputFormat> = []
     /// What the last probe opened, until it is rendered.
     private var source: ProbedSource?
     private let profiles = ProfileBook()
@@ -69,6 +71,7 @@ private struct WorkerState {
         _ = GLibLog.shared.take()
         switch request {
         case .prepare(let message): return prepare(message, files)
+        case .tryReading(let format): return .readable(CodecTrial.canRead(format))
         case _ where !sandbox.isEntered: return .failed(Failure(.internal, stage: "read", "the worker was not given a pipeline"))
         case .probe(let format): return reply { worker in .facts(try worker.probe(format, files)) }
         case .measure(let message): return reply { worker in .measured(try worker.measure(message, member)) }
@@ -86,6 +89,10 @@ private struct WorkerState {
         guard files.count == message.assets.count,
             let file = try? PipelineFile(text: message.text, file: message.name, catalogue: .all)
         else { return .failed(Failure(.internal, stage: "read", "the worker does not understand the pipeline")) }
+        for format in Set(file.renditions.map(\.save.format)).subtracting(savable) {
+            if let words = CodecTrial.trouble(saving: format) { return .cannotSave(format, words) }
+            savable.insert(format)
+        }
         let assets = AssetStore()
         for (index, asset) in message.assets.enumerated() {
             do {

@@ -1,5 +1,4 @@
 // Writes a plan. It is complete when `plan.json` has its name, which comes last; before that its files have no names.
-import Crypto
 import Pipeline
 
 /// Writes the files of one plan. Not for two threads at once.
@@ -7,7 +6,7 @@ final class PlanWriter {
     private let folder: Directory
     private let list: StagedFile
     private let index: StagedFile
-    private var indexDigest = SHA256()
+    private let indexDigest = Digest()
     private var offset = 0
     private(set) var shards = 0
 
@@ -27,7 +26,7 @@ final class PlanWriter {
         try list.file.append(block.list, for: PlanFile.sources)
         let line = ShardEntry(offset: offset, bytes: block.list.count, sources: block.sources, digest: Digest.of(block.list)).line
         try index.file.append(line, for: PlanFile.index)
-        indexDigest.update(data: line)
+        indexDigest.update(line)
         offset += block.list.count
         shards += 1
     }
@@ -35,7 +34,7 @@ final class PlanWriter {
     /// Completes the plan.
     /// - Parameter make: makes it, given the digest of the index.
     func finish(pipeline: String, _ make: (_ index: String) -> ShardPlan) throws(SystemError) -> ShardPlan {
-        let plan = make(Digest.hexadecimal(indexDigest.finalize()))
+        let plan = make(indexDigest.finish())
         for file in [list, index] {
             try file.sync()
             try file.publish()

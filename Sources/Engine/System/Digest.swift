@@ -1,26 +1,53 @@
-// SHA-256 of bytes and of files.
-import Crypto
+// Digests of bytes and of files, by OpenSSL.
+import CCrypto
 
-enum Digest {
-    /// SHA-256 in hexadecimal.
-    static func of(_ bytes: some Sequence<UInt8>) -> String { hexadecimal(SHA256.hash(data: Array(bytes))) }
+/// SHA-256, or another digest, of bytes that come piece by piece.
+final class Digest {
+    enum Algorithm {
+        case sha256, md5
+    }
 
-    static func of(_ text: String) -> String { of(text.utf8) }
+    private let context: OpaquePointer
+
+    init(_ algorithm: Algorithm = .sha256) {
+        Self.start
+        context = EVP_MD_CTX_new()!
+        let began = EVP_DigestInit_ex(context, algorithm == .sha256 ? EVP_sha256() : EVP_md5(), nil)
+        precondition(began == 1, "OpenSSL has no \(algorithm)")
+    }
+
+    deinit { EVP_MD_CTX_free(context) }
+
+    /// The system's configuration of OpenSSL is not read: it is for programs that talk to others, takes time, and may forbid MD5.
+    private static let start: Void = { OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG), nil) }()
+
+    func update(_ bytes: [UInt8]) { EVP_DigestUpdate(context, bytes, bytes.count) }
+
+    /// The digest in hexadecimal. Nothing can be added afterwards.
+    func finish() -> String {
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var count: CUnsignedInt = 0
+        EVP_DigestFinal_ex(context, &digest, &count)
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: digest[..<Int(count)].flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    static func of(_ bytes: some Sequence<UInt8>, _ algorithm: Algorithm = .sha256) -> String {
+        let digest = Digest(algorithm)
+        digest.update(Array(bytes))
+        return digest.finish()
+    }
+
+    static func of(_ text: String, _ algorithm: Algorithm = .sha256) -> String { of(text.utf8, algorithm) }
 
     /// SHA-256 of a file's content, in hexadecimal.
     static func of(_ file: OpenFile) -> String {
-        var hash = SHA256()
+        let digest = Digest()
         var offset = 0
         while case let block = file.bytes(at: offset, count: 1 << 20), !block.isEmpty {
-            hash.update(data: block)
+            digest.update(block)
             offset += block.count
         }
-        return hexadecimal(hash.finalize())
-    }
-
-    /// Any digest as text.
-    static func hexadecimal(_ digest: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return digest.finish()
     }
 }

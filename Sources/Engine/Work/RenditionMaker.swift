@@ -88,7 +88,7 @@ package final class RenditionMaker {
     package func plan(_ source: SourceFile, _ settings: RenderSettings) throws -> (plan: Plan, names: [RenditionName]) {
         let opened = try OpenedInput(source, limits: settings.limits)
         let planner = try prepared(settings).planner
-        let input = try probe(opened, source, settings)
+        let input = try readably(opened) { try probe(opened, source, settings) }
         let plan = try planned { () throws(PlanFailure) in try input.plan(by: planner) }
         let naming = try self.naming(plan, source, opened, settings)
         return (plan, try planned { () throws(PlanFailure) in try plan.names(for: naming, version: 1) })
@@ -111,6 +111,13 @@ package final class RenditionMaker {
     func make(
         _ work: inout SourceWork, _ opened: OpenedInput, _ settings: RenderSettings, alone: Bool = false, names choose: NameChoice,
         beforeRendering: (_ pixels: Int) -> Void = { _ in }
+    ) throws -> [StagedFile] {
+        try readably(opened) { try made(&work, opened, settings, alone, choose, beforeRendering) }
+    }
+
+    private func made(
+        _ work: inout SourceWork, _ opened: OpenedInput, _ settings: RenderSettings, _ alone: Bool, _ choose: NameChoice,
+        _ beforeRendering: (_ pixels: Int) -> Void
     ) throws -> [StagedFile] {
         if settings.cancellation.isRaised { throw Cancelled() }
         var clock = Stopwatch()
@@ -161,6 +168,16 @@ package final class RenditionMaker {
             return try work()
         } catch let failure as Failure {
             return try namingMember(member) { () throws(Failure) in throw failure }
+        }
+    }
+
+    /// Works on a source, and does not blame it if this system has no decoder for it.
+    private func readably<Value>(_ opened: OpenedInput, _ work: () throws -> Value) throws -> Value {
+        do {
+            return try work()
+        } catch let failure as Failure where failure.code == .corrupt || failure.code == .setMemberFailed {
+            let missing = Set(opened.formats).filter { $0.decoderPackage != nil }.first { (try? slot.canRead($0)) == false }
+            throw missing.map { Failure(.unsupportedFormat, stage: failure.stage, $0.missingDecoder, detail: failure.detail) } ?? failure
         }
     }
 

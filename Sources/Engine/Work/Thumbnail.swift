@@ -1,5 +1,4 @@
 // Thumbnails as file managers look for them: https://specifications.freedesktop.org/thumbnail-spec
-import Crypto
 import Pipeline
 
 extension ThumbnailFacts {
@@ -13,9 +12,7 @@ extension ThumbnailFacts {
     }
 
     /// The name of the thumbnail's file, without extension.
-    var digest: String {
-        Digest.hexadecimal(Insecure.MD5.hash(data: Array(uri.utf8)))
-    }
+    var digest: String { Digest.of(uri, .md5) }
 
     /// What is written into the PNG, by the keys of the specification.
     var texts: [(key: String, text: String)] {

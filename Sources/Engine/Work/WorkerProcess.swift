@@ -59,9 +59,13 @@ final class WorkerProcess {
     static func forked() throws(SystemError) -> WorkerProcess {
         let (channel, theirs) = try Channel.pair()
         let errors = errorFile()
+        let environment = WorkerStarter.environment
         let process = clinux_fork(theirs.descriptor, errors.descriptor)
         guard process >= 0 else { throw SystemError("start a worker process") }
-        if process == 0 { _exit(Worker.run()) }
+        if process == 0 {
+            for (name, value) in environment { _ = clinux_set_environment(name, value) }
+            _exit(Worker.run())
+        }
         return WorkerProcess(channel, errors, process)
     }
 

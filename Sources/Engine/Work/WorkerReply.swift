@@ -19,11 +19,22 @@ struct WorkerReply {
         let failure: Failure
     }
 
+    /// A format of the pipeline that no picture can be saved in on this system.
+    struct BadFormat: Error {
+        let format: OutputFormat
+        /// libvips' words.
+        let detail: String
+    }
+
     /// The assets of a pipeline that was sent, in its order.
-    /// - Throws: `BadAsset`, `Failure`, `WorkerLoss`.
-    func assets(for message: PipelineMessage) throws -> [AssetFacts] {
+    /// - Throws: `BadAsset`, `BadFormat`, `Failure`, `WorkerLoss`.
+    /// - Parameter formats: those that the pipeline saves in.
+    func assets(for message: PipelineMessage, saving formats: Set<OutputFormat> = []) throws -> [AssetFacts] {
         if case .assetFailed(let index, let failure) = reply, message.assets.indices.contains(index) {
             throw BadAsset(index: index, failure: try Self.checked(failure))
+        }
+        if case .cannotSave(let format, let detail) = reply, formats.contains(format) {
+            throw BadFormat(format: format, detail: detail.cut(Self.longestDetail))
         }
         guard case .assets(let facts) = reply else { throw try unexpected() }
         guard facts.count == message.assets.count else {
@@ -45,6 +56,13 @@ struct WorkerReply {
             throw WorkerLoss.confused("a header that cannot be")
         }
         return facts
+    }
+
+    /// Whether pictures of the format that it was asked about can be read.
+    /// - Throws: `Failure`, `WorkerLoss`.
+    func isReadable() throws -> Bool {
+        guard case .readable(let isReadable) = reply else { throw try unexpected() }
+        return isReadable
     }
 
     /// What was measured for the stages of a pipeline.

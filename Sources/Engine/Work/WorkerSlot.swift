@@ -71,7 +71,7 @@ final class WorkerSlot {
 
     /// Makes sure that there is a worker that knows the pipeline.
     /// - Returns: the pipeline's number, and its planner with the assets as the worker found them.
-    /// - Throws: `Diagnostics` if an asset cannot be decoded, `SystemError` if no worker can be started, `WorkerLoss`.
+    /// - Throws: `Diagnostics` if an asset cannot be decoded or a format cannot be saved, `SystemError` if no worker can be started, `WorkerLoss`.
     func prepare(_ pipeline: LoadedPipeline, _ limits: Limits) throws -> Known {
         // Only pictures that need text meet a worker that can read fonts.
         if !isUsable || drawsText != pipeline.file.drawsText { replaceWorker() }
@@ -79,12 +79,13 @@ final class WorkerSlot {
         if let known = known[pipeline.identity] { return known }
         let number = known.count + 1
         let message = pipeline.message(id: number, limits: limits)
+        let formats = Set(pipeline.file.renditions.map(\.save.format))
         // Several workers read the assets at one time.
         let files = try pipeline.assets.map { asset throws(SystemError) in try asset.file.reopened() }
         try start()
         try worker?.limit(limits)
         do {
-            let facts = try ask(.prepare(message), files, seconds: Self.secondsToPrepare) { try $0.assets(for: message) }
+            let facts = try ask(.prepare(message), files, seconds: Self.secondsToPrepare) { try $0.assets(for: message, saving: formats) }
             let assets = Dictionary(zip(message.assets.map(\.path), facts)) { first, _ in first }
             let planner = Planner(pipeline: pipeline.file, assets: assets, limits: limits)
             let prepared = Known(number: number, planner: planner, assets: assets, pipeline: pipeline)
@@ -92,7 +93,15 @@ final class WorkerSlot {
             return prepared
         } catch let bad as WorkerReply.BadAsset {
             throw pipeline.diagnostics(asset: bad.index, bad.failure)
+        } catch let bad as WorkerReply.BadFormat {
+            throw pipeline.diagnostics(format: bad.format, detail: bad.detail)
         }
+    }
+
+    /// Whether pictures of a format can be read on this system at all.
+    func canRead(_ format: SourceFormat) throws -> Bool {
+        try start()
+        return try ask(.tryReading(format), seconds: Self.secondsToPrepare) { try $0.isReadable() }
     }
 
     func facts(of source: OpenedSource, seconds: Double) throws -> SourceFacts {

@@ -98,7 +98,7 @@ final class WorkerStarter: Sendable {
     /// - Parameter make: copies this process; it is given the program's arguments and environment.
     private func fork(_ make: @escaping @Sendable (_ arguments: Borrowed, _ environment: Borrowed) -> pid_t) throws(SystemError) -> pid_t {
         let arguments = (["imagemill"] + command.arguments).map { strdup($0) } + [nil]
-        let environment = Self.environment.map { strdup($0) } + [nil]
+        let environment = Self.environment.map { strdup("\($0.name)=\($0.value)") } + [nil]
         defer { (arguments + environment).forEach { free($0) } }
         let forked = Monitor<(process: pid_t, error: CInt)?>(nil)
         runOnNewThread { [arguments = Borrowed(arguments), environment = Borrowed(environment)] in
@@ -120,10 +120,10 @@ final class WorkerStarter: Sendable {
     }
 
     /// The few variables that a worker needs; none of the user's secrets.
-    private static var environment: [String] {
-        let kept = ["PATH", "LD_LIBRARY_PATH", "VIPSHOME", "LSAN_OPTIONS", "TSAN_OPTIONS", "ASAN_OPTIONS"]
-        let passed = kept.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
+    static var environment: [(name: String, value: String)] {
+        let kept = ["PATH", "LD_LIBRARY_PATH", "VIPSHOME", "LIBHEIF_PLUGIN_PATH", "LSAN_OPTIONS", "TSAN_OPTIONS", "ASAN_OPTIONS"]
+        let passed = kept.compactMap { name in getenv(name).map { (name, String(cString: $0)) } }
         // A crash is to be over at once: Swift's helper for backtraces would hold the socket open for as long as it works.
-        return passed + ["LC_ALL=C.UTF-8", "SWIFT_BACKTRACE=enable=no"]
+        return passed + [("LC_ALL", "C.UTF-8"), ("SWIFT_BACKTRACE", "enable=no")]
     }
 }

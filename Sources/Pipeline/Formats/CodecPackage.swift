@@ -1,0 +1,29 @@
+// Codecs that are packages of their own in Debian 13, Ubuntu 24.04 and newer, and may be missing beside libvips.
+
+extension OutputFormat {
+    /// The package with the encoder; nil if libvips never comes without one.
+    package var encoderPackage: String? { self == .avif ? "libheif-plugin-aomenc" : nil }
+
+    /// What to do if pictures cannot be saved in this format.
+    package var missingEncoder: String {
+        let package = encoderPackage.map { "; install the package \($0)" } ?? ""
+        return "libvips on this system cannot write \(rawValue)" + package
+    }
+}
+
+extension SourceFormat {
+    /// The package with the decoder; nil if libvips never comes without one.
+    package var decoderPackage: String? {
+        switch self {
+        case .heic: "libheif-plugin-libde265"
+        case .avif: "libheif-plugin-dav1d"
+        case .jpeg, .png, .webp, .gif, .tiff: nil
+        }
+    }
+
+    /// What to do if pictures of this format cannot be read.
+    package var missingDecoder: String {
+        let package = decoderPackage.map { "; install the package \($0)" } ?? ""
+        return "libvips on this system cannot read \(rawValue)" + package
+    }
+}

@@ -63,7 +63,7 @@ install: ## Installs program, units, pipelines and documentation: DESTDIR, PREFI
 	@# As they stand here, so that their links to each other hold.
 	install -d "$(DESTDIR)$(DOCDIR)/docs"
 	install -m 644 README.md CHANGELOG.md LICENSE "$(DESTDIR)$(DOCDIR)/"
-	cp -R $(addprefix docs/,architecture.md clusters.md operations.md systems.md decisions guide images reference schema) "$(DESTDIR)$(DOCDIR)/docs/"
+	cp -R $(addprefix docs/,architecture.md clusters.md operations.md security.md systems.md decisions guide images reference schema) "$(DESTDIR)$(DOCDIR)/docs/"
 	chmod -R u=rwX,go=rX "$(DESTDIR)$(DOCDIR)"
 	for page in docs/man/*.1; do \
 		if [ -f "$$page" ]; then install -D -m 644 -t "$(DESTDIR)$(MANDIR)" "$$page" || exit 1; fi; done

@@ -86,6 +86,6 @@ struct RootCommand: AsyncParsableCommand {
         version: imagemillVersion,
         subcommands: [
             RunCommand.self, WatchCommand.self, PlanCommand.self, CheckCommand.self, StagesCommand.self, SchemaCommand.self, StatusCommand.self,
-            RetryCommand.self, ReloadCommand.self, CacheCommand.self, ShardCommand.self, GatherCommand.self, DocsCommand.self,
+            RetryCommand.self, ReloadCommand.self, CacheCommand.self, DoctorCommand.self, ShardCommand.self, GatherCommand.self, DocsCommand.self,
         ])
 }

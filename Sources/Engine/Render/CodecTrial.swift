@@ -17,8 +17,9 @@ enum CodecTrial {
 
     /// Whether pictures of a format can be read at all.
     static func canRead(_ format: SourceFormat) -> Bool {
-        guard let sample = sample(format).flatMap({ Data(base64Encoded: $0) }) else { return true }
-        return trouble { try Operation("heifload_source", ["source": .source(try Source(bytes: Array(sample)))]).image().evaluated() } == nil
+        guard let sample = Data(base64Encoded: sample(format)) else { return false }
+        return trouble { try Operation(Loader.operation(for: format), ["source": .source(try Source(bytes: Array(sample)))]).image().evaluated() }
+            == nil
     }
 
     private static func trouble(_ work: () throws -> Void) -> String? {
@@ -32,12 +33,16 @@ enum CodecTrial {
         }
     }
 
-    /// A black picture of 16×16 pixels, in base64; nil for formats that libvips never lacks.
-    private static func sample(_ format: SourceFormat) -> String? {
+    /// A black picture of 16×16 pixels, in base64.
+    private static func sample(_ format: SourceFormat) -> String {
         switch format {
         case .avif: avif
         case .heic: heic
-        case .jpeg, .png, .webp, .gif, .tiff: nil
+        case .jpeg: jpeg
+        case .png: png
+        case .webp: webp
+        case .gif: gif
+        case .tiff: tiff
         }
     }
 
@@ -56,5 +61,33 @@ enum CodecTrial {
         AwCAAAADAIQiAAEABkQBwXPBiQAAABRpc3BlAAAAAAAAAEAAAABAAAAAFGlzcGUAAAAAAAAAEAAAABAAAAAQcGl4aQAAAAADCAgIAAAAGmlwbW\
         EAAAAAAAAAAgABAoECAAICA4QAAAAaaXJlZgAAAAAAAAAOZGltZwACAAEAAQAAACptZGF0AAAAHigBrwQSEkzg+AROY/7pVFUBIKzotHShyJcQ\
         k7tqwA==
+        """
+
+    private static let jpeg = """
+        /9j/2wBDABALDA4MChAODQ4SERATGCgaGBYWGDEjJR0oOjM9PDkzODdASFxOQERXRTc4UG1RV19iZ2hnPk1xeXBkeFxlZ2P/2wBDARESEhgVGC8aGi\
+        9jQjhCY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2P/wAARCAAQABADASIAAhEBAxEB/8QAFQABAQAAAAAA\
+        AAAAAAAAAAAAAAf/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/8QAFAEBAAAAAAAAAAAAAAAAAAAAAP/EABQRAQAAAAAAAAAAAAAAAAAAAAD/2gAMAwEAAh\
+        EDEQA/AJ+AD//Z
+        """
+
+    private static let png = """
+        iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAEElEQVQokWNgGAWjYBTAAAADEAABC3uRhAAAAA\
+        BJRU5ErkJggg==
+        """
+
+    private static let webp = """
+        UklGRu4AAABXRUJQVlA4WAoAAAAIAAAADwAADwAAVlA4TA4AAAAvD8ADAAcQEf0PRET/A0VYSUa6AAAARXhpZgAASUkqAAgAAAAGABIBAwABAAAAAQ\
+        AAABoBBQABAAAAVgAAABsBBQABAAAAXgAAACgBAwABAAAAAgAAABMCAwABAAAAAQAAAGmHBAABAAAAZgAAAAAAAAA4YwAA6AMAADhjAADoAwAABgAA\
+        kAcABAAAADAyMTABkQcABAAAAAECAwAAoAcABAAAADAxMDABoAMAAQAAAP//AAACoAQAAQAAABAAAAADoAQAAQAAABAAAAAAAAAA
+        """
+
+    private static let gif = """
+        R0lGODlhEAAQAIAAAEdwTAAAACH/C05FVFNDQVBFMi4wAwEAAAAh+QQFAAAAACwAAAAAEAAQAAACDoyPqcvtD6OctNqLsz4FADs=
+        """
+
+    private static let tiff = """
+        SUkqABgAAAB4nGNgGAWjYOQCAAMAAAEAEAAAAQMAAQAAABAAAAABAQMAAQAAABAAAAACAQMAAwAAAO4AAAADAQMAAQAAAAgAAAAGAQMAAQAAAAIAAA\
+        ARAQQAAQAAAAgAAAASAQMAAQAAAAEAAAAVAQMAAQAAAAMAAAAWAQMAAQAAAIAAAAAXAQQAAQAAAA8AAAAaAQUAAQAAAN4AAAAbAQUAAQAAAOYAAAAc\
+        AQMAAQAAAAEAAAAoAQMAAQAAAAMAAAA9AQMAAQAAAAIAAABTAQMAAwAAAPQAAAAAAAAACgAAAAEAAAAKAAAAAQAAAAgACAAIAAEAAQABAA==
         """
 }

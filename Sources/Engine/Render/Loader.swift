@@ -32,10 +32,11 @@ enum Loader {
         case .gif: if allFrames { arguments.append(("n", -1)) }
         case .png, .tiff, .heic, .avif: break
         }
-        return try Picture(decoded: Operation(loader(of: format), arguments).image())
+        return try Picture(decoded: Operation(operation(for: format), arguments).image())
     }
 
-    private static func loader(of format: SourceFormat) -> String {
+    /// libvips' operation that decodes a format.
+    static func operation(for format: SourceFormat) -> String {
         switch format {
         case .jpeg: "jpegload_source"
         case .png: "pngload_source"

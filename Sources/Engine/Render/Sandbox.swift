@@ -22,6 +22,14 @@ package struct Sandbox {
         return missing
     }
 
+    /// What shuts workers in on this system, as a sentence.
+    package static var inForce: String {
+        let landlock = clinux_landlock_version()
+        let walls = [clinux_has_call_filters() == 0 ? nil : "a filter of system calls", landlock == 0 ? nil : "Landlock \(landlock)"]
+        let present = walls.compactMap(\.self)
+        return present.isEmpty ? "workers are not shut in" : "workers are shut in by " + present.joined(separator: " and ")
+    }
+
     /// Has libraries load now what they would load with the first picture.
     static func warmUp() {
         // libheif looks for its codecs when it sees the first file, however short.

@@ -70,6 +70,10 @@ package final class RenditionMaker {
         return known
     }
 
+    /// Whether pictures of a format can be read on this system at all, as a worker finds out with a tiny one.
+    /// - Throws: `SystemError` if no worker can be started, `Failure`, `WorkerLoss`.
+    package func canRead(_ format: SourceFormat) throws -> Bool { try slot.canRead(format) }
+
     /// Plans what the cache has, without a worker; nil where there is no cache, or it does not know the assets.
     func cachePlanner(_ settings: RenderSettings) -> Planner? {
         if let known = cachePlanners[settings.pipeline.identity] { return known.planner }

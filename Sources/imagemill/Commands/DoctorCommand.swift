@@ -1,0 +1,91 @@
+import ArgumentParser
+import Engine
+import Glibc
+import Pipeline
+
+/// `imagemill doctor`: what this system can do, which limits hold, and what to do about what is missing.
+struct DoctorCommand: RenderingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Shows what this system can do, which limits hold, and what to do about what is missing.",
+        discussion: """
+            Example: imagemill doctor /etc/imagemill/mill.yaml
+
+            Exit codes: 0 nothing is missing, 1 something is, 78 a mistake in the mill file.
+            """)
+
+    @Argument(help: "A mill file, whose limits are shown. Default: the limits of `imagemill run`.")
+    var mill: String?
+
+    func workerCount(for preparation: Void) -> Int { 1 }
+
+    func run(_ preparation: Void, _ workers: WorkerPool) async throws {
+        let usual = Self.usual
+        let limits: Limits
+        do {
+            limits = try mill.map { path in try WatchCommand.load(path).file.limits(memory: usual.maximumMemory) } ?? usual
+        } catch {
+            throw ExitStatus.explaining(error, reading: mill ?? "")
+        }
+        let formats = try await onNewThread { try Formats(workers) }
+        printOutput("imagemill \(versionText)\n\n")
+        printOutput(row("sandbox", Sandbox.inForce))
+        printOutput(row("reads", formats.readable.map(\.rawValue).joined(separator: " ")))
+        printOutput(row("writes", formats.writable.map(\.rawValue).joined(separator: " ")))
+        printOutput(row("workers", "\(Machine.cores), one for each core"))
+        for (name, value, standard) in Self.described(limits, usual) {
+            printOutput(row(name, value + (value == standard ? " (default)" : " (\(mill ?? ""); the default is \(standard))")))
+        }
+        let problems = Sandbox.missing.map { $0 + "; see \"Security\" in the documentation" } + formats.problems
+        for problem in problems { printOutput("\nproblem: \(problem)\n") }
+        if !problems.isEmpty { throw ExitStatus.someFailed }
+    }
+
+    /// What holds if nobody sets anything.
+    private static var usual: Limits {
+        var limits = Limits()
+        limits.maximumMemory = Machine.memory / 2
+        return limits
+    }
+
+    private func row(_ name: String, _ value: String) -> String {
+        name + String(repeating: " ", count: max(1, 18 - name.count)) + value + "\n"
+    }
+
+    /// Each limit by its name in a mill file, with its value and its default.
+    private static func described(_ limits: Limits, _ usual: Limits) -> [(String, String, String)] {
+        let amounts: [(String, KeyPath<Limits, Int>)] = [
+            ("max-pixels", \.maximumPixels), ("max-frames", \.maximumFrames), ("max-scans", \.maximumScans),
+        ]
+        let bytes: [(String, KeyPath<Limits, Int>)] = [
+            ("max-source-bytes", \.maximumSourceBytes), ("max-output-bytes", \.maximumOutputBytes), ("max-memory", \.maximumMemory),
+        ]
+        return amounts.map { ($0.0, "\(limits[keyPath: $0.1])", "\(usual[keyPath: $0.1])") }
+            + bytes.map { ($0.0, "\(limits[keyPath: $0.1] >> 20) MiB", "\(usual[keyPath: $0.1] >> 20) MiB") }
+    }
+
+    /// What a worker can read and write, by trying it with tiny pictures.
+    private struct Formats {
+        var readable: [SourceFormat] = []
+        var writable: [OutputFormat] = []
+        var problems: [String] = []
+
+        /// Waits for a worker.
+        init(_ workers: WorkerPool) throws {
+            for format in OutputFormat.allCases {
+                let pipeline = try LoadedPipeline(path: "doctor.yaml", text: "renditions: { a: { save: { format: \(format.rawValue) } } }")
+                let settings = RenderSettings.looking(pipeline, limits: Limits())
+                do {
+                    try RenditionMaker(workers, cancellation: settings.cancellation).prepare(settings)
+                    writable.append(format)
+                } catch is Diagnostics {
+                    problems.append(format.missingEncoder)
+                }
+            }
+            let maker = RenditionMaker(workers, cancellation: Cancellation())
+            for format in SourceFormat.allCases {
+                if try maker.canRead(format) { readable.append(format) } else { problems.append(format.missingDecoder) }
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+// `imagemill doctor`.
+import TestSupport
+import Testing
+
+@testable import Engine
+
+@Suite struct DoctorTests {
+    @Test("It tries formats in a worker, and names the limits with their defaults")
+    func healthy() async throws {
+        let runner = try CommandRunner()
+        let result = try await runner.run("doctor")
+        let lines = result.output.split(separator: "\n").map { $0.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ") }
+        #expect(lines[0].hasPrefix("imagemill "))
+        #expect(lines.contains("reads jpeg png webp gif tiff heic avif"), "\(result)")
+        #expect(lines.contains("writes jpeg png webp avif tiff gif"), "\(result)")
+        #expect(lines.contains("max-pixels 100000000 (default)") && lines.contains("max-scans 500 (default)"), "\(result)")
+        #expect(lines.contains("sandbox \(Sandbox.inForce)"), "\(result)")
+        #expect(result.exit == (Sandbox.missing.isEmpty ? 0 : 1))
+    }
+
+    @Test("A mill file's limits are told from the defaults")
+    func mill() async throws {
+        let drop = try WatchedFolder()
+        let text = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
+        try drop.runner.folder.write("max-pixels: 20M\n" + text, to: "mill.yaml")
+        let result = try await drop.runner.run("doctor", "mill.yaml")
+        #expect(result.output.contains("max-pixels        20000000 (mill.yaml; the default is 100000000)"), "\(result)")
+    }
+}

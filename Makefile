@@ -13,7 +13,10 @@ SYSCONFDIR ?= /etc
 BINDIR ?= $(PREFIX)/bin
 DATADIR ?= $(PREFIX)/share/imagemill
 DOCDIR ?= $(PREFIX)/share/doc/imagemill
-MANDIR ?= $(PREFIX)/share/man/man1
+MANDIR ?= $(PREFIX)/share/man
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 SYSTEMDDIR ?= $(PREFIX)/lib
 BINARY ?= .build/release/imagemill
 STRIP ?= strip
@@ -47,7 +50,7 @@ build: deps ## Builds the program for release: .build/release/imagemill
 	@# With Swift's libraries inside: it starts faster, and runs where no Swift is installed.
 	$(SWIFT) build -c release --static-swift-stdlib --product imagemill
 
-install: ## Installs program, units, pipelines and documentation: DESTDIR, PREFIX, SYSCONFDIR. After `make build`.
+install: ## Installs program, units, pipelines, manual, completions and documentation: DESTDIR, PREFIX, SYSCONFDIR. After `make build`.
 	@test -x "$(BINARY)" || { echo "$(BINARY) is missing; run \`make build\` first"; exit 1; }
 	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(SYSTEMDDIR)/systemd/system" "$(DESTDIR)$(SYSTEMDDIR)/sysusers.d" \
 		"$(DESTDIR)$(SYSTEMDDIR)/tmpfiles.d" "$(DESTDIR)$(DATADIR)/pipelines" "$(DESTDIR)$(DOCDIR)" "$(DESTDIR)$(SYSCONFDIR)/imagemill"
@@ -63,10 +66,14 @@ install: ## Installs program, units, pipelines and documentation: DESTDIR, PREFI
 	@# As they stand here, so that their links to each other hold.
 	install -d "$(DESTDIR)$(DOCDIR)/docs"
 	install -m 644 README.md CHANGELOG.md LICENSE "$(DESTDIR)$(DOCDIR)/"
-	cp -R $(addprefix docs/,architecture.md clusters.md operations.md security.md systems.md decisions guide images reference schema) "$(DESTDIR)$(DOCDIR)/docs/"
+	cp -R $(addprefix docs/,architecture.md clusters.md glossary.md operations.md security.md systems.md decisions guide images reference schema) "$(DESTDIR)$(DOCDIR)/docs/"
 	chmod -R u=rwX,go=rX "$(DESTDIR)$(DOCDIR)"
-	for page in docs/man/*.1; do \
-		if [ -f "$$page" ]; then install -D -m 644 -t "$(DESTDIR)$(MANDIR)" "$$page" || exit 1; fi; done
+	for page in docs/man/*.[15]; do \
+		install -D -m 644 -t "$(DESTDIR)$(MANDIR)/man$${page##*.}" "$$page" || exit 1; done
+	install -d "$(DESTDIR)$(BASHDIR)" "$(DESTDIR)$(ZSHDIR)" "$(DESTDIR)$(FISHDIR)"
+	"$(BINARY)" --generate-completion-script bash > "$(DESTDIR)$(BASHDIR)/imagemill"
+	"$(BINARY)" --generate-completion-script zsh > "$(DESTDIR)$(ZSHDIR)/_imagemill"
+	"$(BINARY)" --generate-completion-script fish > "$(DESTDIR)$(FISHDIR)/imagemill.fish"
 	@# The configuration is the administrator's: the example stands beside it, and nothing is written over.
 	sed -e 's|\.\./pipelines/|$(DATADIR)/pipelines/|' -e 's|\.\./docs/|$(DOCDIR)/docs/|' -e 's|: docs/|: $(DOCDIR)/docs/|g' \
 		deploy/mill.yaml > "$(DESTDIR)$(SYSCONFDIR)/imagemill/mill.yaml.example"
@@ -76,7 +83,8 @@ uninstall: ## Removes what `make install` has put there; configurations and stat
 	rm -f "$(DESTDIR)$(BINDIR)/imagemill" "$(DESTDIR)$(SYSTEMDDIR)/systemd/system/imagemill.service" \
 		"$(DESTDIR)$(SYSTEMDDIR)/systemd/system/imagemill@.service" "$(DESTDIR)$(SYSTEMDDIR)/sysusers.d/imagemill.conf" \
 		"$(DESTDIR)$(SYSTEMDDIR)/tmpfiles.d/imagemill.conf" "$(DESTDIR)$(SYSCONFDIR)/imagemill/mill.yaml.example"
-	for page in docs/man/*.1; do rm -f "$(DESTDIR)$(MANDIR)/$${page##*/}"; done
+	for page in docs/man/*.[15]; do rm -f "$(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}"; done
+	rm -f "$(DESTDIR)$(BASHDIR)/imagemill" "$(DESTDIR)$(ZSHDIR)/_imagemill" "$(DESTDIR)$(FISHDIR)/imagemill.fish"
 	rm -rf "$(DESTDIR)$(DATADIR)" "$(DESTDIR)$(DOCDIR)"
 	-rmdir "$(DESTDIR)$(SYSCONFDIR)/imagemill" 2>/dev/null
 

@@ -11,7 +11,7 @@ package struct Flatten: Stage {
     let background: Color
 
     package init(_ p: inout Parameters) {
-        background = p.optional("background", .white, "The color behind the picture.")
+        background = p.optional("background", .white, "The color below the picture.")
         if !background.isOpaque { p.problem(at: "background", "'flatten' needs an opaque 'background'") }
     }
 

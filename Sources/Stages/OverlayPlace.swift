@@ -22,7 +22,7 @@ struct OverlayPlace: Sendable {
         push = p.optional("push", "The direction in which it is pushed off `avoid`; default the shortest way that stays inside the picture.")
         edge = p.optional(
             "edge", .slide,
-            "If `push` takes it past the picture's edge: slide lets it leave the picture, clamp stops it at the edge, where it may cover `avoid`, fail "
+            "If `push` takes it past the picture's edge: slide lets it leave the picture, clamp stops it at the edge, although it may then cover `avoid`, fail "
                 + "fails the source.")
         spacing = p.optional("spacing", .points(0), "How far it stays from what it was pushed off.")
         if p.has("spacing") && avoid == nil { p.problem(at: "spacing", "'spacing' says how far to stay from 'avoid'; add 'avoid' or remove it") }

@@ -58,6 +58,7 @@ package struct Resize: Stage {
         package let output: PictureInfo
         package let footing: Footing
         package let isEnlarging: Bool
+        package let changesNothing: Bool
         package let intermediates: [PictureInfo]
     }
 
@@ -74,7 +75,8 @@ package struct Resize: Stage {
         if linear { scaled.depth = .float }
         return Plan(
             output: output, footing: needsSourcePixels ? .sourcePixels : .scales(to: target, by: kernel),
-            isEnlarging: target.width > old.width || target.height > old.height, intermediates: kernel == .nearest ? [] : [scaled])
+            isEnlarging: target.width > old.width || target.height > old.height, changesNothing: target == old,
+            intermediates: kernel == .nearest ? [] : [scaled])
     }
 
     /// A picture of which only a bound is known may have any shape, so that the side which follows the other can be longer than the bound's.

@@ -1,4 +1,4 @@
-// What stands below a picture of a contact sheet.
+// What is written below a picture of a contact sheet.
 import Pipeline
 import Vips
 
@@ -17,7 +17,7 @@ struct SheetLabel: Sendable {
     let color: Color
 
     init(_ p: inout Parameters) {
-        content = p.optional("label", .name, "What stands below a picture: its file name without extension, the whole of it, or nothing.")
+        content = p.optional("label", .name, "What is written below a picture: its file name without extension, the whole of it, or nothing.")
         size = p.optional("label-size", 12.0, in: 4...500, "Size of the type, in points.")
         color = p.optional("label-color", .black, "Color of the type.")
         p.notePoints()

@@ -21,10 +21,10 @@ package struct Stitch: SetStage {
         direction = p.optional("direction", .vertical, "Below each other, or beside each other from left to right.")
         overlap = p.optional(
             "overlap", .length(.points(0)),
-            "How far each picture repeats the one before, less than a picture has; `auto` finds it, also under headers, footers, bars and buttons that stand still."
+            "How far each picture repeats the one before, less than a picture has; `auto` finds it, also under headers, footers, bars and buttons that do not scroll."
         )
         spacing = p.optional("spacing", .points(0), "Room between two pictures that do not overlap.")
-        align = p.optional("align", .center, "Where a picture stands that is narrower than the widest, or lower than the highest.")
+        align = p.optional("align", .center, "Where to put a picture that is narrower than the widest, or lower than the highest.")
         background = p.optional("background", .white, "What is seen where there is no picture.")
         if spacing.amount < 0 {
             p.problem(at: "spacing", "'spacing' expects a length of 0 or more; write 'overlap' to move pictures over each other")

@@ -15,7 +15,7 @@ package struct Trim: Stage {
     package init(_ p: inout Parameters) {
         threshold = p.optional(
             "threshold", 10.0, in: 0...255, "How far a pixel may be from the border's color, in steps of 255, and still be border.")
-        background = p.optional("background", "The border's color. Default: that of the top left pixel; nothing, where that is transparent.")
+        background = p.optional("background", "The border's color. Default: that of the top left pixel; nothing, if that is transparent.")
     }
 
     package var needsMeasurement: Bool { true }

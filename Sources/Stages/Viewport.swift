@@ -18,7 +18,7 @@ package struct Viewport: Stage {
     package init(_ p: inout Parameters) {
         width = p.required("width", "Width of the frame.")
         height = p.required("height", "Height of the frame.")
-        offset = p.optional("offset", "Which point of the content stands in the frame's top left corner; default as far up and left as it goes.")
+        offset = p.optional("offset", "Which point of the content is at the frame's top left corner; default as far up and left as it goes.")
         inset = p.optional("content-inset", .none, "Room around the content, into which it can be scrolled; a percentage is of the frame.")
         reveal = p.optional(
             "reveal", "A rectangle of the content to scroll to, by the least distance, into the part that `content-inset` leaves free.")

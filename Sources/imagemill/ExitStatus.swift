@@ -15,19 +15,19 @@ enum ExitStatus {
     static func stopped(by signal: CInt) -> ExitCode { ExitCode(128 + signal) }
 
     /// Says why a file that the user wrote cannot be used, and the code to end with: a mistake in it, or a file that is missing or cannot be read.
-    static func explaining(_ error: any Error, reading file: String) -> ExitCode {
-        guard let error = error as? SystemError else { return explaining(error, pipeline: file) }
+    /// - Parameter ending: what follows from mistakes in the file.
+    static func explaining(_ error: any Error, reading file: String, ending: String = "; nothing was written") -> ExitCode {
+        guard let error = error as? SystemError else { return explaining(error, pipeline: file, ending: ending) }
         printError("imagemill: \(error)")
         return error.mayPass ? tryAgain : configuration
     }
 
     /// Says why a command cannot go on, and the code to end with. Trouble with the output folder or the state folder may pass.
-    static func explaining(_ error: any Error, pipeline: String) -> ExitCode {
+    static func explaining(_ error: any Error, pipeline: String, ending: String = "; nothing was written") -> ExitCode {
         switch error {
         case let diagnostics as Diagnostics:
-            printError(diagnostics.description)
-            let count = diagnostics.items.count
-            printError("\(count) mistake\(count == 1 ? "" : "s") in \(diagnostics.file); nothing was written")
+            printError(diagnostics.painted(Paint(2)))
+            printError("\(counted(diagnostics.items.count, "mistake")) in \(diagnostics.file)\(ending)")
             return configuration
         case let problems as MillProblems:
             printError(problems.description)
@@ -48,6 +48,17 @@ enum ExitStatus {
             printError("imagemill: \(pipeline): \(error)")
             return tryAgain
         }
+    }
+}
+
+extension Diagnostics {
+    /// The description with the word `error` and the caret in color.
+    fileprivate func painted(_ paint: Paint) -> String {
+        description.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            if line.hasPrefix("  "), line.allSatisfy({ " \t^".contains($0) }) { return paint.green(String(line)) }
+            guard !line.hasPrefix("  "), let range = line.firstRange(of: ": error: ") else { return String(line) }
+            return line[..<range.lowerBound] + ": " + paint.red("error:") + " " + line[range.upperBound...]
+        }.joined(separator: "\n")
     }
 }
 

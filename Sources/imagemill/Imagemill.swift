@@ -14,8 +14,13 @@ struct Imagemill {
         signal(SIGPIPE, SIG_IGN)
         // A file that grows past a limit of the shell's is an error to report, not a reason to die.
         signal(SIGXFSZ, SIG_IGN)
+        let words = Array(CommandLine.arguments.dropFirst())
+        if let word = words.first, let complaint = CommandNames.complaint(about: word) {
+            printError("imagemill: \(complaint)")
+            exit(ExitStatus.usage.rawValue)
+        }
         do {
-            var command = try RootCommand.parseAsRoot()
+            var command = try RootCommand.parseAsRoot(words == ["-V"] || words == ["version"] ? ["--version"] : words)
             if let task = (command as? RunCommand)?.planned {
                 try await task.start()
             } else if let rendering = command as? any RenderingCommand {
@@ -76,16 +81,19 @@ struct RootCommand: AsyncParsableCommand {
         commandName: "imagemill",
         abstract: "Turns a stream of pictures into finished renditions.",
         discussion: """
-            A pipeline file says what becomes of a picture. Try one:
+            Try it:
+              imagemill run --resize '1600x1600>' --format webp photos/ -o out/
+              imagemill init shop
 
-              imagemill run pipelines/web-photos.yaml photos/ -o out/
+            Completions: imagemill --generate-completion-script bash (or zsh, fish).
 
             Exit codes: 0 all good, 1 some sources failed, 2 all failed, 64 wrong usage, 75 try again later (disk full, folder missing or in \
             use), 78 a mistake in a pipeline file or a plan that does not fit, 130 and 143 stopped by Ctrl-C or SIGTERM.
             """,
         version: imagemillVersion,
         subcommands: [
-            RunCommand.self, WatchCommand.self, PlanCommand.self, CheckCommand.self, StagesCommand.self, SchemaCommand.self, StatusCommand.self,
-            RetryCommand.self, ReloadCommand.self, CacheCommand.self, DoctorCommand.self, ShardCommand.self, GatherCommand.self, DocsCommand.self,
+            RunCommand.self, InitCommand.self, PlanCommand.self, CheckCommand.self, StagesCommand.self, WatchCommand.self, StatusCommand.self,
+            RetryCommand.self, ReloadCommand.self, SchemaCommand.self, CacheCommand.self, DoctorCommand.self, ShardCommand.self, GatherCommand.self,
+            DocsCommand.self,
         ])
 }

@@ -61,6 +61,7 @@ struct PlanTable {
 
     var json: JSONValue {
         [
+            "schema": .string(PlanSchema.name),
             "source": [
                 "format": .string(plan.source.format.rawValue), "width": .int(plan.source.size.width), "height": .int(plan.source.size.height),
                 "orientation": .int(plan.source.orientation), "frames": .int(plan.source.frames), "alpha": .bool(plan.source.hasAlpha),

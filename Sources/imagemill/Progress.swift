@@ -8,29 +8,42 @@ import Synchronization
 final class Progress: BatchObserver {
     private let state: Mutex<ProgressState>
 
-    init(showsLine: Bool) { state = Mutex(ProgressState(showsLine: showsLine)) }
+    /// - Parameters:
+    ///   - showsLine: one line shows how far the run is.
+    ///   - outbox: what is written is listed, as paths that begin with this folder; nil if it is not.
+    init(showsLine: Bool, listingIn outbox: BytePath? = nil) { state = Mutex(ProgressState(showsLine: showsLine, outbox: outbox)) }
 
     /// Failures of the environment, which may pass.
     var environmentFailures: Int { state.withLock { $0.environmentFailures } }
 
-    /// Sources whose renditions were given a version.
-    var versionedSources: Int { state.withLock { $0.versionedSources } }
+    /// How often each warning was given.
+    var warnings: [WarningCode: Int] { state.withLock { $0.warnings } }
 
     func begin(sources: Int) { state.withLock { $0.begin(sources: sources) } }
     func finished(_ report: SourceReport, _ summary: BatchSummary) { state.withLock { $0.finished(report, summary) } }
     func end() { state.withLock { $0.clearLine() } }
 }
 
+extension SourceReport.Source {
+    /// The path for messages.
+    var shown: String { (typed ?? path).printable }
+}
+
 private struct ProgressState {
     private let showsLine: Bool
+    private let outbox: BytePath?
+    private let paint = Paint(2)
     private var total = 0
     private var start = ContinuousClock.now
     private var lastShown = ContinuousClock.now
     private var isLineShown = false
     private(set) var environmentFailures = 0
-    private(set) var versionedSources = 0
+    private(set) var warnings: [WarningCode: Int] = [:]
 
-    init(showsLine: Bool) { self.showsLine = showsLine }
+    init(showsLine: Bool, outbox: BytePath?) {
+        self.showsLine = showsLine
+        self.outbox = outbox
+    }
 
     mutating func begin(sources: Int) {
         total = sources
@@ -41,13 +54,22 @@ private struct ProgressState {
         if let error = report.error {
             clearLine()
             if [.diskFull, .outputNotWritable].contains(error.code) { environmentFailures += 1 }
-            printError("\(report.source.path.printable): \(error.code.rawValue): \(oneLine(error.message))")
+            printError("\(report.source.shown): \(paint.red(error.code.rawValue)): \(oneLine(error.message))")
         }
-        if report.warnings.contains(where: { $0.code == .nameVersioned }) { versionedSources += 1 }
+        for warning in report.warnings { warnings[warning.code, default: 0] += 1 }
+        if let outbox { list(report, in: outbox) }
         let now = ContinuousClock.now
         guard showsLine, now - lastShown > .milliseconds(100) else { return }
         lastShown = now
         show(summary, now)
+    }
+
+    private mutating func list(_ report: SourceReport, in outbox: BytePath) {
+        clearLine()
+        for rendition in report.renditions { printError(renditionLine(report, rendition, in: outbox)) }
+        for warning in report.warnings {
+            printError("\(report.source.shown): \(paint.yellow("warning")): \(warning.code.rawValue): \(oneLine(warning.message))")
+        }
     }
 
     private mutating func show(_ summary: BatchSummary, _ now: ContinuousClock.Instant) {
@@ -74,6 +96,18 @@ private struct ProgressState {
     private func write(_ text: String) {
         _ = Glibc.write(2, text, text.utf8.count)
     }
+}
+
+/// A rendition that was written, or would be: `photos/a.jpg → out/a.webp (640×480)`.
+func renditionLine(_ report: SourceReport, _ rendition: SourceReport.RenditionEntry, in outbox: BytePath) -> String {
+    let bytes = rendition.bytes.map { ", \(byteCount($0))" } ?? ""
+    return "\(report.source.shown) → \(outbox.appending(rendition.path).printable) (\(rendition.size)\(bytes))"
+}
+
+/// `840 bytes`, `12.3 kB`, `4.5 MB`.
+func byteCount(_ bytes: Int) -> String {
+    if bytes < 1000 { return counted(bytes, "byte") }
+    return bytes < 1_000_000 ? "\(oneDecimal(Double(bytes) / 1e3)) kB" : "\(oneDecimal(Double(bytes) / 1e6)) MB"
 }
 
 func oneDecimal(_ value: Double) -> String {

@@ -28,7 +28,7 @@ extension CommandRunner {
         cache: (LoadedPipeline) throws -> PipelineCache? = { _ in nil }
     ) async throws -> [String: SourceReport] {
         let location = OutboxLocation(BytePath(folder.path(out)))
-        let found = SourceWalk.find([BytePath(folder.path("in"))], outbox: location.path)
+        let found = SourceWalk.find([BytePath(folder.path("in"))], WalkRules(outbox: location.path))
         let pipeline = try LoadedPipeline(path: folder.path("p.yaml"))
         let outbox = Outbox(path: location.path, of: .run)
         var render = RenderSettings(

@@ -21,21 +21,21 @@ import Testing
     @Test("Folders that are apart are not refused")
     func apart() {
         let mill = layout([("a", place("/in/a", [3, 2, 1]), place("/out", [5, 1])), ("b", place("/in/b", [4, 2, 1]), place("/out", [5, 1]))])
-        #expect(mill.refusals == [])
+        #expect(mill.refusals.map(\.sentence) == [])
     }
 
     @Test("An outbox in an inbox, an inbox in an outbox, and one that is both are refused, each with its sentence")
     func outboxes() {
         #expect(
-            layout([("a", place("/in", [2, 1]), place("/in/out", [3, 2, 1]))]).refusals == [
+            layout([("a", place("/in", [2, 1]), place("/in/out", [3, 2, 1]))]).refusals.map(\.sentence) == [
                 "inbox 'a': the outbox '/in/out' is inside of the inbox '/in', so that renditions would come in again"
             ])
         #expect(
-            layout([("a", place("/out/in", [3, 2, 1]), place("/out", [2, 1]))]).refusals == [
+            layout([("a", place("/out/in", [3, 2, 1]), place("/out", [2, 1]))]).refusals.map(\.sentence) == [
                 "inbox 'a': the inbox '/out/in' is inside of the outbox '/out'; keep them apart"
             ])
         #expect(
-            layout([("a", place("/in", [2, 1]), place("/link", [2, 1]))]).refusals == [
+            layout([("a", place("/in", [2, 1]), place("/link", [2, 1]))]).refusals.map(\.sentence) == [
                 "inbox 'a': '/in' is the outbox too; choose another folder for the renditions"
             ])
     }
@@ -43,18 +43,21 @@ import Testing
     @Test("The outbox of one inbox may not be in another inbox")
     func crossed() {
         let mill = layout([("a", place("/a", [2, 1]), place("/b/out", [4, 3, 1])), ("b", place("/b", [3, 1]), place("/out", [5, 1]))])
-        #expect(mill.refusals == ["inbox 'b': the outbox of 'a' '/b/out' is inside of the inbox '/b', so that renditions would come in again"])
+        #expect(
+            mill.refusals.map(\.sentence) == [
+                "inbox 'b': the outbox of 'a' '/b/out' is inside of the inbox '/b', so that renditions would come in again"
+            ])
     }
 
     @Test("Two inboxes that are nested or one folder are refused")
     func inboxes() {
         let out = place("/out", [9, 1])
         #expect(
-            layout([("a", place("/in", [2, 1]), out), ("b", place("/in/sub", [3, 2, 1]), out)]).refusals == [
+            layout([("a", place("/in", [2, 1]), out), ("b", place("/in/sub", [3, 2, 1]), out)]).refusals.map(\.sentence) == [
                 "inboxes 'a' and 'b': '/in/sub' is inside of '/in'"
             ])
         #expect(
-            layout([("a", place("/in", [2, 1]), out), ("b", place("/bind", [2, 7, 1]), out)]).refusals == [
+            layout([("a", place("/in", [2, 1]), out), ("b", place("/bind", [2, 7, 1]), out)]).refusals.map(\.sentence) == [
                 "inboxes 'a' and 'b': '/in' and '/bind' are one folder"
             ])
     }
@@ -62,15 +65,15 @@ import Testing
     @Test("A state folder in an inbox or outbox is refused, and folders among our own shelves are")
     func state() {
         let mill = layout([("a", place("/in", [2, 1]), place("/out", [3, 1]))], state: place("/in/state", [4, 2, 1]))
-        #expect(mill.refusals == ["inbox 'a': the state folder '/in/state' is inside of the inbox '/in'; keep them apart"])
+        #expect(mill.refusals.map(\.sentence) == ["inbox 'a': the state folder '/in/state' is inside of the inbox '/in'; keep them apart"])
         let other = layout([("a", place("/in", [2, 1]), place("/out", [3, 1]))], state: place("/out", [3, 1]))
-        #expect(other.refusals == ["inbox 'a': the state folder '/out' is inside of the outbox '/out'; keep them apart"])
+        #expect(other.refusals.map(\.sentence) == ["inbox 'a': the state folder '/out' is inside of the outbox '/out'; keep them apart"])
         let shelf = layout([("a", place("/in", [2, 1]), place("/state/done/x", [90, 1], missing: "done/x"))])
         #expect(
-            shelf.refusals == [
+            shelf.refusals.map(\.sentence) == [
                 "inbox 'a': the outbox '/state/done/x' is inside of '/state/done', where Imagemill keeps sources; choose another folder"
             ])
-        #expect(layout([("a", place("/state/in", [91, 90, 1]), place("/state/out", [92, 90, 1]))]).refusals == [])
+        #expect(layout([("a", place("/state/in", [91, 90, 1]), place("/state/out", [92, 90, 1]))]).refusals.map(\.sentence) == [])
     }
 
     @Test("What is not there yet is compared by its names below what is")

@@ -185,7 +185,7 @@ private final class TestNames: NameStore {
         #expect(try text(allocate("a.jpg", allocator())) == ["a-2.webp"])
         let failure = #expect(throws: Failure.self) { try allocate("b.jpg", allocator(.fail)) }
         #expect(failure?.code == .nameTaken && failure?.stage == "publish")
-        #expect(failure?.message == "a file that Imagemill did not write stands at 'a.webp'")
+        #expect(failure?.message == "there is a file that Imagemill did not write at 'a.webp'")
         #expect(try text(allocate("c.jpg", allocator(.overwrite))) == ["a.webp"])
         let taken = #expect(throws: Failure.self) { try allocate("b.jpg", allocator(.fail)) }
         #expect(taken?.message == "the name 'a.webp' belongs to 'c.jpg'")

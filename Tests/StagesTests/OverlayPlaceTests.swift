@@ -26,7 +26,7 @@ struct OverlayPlaceTests {
         ("anchor: bottom, avoid: { x: 30, y: 60, width: 40, height: 40 }, spacing: 10", "40×20 at (30, 30)"),
         ("anchor: top, avoid: { x: 25, y: 0, width: 50, height: 19 }", "40×20 at (30, 19)"),
         ("anchor: top-leading, avoid: { x: 30, y: 0, width: 70, height: 20 }", "40×20 at (0, 20)"),
-        // Of two ways of one length the first: up before down.
+        // If two ways have one length, the first is taken: up before down.
         ("anchor: center, avoid: { x: 0, y: 40, width: 100, height: 20 }", "40×20 at (30, 20)"),
         ("anchor: bottom, avoid: { x: 0%, y: 90%, width: 100%, height: 10% }, spacing: 5%", "40×20 at (30, 65)"),
     ])

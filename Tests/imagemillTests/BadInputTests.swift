@@ -8,7 +8,7 @@ import Testing
     private static let expected = [
         "cut.jpg": "truncated", "cut.png": "truncated", "cut.gif": "truncated", "cut.webp": "truncated", "text.jpg": "not-an-image",
         "empty.jpg": "empty", "folder.jpg": "is-a-directory", "dangling.jpg": "not-found", "pipe.jpg": "not-a-regular-file",
-        "socket.jpg": "not-a-regular-file", "drawing.svg": "unsupported-format", "paper.pdf": "unsupported-format",
+        "socket.jpg": "not-a-regular-file", "drawing.jpg": "unsupported-format", "paper.jpg": "unsupported-format",
         "random.png": "not-an-image", "large.png": "too-many-pixels", "broken.png": "corrupt", "head.jpg": "truncated",
     ]
 
@@ -25,8 +25,8 @@ import Testing
         #expect(mkfifo(runner.folder.path("in/pipe.jpg"), 0o644) == 0)
         #expect(mknod(runner.folder.path("in/socket.jpg"), S_IFSOCK | 0o644, 0) == 0)
         try runner.folder.write(
-            "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\"/>", to: "in/drawing.svg")
-        try runner.folder.write("%PDF-1.4\n%…", to: "in/paper.pdf")
+            "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\"/>", to: "in/drawing.jpg")
+        try runner.folder.write("%PDF-1.4\n%…", to: "in/paper.jpg")
         try runner.folder.write((0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }, to: "in/random.png")
         try runner.folder.write(try await SamplePicture.png.encode(TestPicture.solid([1], width: 400, height: 300)), to: "in/large.png")
         var broken = try await SamplePicture.png.bytes
@@ -54,7 +54,7 @@ import Testing
         // Each failure is told on standard error as well, in the words of the report.
         for entry in report.sources {
             guard let error = entry.error else { continue }
-            #expect(result.errors.contains("\(entry.source.path): \(error.code): \(error.message)\n"))
+            #expect(result.errors.contains("in/\(entry.source.path): \(error.code): \(error.message)\n"))
             #expect(error.stage == "read" || error.stage == "decode")
             #expect(entry.attempt == 1, "\(entry.source.path) cost a worker")
         }
@@ -74,8 +74,8 @@ import Testing
         #expect(message("folder.jpg") == "expected a picture, found a folder of that name; what is in it is processed as usual")
         #expect(message("dangling.jpg") == "cannot follow the link, it points to nothing: No such file or directory")
         #expect(message("pipe.jpg") == "expected a file, found a pipe, a socket or a device")
-        #expect(message("drawing.svg") == "expected JPEG, PNG, WebP, GIF, TIFF, HEIC or AVIF, found SVG")
-        #expect(message("paper.pdf").hasSuffix("found PDF"))
+        #expect(message("drawing.jpg") == "expected JPEG, PNG, WebP, GIF, TIFF, HEIC or AVIF, found SVG")
+        #expect(message("paper.jpg").hasSuffix("found PDF"))
         #expect(message("large.png") == "the picture has 400×300 pixels; the limit is 100000 in all (max-pixels)")
     }
 
@@ -185,10 +185,10 @@ import Testing
         #expect(
             report.outcomes == [
                 "65536-uint32-limit.png": "too-many-pixels", "corrupt-header.jpg": "truncated", "giant-image.jpg": "too-many-pixels",
-                "invalid-illuminant.icc": "unsupported-format", "struct-image-04-t.svg": "unsupported-format", "truncated.jpg": "truncated",
-                "truncated.png": "truncated",
+                "truncated.jpg": "truncated", "truncated.png": "truncated",
             ])
         #expect(report.sources.allSatisfy { $0.attempt == 1 })
+        #expect(result.errors.contains("other files passed over"), "\(result.errors)")
     }
 
     @Test("280 million pixels are rendered where the user allows it", .enabled(if: Checkout.hasCorpus))

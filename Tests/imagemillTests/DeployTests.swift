@@ -57,6 +57,9 @@ import Testing
             "opt/mill/bin/imagemill", "\(lib)/systemd/system/imagemill.service", "\(lib)/systemd/system/imagemill@.service",
             "\(lib)/sysusers.d/imagemill.conf", "\(lib)/tmpfiles.d/imagemill.conf", "opt/mill/share/doc/imagemill/README.md",
             "opt/mill/share/doc/imagemill/docs/operations.md", "opt/mill/share/doc/imagemill/docs/reference/mill.md",
+            "opt/mill/share/man/man1/imagemill-run.1", "opt/mill/share/man/man5/imagemill-pipeline.5",
+            "opt/mill/share/bash-completion/completions/imagemill", "opt/mill/share/zsh/site-functions/_imagemill",
+            "opt/mill/share/fish/vendor_completions.d/imagemill.fish",
         ]
         let pipelines = Checkout.files(below: "pipelines", extension: "yaml").map { "opt/mill/share/imagemill/" + $0 }
         let files = runner.files(in: "root")

@@ -9,7 +9,7 @@ import Testing
         let runner = try CommandRunner()
         let result = try await runner.run("docs", "docs")
         #expect(result.exit == 0)
-        let names = ["pipeline", "mill", "report", "batch", "status", "failure", "plan", "shard", "gather"]
+        let names = ["pipeline", "mill", "report", "batch", "status", "failure", "plan", "shard", "gather", "summary", "check", "picture-plan"]
         let schemas = names.map { "schema/\($0).schema.json" }
         for page in ["reference/stages.md", "reference/saving.md", "reference/codes.md", "reference/mill.md"] + schemas {
             let made = try String(contentsOfFile: runner.folder.path("docs/" + page), encoding: .utf8)

@@ -131,7 +131,7 @@ import Testing
         try runner.folder.write("no", to: "in/a\nb.jpg: done\u{1B}[2J.jpg")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(result.exit == 2)
-        #expect(result.errors.hasPrefix(#"a\nb.jpg: done\u{1B}[2J.jpg: not-an-image"#), "\(result.errors.debugDescription)")
+        #expect(result.errors.hasPrefix(#"in/a\nb.jpg: done\u{1B}[2J.jpg: not-an-image"#), "\(result.errors.debugDescription)")
         let plan = try await runner.run("plan", "in/a\nb.jpg: done\u{1B}[2J.jpg", "p.yaml")
         #expect(!plan.errors.contains("\u{1B}"))
     }

@@ -24,7 +24,7 @@ import Testing
         #expect(result.exit == 78)
         #expect(
             result.errors == """
-                five.yaml:4:25: error: expected a size such as 800x600, 800x, x600, 800 or 50%, with > < ! or ^ behind, found '12xx'
+                five.yaml:4:25: error: expected a size such as 800x600, 800x, x600, 800 or 50%, followed by > < ! or ^ if you like, found '12xx'
                         - resize: { size: "12xx" }
                                           ^
                 five.yaml:5:9: error: unknown stage 'frmae'; did you mean 'frame'?
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("A missing or unusable pipeline file is told by its name", arguments: ["gone.yaml", "folder", "in/a.jpg"])
+    @Test("A missing or unusable pipeline file is told by its name", arguments: ["gone.yaml", "gone"])
     func missingPipeline(name: String) async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
@@ -107,7 +107,17 @@ import Testing
     @Test(
         "Wrong usage ends with 64, and says what is wrong",
         arguments: [
-            (["run"], "Missing expected argument"), (["run", "p.yaml", "in"], "--output"),
+            (["run"], "name a pipeline and the sources, such as: imagemill run web-photos"), (["run", "p.yaml", "in"], "with -o DIR (--output)"),
+            (["run", "in", "-o", "out"], "'in' is no pipeline; name a pipeline file"), (["run", "p.yaml", "-o", "out"], "name the sources"),
+            (["run", "in/a.jpg", "-o", "out"], "'in/a.jpg' is no pipeline; name a pipeline file"),
+            (["run", "p.yaml", "in", "-o", "out", "--resize", "10x"], "leave out 'p.yaml' or the options"),
+            (["run", "in", "-o", "out", "--resize", "axb"], "expected a size such as 800x600"),
+            (["run", "in", "-o", "out", "--crop", "300"], "--crop takes a width and a height, such as 300x300, found '300'"),
+            (["run", "in", "-o", "out", "--format", "png", "--quality", "80"], "quality"),
+            (["run", "in", "-o", "out", "--format", "heic"], "heic"), (["run", "p.yaml", "in", "-o", "-", "--json"], "-o - takes none of --json"),
+            (["run", "p.yaml", "in", "-o", "out", "--exclude", "a{b"], "a{b"), (["run", "p.yaml", "in", "-o", "out", "--from0"], "--from0 needs"),
+            (["run", "p.yaml", "in", "-o", "out", "--json", "--json-lines"], "exclude each other"), (["checkk", "x"], "did you mean 'check'?"),
+            (["new"], "there is no command 'new'; did you mean 'init'?"), (["in/a.jpg"], "imagemill run PIPELINE PICTURES -o DIR"),
             (["run", "p.yaml", "in", "-o", "out", "--bogus"], "--bogus"),
             (["run", "p.yaml", "in", "-o", "out", "--jobs", "0"], "--jobs takes 1 to 1024"),
             (["run", "p.yaml", "in", "-o", "out", "--jobs", "x"], "'x'"),
@@ -115,7 +125,7 @@ import Testing
             (["run", "p.yaml", "in", "-o", "out", "--max-pixels", "many"], "'many'"),
             (["run", "p.yaml", "in", "-o", "out", "--max-pixels", "-5"], "--max-pixels"), (["frobnicate"], "frobnicate"),
             (["stages", "frmae"], "there is no stage 'frmae'; did you mean 'frame'?"), (["schema", "nothing"], "nothing"),
-            (["plan"], "Missing expected"),
+            (["plan"], "name a picture and a pipeline"), (["plan", "p.yaml"], "found 0 pictures"),
         ])
     func usage(arguments: [String], words: String) async throws {
         let runner = try CommandRunner()

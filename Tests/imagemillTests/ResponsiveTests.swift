@@ -27,4 +27,28 @@ import Testing
         }
         #expect(report["high.png"]?.renditions.map(\.height) == [18, 36, 54])
     }
+
+    @Test("Widths that a small picture does not have come out as one file, once for each format; other names and settings stay apart")
+    func smallPicture() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/small.png", as: "pngsave_target") { try TestPicture.coded(width: 50, height: 30) }
+        func rendition(_ name: String, _ size: String, _ save: String, _ more: String = "", file: String = "{stem}-{width}.{ext}") -> String {
+            "  \(name): { stages: [ { resize: { size: \"\(size)\" } }\(more) ], save: { \(save) }, file: \"\(file)\" }\n"
+        }
+        let lines = [
+            rendition("l", "160x>", "format: webp"), rendition("m", "80x>", "format: webp"), rendition("s", "40x>", "format: webp"),
+            rendition("p", "160x>", "format: png"), rendition("q", "80x>", "format: png"),
+            rendition("x", "160x>", "format: webp", file: "{stem}-{rendition}.{ext}"),
+        ]
+        try runner.folder.write("renditions:\n" + lines.joined(), to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(runner.files() == ["small-40.webp", "small-50.png", "small-50.webp", "small-x.webp"])
+        #expect(try runner.report()["small.png"]?.renditions.map(\.name) == ["l", "s", "p", "x"])
+
+        let blurred = [rendition("l", "160x>", "format: webp"), rendition("m", "80x>", "format: webp", ", { blur: { sigma: 1 } }")]
+        try runner.folder.write("renditions:\n" + blurred.joined(), to: "q.yaml")
+        let different = try await runner.run("run", "q.yaml", "in", "-o", "other")
+        #expect(different.exit == 2 && different.errors.contains("two renditions of this source would both be named 'small-50.webp'"))
+    }
 }

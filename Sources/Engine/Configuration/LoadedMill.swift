@@ -66,7 +66,10 @@ package struct LoadedMill: Sendable {
         }
         let folders = file.inboxes.map { (Self.absolute($0.path, path), Self.absolute($0.outbox, path)) }
         let moved = zip(file.inboxes, pipelines).compactMap { Self.refusal(of: $0, $1?.loaded.file) }
-        let refusals = try moved + Self.layout(file, path, folders, pipelines, state, cache?.folder).refusals
+        let misplaced = try Self.layout(file, path, folders, pipelines, state, cache?.folder).refusals
+        let placed = misplaced.compactMap { refusal in refusal.position.map { Diagnostic($0, refusal.sentence) } }
+        if !placed.isEmpty { mistakes.append(Diagnostics(file: path, text: text, items: placed)) }
+        let refusals = moved + misplaced.filter { $0.position == nil }.map(\.sentence)
         guard mistakes.isEmpty && refusals.isEmpty else { throw MillProblems(mistakes: mistakes, refusals: refusals) }
         self.file = file
         self.state = state
@@ -79,6 +82,12 @@ package struct LoadedMill: Sendable {
                     outboxKey: Self.key(of: outbox, millFile: path))
             }
         }
+    }
+
+    /// The state folder of a mill file, without a look at its pipelines and folders.
+    /// - Throws: `Diagnostics` for what is written wrongly.
+    package static func stateFolder(path: String, text: String, environment: (String) -> String?) throws -> BytePath? {
+        state(try MillFile(text: text, file: path), path, environment)
     }
 
     private static func key(of outbox: BytePath, millFile: String) -> BytePath {
@@ -136,7 +145,8 @@ package struct LoadedMill: Sendable {
             let read: [(what: String, path: BytePath)] = (index == 0 ? [own] : []) + (pipeline?.files ?? [])
             let files = try read.map { ($0.what, try FolderPlace.looking($0.path, mounts)) }
             return MillLayout.Inbox(
-                name: settings.name, inbox: try .looking(inbox, mounts), outbox: try .looking(outbox, mounts), files: files)
+                name: settings.name, inbox: try .looking(inbox, mounts), outbox: try .looking(outbox, mounts), files: files,
+                position: settings.position)
         }
         let shelves = try ["work", "done", "failed"].map { try FolderPlace.looking(state.appending(BytePath($0)), mounts) }
         let cache = try cache.map { try FolderPlace.looking($0, mounts) }

@@ -35,19 +35,37 @@ package struct LoadedPipeline: Sendable {
     package static func text(of path: String) throws -> String {
         let bytes = try OpenFile.contents(BytePath(path), limit: largest)
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            let problem = Diagnostic(Position(line: 1, column: 1), "expected a YAML file, found \(kind(of: bytes))")
-            throw Diagnostics(file: path, text: "", items: [problem])
+            throw noText(bytes, file: path)
         }
         return text
     }
 
-    /// What stands where a text was expected: most often a picture, when two arguments were mixed up.
-    private static func kind(of bytes: [UInt8]) -> String {
+    /// What is there instead of a text: a picture, or a text in another encoding.
+    private static func noText(_ bytes: [UInt8], file: String) -> Diagnostics {
+        let found: String
         switch guessFormat(bytes) {
-        case .readable(let format): "a picture (\(format.rawValue))"
-        case .recognised(let name): name
-        case .unknown: "bytes that are not UTF-8 text"
+        case .readable(let format): found = "a picture (\(format.rawValue))"
+        case .recognised(let name): found = name
+        case .unknown where bytes.contains(0): found = "a binary file"
+        case .unknown: return badByte(bytes, file: file)
         }
+        return Diagnostics(file: file, text: "", items: [Diagnostic(Position(line: 1, column: 1), "expected a YAML file, found \(found)")])
+    }
+
+    /// The first byte that makes a text no UTF-8.
+    private static func badByte(_ bytes: [UInt8], file: String) -> Diagnostics {
+        let text = String(decoding: bytes, as: UTF8.self)
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
+        let before = lines[line].indices.first { String(validating: lines[line][...$0], as: UTF8.self) == nil && isNoBeginning(lines[line][$0...]) }
+        let column = String(decoding: lines[line][..<(before ?? lines[line].startIndex)], as: UTF8.self).unicodeScalars.count + 1
+        let problem = Diagnostic(Position(line: line + 1, column: column), "this is not UTF-8 text; save the file in the encoding UTF-8")
+        return Diagnostics(file: file, text: text, items: [problem])
+    }
+
+    /// Whether no valid character begins here.
+    private static func isNoBeginning(_ bytes: ArraySlice<UInt8>) -> Bool {
+        (1...4).allSatisfy { String(validating: bytes.prefix($0), as: UTF8.self) == nil }
     }
 
     /// Takes a pipeline's text and opens its assets.

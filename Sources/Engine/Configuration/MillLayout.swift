@@ -34,6 +34,8 @@ struct MillLayout: Sendable {
         let outbox: FolderPlace
         /// Files that are read at every start, with what they are: the pipeline and its assets.
         var files: [(what: String, place: FolderPlace)] = []
+        /// Where the mill file describes it.
+        var position: Position?
     }
 
     let state: FolderPlace
@@ -42,27 +44,32 @@ struct MillLayout: Sendable {
     var cache: FolderPlace?
     let inboxes: [Inbox]
 
-    /// Why the mill cannot run, a sentence each; empty where it can.
-    var refusals: [String] {
-        var sentences: [String] = []
-        if let cache {
-            if cache.isNoFolder { sentences.append("the cache '\(cache.path.printable)' is no folder") }
-            sentences += shelves.filter { cache.isAtOrBelow($0) }.map {
+    /// Why the mill cannot run, a sentence each, with the place of the inbox that it is about; empty if it can.
+    var refusals: [(position: Position?, sentence: String)] {
+        cacheRefusals.map { (nil, $0) }
+            + inboxes.enumerated().flatMap { index, inbox in refusals(of: inbox, at: index).map { (inbox.position, $0) } }
+    }
+
+    private var cacheRefusals: [String] {
+        guard let cache else { return [] }
+        return (cache.isNoFolder ? ["the cache '\(cache.path.printable)' is no folder"] : [])
+            + shelves.filter { cache.isAtOrBelow($0) }.map {
                 "the cache '\(cache.path.printable)' is inside of '\($0.path.printable)', where Imagemill keeps sources; choose another folder"
             }
+    }
+
+    private func refusals(of one: Inbox, at index: Int) -> [String] {
+        var sentences: [String] = []
+        let title = "inbox '\(one.name)'"
+        for (what, folder) in [("inbox", one.inbox), ("outbox", one.outbox)] where folder.isNoFolder {
+            sentences.append("\(title): the \(what) '\(folder.path.printable)' is no folder")
         }
-        for (index, one) in inboxes.enumerated() {
-            let title = "inbox '\(one.name)'"
-            for (what, folder) in [("inbox", one.inbox), ("outbox", one.outbox)] where folder.isNoFolder {
-                sentences.append("\(title): the \(what) '\(folder.path.printable)' is no folder")
-            }
-            for (what, file) in one.files where inboxes.contains(where: { file.isAtOrBelow($0.inbox) }) {
-                sentences.append("\(title): \(what) '\(file.path.printable)' stands in an inbox, and would be taken for a source; move it elsewhere")
-            }
-            sentences += state(one, title) + cache(one, title)
-            for other in inboxes { sentences += outbox(of: other, against: one) }
-            for other in inboxes[(index + 1)...] { sentences += nested(one, other) }
+        for (what, file) in one.files where inboxes.contains(where: { file.isAtOrBelow($0.inbox) }) {
+            sentences.append("\(title): \(what) '\(file.path.printable)' is in an inbox, and would be taken for a source; move it elsewhere")
         }
+        sentences += state(one, title) + cache(one, title)
+        for other in inboxes { sentences += outbox(of: other, against: one) }
+        for other in inboxes[(index + 1)...] { sentences += nested(one, other) }
         return sentences
     }
 

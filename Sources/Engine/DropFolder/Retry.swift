@@ -8,7 +8,7 @@ struct Retry {
 
     init(_ controllers: [InboxController]) { self.controllers = controllers }
 
-    /// - Parameter names: absolute, or from the folder `failed/` of any inbox; nil for all that there are.
+    /// - Parameter names: absolute, or from the folder `failed/` of any inbox, with the inbox' name before it or without; nil for all that there are.
     func run(_ names: [BytePath]?) -> (moved: [BytePath], problems: [String]) {
         var moved: [BytePath] = []
         var problems: [String] = []
@@ -32,10 +32,18 @@ struct Retry {
             return folders.flatMap { controller, folder in ((try? folder.sources()) ?? []).map { (controller, folder, $0) } }
         }
         return names.flatMap { name -> [(InboxController, FailedFolder, BytePath)] in
-            let found = folders.compactMap { controller, folder in folder.path(of: name).map { (controller, folder, $0) } }
+            let found = folders.compactMap { controller, folder in
+                (folder.path(of: name) ?? Self.rest(of: name, after: controller.name).flatMap(folder.path)).map { (controller, folder, $0) }
+            }
             if found.isEmpty { problems.append("there is no '\(name.printable)' in any folder failed/") }
             return found
         }
+    }
+
+    /// `a.jpg` for `family/a.jpg` in the inbox `family`; nil for a name that does not begin so.
+    private static func rest(of name: BytePath, after inbox: String) -> BytePath? {
+        let beginning = BytePath(inbox)
+        return name != beginning && name.isAtOrBelow(beginning) ? name.relative(below: beginning) : nil
     }
 }
 

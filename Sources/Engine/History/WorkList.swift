@@ -13,6 +13,8 @@ package struct WorkList: Sendable {
     /// In natural order.
     package var toDo: [SourceFile] = []
     package var unchanged: [UnchangedSource] = []
+    /// How many files the search has passed over because they are no pictures.
+    package var passedOver = 0
 
     /// Closed, but kept: when a database's queue is released, Dispatch starts a thread, and workers are copied from a process that has none.
     private var record: ResultReader?

@@ -46,7 +46,7 @@ private func isUnfinished(_ name: [UInt8], _ text: String) -> Bool {
     if isTemporaryNameOfRsync(name) { return true }
     // macOS keeps attributes of `a.part` in `._a.part`, and that file is complete.
     if text.hasPrefix("._") { return false }
-    let endings = [".part", ".partial", ".filepart", ".tmp", ".temp", ".crdownload", ".download", ".!ut", ".opdownload", ".swp", ".rsync"]
+    let endings = [".part", ".partial", ".filepart", ".tmp", ".temp", ".crdownload", ".download", ".!ut", ".!sync", ".opdownload", ".swp", ".rsync"]
     // `.~tmp~` and `.rsync-partial` are folders of rsync; the others belong to GIO, Syncthing, Pure-FTPd, and ProFTPD or lftp.
     let beginnings = [".goutputstream-", ".~tmp~", ".rsync-partial", ".pureftpd-upload."]
     return endings.contains(where: text.hasSuffix) || beginnings.contains(where: text.hasPrefix) || text.hasPrefix(".in.") && text.hasSuffix(".")

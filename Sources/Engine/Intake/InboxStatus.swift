@@ -15,6 +15,14 @@ package enum WatchingHow: Equatable, Sendable {
     }
 }
 
+/// A source that is not complete yet.
+package struct SettlingSource: Sendable {
+    package let path: BytePath
+    package let reason: SettlingReason
+    /// When the decoder judges it, if nothing changes before.
+    package let deadline: Moment
+}
+
 /// The state of an inbox at one moment.
 package struct InboxStatus: Sendable {
     /// nil until the inbox exists for the first time.
@@ -31,6 +39,8 @@ package struct InboxStatus: Sendable {
     package var tooDeep = 0
     /// Some of the sources that cannot be taken, with the reason.
     package var blocked: [(path: BytePath, reason: SystemError)] = []
+    /// Some of the sources that are not complete yet.
+    package var settling: [SettlingSource] = []
     package var isScanning = false
     /// Whole scans that have ended.
     package var scans = 0

@@ -53,6 +53,20 @@ package struct SetSigns: Equatable, Sendable {
     }
 }
 
+/// Why a source is not complete yet.
+package enum SettlingReason: String, Sendable, Codable, CaseIterable {
+    /// It has changed within the settle time.
+    case changing
+    /// A program has it open for writing.
+    case open
+    /// The structure of the file has no end.
+    case incomplete
+    /// It has 0 bytes.
+    case empty
+    /// The set has a file with the name of an unfinished upload.
+    case unfinished
+}
+
 /// The stability check of one file or one set.
 package struct Settling: Sendable {
     package enum Verdict: Equatable, Sendable {
@@ -65,6 +79,8 @@ package struct Settling: Sendable {
 
     package private(set) var status: FileStatus?
     package private(set) var writer = WriterState.unknown
+    /// What the last look waits for.
+    package private(set) var reason = SettlingReason.changing
     /// When it was last seen to change, by our own clock.
     private var lastChange: Moment
     /// How often waiting was in vain since the last change.
@@ -108,9 +124,14 @@ package struct Settling: Sendable {
     /// Judges what a look has found.
     package mutating func look(_ seen: FileStatus, _ signs: SetSigns = SetSigns(), at now: Moment, _ times: SettleTimes) -> Verdict {
         recordLook(seen, signs, at: now)
-        if signs.unfinished != nil && now < deadline(times) { return pause(from: now, times) }
+        reason = writer == .writing ? .open : .changing
+        if signs.unfinished != nil && now < deadline(times) {
+            reason = .unfinished
+            return pause(from: now, times)
+        }
         if signs.isDeclaredComplete { return .ready }
         if seen.bytes == 0 && !isSet {
+            reason = .empty
             let end = lastChange + (writer == .writing ? times.incompleteAfter : times.zeroByteAfter)
             return now >= end ? .ready : .wait(until: end)
         }
@@ -123,11 +144,16 @@ package struct Settling: Sendable {
         // After this time the decoder judges, however incomplete the source seems.
         if now >= deadline(times) { return .ready }
         if found.hasWriter == false && writer == .writing { writer = .unknown }
-        guard found.hasWriter != true, writer != .writing else { return pause(from: now, times) }
+        guard found.hasWriter != true, writer != .writing else {
+            reason = .open
+            return pause(from: now, times)
+        }
         switch found.structure {
         case .complete: return .ready
         case .unknown: return now >= quietEnd(times) ? .ready : .wait(until: quietEnd(times))
-        case .incomplete: return pause(from: now, times)
+        case .incomplete:
+            reason = .incomplete
+            return pause(from: now, times)
         }
     }
 
@@ -145,7 +171,8 @@ package struct Settling: Sendable {
     }
 
     private func quietEnd(_ times: SettleTimes) -> Moment { lastChange + times.settle }
-    private func deadline(_ times: SettleTimes) -> Moment { lastChange + times.incompleteAfter }
+    /// When the decoder judges it, however incomplete it seems.
+    package func deadline(_ times: SettleTimes) -> Moment { lastChange + times.incompleteAfter }
 
     /// The pause before the next look at a file that keeps growing: longer each time.
     private func growthPause(_ times: SettleTimes) -> Duration {

@@ -11,6 +11,8 @@ package struct SourceFile: Sendable {
     package let address: BytePath
     /// The path from the source root, as reports show it.
     package let relative: BytePath
+    /// The path as the user would type it, for messages.
+    package let typed: BytePath
     /// The pictures of a set in natural order; nil for a single picture.
     package let members: [SourceFile]?
     /// The size and time that the file must still have when it is opened, from a shard's list; nil if any will do.
@@ -18,18 +20,28 @@ package struct SourceFile: Sendable {
     /// Why it cannot be processed, if that is known before it is opened.
     package let problem: Failure?
 
-    /// - Parameter address: nil if it is the identity.
+    /// - Parameters:
+    ///   - address: nil if it is the identity.
+    ///   - typed: nil if it is the relative path.
     package init(
-        location: FileLocation, identity: BytePath, address: BytePath? = nil, relative: BytePath, members: [SourceFile]? = nil,
-        planned: Fingerprint.File? = nil, problem: Failure? = nil
+        location: FileLocation, identity: BytePath, address: BytePath? = nil, relative: BytePath, typed: BytePath? = nil,
+        members: [SourceFile]? = nil, planned: Fingerprint.File? = nil, problem: Failure? = nil
     ) {
         self.address = address ?? identity
+        self.typed = typed ?? relative
         self.location = location
         self.identity = identity
         self.relative = relative
         self.members = members
         self.planned = planned
         self.problem = problem
+    }
+
+    /// The same source with another path in messages.
+    package func shown(as text: String) -> SourceFile {
+        SourceFile(
+            location: location, identity: identity, address: address, relative: relative, typed: BytePath(text), members: members, planned: planned,
+            problem: problem)
     }
 
     package var name: SourceName { members == nil ? SourceName(relative) : SourceName(folder: relative) }

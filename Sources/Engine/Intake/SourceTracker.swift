@@ -109,6 +109,17 @@ package struct SourceTracker {
         return found
     }
 
+    /// Up to `limit` sources that are not complete yet, with the reason, and when the decoder judges them anyway.
+    package func settling(limit: Int) -> [SettlingSource] {
+        var found: [SettlingSource] = []
+        guard counts.settling > 0 else { return found }
+        for case let entry? in slots where entry.phase == .settling {
+            guard found.count < limit else { break }
+            found.append(SettlingSource(path: entry.path, reason: entry.settling.reason, deadline: entry.settling.deadline(times(entry))))
+        }
+        return found
+    }
+
     // MARK: Events
 
     /// Records an event about a file.

@@ -8,6 +8,27 @@ package struct FoundSources: Sendable {
     package var sources: [SourceFile] = []
     /// What was left out on purpose, as sentences for the user.
     package var notes: [String] = []
+    /// Files that are recognisably no pictures, as the user would type their paths.
+    package var passedOver: [BytePath] = []
+}
+
+/// What a walk looks for, and where it never looks.
+package struct WalkRules: Sendable {
+    /// The output folder, which is never walked.
+    let outbox: FileIdentity?
+    /// The cache, which is never walked.
+    let cache: FileIdentity?
+    /// Every folder that has files in it is one source.
+    let findsSets: Bool
+    /// Which files are wanted. It sees paths below the folder that the user named, or the name of a file that the user named.
+    let filter: PathFilter
+
+    package init(outbox: BytePath, cache: BytePath? = nil, kind: SourceKind = .picture, filter: PathFilter = PathFilter()) {
+        self.outbox = (try? FileSystem.status(outbox))??.identity
+        self.cache = cache.flatMap { (try? FileSystem.status($0))??.identity }
+        findsSets = kind == .set
+        self.filter = filter
+    }
 }
 
 /// Finds sources. Each root is opened once, as the user named it; below it, folders are opened without following links, now and later, so that a
@@ -19,66 +40,73 @@ package struct SourceWalk {
     /// - Parameter folder: the open folder that the source, or the members of the set, are in; nil if it was not opened.
     package typealias Sink = (_ source: SourceFile, _ folder: Directory?) -> Bool
 
-    /// The output folder, which is never walked.
-    private let outbox: FileIdentity?
-    /// The cache, which is never walked.
-    private let cache: FileIdentity?
-    /// Every folder that has files in it is one source.
-    private let findsSets: Bool
+    private let rules: WalkRules
     private let sink: Sink
     /// Takes what was left out on purpose, as a sentence for the user.
     private let note: (String) -> Void
+    /// Takes the path of each file that was found and is no picture.
+    private let passOver: (BytePath) -> Void
     private var anchors = Anchors()
     private var isEnded = false
 
     package init(
-        outbox: BytePath, cache: BytePath? = nil, kind: SourceKind = .picture, note: @escaping (String) -> Void, sink: @escaping Sink
+        _ rules: WalkRules, note: @escaping (String) -> Void, passOver: @escaping (BytePath) -> Void, sink: @escaping Sink
     ) {
-        findsSets = kind == .set
+        self.rules = rules
         self.note = note
+        self.passOver = passOver
         self.sink = sink
-        self.outbox = (try? FileSystem.status(outbox))??.identity
-        self.cache = cache.flatMap { (try? FileSystem.status($0))??.identity }
     }
 
-    /// Walks all roots: a folder with all of its sub-folders; a file is a source itself.
-    /// - Parameter kind: whether each file is a source, or each folder that has files in it.
-    package static func find(_ roots: [BytePath], outbox: BytePath, cache: BytePath? = nil, kind: SourceKind = .picture) -> FoundSources {
+    /// Walks all roots: a folder with all of its sub-folders; a file is a source itself. Relative paths begin at the one root, or at the folder
+    /// that all roots have in common.
+    package static func find(_ roots: [BytePath], _ rules: WalkRules) -> FoundSources {
         var found = FoundSources()
         // The absolute paths of all files: a root may be in another one.
         var seen: Set<BytePath> = []
-        var walk = SourceWalk(outbox: outbox, cache: cache, kind: kind) {
+        var passedOver: Set<BytePath> = []
+        var walk = SourceWalk(rules) {
             found.notes.append($0)
+        } passOver: {
+            if passedOver.insert($0).inserted { found.passedOver.append($0) }
         } sink: { source, _ in
             if let source = source.leavingOut(&seen) { found.sources.append(source) }
             return true
         }
-        for root in roots { walk.walk(root) }
+        let common = CommonFolder(of: roots)
+        for root in roots { walk.walk(root, below: common) }
         found.sources.sort { $0.relative == $1.relative ? $0.identity.precedes($1.identity) : $0.relative.precedes($1.relative) }
         return found
     }
 
-    /// Walks a folder with all of its sub-folders; a file is a source itself.
-    package mutating func walk(_ root: BytePath) {
+    /// Walks a folder with all of its sub-folders; a file is a source itself, whatever is in it.
+    /// - Parameter common: the folder at which relative paths begin; nil for the root itself, or for the folder that it is in.
+    package mutating func walk(_ root: BytePath, below common: CommonFolder? = nil) {
         let root = root.withoutTrailingSlashes
         let status = (try? FileSystem.status(root)).flatMap { $0 }
         guard let status, status.kind == .directory else {
-            guard !findsSets || status == nil else { return refuseFile(root) }
+            guard rules.filter.takes(root.lastComponent) else { return }
+            guard !rules.findsSets || status == nil else { return refuseFile(root) }
             // A file's root is the folder that it is in.
             let folder = FileSystem.absolute(root.directory.bytes.isEmpty ? BytePath(".") : root.directory)
             let identity = (folder ?? root.directory).appending(root.lastComponent)
             let address = FileSystem.absolute(keepingLinks: root)
-            return emit(SourceFile(location: .path(root), identity: identity, address: address, relative: root.lastComponent), nil)
+            let relative = (folder.flatMap { common?.relative($0) } ?? BytePath([])).appending(root.lastComponent)
+            return emit(SourceFile(location: .path(root), identity: identity, address: address, relative: relative, typed: root), nil)
         }
         guard let absolute = FileSystem.absolute(root), !isLeftOut(status, root) else { return }
         do throws(SystemError) {
             let directory = try Directory(root)
             let named = FileSystem.absolute(keepingLinks: root) ?? absolute
-            walk(Root(path: root, absolute: absolute, named: named, directory: directory, anchor: anchors.anchor(of: directory, at: absolute)))
+            let prefix = common?.relative(absolute) ?? BytePath([])
+            walk(
+                Root(
+                    path: root, absolute: absolute, named: named, prefix: prefix, directory: directory,
+                    anchor: anchors.anchor(of: directory, at: absolute)))
         } catch {
             // A root has no path below itself, so it is shown by its own name.
             let name = absolute.lastComponent
-            emit(SourceFile(location: .path(root), identity: absolute, relative: name, problem: error.asSourceFailure), nil)
+            emit(SourceFile(location: .path(root), identity: absolute, relative: name, typed: root, problem: error.asSourceFailure), nil)
         }
     }
 
@@ -90,15 +118,17 @@ package struct SourceWalk {
         let message = "expected a folder with the pictures of a set, found a file; name the folder that it is in"
         let failure = Failure(.notARegularFile, stage: "read", message)
         emit(
-            SourceFile(location: .path(file), identity: FileSystem.absolute(file) ?? file, relative: file.lastComponent, problem: failure), nil)
+            SourceFile(
+                location: .path(file), identity: FileSystem.absolute(file) ?? file, relative: file.lastComponent, typed: file, problem: failure),
+            nil)
     }
 
     /// Whether a folder is the output folder or the cache; says so in a note.
     private func isLeftOut(_ status: FileStatus, _ folder: BytePath) -> Bool {
         let reason: String
         switch status.identity {
-        case outbox: reason = "the output folder"
-        case cache: reason = "the cache"
+        case rules.outbox: reason = "the output folder"
+        case rules.cache: reason = "the cache"
         default: return false
         }
         note("left out '\(folder.printable)': it is \(reason)")
@@ -114,6 +144,8 @@ package struct SourceWalk {
         let absolute: BytePath
         /// The same with the links that the user named.
         let named: BytePath
+        /// The path of the root as sources show it; empty if their paths begin at the root.
+        let prefix: BytePath
         let directory: Directory
         /// nil if the sources must be opened by their paths, because there are too many roots.
         let anchor: Anchors.Anchor?
@@ -174,14 +206,18 @@ package struct SourceWalk {
             let inner = relative.appending(name)
             let status = (try? folder.status(name)).flatMap { $0 }
             if status?.kind == .directory, let status {
-                if addFolder(inner, status, root) { folders.append(inner) }
+                if rules.filter.enters(inner), addFolder(inner, status, root) { folders.append(inner) }
             } else if status?.kind == .link, (try? folder.status(name, followLinks: true))??.kind == .directory {
                 note("did not follow the link '\(root.path.appending(inner).printable)' to a folder")
-            } else {
+            } else if rules.filter.takes(inner) {
+                if !isNamedLikeAPicture(inner) && isNoPicture(name, in: folder) {
+                    passOver(root.path.appending(inner))
+                    continue
+                }
                 let source = SourceFile(
                     location: root.location(inner, isFile: true), identity: root.absolute.appending(inner), address: root.named.appending(inner),
-                    relative: inner)
-                if findsSets { files.append(source) } else { emit(source, folder) }
+                    relative: root.prefix.appending(inner), typed: root.path.appending(inner))
+                if rules.findsSets { files.append(source) } else { emit(source, folder) }
             }
         }
         if !files.isEmpty { emit(folderSource(relative, root, members: files), folder) }
@@ -190,7 +226,7 @@ package struct SourceWalk {
 
     /// - Returns: whether the folder is to be walked.
     private mutating func addFolder(_ relative: BytePath, _ status: FileStatus, _ root: Root) -> Bool {
-        if !findsSets && isNamedLikeAPicture(relative) {
+        if !rules.findsSets && isNamedLikeAPicture(relative) {
             let message = "expected a picture, found a folder of that name; what is in it is processed as usual"
             emit(folderSource(relative, root, problem: Failure(.isADirectory, stage: "read", message)), nil)
         }
@@ -199,15 +235,13 @@ package struct SourceWalk {
 
     /// A source that is a folder: a set, or a failure.
     private func folderSource(_ relative: BytePath, _ root: Root, members: [SourceFile]? = nil, problem: Failure? = nil) -> SourceFile {
-        // A root has no path below itself, so it is shown by its own name.
         let isRoot = relative.bytes.isEmpty
+        let shown = root.prefix.appending(relative)
         return SourceFile(
             location: isRoot ? .path(root.path) : root.location(relative, isFile: false), identity: root.absolute.appending(relative),
-            relative: isRoot ? root.absolute.lastComponent : relative, members: members, problem: problem)
-    }
-
-    private func isNamedLikeAPicture(_ path: BytePath) -> Bool {
-        ["jpg", "jpeg", "png", "webp", "gif", "tif", "tiff", "heic", "heif", "avif"].contains(SourceName(path).fileExtension)
+            // A root has no path below itself, so it is shown by its own name.
+            relative: shown.bytes.isEmpty ? root.absolute.lastComponent : shown, typed: root.path.appending(relative), members: members,
+            problem: problem)
     }
 }
 
@@ -217,35 +251,6 @@ extension SourceFile {
         guard problem == nil else { return self }
         guard let members else { return seen.insert(identity).inserted ? self : nil }
         let left = members.filter { seen.insert($0.identity).inserted }
-        return left.isEmpty ? nil : SourceFile(location: location, identity: identity, relative: relative, members: left)
-    }
-}
-
-/// The folders that stay open after the walk, and from which sources are opened later. Their number is limited, since each takes a descriptor.
-private struct Anchors {
-    struct Anchor {
-        let directory: Directory
-        /// The root's path from there; empty if it is the root itself.
-        let path: BytePath
-    }
-
-    private static let most = 64
-    private var open = 0
-    /// Folders above roots, by their absolute paths.
-    private var parents: [BytePath: Directory] = [:]
-
-    /// The root itself, or the folder above it if there are many roots: `photos/*/` names many folders of one parent. nil if there are too many of both.
-    mutating func anchor(of root: Directory, at absolute: BytePath) -> Anchor? {
-        if open < Self.most {
-            open += 1
-            return Anchor(directory: root, path: BytePath([]))
-        }
-        let (above, name) = (absolute.directory, absolute.lastComponent)
-        if parents[above] == nil && parents.count < Self.most { parents[above] = try? Directory(above) }
-        // The path may lead to another folder by now.
-        guard let parent = parents[above], let inner = try? parent.folder(name), let identity = try? root.identity,
-            (try? inner.identity) == identity
-        else { return nil }
-        return Anchor(directory: parent, path: name)
+        return left.isEmpty ? nil : SourceFile(location: location, identity: identity, relative: relative, typed: typed, members: left)
     }
 }

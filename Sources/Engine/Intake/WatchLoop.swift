@@ -405,6 +405,7 @@ final class WatchLoop {
     private func updateStatus() {
         status.counts = tracker.counts
         status.blocked = tracker.blocked(limit: 5)
+        status.settling = tracker.settling(limit: 5)
         status.isScanning = scan.isRunning
         status.lastTurn = .now
         if let events { status.how = .events(folders: events.count) }

@@ -143,8 +143,8 @@ struct Obstacle: Equatable {
     var description: String {
         switch kind {
         case .owner(let owner): "the name '\(name.printable)' belongs to '\(owner.printable)'"
-        case .foreignFile: "a file that Imagemill did not write stands at '\(name.printable)'"
-        case .source: "a source of this run stands at '\(name.printable)'"
+        case .foreignFile: "there is a file that Imagemill did not write at '\(name.printable)'"
+        case .source: "there is a source of this run at '\(name.printable)'"
         }
     }
 }

@@ -15,10 +15,15 @@ package struct BatchSummary: Sendable, Encodable, Equatable {
     package var milliseconds = 0
     /// The run was stopped before the last source.
     package var interrupted = false
+    /// Files that a search found and that are no pictures.
+    package var passedOver = 0
     /// Those of a dry run that would be done. Not in the document, where they count as skipped.
     package var planned = 0
 
-    private enum CodingKeys: String, CodingKey { case sources, done, failed, skipped, renditions, milliseconds, interrupted }
+    private enum CodingKeys: String, CodingKey {
+        case sources, done, failed, skipped, renditions, milliseconds, interrupted
+        case passedOver = "passed-over"
+    }
 
     /// Sources that are as they were when they were done.
     package var unchanged: Int { skipped - planned }
@@ -36,61 +41,71 @@ package struct BatchSummary: Sendable, Encodable, Equatable {
     }
 }
 
-/// Writes the batch document to files and streams. For any thread.
+/// How the documents of a run's sources are written.
+package enum BatchForm: Sendable {
+    /// One document, whose end makes it complete.
+    case document
+    /// A line for each source when it is finished, and one for the summary.
+    case lines
+}
+
+/// Writes the documents of a run to files and streams. For any thread.
 ///
 /// A file gets its name when the document is complete. Until then it has none, or one of its own, so that several runs can have the same destination;
 /// nothing is left if the run ends without `finish`.
 package final class BatchReport: Sendable {
     private let state: Mutex<State>
 
-    private struct State: ~Copyable {
-        let writers: [ReportWriter]
+    private struct State {
+        let destinations: [(writer: ReportWriter, form: BatchForm)]
         var isFirst = true
 
-        var separator: String { isFirst ? "\n" : ",\n" }
+        mutating func write(_ documents: [[UInt8]]) {
+            for (writer, form) in destinations {
+                var text: [UInt8] = []
+                text.reserveCapacity(documents.reduce(0) { $0 + $1.count + 2 })
+                for (index, document) in documents.enumerated() {
+                    if form == .document { text += (isFirst && index == 0 ? "\n" : ",\n").utf8 }
+                    text += document
+                    if form == .lines { text.append(UInt8(ascii: "\n")) }
+                }
+                writer.write(text)
+            }
+            isFirst = false
+        }
     }
 
     /// - Parameters:
     ///   - file: where the document goes. A link there is replaced, not followed.
     ///   - mayBeStream: a pipe or a device there, or a link to one, is written into, since the user named it.
     ///   - stream: an open descriptor that gets it too.
-    package init(file: BytePath?, mayBeStream: Bool = false, stream: CInt?) throws(SystemError) {
-        var writers: [ReportWriter] = []
-        if let file { writers.append(try ReportWriter(file: file, mayBeStream: mayBeStream)) }
-        if let stream { writers.append(ReportWriter(stream: stream)) }
-        for writer in writers { writer.write(#"{"schema":"imagemill.batch/1","sources":["#) }
-        state = Mutex(State(writers: writers))
+    ///   - form: how the stream gets it.
+    package init(file: BytePath?, mayBeStream: Bool = false, stream: CInt?, form: BatchForm = .document) throws(SystemError) {
+        var destinations: [(writer: ReportWriter, form: BatchForm)] = []
+        if let file { destinations.append((try ReportWriter(file: file, mayBeStream: mayBeStream), .document)) }
+        if let stream { destinations.append((ReportWriter(stream: stream), form)) }
+        for (writer, form) in destinations where form == .document { writer.write(#"{"schema":"imagemill.batch/1","sources":["#) }
+        state = Mutex(State(destinations: destinations))
     }
 
-    /// Adds one source's document, as JSON.
-    package func add(_ document: String) {
-        state.withLock { state in
-            for writer in state.writers { writer.write(state.separator + document) }
-            state.isFirst = false
-        }
-    }
+    /// Adds one source's document, as JSON without line breaks.
+    package func add(_ document: String) { add([Array(document.utf8)]) }
 
-    /// Adds documents that were recorded earlier.
+    /// Adds documents, also such as were recorded earlier.
     package func add(_ documents: [[UInt8]]) {
         guard !documents.isEmpty else { return }
-        state.withLock { state in
-            var text: [UInt8] = []
-            text.reserveCapacity(documents.reduce(0) { $0 + $1.count + 2 })
-            for document in documents {
-                text += state.separator.utf8
-                text += document
-                state.isFirst = false
-            }
-            for writer in state.writers { writer.write(text) }
-        }
+        state.withLock { $0.write(documents) }
     }
 
     /// Completes the document and gives the file its name.
     /// - Throws: if some of it could not be written.
     package func finish(_ summary: BatchSummary) throws(SystemError) {
         try state.withLock { state throws(SystemError) in
-            for writer in state.writers {
-                writer.write("\n],\"summary\":\(json(summary))}\n")
+            for (writer, form) in state.destinations {
+                switch form {
+                case .document: writer.write("\n],\"summary\":\(json(summary))}\n")
+                case .lines: writer.write(#"{"schema":"imagemill.summary/1","summary":"# + json(summary) + "}\n")
+                }
                 try writer.finish()
             }
         }

@@ -13,7 +13,7 @@ package enum ReportSchema {
     ]
 
     /// An object that has these members and no others.
-    static func object(_ required: [String: JSONValue], optional: [String: JSONValue] = [:]) -> JSONValue {
+    package static func object(_ required: [String: JSONValue], optional: [String: JSONValue] = [:]) -> JSONValue {
         let base: JSONValue = ["type": "object", "additionalProperties": false]
         let properties = required.merging(optional) { first, _ in first }
         return base.merging(["properties": .object(properties), "required": .array(required.keys.sorted().map { .string($0) })])
@@ -78,17 +78,26 @@ package enum ReportSchema {
                 "message": text, "retryable": ["type": "boolean"], "attempts": count, "time": time, "replay": text,
             ],
             optional: ["detail": text])
-        return note.merging(dialect).merging(["title": "Imagemill: why a source stands in failed/"])
+        return note.merging(dialect).merging(["title": "Imagemill: why a source is in failed/"])
+    }
+
+    private static let runSummary = object(
+        [
+            "sources": count, "done": count, "failed": count, "skipped": count, "renditions": count, "milliseconds": count,
+            "interrupted": ["type": "boolean"],
+        ],
+        optional: ["passed-over": ["type": "integer", "minimum": 0, "description": "Files that a search found and that are no pictures."]])
+
+    /// The last line of `--json-lines`.
+    package static var summary: JSONValue {
+        object(["schema": ["const": "imagemill.summary/1"], "summary": runSummary]).merging(dialect)
+            .merging(["title": "Imagemill: the last line of a run's --json-lines"])
     }
 
     /// A run's document.
     package static var batch: JSONValue {
-        let summary = object([
-            "sources": count, "done": count, "failed": count, "skipped": count, "renditions": count, "milliseconds": count,
-            "interrupted": ["type": "boolean"],
-        ])
         let document = object([
-            "schema": ["const": "imagemill.batch/1"], "sources": ["type": "array", "items": body], "summary": summary,
+            "schema": ["const": "imagemill.batch/1"], "sources": ["type": "array", "items": body], "summary": runSummary,
         ])
         return document.merging(dialect).merging(["title": "Imagemill report of a run"])
     }

@@ -16,6 +16,8 @@ package struct SourceReport: Sendable, Encodable {
 
     package struct Source: Sendable, Encodable {
         package var path: BytePath
+        /// In a run, the path as the user would type it, for messages. Not in the document.
+        package var typed: BytePath?
         /// In a run, the path from the output folder, which tells sources of several folders apart.
         package var location: BytePath?
         package var bytes: Int?

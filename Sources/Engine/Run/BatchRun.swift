@@ -80,6 +80,7 @@ package final class BatchRun: JobSite {
         var state = State(sources: work.toDo, unchanged: work.unchanged)
         state.summary.sources = work.toDo.count + work.unchanged.count
         state.summary.skipped = work.unchanged.count
+        state.summary.passedOver = work.passedOver
         self.state = Mutex(state)
         route = Route(
             render: settings.render, allocator: settings.allocator, publisher: settings.publisher,
@@ -193,8 +194,10 @@ package final class BatchRun: JobSite {
     private func finish(_ job: Job, _ report: SourceReport, _ fingerprint: Fingerprint?, _ files: Fingerprint?) {
         turns.end(order: place(of: job))
         var report = report
+        let source = source(of: job)
         report.source.location = settings.outbox.identity(of: job.path)
-        let finished = FinishedSource(source: source(of: job), report: report, fingerprint: fingerprint, outputs: files ?? Fingerprint([]))
+        report.source.typed = source.typed
+        let finished = FinishedSource(source: source, report: report, fingerprint: fingerprint, outputs: files ?? Fingerprint([]))
         let document = json(report)
         self.report.add(document)
         results?.add(finished, document: document)

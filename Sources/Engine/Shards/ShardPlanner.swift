@@ -8,6 +8,7 @@ package struct PlanRequest {
     package let sources: [BytePath]
     /// More of them, as a stream.
     package let list: PathLines?
+    package let filter: PathFilter
     /// The folder for the plan.
     package let folder: BytePath
     package let perShard: Int
@@ -18,12 +19,14 @@ package struct PlanRequest {
     package let limits: Limits
 
     package init(
-        pipeline: LoadedPipeline, sources: [BytePath], list: PathLines?, folder: BytePath, perShard: Int, mostTasks: Int, keepsTree: Bool,
+        pipeline: LoadedPipeline, sources: [BytePath], list: PathLines?, filter: PathFilter, folder: BytePath, perShard: Int, mostTasks: Int,
+        keepsTree: Bool,
         packs: Bool, limits: Limits
     ) {
         self.pipeline = pipeline
         self.sources = sources
         self.list = list
+        self.filter = filter
         self.folder = folder
         self.perShard = perShard
         self.mostTasks = mostTasks
@@ -50,6 +53,8 @@ package final class ShardPlanner {
     private var roots: [BytePath] = []
     private var sources = 0
     private var bytes = 0
+    /// Files that were found and are no pictures.
+    package private(set) var passedOver = 0
     private var failure: (any Error)?
     /// Folders that have ended, as hashes: a list must not come back to one if folders are kept together.
     private var ended: Set<Int> = []
@@ -129,7 +134,10 @@ package final class ShardPlanner {
     private func walk(_ path: BytePath, root: BytePath, prefix: BytePath) throws {
         let number = place(of: root)
         let absolute = root.appending(prefix)
-        var walk = SourceWalk(outbox: request.folder, kind: request.pipeline.file.source, note: note) { [self] source, folder in
+        let rules = WalkRules(outbox: request.folder, kind: request.pipeline.file.source, filter: request.filter)
+        var walk = SourceWalk(rules, note: note) { [self] _ in
+            passedOver += 1
+        } sink: { [self] source, folder in
             let inner = source.identity == absolute ? BytePath([]) : source.relative
             return add(planned(source, number, prefix.appending(inner), folder))
         }
@@ -169,7 +177,7 @@ package final class ShardPlanner {
             let status = try? FileSystem.status(root.appending(inner))
             if status?.kind == .directory {
                 try walk(root.appending(inner), root: root, prefix: inner)
-            } else {
+            } else if request.filter.takes(path.lastComponent) {
                 _ = add(PlannedSource(root: place(of: root), kind: .picture(PlannedSource.File(path: inner, status ?? nil))))
             }
             if let failure { throw failure }

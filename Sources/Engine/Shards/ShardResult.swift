@@ -44,7 +44,7 @@ package struct ShardResult: Codable, Equatable, Sendable {
     package let done: Int
     package let failed: Int
     package let renditions: Int
-    /// Of all renditions.
+    /// The bytes of all renditions.
     package let bytes: Int
     /// How often each warning was given.
     package let warnings: [String: Int]

@@ -7,11 +7,13 @@ package func suggestion(for word: String, among known: [String]) -> String {
 
 /// The known word that was probably meant.
 func nearestWord(to word: String, among known: [String]) -> String? {
+    if let synonym = Synonyms.word(for: word, among: known) { return synonym }
     let limit = max(1, word.count / 3)
     let near = known.map { (word: $0, distance: editDistance(word.lowercased(), $0.lowercased())) }
         .filter { $0.distance <= limit }
         .min { ($0.distance, $0.word) < ($1.distance, $1.word) }
-    return near?.word ?? part(of: word, among: known)
+    let longer = word.count >= 4 ? known.first { $0.hasPrefix(word.lowercased()) } : nil
+    return near?.word ?? longer ?? part(of: word, among: known)
 }
 
 /// The longest known word of several parts that another notation of the word contains: `aspect-fit` in UIKit's `scaleAspectFit`.

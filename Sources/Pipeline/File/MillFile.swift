@@ -43,7 +43,8 @@ package struct MillFile: Sendable {
     /// Whether a text looks more like a mill file than like a pipeline, by its keys.
     package static func isLikely(_ text: String) -> Bool {
         guard let root = readYAML(text).root else { return false }
-        return known(MillGroup.self, in: root) > known(PipelineGroup.self, in: root)
+        let (mill, pipeline) = (known(MillGroup.self, in: root), known(PipelineGroup.self, in: root))
+        return mill > pipeline || mill == pipeline && nearlyKnown(MillGroup.self, in: root) > nearlyKnown(PipelineGroup.self, in: root)
     }
 
     /// Where a pipeline would begin that is a mill file instead; nil where it is none.
@@ -57,6 +58,13 @@ package struct MillFile: Sendable {
         guard case .mapping(let entries) = root.content else { return 0 }
         let keys = Set(entries.map(\.key))
         return Parameters.describe(type).count { keys.contains($0.key) }
+    }
+
+    /// How many keys are known, or probably meant to be.
+    private static func nearlyKnown(_ type: any ParameterGroup.Type, in root: YAMLNode) -> Int {
+        guard case .mapping(let entries) = root.content else { return 0 }
+        let words = Parameters.describe(type).map(\.key)
+        return entries.count { words.contains($0.key) || nearestWord(to: $0.key, among: words) != nil }
     }
 
     /// The JSON Schema of a mill file.
@@ -84,7 +92,7 @@ struct MillGroup: ParameterGroup {
     init(_ p: inout Parameters) {
         state = p.optional(
             "state",
-            "The ledger's folder; default $STATE_DIRECTORY, which systemd sets, or ~/.local/state/imagemill. On the inbox' file system, work/, done/ and failed/ stand here too."
+            "The ledger's folder; default $STATE_DIRECTORY, which systemd sets, or ~/.local/state/imagemill. On the inbox' file system, work/, done/ and failed/ are here too."
         )
         workers = p.optional("workers", .auto, "Worker processes; auto is one for each core.")
         inboxes = p.required("inboxes", "The folders to watch.")

@@ -44,17 +44,18 @@ struct InboxGroup: ParameterGroup {
         name = p.optional("name", "How the inbox is called in logs, in the status and in the state folder; default the last part of 'path'.")
         originals = p.optional(
             "originals", .move,
-            "What becomes of a source that is done: move it to done/, keep it, or delete it. One whose decoder warned of damage is not deleted.")
-        settle = p.optional("settle", .seconds(2), "How long a file must not change before it is taken, where nothing tells that it was closed.")
+            "What to do with a source that is done: move it to done/, keep it, or delete it. One whose decoder warned of damage is not deleted.")
+        settle = p.optional(
+            "settle", .seconds(2), "How long a file must not change before it is taken, if nothing shows that its writer has closed it.")
         incompleteAfter = p.optional(
-            "incomplete-after", .seconds(600), "When the decoder judges a file whose end is missing, or that is never closed.")
+            "incomplete-after", .seconds(600), "How long to wait for the rest of an incomplete file before trying to decode it anyway.")
         zeroByteAfter = p.optional("zero-byte-after", .seconds(60), "When a file of 0 bytes counts as a failure.")
-        setQuiet = p.optional("set-quiet", .seconds(5), "How long nothing must change in a set's folder; a file named .done ends the wait.")
+        setQuiet = p.optional("set-quiet", .seconds(5), "How long a set's folder must be quiet before it is taken; a file named .done ends the wait.")
         watch = p.optional("watch", .auto, "By events, by looking at intervals, or auto: events but for network file systems.")
         attempts = p.optional("attempts", 3, in: 1...100, "How often a source is tried before it goes to failed/.")
         collision = p.optional("collision", .version, "When a name belongs to another source: version (a-2.webp), fail, or overwrite.")
         keepsTree = p.optional("keep-tree", true, "Puts renditions into the same sub-folders as their sources.")
-        priority = p.optional("priority", 1, in: 1...100, "The share of this inbox where several wait: 2 gets twice as many turns as 1.")
+        priority = p.optional("priority", 1, in: 1...100, "The share of this inbox if several wait: 2 gets twice as many turns as 1.")
         ignore = p.optional("ignore", NamePatternList([]), "More names to pass over; with ! before it, a usual leftover that is taken after all.")
         reports = p.optional(
             "reports", .beside,
@@ -100,7 +101,9 @@ struct InboxList: ParameterValue {
             let group = Parameters.read(InboxGroup.self, from: item, owner: "the inbox", &log)
             // What follows from a placeholder is no mistake of the user's.
             guard let inbox = group?.inbox(at: item.position), log.problems.count == problemsBefore else { continue }
-            if inboxes.contains(where: { $0.name == inbox.name }) {
+            if let other = inboxes.first(where: { $0.path.text == inbox.path.text }) {
+                log.problem(item.position, "the folder '\(inbox.path.text)' is an inbox already, in line \(other.position.line); remove one of them")
+            } else if inboxes.contains(where: { $0.name == inbox.name }) {
                 log.problem(item.position, "two inboxes are called '\(inbox.name)'; give one of them a 'name' of its own")
             }
             inboxes.append(inbox)

@@ -67,6 +67,11 @@ package struct PipelineFile: Sendable {
     package var drawsText: Bool { (stages + renditions.flatMap(\.stages)).contains { $0.stage.drawsText } }
     package var needsHash: Bool { renditions.contains { $0.template.needsHash } }
 
+    /// What a pipeline and a rendition take, for the manual.
+    package static var descriptions: (file: [ParameterDescription], rendition: [ParameterDescription]) {
+        (Parameters.describe(PipelineGroup.self), Parameters.describe(RenditionGroup.self))
+    }
+
     /// The JSON Schema of a pipeline file that may use these stages.
     package static func schema(catalogue: StageCatalogue) -> JSONValue {
         let head: JSONValue = [
@@ -119,7 +124,7 @@ struct PipelineGroup: ParameterGroup {
             Rendition(
                 name: $0.name, scales: $0.scales, stages: $0.stages, save: $0.save,
                 file: $0.file ?? (single ? .forOne : .forSeveral), layout: $0.layout, position: $0.position, isWhole: $0.isWhole,
-                canonical: $0.canonical)
+                canonical: $0.canonical, canonicalSave: $0.canonicalSave)
         }
     }
 

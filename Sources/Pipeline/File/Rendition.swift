@@ -14,6 +14,8 @@ package struct Rendition: Sendable {
     let isWhole: Bool
     /// What decides its pixels and its bytes, as one text: all that is written but the name, `file` and `scale`.
     package let canonical: String
+    /// The same of `save` alone.
+    let canonicalSave: String
 }
 
 /// How a rendition's file is named and marked.
@@ -82,7 +84,8 @@ struct ScaleList: ParameterValue {
         for item in items {
             guard let scale = Int.read(item, &log), (1...9).contains(scale), !scales.contains(scale) else {
                 let repeated = item.text.flatMap { Int($0) }.map(scales.contains) == true
-                log.problem(item.position, repeated ? "the scale \(item.found) stands twice" : "'scale' expects \(expectation), found \(item.found)")
+                log.problem(
+                    item.position, repeated ? "the scale \(item.found) is there twice" : "'scale' expects \(expectation), found \(item.found)")
                 continue
             }
             scales.append(scale)
@@ -103,7 +106,10 @@ struct RenditionMap: ParameterValue {
     var written: String { "{}" }
 
     static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> RenditionMap? {
-        guard case .mapping(let entries) = node.content else { return nil }
+        guard case .mapping(let entries) = node.content else {
+            if node.isNull { log.problem(node.position, "'renditions' is empty; indent the renditions below it by two spaces") }
+            return nil
+        }
         if entries.isEmpty { log.problem(node.position, "'renditions' is empty: nothing would be written") }
         return RenditionMap(renditions: entries.compactMap { rendition($0, &log) })
     }
@@ -122,6 +128,6 @@ struct RenditionMap: ParameterValue {
         return Rendition(
             name: name, scales: group.scales.scales, stages: group.stages.uses, save: group.save, file: group.file, layout: group.layout,
             position: entry.keyPosition, isWhole: log.problems.count == problemsBefore,
-            canonical: entry.value.canonical(without: ["file", "scale"]))
+            canonical: entry.value.canonical(without: ["file", "scale"]), canonicalSave: entry.value.canonical(of: "save"))
     }
 }

@@ -42,7 +42,7 @@ struct SetRules {
                 p.problem(position: use.position, "'\(use.name)' comes after '\(path[join].name)', which has joined the set already; remove one")
             }
             if index < join && use.stage.needsMeasurement {
-                let message = "'\(use.name)' would find something else in each member; put it behind '\(path[join].name)'"
+                let message = "'\(use.name)' would find something else in each member; put it after '\(path[join].name)'"
                 p.problem(position: use.position, message)
             }
         }

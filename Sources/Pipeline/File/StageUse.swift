@@ -6,6 +6,8 @@ package struct StageUse: Sendable {
     package let position: Position
     /// Something in its parameters is in points.
     package let usesPoints: Bool
+    /// What it says, as one text for all that say the same.
+    let canonical: String
 
     package var name: String { type(of: stage).name }
 }
@@ -36,7 +38,7 @@ package struct StageList: ParameterValue {
             return nil
         }
         let (stage, usesPoints) = log.notingPoints { read(type, parameters, &$0) }
-        return stage.map { StageUse(stage: $0, position: position, usesPoints: usesPoints) }
+        return stage.map { StageUse(stage: $0, position: position, usesPoints: usesPoints, canonical: item.canonical) }
     }
 
     private static func read<Stage: PlannedStage>(_ type: Stage.Type, _ node: YAMLNode, _ log: inout ReadingLog) -> (any PlannedStage)? {
@@ -49,7 +51,12 @@ package struct StageList: ParameterValue {
         case .scalar(let name, _): return (name, item.position, YAMLNode(content: .mapping([]), position: item.position))
         case .mapping(let entries):
             if entries.count == 1 { return (entries[0].key, entries[0].keyPosition, entries[0].value) }
-            log.problem(item.position, "a stage is one name with its parameters; found \(entries.count) keys, start each with a '-' of its own")
+            guard entries.count > 1, entries[0].value.isNull else {
+                log.problem(item.position, "a stage is one name with its parameters; found \(entries.count) keys, start each with a '-' of its own")
+                return nil
+            }
+            let message = "'\(entries[1].key)' belongs to '\(entries[0].key)': indent it further than '\(entries[0].key)'"
+            log.problem(entries[1].keyPosition, message)
         case .list: log.problem(item.position, "expected a stage, found a list")
         }
         return nil

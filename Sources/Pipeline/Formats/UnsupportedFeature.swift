@@ -10,7 +10,7 @@ package func unsupportedFeature(of format: SourceFormat, in source: ByteSource) 
     }
 }
 
-/// Of the first page. What libtiff has no codec for is not known here.
+/// The feature of a TIFF's first page. What libtiff has no codec for is not known here.
 private func tiffFeature(_ source: ByteSource) throws(StructureError) -> String? {
     let layout = try TIFFLayout(of: source)
     let fields = try TIFFDirectory(at: layout.firstDirectory(in: source), in: source, layout).fields

@@ -5,7 +5,7 @@ package enum ScalingLimit: Hashable, Sendable {
     case none, onlyShrink, onlyEnlarge
 }
 
-/// A size in the short form: `800x600`, `800x`, `x600`, `800` (a square box), `50%`, with `>` `<` `!` `^` behind.
+/// A size in the short form: `800x600`, `800x`, `x600`, `800` (a square box), `50%`, with `>` `<` `!` `^` after it.
 package struct GeometryString: Hashable, Sendable {
     package let width: Extent?
     package let height: Extent?
@@ -71,7 +71,7 @@ struct GeometryStringError: Error {
 }
 
 extension GeometryString: ParameterValue {
-    package static var expectation: String { "a size such as 800x600, 800x, x600, 800 or 50%, with > < ! or ^ behind" }
+    package static var expectation: String { "a size such as 800x600, 800x, x600, 800 or 50%, followed by > < ! or ^ if you like" }
     package static var schema: JSONValue {
         ["type": ["string", "integer"], "pattern": "^([0-9]+x?|[0-9]*x[0-9]+|[0-9.]+%)[><!^]*$"]
     }

@@ -15,6 +15,14 @@ package struct NamePattern: Hashable, Sendable {
         guard !bytes.isEmpty, !bytes.contains(0), !bytes.contains(UInt8(ascii: "/")) else { return nil }
     }
 
+    /// A pattern in which `!` is nothing special.
+    init?(literally bytes: [UInt8]) {
+        guard !bytes.isEmpty, !bytes.contains(0), !bytes.contains(UInt8(ascii: "/")) else { return nil }
+        text = String(decoding: bytes, as: UTF8.self)
+        isException = false
+        self.bytes = bytes
+    }
+
     /// Upper and lower case are the same for ASCII. Takes time in proportion to name × pattern at most.
     package func matches(_ name: [UInt8]) -> Bool {
         var (place, index) = (0, 0)

@@ -121,13 +121,31 @@ package struct Parameters {
         return entries.first { $0.key == key }?.value
     }
 
-    private mutating func value<Value: ParameterValue>(_ key: String) -> Value? {
+    /// What to write instead, if quotes or a unit are all that is wrong.
+    private func remedy<Value: ParameterValue>(for node: YAMLNode, _ type: Value.Type) -> String {
+        func isUnderstood(_ text: String) -> Bool {
+            var trial = ReadingLog(catalogue: log.catalogue)
+            let plain = YAMLNode(content: .scalar(text, quoted: false), position: node.position)
+            return !plain.isNull && Value.read(plain, &trial) != nil && trial.problems.isEmpty
+        }
+        guard case .scalar(let text, let quoted) = node.content else { return "" }
+        if quoted && isUnderstood(text) { return "; write \(text) without quotes" }
+        for unit in ["px", "pt", "points", "pixels", "%"] where text.hasSuffix(unit) && (unit != "%" || Value.self is Int.Type) {
+            let number = String(text.dropLast(unit.count).reversed().drop { $0 == " " }.reversed())
+            if isUnderstood(number) { return "; write \(number) without a unit" }
+        }
+        return ""
+    }
+
+    /// - Parameter expectation: nil for that of the type.
+    private mutating func value<Value: ParameterValue>(_ key: String, expectation: String? = nil) -> Value? {
         guard let node = node(key) else { return nil }
         let problemsBefore = log.problems.count
         defer { hasBrokenValue = hasBrokenValue || log.problems.count > problemsBefore }
         if let value = Value.read(node, &log) { return value }
         if log.problems.count == problemsBefore {
-            log.problem(node.position, "'\(key)' expects \(Value.expectation), found \(node.found)")
+            let expectation = expectation ?? Value.expectation
+            log.problem(node.position, "'\(key)' expects \(expectation), found \(node.found)\(remedy(for: node, Value.self))")
         }
         // The mistake is noted; any value lets the reading go on.
         return Value.placeholder
@@ -135,12 +153,11 @@ package struct Parameters {
 
     private mutating func value<Value: ParameterNumber>(_ key: String, in range: ClosedRange<Value>) -> Value? {
         let problemsBefore = log.problems.count
-        guard let value: Value = value(key) else { return nil }
+        let expectation = "\(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written)"
+        guard let value: Value = value(key, expectation: expectation) else { return nil }
         guard log.problems.count == problemsBefore else { return range.lowerBound }
         guard range.contains(value) else {
-            let message =
-                "'\(key)' expects \(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written), found \(value.written)"
-            log.problem(node(key)?.position ?? Position(line: 1, column: 1), message)
+            log.problem(node(key)?.position ?? Position(line: 1, column: 1), "'\(key)' expects \(expectation), found \(value.written)")
             return range.lowerBound
         }
         return value

@@ -51,7 +51,7 @@ package struct RenditionPlan: Sendable {
     /// Its place among the pipeline's renditions.
     package let index: Int
     package let scale: Int
-    /// Of a set, the stages from the one that joins it on, or all after it.
+    /// All stages of a picture; of a set, those from the one that joins it on, or all after it.
     package let steps: [Step]
     /// As the last stage leaves it.
     package let drawn: PictureInfo

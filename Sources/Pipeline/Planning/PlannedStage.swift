@@ -54,6 +54,8 @@ package protocol StagePlan: Sendable {
     var intermediates: [PictureInfo] { get }
     /// The picture is drawn larger than it comes in.
     var isEnlarging: Bool { get }
+    /// The picture goes out as it comes in.
+    var changesNothing: Bool { get }
     /// What the user should know of it besides.
     var warnings: [Warning] { get }
 }
@@ -64,6 +66,7 @@ extension StagePlan {
     package var isStreaming: Bool { true }
     package var intermediates: [PictureInfo] { [] }
     package var isEnlarging: Bool { false }
+    package var changesNothing: Bool { false }
     package var warnings: [Warning] { [] }
 }
 

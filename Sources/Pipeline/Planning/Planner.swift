@@ -68,6 +68,7 @@ package struct Planner: Sendable {
                 renditions.append(try plan(rendition, at: index, scale: scale, steps: steps, from: start))
             }
         }
+        renditions = RenditionPlan.distinct(renditions)
         let scalesAtOnce =
             renditions.allSatisfy { $0.firstScaling != nil && $0.steps[0].input.frames == base.frames }
             && (base.frames == 1 || (shared.isEmpty && source.orientation == 1))

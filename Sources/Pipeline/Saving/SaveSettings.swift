@@ -80,7 +80,7 @@ private struct SaveGroup<Options: FormatOptions>: ParameterGroup {
         let options = Options(&p)
         let background = p.optional("background", Color.white, "What a format without alpha draws the picture on.")
         let metadata = p.optional("metadata", MetadataPolicy.copyright, "Which metadata stays: copyright, artist and licence; all; or none.")
-        if !background.isOpaque { p.problem(at: "background", "'background' of 'save' must be opaque: it stands in for missing transparency") }
+        if !background.isOpaque { p.problem(at: "background", "'background' of 'save' must be opaque: it replaces the transparency") }
         settings = SaveSettings(encoding: options.encoding, background: background, metadata: metadata)
     }
 }
@@ -120,12 +120,28 @@ extension SaveSettings: ParameterValue {
     }
 
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> SaveSettings? {
-        guard case .mapping(let entries) = node.content else { return nil }
+        guard case .mapping(let entries) = node.content else {
+            if case .list = node.content {
+                log.problem(node.position, "'save' expects \(expectation), found a list; write a rendition for each format")
+            }
+            return nil
+        }
         guard let format = entries.first(where: { $0.key == "format" })?.value else {
             log.problem(node.position, "'save' needs 'format': \(OutputFormat.expectation)")
             return nil
         }
-        guard let format = OutputFormat.read(format, &log) else { return nil }
+        if case .list = format.content {
+            log.problem(format.position, "'format' expects \(OutputFormat.expectation), found a list; write a rendition for each format")
+            return nil
+        }
+        guard let format = OutputFormat.read(format, &log) else {
+            // The other mistakes beside a format that is almost right are shown too.
+            if let meant = format.text.flatMap({ nearestWord(to: $0, among: OutputFormat.allCases.map(\.rawValue)) }) {
+                let corrected = entries.map { $0.key == "format" ? $0.with(text: meant) : $0 }
+                _ = read(YAMLNode(content: .mapping(corrected), position: node.position), &log)
+            }
+            return nil
+        }
         switch format {
         case .jpeg: return read(JPEGOptions.self, node, &log)
         case .png: return read(PNGOptions.self, node, &log)

@@ -5,7 +5,9 @@ package struct Count: Hashable, Sendable {
     package let value: Int
 
     package init?(_ text: String) {
-        guard let value = scaled(text, by: 1000) else { return nil }
+        // 24MP is what cameras say.
+        let number = ["KP", "MP", "GP"].contains(text.suffix(2).uppercased()) ? String(text.dropLast()) : text
+        guard let value = scaled(number, by: 1000) else { return nil }
         self.value = value
     }
 }

@@ -16,7 +16,7 @@ func readYAML(_ text: String, need: String = "renditions") -> (root: YAMLNode?, 
         // Nodes hold their anchors weakly; the parser owns them.
         return withExtendedLifetime(parser) { (reader.node(root), reader.problems) }
     } catch let error as YamlError {
-        return (nil, [diagnostic(for: error)])
+        return (nil, [diagnostic(for: error, in: text)])
     } catch {
         return (nil, [Diagnostic(Position(line: 1, column: 1), "not YAML: \(error)")])
     }
@@ -81,31 +81,36 @@ private struct YAMLReader {
     }
 }
 
-private func diagnostic(for error: YamlError) -> Diagnostic {
+private func diagnostic(for error: YamlError, in text: String) -> Diagnostic {
     switch error {
-    case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
-        return Diagnostic(Position(line: mark.line, column: mark.column), "not YAML: \(problem)\(hint(for: error))")
+    case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _):
+        let place = Position(line: mark.line, column: mark.column)
+        let slip = YAMLSlip(in: text, near: place, problem: problem)
+        return Diagnostic(slip?.position ?? place, "not YAML: \(problem)" + (slip.map { "; \($0.remedy)" } ?? ""))
+    case .composer(_, let problem, let mark, _):
+        return Diagnostic(Position(line: mark.line, column: mark.column), "not YAML: \(problem)")
     case .reader(let problem, let offset, _, let text):
         return Diagnostic(position(of: offset ?? 0, in: text), "not YAML: \(problem)")
     case .duplicatedKeysInMapping(let duplicates, let context):
-        let mark = context.mark
-        let names = duplicates.map { "'\($0)'" }.joined(separator: ", ")
-        return Diagnostic(Position(line: mark.line, column: mark.column), "the key \(names) stands twice in one mapping")
+        let first = Position(line: context.mark.line, column: context.mark.column)
+        let key = duplicates.first.map { "\($0)" } ?? ""
+        return repeatedKey(key, in: text, from: first)
     default:
         return Diagnostic(Position(line: 1, column: 1), "not YAML: \(error)")
     }
 }
 
-/// What most often makes the parser stumble, where the text shows it.
-private func hint(for error: YamlError) -> String {
-    switch error {
-    case .parser(_, let problem, _, let text) where problem.contains("',' or '}'") && text.contains(": #"):
-        return "; a color with # needs quotes: '#ff8800'"
-    case .scanner(_, _, let mark, let text):
-        let line = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).dropFirst(mark.line - 1).first
-        return line?.contains("\t") == true ? "; indent with spaces, not with tabs" : ""
-    default: return ""
+/// The mistake of a key that is written twice, at its second place.
+/// - Parameter first: where its mapping begins, or where the key is for the first time.
+private func repeatedKey(_ key: String, in text: String, from first: Position) -> Diagnostic {
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    let indent = String(repeating: " ", count: first.column - 1)
+    let places = lines.indices.dropFirst(first.line - 1).filter { line in
+        [key, "'\(key)'", "\"\(key)\""].contains { lines[line].hasPrefix("\(indent)\($0):") }
     }
+    guard places.count > 1 else { return Diagnostic(first, "duplicate key '\(key)'; write it once") }
+    let second = Position(line: places[1] + 1, column: first.column)
+    return Diagnostic(second, "duplicate key '\(key)'; it was first used in line \(places[0] + 1)")
 }
 
 /// The place of a character that is counted from the beginning of the text.

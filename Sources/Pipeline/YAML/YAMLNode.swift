@@ -13,6 +13,11 @@ package struct YAMLNode: Sendable {
         package let key: String
         package let keyPosition: Position
         package let value: YAMLNode
+
+        /// The same key with another value.
+        func with(text: String) -> Entry {
+            Entry(key: key, keyPosition: keyPosition, value: YAMLNode(content: .scalar(text, quoted: false), position: value.position))
+        }
     }
 
     package let content: Content
@@ -36,7 +41,7 @@ package struct YAMLNode: Sendable {
     /// What was found, for a message: `'abc'`, `a list`, `a mapping`, `nothing`.
     package var found: String {
         switch content {
-        case .scalar(let text, let quoted): isNull && !quoted ? "nothing" : "'\(text)'"
+        case .scalar(let text, let quoted): isNull && !quoted ? "nothing" : quoted && finiteNumber(text) != nil ? "'\(text)' in quotes" : "'\(text)'"
         case .list: "a list"
         case .mapping: "a mapping"
         }

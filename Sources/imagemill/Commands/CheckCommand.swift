@@ -8,24 +8,40 @@ struct CheckCommand: RenderingCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Checks pipeline files and the assets they name, and mill files with their pipelines and folders.",
-        discussion: "Example: imagemill check pipelines/*.yaml mill.yaml")
+        discussion: """
+            Example: imagemill check my.yaml mill.yaml
+                     imagemill check --json pipelines/*.yaml
 
-    @Argument(help: "Pipeline files or mill files.")
+            - reads a pipeline from standard input. Exit codes: 0 all are good, 75 try again later, 78 a mistake.
+            """)
+
+    @Argument(help: "Pipeline files, mill files, or names of shipped pipelines.", completion: .file())
     var files: [String]
+
+    @Flag(help: "Prints the results as JSON on standard output.")
+    var json = false
+
+    @OptionGroup
+    var color: ColorOption
 
     func workerCount(for preparation: Void) -> Int { 1 }
 
     func run(_ preparation: Void, _ workers: WorkerPool) async throws {
         var failure: ExitCode?
-        for file in files {
+        var results: [CheckedFile] = []
+        for argument in files {
+            let file = argument == "-" ? "/dev/stdin" : PipelineArgument.file(argument)
             do {
                 let text = try LoadedPipeline.text(of: file)
                 let sentence = try await MillFile.isLikely(text) ? checkMill(file, text, workers) : checkPipeline(file, text, workers)
-                printOutput("\(file): good; \(sentence)\n")
+                results.append(CheckedFile(file))
+                if !json { printOutput("\(argument): good; \(sentence)\n") }
             } catch {
-                failure = ExitStatus.explaining(error, reading: file)
+                results.append(CheckedFile(file, error))
+                failure = json ? ExitStatus.configuration : ExitStatus.explaining(error, reading: file, ending: "")
             }
         }
+        if json { printOutput(Engine.json(CheckedFile.document(results), pretty: true) + "\n") }
         if let failure { throw failure }
     }
 
@@ -33,14 +49,14 @@ struct CheckCommand: RenderingCommand {
         let loaded = try LoadedPipeline(path: path, text: text)
         try await checkAssets(loaded, Limits(), workers)
         let files = loaded.file.renditions.reduce(0) { $0 + $1.scales.count }
-        return "\(files) file\(files == 1 ? "" : "s") for each picture"
+        return "\(counted(files, "file")) for each picture"
     }
 
     private func checkMill(_ path: String, _ text: String, _ workers: WorkerPool) async throws -> String {
         let mill = try LoadedMill(path: path, text: text) { name in getenv(name).map { String(cString: $0) } }
         for inbox in mill.inboxes { try await checkAssets(inbox.pipeline, mill.file.limits(memory: Machine.memory / 2), workers) }
         let count = mill.inboxes.count
-        let head = "\(count) inbox\(count == 1 ? "" : "es")"
+        let head = counted(count, "inbox", "inboxes")
         let cache = mill.cache.map { "cache: \($0.folder.printable), at most \(($0.bound ?? SharedCache.usualBound) >> 20) MiB" }
         return ([head] + mill.inboxes.map(sentence) + [cache].compactMap(\.self)).joined(separator: "\n  ")
     }

@@ -8,13 +8,17 @@ struct PlanCommand: RenderingCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
         abstract: "Shows what a pipeline does with a picture, stage by stage, without writing anything.",
-        discussion: "Example: imagemill plan photo.jpg pipelines/product-shots.yaml")
+        discussion: """
+            Example: imagemill plan photo.jpg my.yaml
+                     imagemill plan web-photos photo.jpg
+            """)
 
-    @Argument(help: "A picture; for a pipeline that takes sets, a folder of pictures.")
-    var sample: String
-
-    @Argument(help: "The pipeline file.")
-    var pipeline: String
+    @Argument(
+        help: ArgumentHelp(
+            "A picture and a pipeline, in either order. A pipeline that takes sets needs a folder of pictures.",
+            valueName: "picture-and-pipeline"),
+        completion: .file())
+    var inputs: [String] = []
 
     @Flag(help: "Prints the plan as JSON.")
     var json = false
@@ -22,9 +26,21 @@ struct PlanCommand: RenderingCommand {
     @OptionGroup(title: "Limits")
     var limitOptions: LimitOptions
 
+    @OptionGroup
+    var color: ColorOption
+
+    func validate() throws {
+        guard !inputs.isEmpty else { throw ValidationError("name a picture and a pipeline, such as: imagemill plan photo.jpg my.yaml") }
+        let count = try PipelineArgument(among: inputs).others.count
+        guard count == 1 else { throw ValidationError("name one picture and one pipeline, found \(counted(count, "picture"))") }
+    }
+
     func workerCount(for preparation: Void) -> Int { 1 }
 
     func run(_ preparation: Void, _ workers: WorkerPool) async throws {
+        let argument = try PipelineArgument(among: inputs)
+        let (pipeline, sample) = (argument.path, argument.others[0])
+        try PipelineArgument.refuseMistyped(pipeline)
         do {
             let loaded = try LoadedPipeline(path: pipeline)
             let settings = RenderSettings.looking(loaded, limits: limitOptions.limits)
@@ -45,7 +61,7 @@ struct PlanCommand: RenderingCommand {
 extension PlanCommand {
     private func source(_ path: BytePath, _ pipeline: LoadedPipeline) throws -> SourceFile {
         guard pipeline.file.source == .set else { return SourceFile(location: .path(path), identity: path, relative: path.lastComponent) }
-        let found = SourceWalk.find([path], outbox: BytePath([]), kind: .set).sources
+        let found = SourceWalk.find([path], WalkRules(outbox: BytePath([]), kind: .set)).sources
         // A folder's own pictures come before those of the folders in it.
         guard let set = found.first else { throw Failure(.empty, stage: "read", "expected a folder with pictures, found none in it") }
         return set

@@ -8,16 +8,20 @@ struct ReloadCommand: ParsableCommand {
         commandName: "reload",
         abstract: "Has the running drop folder read its configuration again, and waits until that is done.",
         discussion: """
-            Example: imagemill reload --state /var/lib/imagemill
+            Example: imagemill reload mill.yaml
+                     imagemill reload --state /var/lib/imagemill
 
             Exit codes: 0 the new configuration is at work, 75 no daemon is running, 78 it was refused, and the old one is still at work.
             """)
+
+    @Argument(help: "The mill file that `imagemill watch` was started with.", completion: .file())
+    var mill: String?
 
     @OptionGroup(title: "The daemon")
     var daemon: DaemonOptions
 
     func run() throws {
-        let reply = try daemon.ask(.reload, as: ControlReply.self, withinSeconds: 120)
+        let reply = try daemon.ask(.reload, of: mill, as: ControlReply.self, withinSeconds: 120)
         reply.print()
         if !reply.ok { throw ExitStatus.configuration }
     }

@@ -9,14 +9,15 @@ struct RetryCommand: ParsableCommand {
         commandName: "retry",
         abstract: "Moves sources from failed/ back to their inbox, to be attempted afresh.",
         discussion: """
-            Example: imagemill retry --state /var/lib/imagemill photo.jpg
+            Example: imagemill retry mill.yaml photo.jpg
+                     imagemill retry --state /var/lib/imagemill --all
 
-            A name is a path, or a path from the folder failed/. Moving the file back by hand does the same.
+            A failed source is named by its path, or by its path below failed/, with or without the name of the inbox. Moving the file back by hand does the same.
 
             Exit codes: 0 all were moved, 1 some were not, 75 no daemon is running.
             """)
 
-    @Argument(help: "Failed sources.")
+    @Argument(help: "The mill file that `imagemill watch` was started with, and failed sources.", completion: .file())
     var files: [String] = []
 
     @Flag(help: "Takes up all that have failed.")
@@ -26,12 +27,19 @@ struct RetryCommand: ParsableCommand {
     var daemon: DaemonOptions
 
     func validate() throws {
-        guard all != !files.isEmpty else { throw ValidationError("name the files, or say --all") }
+        guard all != !named.sources.isEmpty else { throw ValidationError("name the failed sources, or use --all") }
+    }
+
+    /// A mill file comes first, and is known by what is in it: a failed source may be a YAML file too.
+    private var named: (mill: String?, sources: [String]) {
+        guard let first = files.first, let text = try? LoadedPipeline.text(of: first), MillFile.isLikely(text) else { return (nil, files) }
+        return (first, Array(files.dropFirst()))
     }
 
     func run() throws {
-        let names = RawArguments.paths(files).map { path in (try? FileSystem.status(path)) == nil ? path : absolute(path) }
-        let reply = try daemon.ask(.retry(RetryRequest(names: names, all: all)), as: ControlReply.self, withinSeconds: 120)
+        let (mill, sources) = named
+        let names = RawArguments.paths(sources).map { path in (try? FileSystem.status(path)) == nil ? path : absolute(path) }
+        let reply = try daemon.ask(.retry(RetryRequest(names: names, all: all)), of: mill, as: ControlReply.self, withinSeconds: 120)
         reply.print()
         if !reply.ok { throw ExitStatus.someFailed }
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Engine
 import Glibc
 import Pipeline
+import Synchronization
 
 extension CollisionPolicy: ExpressibleByArgument {}
 
@@ -11,32 +12,47 @@ struct RunCommand: RenderingCommand {
         commandName: "run",
         abstract: "Runs a pipeline over files and folders, once.",
         discussion: """
-            Example: imagemill run pipelines/web-photos.yaml photos/ -o out/
+            Example: imagemill run --resize '1600x1600>' --format webp photos/ -o out/
+                     imagemill run web-photos photos/ -o out/
+                     imagemill run my.yaml photos/ -o out/ --exclude drafts
+                     imagemill run --resize 300x --format jpeg - -o - < big.png > small.jpg
                      imagemill run --plan plan --task 17 -o out/
 
-            A second run skips sources that nothing has changed about; --why FILE says why a source is done or skipped. What Imagemill did \
-            not write is never overwritten, unless told so.
+            The pipeline is a file, the name of a shipped pipeline, or the options --resize, --crop, --watermark, --format, --quality and \
+            --metadata. A search passes over files that are no pictures; a file that is named must be one. A second run skips unchanged \
+            sources; --why FILE shows why a source is processed or skipped. Files that Imagemill did not write are never overwritten, unless \
+            told so.
             """)
 
-    @Argument(help: "The pipeline file.")
-    var pipeline = ""
+    @Argument(
+        help: ArgumentHelp(
+            "The pipeline, and pictures or folders, which are searched recursively. A picture - is read from standard input.",
+            valueName: "pipeline-and-sources"),
+        completion: .file())
+    var inputs: [String] = []
 
-    @Argument(help: "Pictures, or folders of pictures, which are walked to their depth.")
-    var sources: [String] = []
+    @Option(
+        name: [.customShort("o"), .long],
+        help: "The folder for the renditions, made if it is missing. - writes a single rendition to standard output.",
+        completion: .directory)
+    var output: String?
 
-    @Option(name: [.customShort("o"), .long], help: "The folder for the renditions; made where it is missing.")
-    var output: String
+    @OptionGroup(title: "Instead of a pipeline file")
+    var quick: QuickOptions
+
+    @OptionGroup(title: "Sources")
+    var search: SearchOptions
 
     @Option(help: "Does one task of this plan, which `imagemill shard` has made, instead of a pipeline and sources.")
     var plan: String?
 
-    @Option(name: .customLong("task"), help: "The number of the task. Default: what Slurm, Kubernetes or AWS Batch say in the environment.")
+    @Option(name: .customLong("task"), help: "The number of the task. Default: what Slurm, Kubernetes or AWS Batch set in the environment.")
     var taskNumber: Int?
 
     @Option(help: "Worker processes. Default: one for each core.")
     var jobs: Int?
 
-    @Option(help: "Where the report goes. Default: report.json in the folder of --state.")
+    @Option(help: "The file for the report. Default: report.json in the folder of --state.")
     var report: String?
 
     @Option(
@@ -46,16 +62,22 @@ struct RunCommand: RenderingCommand {
     @Flag(help: "Prints the report on standard output.")
     var json = false
 
-    @Flag(help: "Says what would be written, and writes nothing.")
+    @Flag(help: "Prints a line of JSON on standard output for each source when it is finished, and one for the summary.")
+    var jsonLines = false
+
+    @Flag(name: [.customShort("n"), .long], help: "Lists what would be written, and writes nothing.")
     var dryRun = false
 
-    @Option(help: "When a name belongs to another source: version (a-2.webp), fail, or overwrite.")
+    @Flag(help: "Removes renditions whose source is gone, or that the pipeline makes no more. With --dry-run they are listed.")
+    var prune = false
+
+    @Option(help: "If a name belongs to another source: version (a-2.webp), fail, or overwrite.")
     var collision = CollisionPolicy.version
 
-    @Flag(help: "Does all sources, also those that nothing has changed about.")
+    @Flag(help: "Processes all sources, even unchanged ones.")
     var force = false
 
-    @Option(help: "Says why this source would be done or skipped, and runs nothing.")
+    @Option(help: "Shows why this source would be processed or skipped, and runs nothing.")
     var why: String?
 
     @Flag(help: "Puts renditions into the same sub-folders as their sources.")
@@ -64,8 +86,11 @@ struct RunCommand: RenderingCommand {
     @Option(help: "A folder that keeps renditions, so that no run makes the same one twice. Several runs may share it.")
     var cache: String?
 
-    @Option(help: "Most bytes of the cache, such as 10G. Default: 1G.")
+    @Option(help: "The most bytes that the cache may take, such as 10G. Default: 1G.")
     var cacheSize: ByteCount?
+
+    @Flag(name: [.customShort("v"), .long], help: "Lists what is written, warnings, and what is passed over.")
+    var verbose = false
 
     @Flag(help: "Shows no line of progress on a terminal.")
     var noProgress = false
@@ -73,29 +98,61 @@ struct RunCommand: RenderingCommand {
     @Flag(name: [.customShort("q"), .long], help: "Prints failures only.")
     var quiet = false
 
+    @OptionGroup
+    var color: ColorOption
+
     @OptionGroup(title: "Limits")
     var limitOptions: LimitOptions
 
     func validate() throws {
         guard jobs.map({ (1...1024).contains($0) }) ?? true else { throw ValidationError("--jobs takes 1 to 1024") }
         guard cacheSize == nil || cache != nil else { throw ValidationError("--cache-size needs --cache DIR") }
-        guard let plan else {
-            guard taskNumber == nil else { throw ValidationError("--task needs --plan") }
-            guard !pipeline.isEmpty else { throw ValidationError("name a pipeline file and the sources, or a plan with --plan") }
-            guard !sources.isEmpty else { throw ValidationError("name the sources: pictures, or folders of pictures") }
-            return
-        }
-        guard pipeline.isEmpty else { throw ValidationError("--plan takes no pipeline and no sources: they are in '\(plan)'") }
-        let isOther = report != nil || state != nil || json || dryRun || force || why != nil || keepTree || cache != nil || collision != .version
+        guard !json || !jsonLines else { throw ValidationError("--json and --json-lines exclude each other") }
+        guard !verbose || !quiet else { throw ValidationError("--verbose and --quiet exclude each other") }
+        guard let plan else { return try validateWithoutPlan() }
+        guard inputs.isEmpty, !quick.isAny else { throw ValidationError("--plan takes no pipeline and no sources: they are in '\(plan)'") }
+        guard output != nil else { throw Self.outputMissing }
+        let isOther =
+            report != nil || state != nil || json || jsonLines || dryRun || force || why != nil || keepTree || cache != nil || collision != .version
+            || verbose || prune || !search.isEmpty || quick.printPipeline || output == "-"
         let takes = "-o, --task, --jobs, --max-memory, --quiet and --no-progress"
         guard !isOther, !limitOptions.hasSourceLimits else { throw ValidationError("--plan takes \(takes); everything else is in the plan") }
+    }
+
+    private static let outputMissing = ValidationError("name the folder for the renditions with -o DIR (--output)")
+
+    private func validateWithoutPlan() throws {
+        guard taskNumber == nil else { throw ValidationError("--task needs --plan") }
+        if quick.printPipeline { return }
+        let sources: [String]
+        if quick.isAny {
+            if let file = inputs.first(where: { $0.hasSuffix(".yaml") || $0.hasSuffix(".yml") }) {
+                throw ValidationError("options such as --resize replace the pipeline file; leave out '\(file)' or the options")
+            }
+            sources = inputs
+        } else {
+            guard !inputs.isEmpty || search.filesFrom != nil else {
+                throw ValidationError("name a pipeline and the sources, such as: imagemill run web-photos photos/ -o out/")
+            }
+            sources = try PipelineArgument(among: inputs).others
+        }
+        guard !sources.isEmpty || search.filesFrom != nil else { throw ValidationError("name the sources: pictures, or folders of pictures") }
+        guard output != nil else { throw Self.outputMissing }
+        let isRecorded = json || jsonLines || prune || dryRun || why != nil || keepTree || state != nil
+        guard output != "-" || !isRecorded else {
+            throw ValidationError("-o - takes none of --json, --json-lines, --prune, --dry-run, --why, --keep-tree and --state")
+        }
+        guard output != "-" || isatty(1) == 0 else { throw ValidationError("-o - writes a picture; send standard output to a file or a program") }
+        guard sources.count(where: { $0 == "-" }) + (search.filesFrom == "-" ? 1 : 0) <= 1 else {
+            throw ValidationError("standard input can be read once only: name '-' once")
+        }
     }
 
     /// The task of a plan; nil if there is no plan.
     var planned: PlannedTask? {
         plan.map { plan in
             PlannedTask(
-                planPath: plan, task: taskNumber, output: output, jobs: jobs, memory: limitOptions.maxMemory, isQuiet: quiet,
+                planPath: plan, task: taskNumber, output: output ?? "", jobs: jobs, memory: limitOptions.maxMemory, isQuiet: quiet,
                 showsProgress: !noProgress && !quiet && isatty(2) == 1)
         }
     }
@@ -104,24 +161,33 @@ struct RunCommand: RenderingCommand {
     struct Preparation {
         let start: ContinuousClock.Instant
         let pipeline: LoadedPipeline
+        /// The sources as the user named them.
+        let roots: [BytePath]
         let found: FoundSources
         let setup: RunSetup
         let work: WorkList
         let outbox: OutboxLocation
+        /// For standard input and output; nil if they are not used.
+        let streams: StreamFolder?
         /// Nil if nothing is written.
         let lock: OutboxLock?
     }
 
     func prepare() throws -> Preparation {
         let start = ContinuousClock.now
+        if quick.printPipeline { try printPipeline() }
         try refuseTooFewDescriptors(workers: 1, renditions: 1)
-        let roots = RawArguments.paths(sources)
-        let outbox = OutboxLocation(RawArguments.paths([output])[0], state: state.map { RawArguments.paths([$0])[0] })
-        try refuseSameFolder(roots, outbox.path)
-        let pipeline = try loadedPipeline()
+        let (pipeline, inputs) = try loadedPipeline()
+        try refuseSeveralToStandardOutput(pipeline)
         do {
-            let found = SourceWalk.find(roots, outbox: outbox.path, cache: cache.map { RawArguments.paths([$0])[0] }, kind: pipeline.file.source)
-            if !quiet { found.notes.forEach { printError("note: \($0)") } }
+            let streams = inputs.contains("-") || output == "-" ? try StreamFolder() : nil
+            var roots = try RawArguments.paths(inputs.filter { $0 != "-" }) + search.listed()
+            let folder = RawArguments.paths([output ?? ""])[0]
+            let outbox = OutboxLocation(isToStandardOutput ? streams?.output ?? folder : folder, state: state.map { RawArguments.paths([$0])[0] })
+            try refuseSameFolder(roots, outbox.path)
+            let input = try inputs.contains("-") ? streams?.takeInput(limit: limitOptions.limits.maximumSourceBytes + 1) : nil
+            if let input { roots.append(input) }
+            let found = find(roots, outbox, standardInput: input, pipeline)
             try refuseReportOverSource(found)
             let writes = !dryRun && why == nil
             // The specification of thumbnails wants the folder to be the user's alone.
@@ -129,22 +195,55 @@ struct RunCommand: RenderingCommand {
             let lock = writes ? try OutboxLock(outbox) : nil
             if let note = lock?.note { printError("note: \(note)") }
             let setup = RunSetup(pipeline, keepsTree: keepTree, policy: collision)
-            let work = force || why != nil ? WorkList(toDo: found.sources) : WorkList(found.sources, setup, outbox: outbox, isDryRun: dryRun)
-            let preparation = Preparation(start: start, pipeline: pipeline, found: found, setup: setup, work: work, outbox: outbox, lock: lock)
+            var work = force || why != nil ? WorkList(toDo: found.sources) : WorkList(found.sources, setup, outbox: outbox, isDryRun: dryRun)
+            work.passedOver = found.passedOver.count
+            let preparation = Preparation(
+                start: start, pipeline: pipeline, roots: roots, found: found, setup: setup, work: work, outbox: outbox, streams: streams, lock: lock)
             try refuseTooFewDescriptors(workers: workerCount(for: preparation), renditions: pipeline.file.renditions.count)
             return preparation
         } catch let exit as ExitCode {
             throw exit
         } catch {
-            throw ExitStatus.explaining(error, pipeline: self.pipeline)
+            throw ExitStatus.explaining(error, pipeline: pipeline.file.name)
         }
     }
 
-    private func loadedPipeline() throws -> LoadedPipeline {
+    private func printPipeline() throws {
+        _ = try quick.pipeline()
+        printOutput("# Save this as my.yaml and run it: imagemill run my.yaml photos/ -o out/\n" + quick.text)
+        throw ExitCode.success
+    }
+
+    private var isToStandardOutput: Bool { output == "-" }
+
+    private func refuseSeveralToStandardOutput(_ pipeline: LoadedPipeline) throws {
+        let count = pipeline.file.renditions.reduce(0) { $0 + $1.scales.count }
+        guard isToStandardOutput, count > 1 else { return }
+        printError("imagemill: this pipeline makes \(count) renditions of a picture; only one can go to standard output (-o -)")
+        throw ExitStatus.usage
+    }
+
+    private func find(_ roots: [BytePath], _ outbox: OutboxLocation, standardInput: BytePath?, _ pipeline: LoadedPipeline) -> FoundSources {
+        let cache = cache.map { RawArguments.paths([$0])[0] }
+        let rules = WalkRules(outbox: outbox.path, cache: cache, kind: pipeline.file.source, filter: search.filter)
+        var found = SourceWalk.find(roots, rules)
+        if let standardInput {
+            found.sources = found.sources.map { $0.typed == standardInput ? $0.shown(as: "standard input") : $0 }
+        }
+        if !quiet { found.notes.forEach { printError("note: \($0)") } }
+        if verbose { found.passedOver.forEach { printError("passed over: \($0.printable)") } }
+        return found
+    }
+
+    /// The pipeline, and the sources that were named.
+    private func loadedPipeline() throws -> (LoadedPipeline, [String]) {
+        if quick.isAny { return (try quick.pipeline(), inputs) }
+        let argument = try PipelineArgument(among: inputs)
+        try PipelineArgument.refuseMistyped(argument.path)
         do {
-            return try LoadedPipeline(path: pipeline)
+            return (try LoadedPipeline(path: argument.path), argument.others)
         } catch {
-            throw ExitStatus.explaining(error, reading: pipeline)
+            throw ExitStatus.explaining(error, reading: argument.path)
         }
     }
 
@@ -155,20 +254,26 @@ struct RunCommand: RenderingCommand {
     func run(_ preparation: Preparation, _ workers: WorkerPool) async throws {
         if let why { return try Explanation(preparation, isForced: force).print(RawArguments.paths([why])[0]) }
         let cancellation = Cancellation()
-        let progress = Progress(showsLine: !noProgress && !quiet && isatty(2) == 1)
+        let isSilent = quiet || isToStandardOutput
+        let progress = Progress(
+            showsLine: !noProgress && !isSilent && isatty(2) == 1, listingIn: verbose && !dryRun ? preparation.outbox.path : nil)
         // Until everything is written and said.
         defer { withExtendedLifetime(preparation.lock) {} }
         do {
             try SignalWatcher.watch(cancellation)
             let record = try OutboxRecord(preparation.outbox, isDryRun: dryRun)
             defer { record.close() }
-            let prepared = try batch(preparation, record, workers, cancellation, progress)
+            let observer = observer(preparation, progress)
+            let made = prune ? MadeNames(observer) : nil
+            let prepared = try batch(preparation, record, workers, cancellation, made ?? observer)
             let summary = try await prepared.run(since: preparation.start)
-            try conclude(summary, preparation.outbox, progress, cancellation)
+            let removed = try summary.interrupted ? 0 : made.map { try removeStale(preparation, record, $0) } ?? 0
+            if isToStandardOutput { try preparation.streams?.giveOutput() }
+            try conclude(summary, removed: removed, preparation.outbox, progress, cancellation)
         } catch let exit as ExitCode {
             throw exit
         } catch {
-            throw ExitStatus.explaining(error, pipeline: pipeline)
+            throw ExitStatus.explaining(error, pipeline: preparation.pipeline.file.name)
         }
     }
 
@@ -189,7 +294,7 @@ struct RunCommand: RenderingCommand {
     }
 
     private func batch(
-        _ preparation: Preparation, _ record: OutboxRecord, _ workers: WorkerPool, _ cancellation: Cancellation, _ progress: Progress
+        _ preparation: Preparation, _ record: OutboxRecord, _ workers: WorkerPool, _ cancellation: Cancellation, _ observer: any BatchObserver
     ) throws -> BatchRun {
         let limits = limitOptions.limits
         let location = preparation.outbox
@@ -207,10 +312,30 @@ struct RunCommand: RenderingCommand {
         let settings = BatchSettings(
             render, workers: workers, lanes: jobs ?? Machine.cores, allocator: allocator,
             publisher: Publisher(outbox: outbox, durability: .none), outbox: location)
-        let document = try BatchReport(file: reportPath(location), mayBeStream: report != nil, stream: json ? 1 : nil)
-        let observer: any BatchObserver = dryRun && !json ? DryRunListing(progress: progress) : progress
+        let document = try BatchReport(
+            file: reportPath(location), mayBeStream: report != nil, stream: json || jsonLines ? 1 : nil,
+            form: jsonLines ? .lines : .document)
         return BatchRun(
             preparation.work, settings, report: document, observer: observer, results: dryRun ? nil : ResultRecord(record, preparation.setup))
+    }
+
+    private func observer(_ preparation: Preparation, _ progress: Progress) -> any BatchObserver {
+        dryRun && !json && !jsonLines ? DryRunListing(progress: progress, outbox: preparation.outbox.path) : progress
+    }
+
+    /// - Returns: how many renditions were removed.
+    private func removeStale(_ preparation: Preparation, _ record: OutboxRecord, _ made: MadeNames) throws -> Int {
+        let pruning = Pruning(
+            record, roots: preparation.roots, found: preparation.found.sources, unchanged: preparation.work.unchanged, made: made)
+        let stale = try pruning.stale()
+        if dryRun {
+            guard !json && !jsonLines else { return 0 }
+            printOutput(stale.map { "would remove \(preparation.outbox.path.appending($0).printable)\n" }.joined())
+            return 0
+        }
+        if verbose { stale.forEach { printError("removed \(preparation.outbox.path.appending($0).printable)") } }
+        if !stale.isEmpty { try pruning.remove(stale) }
+        return stale.count
     }
 
     private var sharedCache: SharedCache? {
@@ -223,31 +348,19 @@ struct RunCommand: RenderingCommand {
         return dryRun ? nil : outbox.report
     }
 
-    private func conclude(_ summary: BatchSummary, _ outbox: OutboxLocation, _ progress: Progress, _ cancellation: Cancellation) throws {
-        if !quiet {
-            printError(sentence(summary, report: reportPath(outbox)))
-            if let versions = versionsSentence(progress.versionedSources) { printError(versions) }
+    private func conclude(_ summary: BatchSummary, removed: Int, _ outbox: OutboxLocation, _ progress: Progress, _ cancellation: Cancellation) throws
+    {
+        if !quiet && !isToStandardOutput {
+            let report = reportPath(outbox)
+            let words = RunSummary(
+                summary: summary, isDryRun: dryRun, report: report, warnings: progress.warnings, isVerbose: verbose)
+            words.lines.forEach(printError)
+            if removed > 0 { printError("\(counted(removed, "rendition")) removed that nothing makes any more") }
         }
         if let signal = cancellation.cause { throw ExitStatus.stopped(by: signal) }
         guard summary.failed > 0 else { return }
         if progress.environmentFailures == summary.failed { throw ExitStatus.tryAgain }
         throw summary.failed == summary.sources ? ExitStatus.allFailed : ExitStatus.someFailed
-    }
-
-    private func sentence(_ summary: BatchSummary, report: BytePath?) -> String {
-        if summary.sources == 0 { return "nothing to do: no files were found" }
-        let time = "\(oneDecimal(Double(summary.milliseconds) / 1000)) s"
-        let unchanged = summary.unchanged > 0 ? ", \(summary.unchanged) unchanged" : ""
-        if dryRun { return "\(summary.planned) of \(summary.sources) sources can be rendered\(unchanged); nothing was written" }
-        let path = report?.printable ?? ""
-        if summary.unchanged == summary.sources {
-            return "\(summary.sources) source\(summary.sources == 1 ? "" : "s") unchanged: nothing to do (\(time)); report: \(path)"
-        }
-        let rate = Double(summary.done + summary.failed) * 1000 / Double(max(1, summary.milliseconds))
-        let head = summary.interrupted ? "stopped: " : ""
-        let failed = summary.failed > 0 ? ", \(summary.failed) failed" : ""
-        let counts = "\(summary.done) of \(summary.sources) sources done\(failed)\(unchanged), \(summary.renditions) renditions"
-        return "\(head)\(counts) in \(time) (\(oneDecimal(rate))/s); report: \(path)"
     }
 }
 
@@ -261,26 +374,29 @@ func refuseTooFewDescriptors(workers: Int, renditions: Int) throws {
     throw ExitStatus.tryAgain
 }
 
-/// Says that names were not the expected ones; nil if all were.
-func versionsSentence(_ count: Int) -> String? {
-    switch count {
-    case 0: nil
-    case 1: "1 source shares a name with another one and was given a version; see the report"
-    default: "\(count) sources share a name with another one and were given versions; see the report"
-    }
-}
+/// Lists what would be written, in the order of the sources.
+private final class DryRunListing: BatchObserver {
+    private let progress: Progress
+    private let outbox: BytePath
+    private let lines = Mutex<[(path: BytePath, text: String)]>([])
 
-/// Lists what would be written.
-private struct DryRunListing: BatchObserver {
-    let progress: Progress
+    init(progress: Progress, outbox: BytePath) {
+        self.progress = progress
+        self.outbox = outbox
+    }
 
     func begin(sources: Int) { progress.begin(sources: sources) }
-    func end() { progress.end() }
+
+    func end() {
+        progress.end()
+        let sorted = lines.withLock { $0.sorted { $0.path.precedes($1.path) } }
+        printOutput(sorted.map(\.text).joined())
+    }
 
     func finished(_ report: SourceReport, _ summary: BatchSummary) {
         progress.finished(report, summary)
         guard report.error == nil else { return }
-        let lines = report.renditions.map { "\(report.source.path.printable) → \($0.path.printable) (\($0.size))\n" }
-        printOutput(lines.joined())
+        let text = report.renditions.map { renditionLine(report, $0, in: outbox) + "\n" }.joined()
+        lines.withLock { $0.append((report.source.path, text)) }
     }
 }

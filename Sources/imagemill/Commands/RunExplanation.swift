@@ -19,7 +19,7 @@ struct Explanation {
             printError("imagemill: '\(file.printable)' is not among the sources; --why takes one of them")
             throw ExitStatus.usage
         }
-        let source = preparation.found.sources[index].relative.printable
+        let source = preparation.found.sources[index].typed.printable
         let reasons = self.reasons(index).map { "  \($0.sentence)\n" }
         let unchanged = "\(source): would be skipped: nothing has changed since it was done\n"
         printOutput(reasons.isEmpty ? unchanged : "\(source): would be done:\n" + reasons.joined())

@@ -11,7 +11,8 @@ struct SchemaCommand: ParsableCommand {
         discussion: "Example: imagemill schema > pipeline.schema.json")
 
     enum Document: String, CaseIterable, ExpressibleByArgument {
-        case pipeline, mill, report, batch, status, failure, plan, shard, gather
+        case pipeline, mill, report, batch, summary, status, failure, plan, shard, gather, check
+        case picturePlan = "picture-plan"
 
         var schema: JSONValue {
             switch self {
@@ -19,10 +20,13 @@ struct SchemaCommand: ParsableCommand {
             case .mill: MillFile.schema
             case .report: ReportSchema.report
             case .batch: ReportSchema.batch
+            case .summary: ReportSchema.summary
             case .status: StatusSchema.status
             case .failure: ReportSchema.failureNote
             case .plan: ShardSchema.plan
             case .shard: ShardSchema.shard
+            case .check: CheckedFile.schema
+            case .picturePlan: PlanSchema.schema
             case .gather: ShardSchema.gather
             }
         }

@@ -18,13 +18,16 @@ struct ShardCommand: RenderingCommand {
             See docs/clusters.md.
             """)
 
-    @Argument(help: "Pictures, or folders of pictures, which are walked to their depth.")
+    @OptionGroup
+    var search: SearchOptions
+
+    @Argument(help: "Pictures, or folders, which are searched recursively.")
     var sources: [String] = []
 
     @Option(help: "The pipeline file.")
     var pipeline: String
 
-    @Option(name: [.customShort("o"), .long], help: "The folder for the plan; made where it is missing.")
+    @Option(name: [.customShort("o"), .long], help: "The folder for the plan; made if it is missing.")
     var output: String
 
     @Option(help: "Sources in a shard. A shard should take minutes.")
@@ -32,12 +35,6 @@ struct ShardCommand: RenderingCommand {
 
     @Option(help: "Most tasks: the length of the job array. Each task does every so many-th shard.")
     var tasks = 1000
-
-    @Option(help: "A file with the paths of sources, one a line; - for standard input.")
-    var filesFrom: String?
-
-    @Flag(help: "The paths of --files-from end with NULs instead of lines, as find -print0 writes them.")
-    var from0 = false
 
     @Flag(help: "Puts renditions into the same sub-folders as their sources. A folder's sources are then in one shard.")
     var keepTree = false
@@ -57,10 +54,11 @@ struct ShardCommand: RenderingCommand {
     var limitOptions: SourceLimitOptions
 
     func validate() throws {
-        guard !sources.isEmpty || filesFrom != nil else { throw ValidationError("name folders or pictures, or a list of them with --files-from") }
+        guard !sources.isEmpty || search.filesFrom != nil else {
+            throw ValidationError("name folders or pictures, or a list of them with --files-from")
+        }
         guard (1...1_000_000).contains(perShard) else { throw ValidationError("--per-shard takes 1 to 1000000") }
         guard (1...1_000_000).contains(tasks) else { throw ValidationError("--tasks takes 1 to 1000000") }
-        guard filesFrom != nil || !from0 else { throw ValidationError("--from0 needs --files-from") }
     }
 
     func prepare() throws -> LoadedPipeline {
@@ -80,17 +78,17 @@ struct ShardCommand: RenderingCommand {
             try SignalWatcher.watch(cancellation)
             let request = PlanRequest(
                 pipeline: pipeline, sources: RawArguments.paths(sources),
-                list: try filesFrom.map { try PathLines(RawArguments.paths([$0])[0], endWithNUL: from0) },
-                folder: RawArguments.paths([output])[0], perShard: perShard, mostTasks: tasks, keepsTree: keepTree,
-                packs: pack == .tar, limits: limitOptions.limits)
+                list: try search.list(), filter: search.filter, folder: RawArguments.paths([output])[0], perShard: perShard,
+                mostTasks: tasks, keepsTree: keepTree, packs: pack == .tar, limits: limitOptions.limits)
             let settings = RenderSettings.looking(pipeline, limits: limitOptions.limits)
             let line = PlanProgress(showsLine: !noProgress && !quiet && isatty(2) == 1, isQuiet: quiet)
-            let plan = try await onNewThread { [request = Sent(request)] in
+            let (plan, passedOver) = try await onNewThread { [request = Sent(request)] in
                 try RenditionMaker(workers, cancellation: settings.cancellation).prepare(settings)
-                return try ShardPlanner(request.value, cancellation: cancellation, progress: line.show, note: line.note).plan()
+                let planner = try ShardPlanner(request.value, cancellation: cancellation, progress: line.show, note: line.note)
+                return (try planner.plan(), planner.passedOver)
             }
             line.end()
-            if !quiet { printError(sentence(plan)) }
+            if !quiet { printError(sentence(plan, passedOver)) }
         } catch let refusal as PlanRefusal {
             printError("imagemill: \(refusal)")
             throw ExitStatus.usage
@@ -100,8 +98,7 @@ struct ShardCommand: RenderingCommand {
         }
     }
 
-    private func sentence(_ plan: ShardPlan) -> String {
-        let shards = "\(plan.shards) shard\(plan.shards == 1 ? "" : "s")"
+    private func sentence(_ plan: ShardPlan, _ passedOver: Int) -> String {
         let array = plan.tasks == 1 ? "0" : "0-\(plan.tasks - 1)"
         let place =
             switch plan.layout {
@@ -110,7 +107,8 @@ struct ShardCommand: RenderingCommand {
             case .tar: "renditions go into a tar for each shard"
             case .folders: "renditions go into a folder for each shard"
             }
-        return "\(plan.sources) sources in \(shards) and \(plan.tasks) task\(plan.tasks == 1 ? "" : "s"), --array=\(array); \(place)"
+        let amounts = "\(counted(plan.sources, "source")) in \(counted(plan.shards, "shard")) and \(counted(plan.tasks, "task"))"
+        return "\(amounts), --array=\(array); \(place)" + passedOverClause(passedOver)
     }
 }
 

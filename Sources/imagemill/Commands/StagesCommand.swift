@@ -7,9 +7,9 @@ struct StagesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stages",
         abstract: "Lists the stages, or explains one.",
-        discussion: "Example: imagemill stages frame")
+        discussion: "Example: imagemill stages frame, or imagemill stages save for the options of each format")
 
-    @Argument(help: "A stage.")
+    @Argument(help: "A stage, or save.")
     var name: String?
 
     func run() throws {
@@ -20,11 +20,16 @@ struct StagesCommand: ParsableCommand {
             }
             return
         }
+        if name == "save" { return printOutput(OutputFormat.allCases.map(saving).joined(separator: "\n")) }
         guard let stage = StageCatalogue.all.stage(named: name) else {
             printError("imagemill: there is no stage '\(name)'\(suggestion(for: name, among: StageCatalogue.all.names))")
             throw ExitStatus.usage
         }
         printOutput(StagePage(stage).text)
+    }
+
+    private func saving(_ format: OutputFormat) -> String {
+        "save: { format: \(format.rawValue) }\n" + StagePage.listing(of: SaveSettings.descriptions(of: format).filter { $0.key != "format" })
     }
 }
 
@@ -49,8 +54,8 @@ struct StagePage {
     /// For a terminal.
     var text: String {
         var lines = ["\(name): \(summary)", ""]
-        if !parameters.isEmpty { lines += ["parameters"] + parameters.flatMap(listed) }
-        for part in parts { lines += ["", "parameters of a \(part.name)"] + part.parameters.flatMap(listed) }
+        if !parameters.isEmpty { lines += ["parameters"] + parameters.flatMap(Self.listed) }
+        for part in parts { lines += ["", "parameters of a \(part.name)"] + part.parameters.flatMap(Self.listed) }
         lines += ["", "example"] + example.map { "  \($0)" }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -63,7 +68,12 @@ struct StagePage {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private func listed(_ parameter: ParameterDescription) -> [String] {
+    /// Parameters for a terminal, each with what it takes.
+    static func listing(of parameters: [ParameterDescription]) -> String {
+        parameters.flatMap(listed).map { $0 + "\n" }.joined()
+    }
+
+    private static func listed(_ parameter: ParameterDescription) -> [String] {
         ["  \(parameter.key)\(facts(parameter))", "      \(parameter.text)", "      \(parameter.expectation)"]
     }
 
@@ -75,7 +85,7 @@ struct StagePage {
             }
     }
 
-    private func facts(_ parameter: ParameterDescription) -> String {
+    private static func facts(_ parameter: ParameterDescription) -> String {
         if parameter.isRequired { return " (required)" }
         return parameter.defaultText.map { " (default \($0))" } ?? ""
     }

@@ -8,20 +8,34 @@ struct StatusCommand: ParsableCommand {
         commandName: "status",
         abstract: "Shows what the running drop folder is doing.",
         discussion: """
-            Example: imagemill status --state /var/lib/imagemill
+            Example: imagemill status mill.yaml
+                     imagemill status --state /var/lib/imagemill
 
-            Exit codes: 0 all is well, 1 an inbox is paused, 75 no daemon is running.
+            Exit codes: 0 all is well; 1 an inbox is paused, a file is blocked, or a new configuration was refused; 75 no daemon is running.
             """)
+
+    @Argument(help: "The mill file that `imagemill watch` was started with.", completion: .file())
+    var mill: String?
 
     @Flag(help: "Prints the status document.")
     var json = false
+
+    @OptionGroup
+    var color: ColorOption
 
     @OptionGroup(title: "The daemon")
     var daemon: DaemonOptions
 
     func run() throws {
-        let status = try daemon.ask(.status, as: StatusDocument.self)
-        printOutput(json ? Engine.json(status, pretty: true) + "\n" : StatusTable(status: status).text)
-        if status.inboxes.contains(where: { $0.state == .paused }) { throw ExitStatus.someFailed }
+        var status = try daemon.ask(.status, of: mill, as: StatusDocument.self)
+        var failures: [String: StandingFailures] = [:]
+        for index in status.inboxes.indices {
+            guard let folder = status.inboxes[index].failedFolder.flatMap(\.original), let standing = StandingFailures(folder) else { continue }
+            failures[status.inboxes[index].name] = standing
+            status.inboxes[index].failedNow = standing.count
+        }
+        printOutput(json ? Engine.json(status, pretty: true) + "\n" : StatusTable(status: status, failures: failures).text)
+        let needsHelp = status.inboxes.contains { $0.state == .paused || $0.blocked > 0 } || status.reload.state == .refused
+        if needsHelp { throw ExitStatus.someFailed }
     }
 }

@@ -14,13 +14,16 @@ struct WatchCommand: RenderingCommand {
             Example: imagemill watch /etc/imagemill/mill.yaml
 
             Runs until SIGTERM or Ctrl-C, which let running jobs finish; a second one ends it at once. SIGHUP, or `imagemill reload`, reads the \
-            file again. `imagemill check mill.yaml` says where sources will stand; `imagemill status` what it is doing.
+            file again. `imagemill check mill.yaml` shows where originals will go; `imagemill status mill.yaml` shows what it is doing.
 
-            Exit codes: 0 stopped as told, 75 try again later (another one works with the state folder, disk full), 78 a mistake in the file.
+            Exit codes: 0 stopped by a signal, 75 try again later (another one works with the state folder, disk full), 78 a mistake in the file.
             """)
 
-    @Argument(help: "The mill file.")
+    @Argument(help: "The mill file.", completion: .file())
     var mill: String
+
+    @OptionGroup
+    var color: ColorOption
 
     static var copiesWorkers: Bool { false }
 

@@ -128,7 +128,8 @@ final class Daemon: DaemonControl {
 
     func retry(_ request: RetryRequest) -> ControlReply {
         let (moved, problems) = folder.retry(request.all ? nil : request.names)
-        let count = "\(moved.count) source\(moved.count == 1 ? "" : "s") moved back"
-        return ControlReply(ok: problems.isEmpty, problems.isEmpty ? count : "\(count), \(problems.count) not", details: problems)
+        let count = "\(counted(moved.count, "source")) moved back"
+        let sentence = problems.isEmpty ? count : moved.isEmpty ? "nothing was moved back" : "\(count), but not all"
+        return ControlReply(ok: problems.isEmpty, sentence, details: problems)
     }
 }

@@ -17,8 +17,11 @@ struct DaemonOptions: ParsableArguments {
     var service: String?
 
     /// Asks the daemon.
-    func ask<Answer: Decodable>(_ request: ControlRequest, as type: Answer.Type, withinSeconds seconds: Int = 10) throws -> Answer {
-        let places = sockets
+    /// - Parameter mill: the mill file that it was started with; nil if the user has not named it.
+    func ask<Answer: Decodable>(
+        _ request: ControlRequest, of mill: String? = nil, as type: Answer.Type, withinSeconds seconds: Int = 10
+    ) throws -> Answer {
+        let places = try sockets(of: mill)
         // The one that is there; where there is none, the first is the one to name.
         let path = places.first { (try? FileSystem.status($0)) != nil } ?? places[0]
         do {
@@ -29,9 +32,22 @@ struct DaemonOptions: ParsableArguments {
         }
     }
 
-    private var sockets: [BytePath] {
+    private func sockets(of mill: String?) throws -> [BytePath] {
         if let socket { return [RawArguments.paths([socket])[0]] }
-        let folder = state.map { RawArguments.paths([$0])[0] }
-        return StatePlaces(ProcessInfo.processInfo.environment).sockets(state: folder, service: service)
+        let environment = ProcessInfo.processInfo.environment
+        let named = state.map { RawArguments.paths([$0])[0] }
+        let folder = try named ?? mill.flatMap { try Self.stateFolder(of: $0, environment) }
+        let places = StatePlaces(environment)
+        // The service has its socket in /run, wherever its state folder is.
+        let usual = mill != nil && named == nil ? places.sockets(state: nil, service: service) : []
+        return places.sockets(state: folder, service: service) + usual
+    }
+
+    private static func stateFolder(of mill: String, _ environment: [String: String]) throws -> BytePath? {
+        do {
+            return try LoadedMill.stateFolder(path: mill, text: try LoadedPipeline.text(of: mill)) { environment[$0] }
+        } catch {
+            throw ExitStatus.explaining(error, reading: mill)
+        }
     }
 }

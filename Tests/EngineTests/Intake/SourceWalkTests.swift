@@ -10,9 +10,10 @@ import Testing
 
 @Suite struct SourceWalkTests {
     private func find(
-        _ folder: TemporaryFolder, _ roots: [String] = ["in"], outbox: String = "out", kind: SourceKind = .picture
+        _ folder: TemporaryFolder, _ roots: [String] = ["in"], outbox: String = "out", kind: SourceKind = .picture,
+        filter: PathFilter = PathFilter()
     ) -> FoundSources {
-        SourceWalk.find(roots.map { BytePath(folder.path($0)) }, outbox: BytePath(folder.path(outbox)), kind: kind)
+        SourceWalk.find(roots.map { BytePath(folder.path($0)) }, WalkRules(outbox: BytePath(folder.path(outbox)), kind: kind, filter: filter))
     }
 
     private func paths(_ found: FoundSources) -> [String] { found.sources.map(\.relative.text) }
@@ -28,8 +29,8 @@ import Testing
     @Test("A folder is walked to its depth, in natural order")
     func order() throws {
         let folder = try TemporaryFolder()
-        try write(folder, "in/10.jpg", "in/2.jpg", "in/b/1.jpg", "in/a/deep/er/x", "in/b.jpg")
-        #expect(paths(find(folder)) == ["2.jpg", "10.jpg", "a/deep/er/x", "b/1.jpg", "b.jpg"])
+        try write(folder, "in/10.jpg", "in/2.jpg", "in/b/1.jpg", "in/a/deep/er/x.png", "in/b.jpg")
+        #expect(paths(find(folder)) == ["2.jpg", "10.jpg", "a/deep/er/x.png", "b/1.jpg", "b.jpg"])
     }
 
     @Test("Links to files are followed, dangling ones become sources that fail, and links to folders are left out with a note")
@@ -108,14 +109,14 @@ import Testing
     func sameRoot() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/a.jpg", "b.jpg")
-        #expect(paths(find(folder, ["in", "in/", "./in", "in/../in", "b.jpg", "in/../b.jpg"])) == ["a.jpg", "b.jpg"])
+        #expect(paths(find(folder, ["in", "in/", "./in", "in/../in", "b.jpg", "in/../b.jpg"])) == ["b.jpg", "in/a.jpg"])
     }
 
     @Test("Sets are the folders that have files in them, with their members in natural order")
     func sets() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/10.jpg", "in/2.jpg", "in/a/1.jpg", "in/a/b/2.jpg", "in/empty/.hidden")
-        let found = SourceWalk.find([BytePath(folder.path("in"))], outbox: BytePath(folder.path("out")), kind: .set)
+        let found = find(folder, kind: .set)
         #expect(paths(found) == ["a", "a/b", "in"])
         #expect(found.sources.map { $0.members?.map(\.relative.text) } == [["a/1.jpg"], ["a/b/2.jpg"], ["2.jpg", "10.jpg"]])
         for member in found.sources.flatMap({ $0.members ?? [] }) { #expect(try member.location.open().status.bytes == 1) }
@@ -174,10 +175,10 @@ import Testing
         level = try level.makingFolder(BytePath("in"))
         for number in 0..<levels {
             // The other folder comes before or after the deep one.
-            if width == 2 { _ = try level.makingFolder(BytePath(number % 2 == 0 ? "a" : "z")).making(BytePath("f")) }
+            if width == 2 { _ = try level.makingFolder(BytePath(number % 2 == 0 ? "a" : "z")).making(BytePath("f.png")) }
             level = try level.makingFolder(BytePath("d"))
         }
-        _ = try level.making(BytePath("end"))
+        _ = try level.making(BytePath("end.png"))
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(7), &limit)
         let before = limit
@@ -191,8 +192,60 @@ import Testing
         var restored = before
         setrlimit(__rlimit_resource_t(7), &restored)
         #expect(found.sources.count == (width == 2 ? levels + 1 : 1) && found.sources.allSatisfy { $0.problem == nil })
-        #expect(deepest?.relative.bytes.count == levels * 2 + 3 && status?.bytes == 0)
+        #expect(deepest?.relative.bytes.count == levels * 2 + 7 && status?.bytes == 0)
         try removeDeepTree(folder)
+    }
+
+    private static let gif = Array("GIF89a".utf8) + [UInt8](repeating: 0, count: 20)
+
+    @Test("A search passes over what is no picture by name and content; what is named like a picture, or is one, is a source")
+    func passedOver() throws {
+        let folder = try TemporaryFolder()
+        try write(folder, "in/a.jpg", "in/notes.txt", "in/a.xmp", "in/sub/a.CR2", "in/Makefile")
+        try folder.write("", to: "in/empty")
+        try folder.write("<svg xmlns=\"http://www.w3.org/2000/svg\"/>", to: "in/logo.svg")
+        try folder.write(Self.gif, to: "in/no-extension")
+        try folder.write(Self.gif, to: "in/wrong.dat")
+        try link(folder, "in/dangling", to: "nothing")
+        #expect(mkfifo(folder.path("in/pipe"), 0o600) == 0)
+        let found = find(folder)
+        #expect(paths(found) == ["a.jpg", "no-extension", "wrong.dat"])
+        let names = ["Makefile", "a.xmp", "dangling", "empty", "logo.svg", "notes.txt", "pipe", "sub/a.CR2"]
+        #expect(found.passedOver.map(\.text).sorted() == names.map { folder.path("in/" + $0) })
+        #expect(paths(find(folder, ["in/notes.txt"])) == ["notes.txt"])
+    }
+
+    @Test("A set has no members that are no pictures, and a folder without pictures is no set")
+    func sidecars() throws {
+        let folder = try TemporaryFolder()
+        try write(folder, "in/a/1.jpg", "in/a/1.xmp", "in/b/notes.txt")
+        let found = find(folder, kind: .set)
+        #expect(found.sources.map { $0.members?.map(\.relative.text) } == [["a/1.jpg"]])
+        #expect(found.passedOver.count == 2)
+    }
+
+    @Test("Excluded folders are not entered, and excluded files are not counted")
+    func excluded() throws {
+        let folder = try TemporaryFolder()
+        try write(folder, "in/a.jpg", "in/b.jpg", "in/node_modules/c.jpg", "in/x/node_modules/d.txt", "in/x/e.jpg")
+        let filter = PathFilter(include: [], exclude: [PathPattern("node_modules")!, PathPattern("b.*")!])
+        let found = find(folder, filter: filter)
+        #expect(paths(found) == ["a.jpg", "x/e.jpg"])
+        #expect(found.passedOver.isEmpty)
+        #expect(paths(find(folder, ["in/a.jpg", "in/b.jpg"], filter: filter)) == ["a.jpg"])
+    }
+
+    @Test("Paths begin at the folder that all roots have in common, and are shown as typed")
+    func commonFolder() throws {
+        let folder = try TemporaryFolder()
+        try write(folder, "in/a/1.jpg", "in/b/1.jpg", "in/b/c/2.jpg")
+        #expect(paths(find(folder, ["in/a", "in/b"])) == ["a/1.jpg", "b/1.jpg", "b/c/2.jpg"])
+        #expect(paths(find(folder, ["in/b/1.jpg", "in/b/c/2.jpg"])) == ["1.jpg", "c/2.jpg"])
+        #expect(paths(find(folder, ["in/b"])) == ["1.jpg", "c/2.jpg"])
+        #expect(paths(find(folder, ["in", "in/b/c"])) == ["a/1.jpg", "b/1.jpg", "b/c/2.jpg"])
+        let found = find(folder, ["in/a/", "in/../in/b/1.jpg", "gone.jpg"])
+        #expect(found.sources.map(\.typed.text) == ["gone.jpg", "in/a/1.jpg", "in/../in/b/1.jpg"].map { folder.path($0) })
+        #expect(paths(find(folder, ["in/a", "in/b"], kind: .set)) == ["a", "b", "b/c"])
     }
 
     @Test("Many roots do not use up the descriptors")

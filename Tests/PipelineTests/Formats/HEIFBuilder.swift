@@ -4,10 +4,10 @@
 
 struct HEIFBuilder {
     var brand = "heic"
-    /// Of the primary item, in their order; the thumbnail has an extent of 30 × 20.
+    /// The properties of the primary item, in their order; the thumbnail has an extent of 30 × 20.
     var properties: [[UInt8]] = [HEIFBuilder.extent(300, 200)]
     var hasLongIndices = false
-    /// Of `iloc`. From 1 on there is a construction method, from 2 on item numbers have four bytes.
+    /// The version of `iloc`. From 1 on there is a construction method, from 2 on item numbers have four bytes.
     var locationVersion = 0
     /// Whether `mdat` has its size in eight bytes, or says 0: to the end of the file.
     var mediaDataSize = MediaDataSize.short

@@ -41,7 +41,7 @@ struct GeometryStringTests {
         #expect(size.written == form.text)
     }
 
-    private static let expected = "expected a size such as 800x600, 800x, x600, 800 or 50%, with > < ! or ^ behind, found "
+    private static let expected = "expected a size such as 800x600, 800x, x600, 800 or 50%, followed by > < ! or ^ if you like, found "
 
     @Test(
         arguments: [

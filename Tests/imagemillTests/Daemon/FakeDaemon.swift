@@ -37,12 +37,16 @@ final class FakeDaemon: DaemonControl {
     static var busy: StatusDocument {
         var document = StatusDocument(process: 42, state: .running, started: time, uptimeSeconds: 93_784)
         var products = StatusDocument.Inbox(
-            path: ShownPath(BytePath("/srv/in\n")), outbox: ShownPath(BytePath("/srv/out")), pipeline: "p.yaml", watching: .events)
+            name: "in\n", path: ShownPath(BytePath("/srv/in\n")), outbox: ShownPath(BytePath("/srv/out")), pipeline: "p.yaml", watching: .events)
         (products.seen, products.settling, products.waiting, products.done, products.failed, products.oldestSeconds) = (3, 2, 1, 10, 4, 75)
         products.blocked = 1
+        (products.doneFolder, products.failedFolder) = (ShownPath(BytePath("/s/done")), ShownPath(BytePath("/s/failed")))
+        products.settlingSources = [
+            StatusDocument.SettlingEntry(path: ShownPath(BytePath("d\n.jpg")), reason: .incomplete, secondsLeft: 500)
+        ]
         products.obstacles = [StatusDocument.Obstacle(path: ShownPath(BytePath("c\n.jpg")), message: "cannot move it: Permission denied")]
         var share = StatusDocument.Inbox(
-            path: ShownPath(BytePath([0x2F, 0xFF])), outbox: ShownPath(BytePath("/o")), pipeline: "q", watching: .poll)
+            name: "share", path: ShownPath(BytePath([0x2F, 0xFF])), outbox: ShownPath(BytePath("/o")), pipeline: "q", watching: .poll)
         share.state = .paused
         share.paused = StatusDocument.Pause(reason: .noSpace, message: "the disk of '/o' is full", since: time)
         document.inboxes = [products, share]

@@ -23,12 +23,23 @@ import Testing
             result.output == #"""
                 imagemill \#(imagemillVersion), process 42: running for 1 d 2 h; 1 of 4 workers busy, 6 queued, the oldest for 1 min 15 s, 50 MiB
 
-                /srv/in\n → /srv/out (p.yaml)
-                  watching by events; 10 done, 4 failed; 2 settling, 1 blocked, 1 waiting to retry, the oldest for 1 min 15 s
-                  blocked: c\n.jpg: cannot move it: Permission denied
-                /� → /o (q)
-                  paused; 0 done, 0 failed; idle
-                  paused since 2026-11-20T23:30:00.123Z: no-space: the disk of '/o' is full
+                inbox  state               settling  ready  blocked  in progress  waiting  done  failed
+                in\n   watching by events         2      -        1            -        1    10       4
+                share  paused                     -      -        -            -        -     -       -
+
+                in\n: /srv/in\n → /srv/out (p.yaml)
+                  originals go to /s/done
+                  failed ones to /s/failed
+
+                share: /� → /o (q)
+                  paused since \#(localTime(FakeDaemon.time)): no-space: the disk of '/o' is full
+
+                settling:
+                  in\n/d\n.jpg: its end is missing; decoded anyway in 8 min 20 s
+
+                blocked:
+                  in\n/c\n.jpg: cannot move it: Permission denied
+
                 cache /var/cache\n: 12 renditions, 3 MiB of 1024 MiB; 7 taken from it, 5 not found since the start
                   not used: its disk is\nfull
 
@@ -36,9 +47,9 @@ import Testing
                   a.jpg: render, 3 s, attempt 2
 
                 recent failures:
-                  2026-11-20T23:30:00.123Z b\u{1B}.jpg: truncated: it ends early
+                  \#(localTime(FakeDaemon.time)) b\u{1B}.jpg: truncated: it ends early
 
-                the configuration was refused at 2026-11-20T23:30:00.123Z; the one before is still at work:
+                the configuration was refused at \#(localTime(FakeDaemon.time)); the one before is still in use:
                   mill.yaml:3:1: error: unknown key 'inbx'
 
                 """#)
@@ -119,6 +130,6 @@ import Testing
     func usage(command: [String]) async throws {
         let result = try await CommandRunner().run(command)
         #expect(result.exit == 64)
-        #expect(result.errors.contains("name the files, or say --all"))
+        #expect(result.errors.contains("name the failed sources, or use --all"))
     }
 }

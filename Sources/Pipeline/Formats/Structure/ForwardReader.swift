@@ -12,7 +12,7 @@ enum StructureError: Error {
 struct ForwardReader {
     static let blockSize = 65_536
 
-    /// Of the next byte, in the source.
+    /// The offset of the next byte in the source.
     private(set) var position: Int
     private let source: ByteSource
     private let end: Int

@@ -46,7 +46,7 @@ struct GIFBlocks {
         return true
     }
 
-    /// Of the screen or of an image. The flags say whether a colour table follows, and how large it is.
+    /// Skips the descriptor of the screen or of an image. The flags say whether a colour table follows, and how large it is.
     private mutating func skipDescriptor(bytesBeforeFlags before: Int, bytesAfterFlags after: Int) throws(StructureError) {
         try reader.skip(before)
         let flags = try reader.byte()

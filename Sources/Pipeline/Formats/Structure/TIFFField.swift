@@ -4,11 +4,11 @@
 struct TIFFField {
     /// Bytes of one value; 0 if the type is not known.
     let valueBytes: Int
-    /// Of values.
+    /// The number of values.
     let count: Int
     private let type: Int
     private let order: ByteOrder
-    /// Of the first value, in the file.
+    /// The offset of the first value in the file.
     private let offset: Int
 
     /// The reader stands after the tag. Values that fit in the place of their offset stand there.

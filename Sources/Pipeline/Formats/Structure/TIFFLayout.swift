@@ -23,13 +23,13 @@ struct TIFFLayout {
         guard try reader.integer(bytes: 2, order) == 8, try reader.integer(bytes: 2, order) == 0 else { throw .malformed }
     }
 
-    /// Of an offset in the file, and of the number of a field's values.
+    /// The size of an offset in the file, and of the number of a field's values.
     var offsetBytes: Int { isBig ? 8 : 4 }
 
-    /// Of the number of a directory's fields.
+    /// The size of the number of a directory's fields.
     var fieldCountBytes: Int { isBig ? 8 : 2 }
 
-    /// Of a field: a tag, a type, a number of values, and the values or their offset.
+    /// The size of a field: a tag, a type, a number of values, and the values or their offset.
     var fieldBytes: Int { 4 + 2 * offsetBytes }
 
     /// The offset of the first directory; 0 if it has not been written yet.

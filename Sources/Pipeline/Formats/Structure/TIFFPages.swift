@@ -4,7 +4,7 @@ enum TIFFPages {
     /// As many as libtiff reads.
     private static let mostDirectories = 65_535
 
-    /// Of the first page, as it is stored.
+    /// The size of the first page, as it is stored.
     static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
         let layout = try TIFFLayout(of: source)
         let page = try TIFFDirectory(at: layout.firstDirectory(in: source), in: source, layout)

@@ -5,7 +5,7 @@
 struct WebPChunks {
     private var reader: ForwardReader
 
-    /// Of the RIFF, in the file.
+    /// The end of the RIFF, as an offset in the file.
     private let end: Int
 
     /// The RIFF may end before the file does, but not after it.

@@ -9,6 +9,8 @@ struct LogSink: Sendable {
         case journal(OpenFile, UnixAddress)
         /// Lines, with `<N>` before them where a service manager reads the priority from there.
         case lines(withPriority: Bool)
+        /// Lines for somebody who reads along.
+        case terminal
     }
 
     private let place: Place
@@ -24,6 +26,8 @@ struct LogSink: Sendable {
         let isJournal = variables["JOURNAL_STREAM"].map { Self.stream($0, is: errors) } ?? false
         if isJournal, let address = UnixAddress(variable: journal), let socket = try? unixSocket(SOCK_DGRAM, nonblocking: true) {
             place = .journal(socket, address)
+        } else if isatty(errors) == 1 {
+            place = .terminal
         } else {
             place = .lines(withPriority: isJournal)
         }
@@ -40,6 +44,7 @@ struct LogSink: Sendable {
         case .journal(let socket, let address):
             // journald may be gone or busy; what it does not take is said the other way.
             if !send(line.journal(identifier: Self.identifier), socket, address) { write(line.text, priority: line.level.priority) }
+        case .terminal: write(line.forTerminal(time: localTime(of: time(nil)), Paint(errors)), priority: nil)
         case .lines(let withPriority):
             withPriority ? write(line.text, priority: line.level.priority) : write("\(timestamp()) \(line.level): \(line.text)", priority: nil)
         }

@@ -20,12 +20,19 @@ extension StatusDocument.Inbox {
     fileprivate init(_ inbox: DropFolderStatus.Inbox) {
         let counts = inbox.watching.counts
         let isPolled = if case .polling? = inbox.watching.how { true } else { false }
-        self.init(path: ShownPath(inbox.path), outbox: ShownPath(inbox.outbox), pipeline: inbox.pipeline, watching: isPolled ? .poll : .events)
+        self.init(
+            name: inbox.name, path: ShownPath(inbox.path), outbox: ShownPath(inbox.outbox), pipeline: inbox.pipeline,
+            watching: isPolled ? .poll : .events)
+        (doneFolder, failedFolder) = (inbox.folders.map { ShownPath($0.done) }, inbox.folders.map { ShownPath($0.failed) })
         state = inbox.pause != nil ? .paused : inbox.isLeaving ? .leaving : .running
         paused = inbox.pause.map {
             StatusDocument.Pause(reason: $0.reason, message: $0.message, since: timestamp(milliseconds: inbox.pausedSince))
         }
         (settling, ready, blocked) = (counts.settling, counts.ready, counts.blocked)
+        settlingSources = inbox.watching.settling.map {
+            StatusDocument.SettlingEntry(
+                path: ShownPath($0.path), reason: $0.reason, secondsLeft: max(0, Moment.now.milliseconds(until: $0.deadline) / 1000))
+        }
         obstacles = inbox.watching.blocked.map { StatusDocument.Obstacle(path: ShownPath($0.path), message: $0.reason.description) }
         seen = counts.settling + counts.ready + counts.blocked
         (inProgress, waiting) = (inbox.open - inbox.waiting, inbox.waiting)

@@ -9,6 +9,9 @@ struct ShownPath: Codable, Equatable, Sendable {
 
     init(_ path: BytePath) { (text, bytes) = (path.text, path.percentEncodedIfNotText) }
 
+    /// The path itself; nil if the document does not give it whole.
+    var original: BytePath? { bytes.map { BytePath(percentEncoded: $0) } ?? BytePath(text) }
+
     /// For a terminal.
     var printable: String { oneLine(text) }
 }
@@ -46,15 +49,21 @@ struct StatusDocument: Codable, Equatable, Sendable {
             case leaving
         }
 
+        var name: String
         var path: ShownPath
         var outbox: ShownPath
         var pipeline: String
+        /// Where originals go; nil until the folders are made.
+        var doneFolder: ShownPath?
+        var failedFolder: ShownPath?
         var watching: Watching
         var state = State.running
         var paused: Pause?
         /// Eligible files that stand in the inbox.
         var seen = 0
         var settling = 0
+        /// Some of these, with the reason.
+        var settlingSources: [SettlingEntry] = []
         var ready = 0
         /// The system does not let them be read or taken.
         var blocked = 0
@@ -66,9 +75,20 @@ struct StatusDocument: Codable, Equatable, Sendable {
         /// Left alone: leftovers of other programs, links, pipes.
         var ignored = 0
         var done = 0
+        /// Attempts that failed, since the ledger was made.
         var failed = 0
+        /// Sources that are in the failed folder now. `imagemill status` counts them; nil if it may not read the folder.
+        var failedNow: Int?
         /// How long the oldest has been in the works.
         var oldestSeconds: Int?
+    }
+
+    /// A source that is not complete yet.
+    struct SettlingEntry: Codable, Equatable, Sendable {
+        var path: ShownPath
+        var reason: SettlingReason
+        /// After so many seconds without a change the decoder judges it.
+        var secondsLeft: Int
     }
 
     /// A source that cannot be taken.

@@ -18,9 +18,20 @@ extension StatusDocument {
 
 extension StatusDocument.Inbox {
     enum CodingKeys: String, CodingKey {
-        case path, outbox, pipeline, watching, state, paused, seen, settling, ready, blocked, obstacles, waiting, ignored, done, failed
+        case name, path, outbox, pipeline, watching, state, paused, seen, settling, ready, blocked, obstacles, waiting, ignored, done, failed
         case inProgress = "in-progress"
         case oldestSeconds = "oldest-seconds"
+        case settlingSources = "settling-sources"
+        case failedNow = "failed-now"
+        case doneFolder = "done-folder"
+        case failedFolder = "failed-folder"
+    }
+}
+
+extension StatusDocument.SettlingEntry {
+    enum CodingKeys: String, CodingKey {
+        case path, reason
+        case secondsLeft = "seconds-left"
     }
 }
 

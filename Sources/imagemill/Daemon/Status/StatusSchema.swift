@@ -8,10 +8,7 @@ enum StatusSchema {
     private static let time: JSONValue = ["type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}Z$"]
 
     private static func object(_ required: [String: JSONValue], optional: [String: JSONValue] = [:]) -> JSONValue {
-        [
-            "type": "object", "additionalProperties": false, "properties": .object(required.merging(optional) { first, _ in first }),
-            "required": .array(required.keys.sorted().map { .string($0) }),
-        ]
+        ReportSchema.object(required, optional: optional)
     }
 
     private static func words<Word: CaseIterable & RawRepresentable<String>>(_ type: Word.Type) -> JSONValue {
@@ -25,12 +22,16 @@ enum StatusSchema {
 
     private static let inbox = object(
         [
-            "path": path, "outbox": path, "pipeline": text, "watching": words(StatusDocument.Inbox.Watching.self),
+            "name": text, "path": path, "outbox": path, "pipeline": text, "watching": words(StatusDocument.Inbox.Watching.self),
             "state": words(StatusDocument.Inbox.State.self), "seen": count, "settling": count, "ready": count, "blocked": count, "in-progress": count,
+            "settling-sources": list(object(["path": path, "reason": words(SettlingReason.self), "seconds-left": count])),
             "obstacles": list(object(["path": path, "message": text])), "waiting": count, "ignored": count, "done": count, "failed": count,
         ],
         optional: [
-            "oldest-seconds": count, "paused": object(["reason": words(PauseReason.self), "message": text, "since": time]),
+            "oldest-seconds": count, "done-folder": path, "failed-folder": path,
+            "failed-now": [
+                "type": "integer", "minimum": 0, "description": "Sources in the failed folder; only if `imagemill status` may read it.",
+            ], "paused": object(["reason": words(PauseReason.self), "message": text, "since": time]),
         ])
 
     private static let running = object(["job": text, "inbox": path, "path": path, "stage": text, "attempt": count, "seconds": count])

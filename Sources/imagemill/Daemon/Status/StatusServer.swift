@@ -35,7 +35,7 @@ final class StatusServer: Sendable {
 
     private static func listen(in folder: OpenFile, _ path: BytePath) throws(SystemError) -> OpenFile {
         if let found = try FileSystem.status(path, followLinks: false) {
-            guard found.kind == .other else { throw SystemError("listen on '\(path.printable)', where a file or a folder stands", code: EEXIST) }
+            guard found.kind == .other else { throw SystemError("listen on '\(path.printable)': a file or a folder has that name", code: EEXIST) }
             FileSystem.remove(path)
         }
         let listener = try unixSocket(SOCK_STREAM, nonblocking: true)

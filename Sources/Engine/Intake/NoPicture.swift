@@ -1,0 +1,22 @@
+// What a search for pictures passes over: files that are recognisably something else.
+package import Pipeline
+
+/// Whether a name promises a picture. A file of such a name is a source, whatever is in it: if it is broken, its failure must be seen.
+package func isNamedLikeAPicture(_ path: BytePath) -> Bool {
+    let extensions = [
+        "jpg", "jpeg", "jpe", "jfif", "png", "apng", "webp", "gif", "tif", "tiff", "heic", "heif", "hif", "avif", "avifs",
+    ]
+    return extensions.contains(SourceName(path).fileExtension)
+}
+
+/// Whether a file, by its content, is something else than a picture that can be read. What cannot be examined may be a picture.
+func isNoPicture(_ name: BytePath, in folder: Directory) -> Bool {
+    guard let found = try? folder.status(name, followLinks: true) else {
+        // Either it cannot be examined, or it is a link that leads nowhere.
+        return (try? folder.status(name))??.kind == .link
+    }
+    guard found.kind == .regular, found.bytes > 0 else { return true }
+    guard let file = try? folder.opening(name, followLinks: true) else { return false }
+    if case .readable = guessFormat(file.bytes(at: 0, count: 4096)) { return false }
+    return true
+}

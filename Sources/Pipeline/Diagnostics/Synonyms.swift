@@ -1,0 +1,21 @@
+// What other programs call what a pipeline says: sharp, ImageMagick, CSS, vipsthumbnail, imgproxy.
+
+enum Synonyms {
+    /// Our words for a word of others; the first that is known at a place is meant there.
+    private static let words: [String: [String]] = [
+        "filter": ["kernel"], "interpolation": ["kernel"], "fit": ["mode"], "gravity": ["anchor"], "position": ["anchor"], "filename": ["file"],
+        "name": ["file"], "output": ["file", "outbox"], "out": ["outbox"], "input": ["path", "inboxes"], "folder": ["path"], "dir": ["path"],
+        "cover": ["aspect-fill"], "outside": ["aspect-fill"], "contain": ["aspect-fit"], "inside": ["aspect-fit"], "fill": ["scale-to-fill"],
+        "stretch": ["scale-to-fill"], "smart": ["attention"], "watermark": ["overlay"], "logo": ["overlay"], "thumbnail": ["resize"],
+        "scale": ["resize"], "shrink": ["resize"], "extract": ["crop"], "pad": ["inset"], "border": ["inset"], "margin": ["inset"],
+        "extend": ["inset"], "greyscale": ["grayscale"], "gray": ["grayscale"], "grey": ["grayscale"], "monochrome": ["grayscale"],
+        "flop": ["flip"], "mirror": ["flip"], "unsharp": ["sharpen"], "montage": ["contact-sheet"], "rounded": ["mask"], "round": ["mask"],
+        "panorama": ["stitch"], "blend": ["composite"], "sizes": ["scale"], "outputs": ["renditions"], "variants": ["renditions"],
+        "steps": ["stages"], "operations": ["stages"], "strip": ["metadata"], "exif": ["metadata"], "interlace": ["progressive"],
+        "chroma-subsampling": ["subsampling"], "jpg": ["jpeg"], "tif": ["tiff"], "watch": ["inboxes"], "folders": ["inboxes"],
+    ]
+
+    static func word(for word: String, among known: [String]) -> String? {
+        words[word.lowercased()]?.first { known.contains($0) }
+    }
+}

@@ -1,0 +1,61 @@
+// What most often makes a YAML parser stumble, and what to write instead.
+
+/// A usual slip, found in the text near the place where the parser gave up.
+struct YAMLSlip {
+    let position: Position
+    let remedy: String
+
+    /// - Parameters:
+    ///   - place: where the parser gave up; the slip is in that line, or in the one before it.
+    ///   - problem: what the parser says.
+    init?(in text: String, near place: Position, problem: String) {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { Array($0) }
+        func line(_ number: Int) -> [Character] { lines.indices.contains(number - 1) ? lines[number - 1] : [] }
+        let here = line(place.line)
+        if here.contains("\t") {
+            self.init(position: place, remedy: "indent with spaces, not with tabs")
+            return
+        }
+        // An unquoted # begins a comment, so that the parser notices only in a later line.
+        for number in [place.line, place.line - 1] {
+            guard let column = Self.value(in: line(number), beginningWith: ["#"]) else { continue }
+            self.init(position: Position(line: number, column: column), remedy: "a color with # needs quotes: '#ff8800'")
+            return
+        }
+        if let column = Self.value(in: here, beginningWith: ["{"]), Self.goesOnAfterBrace(here, from: column) {
+            let value = Self.text(of: here, from: column)
+            self.init(position: Position(line: place.line, column: column), remedy: "a value that begins with { needs quotes: \"\(value)\"")
+        } else if let column = Self.value(in: here, beginningWith: [">", "<", "%", "@", "`", "!", "&", "*"]) {
+            let value = Self.text(of: here, from: column)
+            self.init(position: Position(line: place.line, column: column), remedy: "put the value in quotes: \"\(value)\"")
+        } else if problem.hasSuffix("expected key") || problem.contains("mapping values are not allowed") {
+            self.init(position: place, remedy: "lines that belong together must be indented by the same number of spaces")
+        } else {
+            return nil
+        }
+    }
+
+    private init(position: Position, remedy: String) {
+        self.position = position
+        self.remedy = remedy
+    }
+
+    /// The column of a value, after `: ` or `- `, that begins with one of these characters.
+    private static func value(in line: [Character], beginningWith first: Set<Character>) -> Int? {
+        line.indices.dropFirst(2).first { line[$0 - 1] == " " && [":", "-"].contains(line[$0 - 2]) && first.contains(line[$0]) }.map { $0 + 1 }
+    }
+
+    /// `{stem}.{ext}`: a brace that closes is followed by more.
+    private static func goesOnAfterBrace(_ line: [Character], from column: Int) -> Bool {
+        guard let close = line[(column - 1)...].firstIndex(of: "}") else { return false }
+        return line[(close + 1)...].contains { $0 != " " && $0 != "}" && $0 != "," }
+    }
+
+    /// The value up to the end of the line, or of the braces around it.
+    private static func text(of line: [Character], from column: Int) -> String {
+        let rest = line[(column - 1)...]
+        let isInBraces = rest.first != "{" && line[..<(column - 1)].contains("{")
+        let end = isInBraces ? rest.firstIndex { $0 == "}" || $0 == "," } ?? rest.endIndex : rest.endIndex
+        return String(String(rest[..<end]).reversed().drop { $0 == " " }.reversed())
+    }
+}

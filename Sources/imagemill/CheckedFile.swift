@@ -1,0 +1,52 @@
+// What `imagemill check --json` says of one file, and its schema.
+import Engine
+import Pipeline
+
+/// One file that was checked.
+struct CheckedFile {
+    private let file: String
+    private let mistakes: [JSONValue]
+
+    /// A file that is good.
+    init(_ file: String) { (self.file, mistakes) = (file, []) }
+
+    /// A file that is not.
+    init(_ file: String, _ error: any Error) {
+        self.file = file
+        mistakes =
+            switch error {
+            case let diagnostics as Diagnostics: Self.entries(diagnostics)
+            case let problems as MillProblems:
+                problems.mistakes.flatMap(Self.entries) + problems.refusals.map { ["file": .string(file), "message": .string($0)] }
+            default: [["file": .string(file), "message": .string("\(error)")]]
+            }
+    }
+
+    private static func entries(_ diagnostics: Diagnostics) -> [JSONValue] {
+        diagnostics.items.map { item in
+            [
+                "file": .string(diagnostics.file), "line": .int(item.position.line), "column": .int(item.position.column),
+                "message": .string(item.message),
+            ]
+        }
+    }
+
+    /// The document of several files.
+    static func document(_ files: [CheckedFile]) -> JSONValue {
+        let entries = files.map { file -> JSONValue in
+            ["file": .string(file.file), "good": .bool(file.mistakes.isEmpty), "mistakes": .array(file.mistakes)]
+        }
+        return ["schema": "imagemill.check/1", "files": .array(entries)]
+    }
+
+    static var schema: JSONValue {
+        let text: JSONValue = ["type": "string"]
+        let number: JSONValue = ["type": "integer", "minimum": 1]
+        let mistake = ReportSchema.object(["file": text, "message": text], optional: ["line": number, "column": number])
+        let file = ReportSchema.object(["file": text, "good": ["type": "boolean"], "mistakes": ["type": "array", "items": mistake]])
+        let document = ReportSchema.object(["schema": ["const": "imagemill.check/1"], "files": ["type": "array", "items": file]])
+        return document.merging([
+            "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Imagemill: what is wrong with pipeline files and mill files",
+        ])
+    }
+}

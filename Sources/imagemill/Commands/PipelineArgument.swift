@@ -1,0 +1,59 @@
+// Which of the arguments of a command is the pipeline: commands take it and the pictures in either order.
+import ArgumentParser
+import Engine
+import Pipeline
+
+/// A pipeline file or the name of a shipped pipeline, told apart from the pictures beside it.
+struct PipelineArgument {
+    /// The pipeline file.
+    let path: String
+    /// All other arguments, in their order.
+    let others: [String]
+
+    /// - Throws: `ValidationError` if no argument is a pipeline.
+    init(among arguments: [String]) throws {
+        guard let index = Self.place(in: arguments) else {
+            let first = arguments.first.map { "'\($0)' is no pipeline; " } ?? ""
+            let shipped = ShippedPipelines.names
+            let names = shipped.isEmpty ? "" : ", or a shipped one (\(shipped.joined(separator: ", ")))"
+            throw ValidationError(first + "name a pipeline file such as my.yaml\(names)")
+        }
+        path = Self.file(arguments[index])
+        others = Array(arguments[..<index]) + Array(arguments[(index + 1)...])
+    }
+
+    /// The file that an argument means: a path, or the name of a shipped pipeline if there is no file of that name.
+    static func file(_ argument: String) -> String {
+        let isThere = (try? FileSystem.status(BytePath(argument)))??.kind == .regular
+        return isThere ? argument : ShippedPipelines.file(named: argument) ?? argument
+    }
+
+    /// Ends the command if a pipeline is not there and its name is almost that of a shipped one.
+    static func refuseMistyped(_ path: String) throws {
+        guard !path.contains("/"), (try? FileSystem.status(BytePath(path))) == .some(nil) else { return }
+        let near = suggestion(for: path, among: ShippedPipelines.names)
+        guard !near.isEmpty else { return }
+        printError("imagemill: there is no file '\(BytePath(path).printable)', and no shipped pipeline of that name\(near)")
+        throw ExitStatus.configuration
+    }
+
+    private static func place(in arguments: [String]) -> Int? {
+        arguments.firstIndex { $0.hasSuffix(".yaml") || $0.hasSuffix(".yml") }
+            ?? arguments.firstIndex { ShippedPipelines.file(named: $0) != nil }
+            ?? arguments.firstIndex { !isSource($0) }
+    }
+
+    /// A folder, a picture, or `-`.
+    private static func isSource(_ argument: String) -> Bool {
+        let path = RawArguments.paths([argument])[0]
+        guard argument != "-", let status = try? FileSystem.status(path) else { return argument == "-" || isNamedLikeAPicture(path) }
+        switch status.kind {
+        case .directory: return true
+        case .regular:
+            guard let file = try? OpenFile.reading(path) else { return isNamedLikeAPicture(path) }
+            if case .unknown = guessFormat(file.bytes(at: 0, count: 4096)) { return isNamedLikeAPicture(path) }
+            return true
+        case .link, .other: return false
+        }
+    }
+}

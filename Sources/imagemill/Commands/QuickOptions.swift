@@ -1,0 +1,86 @@
+import ArgumentParser
+import Engine
+import Pipeline
+
+extension OutputFormat: ExpressibleByArgument {
+    /// Also takes the usual file extensions.
+    package init?(argument: String) {
+        let word = argument.lowercased()
+        guard let format = Self.allCases.first(where: { $0.rawValue == word || $0.fileExtension == word }) else { return nil }
+        self = format
+    }
+}
+
+/// A pipeline with one rendition, described by options instead of a file.
+struct QuickOptions: ParsableArguments {
+    @Option(help: "Scales to this size, such as '1600x1600>' (only shrink), 800x, 50%, or 300x300^ (cover).")
+    var resize: String?
+
+    @Option(help: "Cuts this size from the middle, after --resize, such as 300x300.")
+    var crop: String?
+
+    @Option(help: "Draws this picture into the lower right corner, a fifth as wide as the result.", completion: .file())
+    var watermark: String?
+
+    @Option(help: "The format of the result. Default: webp.")
+    var format: OutputFormat?
+
+    @Option(help: "How good the result is, 1 to 100. Default: the format's own.")
+    var quality: Int?
+
+    @Option(help: "Which metadata stays: copyright, keep (all) or strip (none). Default: copyright.")
+    var metadata: String?
+
+    @Flag(help: "Prints these options as a pipeline file, which does exactly the same, and runs nothing.")
+    var printPipeline = false
+
+    /// Any of the options that make a pipeline.
+    var isAny: Bool { resize != nil || crop != nil || watermark != nil || format != nil || quality != nil || metadata != nil }
+
+    func validate() throws {
+        if let crop, cutSides(crop) == nil { throw ValidationError("--crop takes a width and a height, such as 300x300, found '\(crop)'") }
+    }
+
+    private func cutSides(_ text: String) -> (width: String, height: String)? {
+        let sides = text.split(separator: "x", omittingEmptySubsequences: false)
+        guard sides.count == 2, sides.allSatisfy({ !$0.isEmpty && $0.allSatisfy { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "%") } })
+        else { return nil }
+        return (String(sides[0]), String(sides[1]))
+    }
+
+    /// The pipeline as a file would have it.
+    var text: String {
+        var stages: [String] = []
+        if let resize { stages.append("resize: { size: \(quoted(resize)) }") }
+        if let (width, height) = crop.flatMap(cutSides) { stages.append("crop: { width: \(width), height: \(height) }") }
+        if let watermark {
+            stages.append("overlay: { image: \(quoted(watermark)), anchor: bottom-trailing, offset: { x: 2%, y: 2% }, width: 20% }")
+        }
+        let list = stages.isEmpty ? "" : "    stages:\n" + stages.map { "      - \($0)\n" }.joined()
+        let save =
+            ["format: \((format ?? .webp).rawValue)"] + [quality.map { "quality: \($0)" }, metadata.map { "metadata: \($0)" }].compactMap(\.self)
+        return "renditions:\n  picture:\n\(list)    save: { \(save.joined(separator: ", ")) }\n"
+    }
+
+    /// The pipeline, ready to run. The paths of assets are relative to the working folder.
+    /// - Throws: `ExitCode`, after it has said what is wrong.
+    func pipeline() throws -> LoadedPipeline {
+        do {
+            return try LoadedPipeline(path: "options", text: text)
+        } catch let diagnostics as Diagnostics {
+            for item in diagnostics.items { printError("imagemill: \(item.message)") }
+            throw ExitStatus.usage
+        }
+    }
+
+    private func quoted(_ text: String) -> String {
+        let escaped = text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\"", "\\": "\\\(scalar)"
+            case let scalar where scalar.value < 0x20: "\\x" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            default: String(scalar)
+            }
+        }
+        return "\"\(escaped.joined())\""
+    }
+}

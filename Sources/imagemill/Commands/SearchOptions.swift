@@ -1,0 +1,44 @@
+import ArgumentParser
+import Engine
+import Pipeline
+
+extension PathPattern: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
+}
+
+/// Which of the files that are found are sources.
+struct SearchOptions: ParsableArguments {
+    @Option(help: "Takes only files that match this pattern, such as '*.jpg' or 'people/**'. May be repeated.")
+    var include: [PathPattern] = []
+
+    @Option(help: "Leaves out files and folders that match this pattern, such as node_modules. May be repeated.")
+    var exclude: [PathPattern] = []
+
+    @Option(help: "Reads the paths of more sources from this file, one per line; - for standard input.")
+    var filesFrom: String?
+
+    @Flag(help: "The paths of --files-from end with NULs instead of lines, as find -print0 writes them.")
+    var from0 = false
+
+    func validate() throws {
+        guard filesFrom != nil || !from0 else { throw ValidationError("--from0 needs --files-from") }
+    }
+
+    var isEmpty: Bool { include.isEmpty && exclude.isEmpty && filesFrom == nil }
+
+    var filter: PathFilter { PathFilter(include: include, exclude: exclude) }
+
+    /// The list of `--files-from`; nil if there is none.
+    func list() throws(SystemError) -> PathLines? {
+        guard let filesFrom else { return nil }
+        return try PathLines(RawArguments.paths([filesFrom])[0], endWithNUL: from0)
+    }
+
+    /// All paths of the list.
+    func listed() throws(SystemError) -> [BytePath] {
+        guard let list = try list() else { return [] }
+        var paths: [BytePath] = []
+        while let path = try list.next() { paths.append(path) }
+        return paths
+    }
+}

@@ -1,0 +1,50 @@
+// The last lines of a run: what was done, and what deserves a look.
+import Engine
+import Pipeline
+
+/// What a run says at its end.
+struct RunSummary {
+    let summary: BatchSummary
+    let isDryRun: Bool
+    /// Nil if no report was written.
+    let report: BytePath?
+    let warnings: [WarningCode: Int]
+    /// The warnings were listed.
+    let isVerbose: Bool
+
+    var lines: [String] { [sentence] + [warningsSentence].compactMap(\.self) + [versionsSentence(warnings[.nameVersioned] ?? 0)].compactMap(\.self) }
+
+    private var sentence: String {
+        let passedOver = passedOverClause(summary.passedOver)
+        if summary.sources == 0 { return "nothing to do: no pictures were found" + passedOver }
+        let time = "\(oneDecimal(Double(summary.milliseconds) / 1000)) s"
+        let unchanged = summary.unchanged > 0 ? ", \(summary.unchanged) unchanged" : ""
+        let sources = counted(summary.sources, "source")
+        if isDryRun { return "\(summary.planned) of \(sources) can be rendered\(unchanged); nothing was written" + passedOver }
+        let report = self.report.map { "; report: \($0.printable)" } ?? ""
+        if summary.unchanged == summary.sources { return "\(sources) unchanged: nothing to do (\(time))\(passedOver)\(report)" }
+        let head = summary.interrupted ? "stopped: " : ""
+        let failed = summary.failed > 0 ? ", \(summary.failed) failed" : ""
+        let counts = "\(summary.done) of \(sources) done\(failed)\(unchanged), \(counted(summary.renditions, "rendition"))"
+        let rate = Double(summary.done + summary.failed) * 1000 / Double(max(1, summary.milliseconds))
+        let speed = summary.done == 0 ? "" : " (\(oneDecimal(rate))/s)"
+        return "\(head)\(counts) in \(time)\(speed)\(passedOver)\(report)"
+    }
+
+    /// Versions of names have a sentence of their own, and that metadata is removed is the usual case.
+    private var warningsSentence: String? {
+        let others = warnings.filter { $0.key != .nameVersioned && $0.key != .metadataRemoved }
+        guard !others.isEmpty else { return nil }
+        let parts = others.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map { "\($0.value) \($0.key.rawValue)" }
+        return "\(counted(others.values.reduce(0, +), "warning")): \(parts.joined(separator: ", "))\(isVerbose ? "" : "; -v lists them")"
+    }
+}
+
+/// Says that names were not the expected ones; nil if all were.
+func versionsSentence(_ count: Int) -> String? {
+    switch count {
+    case 0: nil
+    case 1: "1 source shares a name with another one and was given a version; see the report"
+    default: "\(count) sources share a name with another one and were given versions; see the report"
+    }
+}

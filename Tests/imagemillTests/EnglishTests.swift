@@ -1,0 +1,61 @@
+// The English of messages, help and documents: phrases that slow a reader down are found here.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct EnglishTests {
+    /// Phrases, and what to write instead.
+    private static let phrases: [(pattern: String, instead: String)] = [
+        (#"\bstands?\b(?! for| alone)"#, "is"), (#"\bwhat becomes of\b"#, "what to do with"), (#"\bto (its|their) depth\b"#, "recursively"),
+        (#"\b(is|are|was|were) told\b"#, "gets, is shown"), (#"\bwhere (it is|they are|nothing is) (missing|said)\b"#, "if"),
+        (#", where (it|they|this|that|nothing|nobody|somebody) "#, "if"), (#"\bbegins? like none\b"#, "not a recognised image format"),
+        (#"\bwhat runs is finished\b"#, "finishing running jobs"), (#"\bbehind\b"#, "after"), (#"\bin the works\b"#, "under way"),
+        (#"\bare walked\b"#, "are searched"),
+    ]
+
+    /// Each phrase has one of these in it; most lines have none, and to look for words is quick.
+    private static let parts = ["stand", "becomes", "depth", "told", "where", "none", "finished", "behind", "works", "walked"]
+
+    private func found(in text: String) throws -> [String] {
+        let lowered = text.lowercased()
+        guard Self.parts.contains(where: { lowered.contains($0) }) else { return [] }
+        return try Self.phrases.flatMap { phrase in
+            text.matches(of: try Regex(phrase.pattern).ignoresCase()).map { "'\(text[$0.range])': write '\(phrase.instead)'" }
+        }
+    }
+
+    @Test("Documents for users have none of the phrases", arguments: ["README.md", "CHANGELOG.md"] + Checkout.files(below: "docs", extension: "md"))
+    func documents(page: String) throws {
+        // Decisions and the architecture are for those who change the program.
+        guard !page.hasPrefix("docs/decisions/"), page != "docs/architecture.md" else { return }
+        for (number, line) in try Checkout.text(page).split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            for phrase in try found(in: String(line)) { Issue.record("\(page):\(number + 1): \(phrase)") }
+        }
+    }
+
+    @Test("Messages and help have none of the phrases", arguments: Checkout.files(below: "Sources", extension: "swift"))
+    func messages(file: String) throws {
+        for (number, line) in try Checkout.text(file).split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let text = line.drop { $0 == " " }
+            guard !text.hasPrefix("//") else { continue }
+            // Texts in quotes, and lines of longer texts, which have no braces or calls.
+            let quoted = line.matches(of: /"((?:[^"\\]|\\.)*)"/).map { String($0.output.1) }
+            let isProse = !text.contains("\"") && text.split(separator: " ").count > 8 && !text.contains("{") && !text.contains("(")
+            for phrase in try (quoted + (isProse ? [String(text)] : [])).flatMap(found) { Issue.record("\(file):\(number + 1): \(phrase)") }
+        }
+    }
+
+    @Test(
+        "No comment begins with 'Of', and no header is a question",
+        arguments: Checkout.files(below: "Sources", extension: "swift") + Checkout.files(below: "Tests", extension: "swift"))
+    func comments(file: String) throws {
+        let lines = try Checkout.text(file).split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.first?.hasSuffix("?") == false, "\(file): the header is a question")
+        for (number, line) in lines.enumerated() {
+            let text = line.drop { $0 == " " }
+            let beginsWithOf = text.hasPrefix("/// Of ") || text.hasPrefix("// Of ")
+            let continues = number > 0 && lines[number - 1].drop { $0 == " " }.hasPrefix("//")
+            #expect(!beginsWithOf || continues, "\(file):\(number + 1): say what it is: \(text)")
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// The usual mistakes in pipeline and mill files: what each prints, word for word.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct MistakeWordsTests {
+    /// One rendition with these lines in it.
+    private static func rendition(_ lines: String) -> String { "renditions:\n  a:\n" + lines + "    save: { format: png }\n" }
+
+    /// One stage.
+    private static func stage(_ text: String) -> String { rendition("    stages:\n      - \(text)\n") }
+
+    private static let mistakes: [(text: String, words: String)] = [
+        (stage("resize: { size: 10x, filter: lanczos3 }"), "4:30: error: unknown key 'filter' in stage 'resize'; did you mean 'kernel'?"),
+        (stage("frame: { width: 3, height: 3, fit: cover }"), "4:39: error: unknown key 'fit' in stage 'frame'; did you mean 'mode'?"),
+        (rendition("    filename: x\n"), "3:5: error: unknown key 'filename' in rendition 'a'; did you mean 'file'?"),
+        (
+            stage("frame: { width: 100px, height: 5 }"),
+            "4:25: error: 'width' expects a length above 0: points such as 120, or a percentage such as 50%, found '100px'; write 100 without a unit"
+        ),
+        (
+            "renditions:\n  a:\n    save: { format: png }\n  a:\n    save: { format: gif }\n",
+            "4:3: error: duplicate key 'a'; it was first used in line 2"
+        ),
+        (
+            "renditions:\n  a:\n    save: { format: jpg, quality: 300 }\n",
+            "3:35: error: 'quality' expects a whole number from 1 to 100, found 300"
+        ),
+        (
+            "renditions:\n  a:\n    save: { format: jpeg, quality: \"82\" }\n",
+            "3:36: error: 'quality' expects a whole number from 1 to 100, found '82' in quotes; write 82 without quotes"
+        ),
+        (rendition("    scale: \"2\"\n"), "3:12: error: 'scale' expects a whole number from 1 to 9, or a list of them, found '2' in quotes"),
+        (stage("sharpen: { amount: 50% }"), "4:28: error: 'amount' expects a number from 0 to 20, found '50%'"),
+        (
+            "renditions:\n  a:\n    save: { format: jpeg, quality: 80% }\n",
+            "3:36: error: 'quality' expects a whole number from 1 to 100, found '80%'; write 80 without a unit"
+        ),
+        (stage("watermark: { image: x.png }"), "4:9: error: unknown stage 'watermark'; did you mean 'overlay'?"),
+        (rendition("    stages:\n      - resize:\n        size: 10x\n"), "5:9: error: 'size' belongs to 'resize': indent it further than 'resize'"),
+        ("renditions:\na:\n  save: { format: jpeg }\n", "1:12: error: 'renditions' is empty; indent the renditions below it by two spaces"),
+        (
+            rendition("    stages:\n      - resize: { size: 10x }\n     - blur: { sigma: 2 }\n"),
+            "5:6: error: not YAML: did not find expected key; lines that belong together must be indented by the same number of spaces"
+        ),
+        (stage("flatten: { background: #fff }"), "4:32: error: not YAML: did not find expected ',' or '}'; a color with # needs quotes: '#ff8800'"),
+        (
+            rendition("    file: {stem}.{ext}\n"),
+            "3:11: error: not YAML: did not find expected key; a value that begins with { needs quotes: \"{stem}.{ext}\""
+        ),
+        (
+            stage("resize: { size: >800x }"),
+            "4:25: error: not YAML: found character that cannot start any token; put the value in quotes: \">800x\""
+        ),
+        (rendition("    stages:\n      - resize:\n          size: >800x\n"), "; put the value in quotes: \">800x\""),
+        (
+            "renditions:\n  a:\n    save: { format: [webp, avif] }\n",
+            "3:21: error: 'format' expects one of jpeg, png, webp, avif, tiff, gif, found a list; write a rendition for each format"
+        ),
+        (
+            "renditions:\n  a:\n    save: [ { format: webp } ]\n",
+            "found a list; write a rendition for each format"
+        ),
+        (stage("frame: { width: 10, height: 10, mode: cover }"), "found 'cover'; did you mean 'aspect-fill'?"),
+        (
+            "inbox:\n  - path: drop\n    outbox: out\n    pipeline: p.yaml\n",
+            "1:1: error: unknown key 'inbox' in the mill file; did you mean 'inboxes'?"
+        ),
+        (
+            "inboxes:\n  - path: drop\n    outbox: drop/out\n    pipeline: p.yaml\n",
+            "2:5: error: inbox 'drop': the outbox "
+        ),
+        (
+            "inboxes:\n  - { path: drop, outbox: a, pipeline: p.yaml }\n  - { path: drop, outbox: b, pipeline: p.yaml }\n",
+            "3:5: error: the folder 'drop' is an inbox already, in line 2; remove one of them"
+        ),
+    ]
+
+    @Test("A mistake is told with its place, its cause and its remedy", arguments: mistakes.indices)
+    func words(index: Int) async throws {
+        let (text, words) = Self.mistakes[index]
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try runner.folder.write(text, to: "x.yaml")
+        let result = try await runner.run("check", "x.yaml")
+        #expect(result.exit == 78)
+        #expect(result.errors.contains((words.first?.isNumber == true ? "x.yaml:" : "") + words), "\(result.errors)")
+    }
+
+    @Test("A byte that is not UTF-8 is told with its line and column")
+    func encoding() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(Array("renditions:\n  # caf".utf8) + [0xE9] + Array("\n  a:\n".utf8), to: "x.yaml")
+        let result = try await runner.run("check", "x.yaml")
+        #expect(result.errors.hasPrefix("x.yaml:2:8: error: this is not UTF-8 text; save the file in the encoding UTF-8\n"), "\(result.errors)")
+    }
+
+    @Test("A picture in place of a pipeline shows no empty line and no caret")
+    func picture() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("a.png")
+        let result = try await runner.run("check", "a.png")
+        #expect(result.errors == "a.png:1:1: error: expected a YAML file, found a picture (png)\n1 mistake in a.png\n", "\(result.errors)")
+    }
+}

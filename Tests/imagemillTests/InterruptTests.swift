@@ -13,7 +13,10 @@ import Testing
         let slow = try await SamplePicture.noise(width: 1600, height: 1200)
         for index in 0..<60 { try runner.folder.write(index < 4 ? quick : slow, to: "in/\(index).jpg") }
         let command = try runner.start("run", "p.yaml", "in", "-o", "out", "--jobs", "2")
-        for _ in 0..<3000 where runner.files().isEmpty && !command.isEnded { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<3000 {
+            guard runner.files().isEmpty && !command.isEnded else { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
         // The slow ones are under way by then.
         try await Task.sleep(for: .milliseconds(500))
         return command

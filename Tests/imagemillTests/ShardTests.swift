@@ -334,7 +334,10 @@ import Testing
         #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan").exit == 0)
         let words = ["run", "--plan", "plan", "--task", "0", "-o", "out", "--jobs", "1"]
         let slow = try runner.start(words)
-        for _ in 0..<2000 where runner.files().isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        for _ in 0..<2000 {
+            guard runner.files().isEmpty else { break }
+            try await Task.sleep(for: .milliseconds(5))
+        }
         slow.signal(SIGSTOP)
         #expect(try await runner.run(words).exit == 0)
         let files = try renditions(runner)
@@ -359,7 +362,10 @@ import Testing
         for index in 0..<12 { try runner.folder.write(try await SamplePicture.noise(width: 900, height: 900), to: "in/\(index).jpg") }
         #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "4", "--tasks", "1").exit == 0)
         let task = try runner.start("run", "--plan", "plan", "--task", "0", "-o", "out", "--jobs", "1")
-        for _ in 0..<2000 where runner.files().isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        for _ in 0..<2000 {
+            guard runner.files().isEmpty else { break }
+            try await Task.sleep(for: .milliseconds(5))
+        }
         task.signal(SIGTERM)
         let result = try await task.finish()
         #expect(result.exit == 143, "\(result.errors)")

@@ -29,7 +29,7 @@ import Testing
             mistakes(set("[ stitch ]", shared: "[ contact-sheet ]")) == [
                 "4:20 'stitch' comes after 'contact-sheet', which has joined the set already; remove one"
             ])
-        #expect(mistakes(set("[ { trim: {} }, stitch ]")) == ["4:22 'trim' would find something else in each member; put it behind 'stitch'"])
+        #expect(mistakes(set("[ { trim: {} }, stitch ]")) == ["4:22 'trim' would find something else in each member; put it after 'stitch'"])
         #expect(mistakes(set("[ animate ]")) == ["4:20 'animate' makes an animation, which png cannot hold; save as gif or webp"])
         #expect(
             mistakes(set("[ stitch ]", head: "source: set\nprofile: keep")) == [

@@ -13,19 +13,19 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-private let readers: [String: ([UInt8]) -> Void] = [
+private let readers: [String: @Sendable ([UInt8]) -> Void] = [
     "formats": readFormats, "metadata": readMetadata, "pipeline": readPipeline, "mill": readMill, "reply": readReply, "request": readRequest,
     "records": readRecords,
 ]
 
-private let reader: ([UInt8]) -> Void = {
+private let reader: @Sendable ([UInt8]) -> Void = {
     let name = getenv("IMAGEMILL_FUZZ").map { String(cString: $0) } ?? ""
     guard let reader = readers[name] else { fatalError("IMAGEMILL_FUZZ is one of \(readers.keys.sorted())") }
     return reader
 }()
 
 /// The table of formats and all that walks through a file.
-private func readFormats(_ bytes: [UInt8]) {
+@Sendable private func readFormats(_ bytes: [UInt8]) {
     _ = guessFormat(bytes)
     let source = ByteSource(bytes)
     for format in SourceFormat.allCases {
@@ -38,13 +38,13 @@ private func readFormats(_ bytes: [UInt8]) {
     precondition(jpegScans(in: source, atMost: 500) <= 501)
 }
 
-private func readMetadata(_ bytes: [UInt8]) {
+@Sendable private func readMetadata(_ bytes: [UInt8]) {
     let rights = Rights(exif: bytes).merged(over: Rights(iptc: bytes)).merged(over: Rights(xmp: bytes))
     // What is written must be read again as it was.
     precondition(rights == Rights() || Rights(xmp: rights.xmpPacket()) == Rights(xmp: Rights(xmp: rights.xmpPacket()).xmpPacket()))
 }
 
-private func readPipeline(_ bytes: [UInt8]) {
+@Sendable private func readPipeline(_ bytes: [UInt8]) {
     guard let text = String(validating: bytes, as: UTF8.self) else { return }
     guard let file = try? PipelineFile(text: text, file: "fuzz.yaml", catalogue: .all) else { return }
     let planner = Planner(pipeline: file, assets: [:], limits: Limits())
@@ -52,13 +52,13 @@ private func readPipeline(_ bytes: [UInt8]) {
     _ = try? planner.plan(facts, pixelsPerPoint: 1)
 }
 
-private func readMill(_ bytes: [UInt8]) {
+@Sendable private func readMill(_ bytes: [UInt8]) {
     guard let text = String(validating: bytes, as: UTF8.self) else { return }
     _ = try? MillFile(text: text, file: "mill.yaml")
 }
 
 /// What a worker says, up to the plan that the supervisor makes of it.
-private func readReply(_ bytes: [UInt8]) {
+@Sendable private func readReply(_ bytes: [UInt8]) {
     guard let reply = try? JSONDecoder().decode(Reply.self, from: Data(bytes)) else { return }
     let checked = WorkerReply(reply)
     for (file, message) in pipelines {
@@ -80,7 +80,7 @@ private func readReply(_ bytes: [UInt8]) {
 }
 
 /// What a supervisor says: the worker must not fall over it either.
-private func readRequest(_ bytes: [UInt8]) {
+@Sendable private func readRequest(_ bytes: [UInt8]) {
     guard let request = try? JSONDecoder().decode(Request.self, from: Data(bytes)) else { return }
     if case .prepare(let message) = request {
         _ = try? PipelineFile(text: message.text, file: message.name, catalogue: .all)
@@ -88,11 +88,10 @@ private func readRequest(_ bytes: [UInt8]) {
 }
 
 /// Reports and lists that are read again.
-private func readRecords(_ bytes: [UInt8]) {
+@Sendable private func readRecords(_ bytes: [UInt8]) {
     _ = PlannedSource.decode(bytes)
     _ = try? JSONDecoder().decode(ShardResult.self, from: Data(bytes))
     _ = try? JSONDecoder().decode(ShardPlan.self, from: Data(bytes))
-    _ = try? JSONDecoder().decode(SourceReport.self, from: Data(bytes))
 }
 
 /// Pipelines whose plans depend on much: sizes, assets, measurements.

@@ -23,7 +23,7 @@ struct SourceMetadata {
     init(_ image: Image) {
         fields = image.fields
         let tags = fields.filter { $0.hasPrefix("exif-ifd") }.map { $0.dropFirst("exif-ifd0-".count) }
-        // Of EXIF that libvips could not read nothing is known.
+        // Nothing is known of EXIF that libvips could not read.
         let isTechnical = !tags.isEmpty && tags.allSatisfy { Self.technical.contains(String($0)) }
         telling = Set(Self.blocks.keys.filter(fields.contains)).subtracting(isTechnical ? ["exif-data"] : [])
         let exif = image.blob("exif-data").map { Rights(exif: $0) } ?? Rights()

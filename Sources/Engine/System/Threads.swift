@@ -23,3 +23,15 @@ package func onNewThread<Value: Sendable>(_ work: @escaping @Sendable () throws 
         runOnNewThread { continuation.resume(with: Result(catching: work)) }
     }
 }
+
+/// Does something that may hang on a thread of its own.
+/// - Returns: nil if it has not ended in time. It goes on then, and nobody learns what it finds.
+package func onNewThread<Value: Sendable>(withinSeconds seconds: Int, _ work: @escaping @Sendable () -> Value) -> Value? {
+    let result = Monitor<Value?>(nil)
+    runOnNewThread {
+        let value = work()
+        result.change { $0 = value }
+    }
+    let end = Moment.now + .seconds(seconds)
+    return result.look { value in value.map { .ready($0) } ?? (.now >= end ? .ready(nil) : .wait(until: end)) }
+}

@@ -30,7 +30,10 @@ struct StatusCommand: ParsableCommand {
         var status = try daemon.ask(.status, of: mill, as: StatusDocument.self)
         var failures: [String: StandingFailures] = [:]
         for index in status.inboxes.indices {
-            guard let folder = status.inboxes[index].failedFolder.flatMap(\.original), let standing = StandingFailures(folder) else { continue }
+            // The folder may be on a file system that does not answer, which is when somebody asks.
+            guard let folder = status.inboxes[index].failedFolder.flatMap(\.original),
+                let standing = onNewThread(withinSeconds: 1, { StandingFailures(folder) }) ?? nil
+            else { continue }
             failures[status.inboxes[index].name] = standing
             status.inboxes[index].failedNow = standing.count
         }

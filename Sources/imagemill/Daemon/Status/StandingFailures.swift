@@ -4,8 +4,8 @@ import FoundationEssentials
 import Pipeline
 
 /// What is in the failed folder of one inbox. It is read by whoever asks for the status, so that a slow folder holds up nobody else.
-struct StandingFailures {
-    struct Entry {
+struct StandingFailures: Sendable {
+    struct Entry: Sendable {
         let path: BytePath
         /// From the note beside it; nil if there is none that can be read.
         let reason: String?

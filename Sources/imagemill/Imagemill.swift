@@ -8,19 +8,19 @@ struct Imagemill {
     /// On the main thread, since the first workers are copies of a process that has no other thread yet.
     @MainActor static func main() async {
         if CommandLine.arguments.dropFirst().first == "__worker" { exit(Worker.run()) }
+        let words = Array(CommandLine.arguments.dropFirst())
         // ArgumentParser wants its text before it has seen whether anybody asks for it.
-        if CommandLine.arguments.dropFirst() == ["--version"] { return printOutput(versionText + "\n") }
+        if [["--version"], ["-V"], ["version"]].contains(words) { return printOutput(versionText + "\n") }
         Machine.refuseInspection()
         signal(SIGPIPE, SIG_IGN)
         // A file that grows past a limit of the shell's is an error to report, not a reason to die.
         signal(SIGXFSZ, SIG_IGN)
-        let words = Array(CommandLine.arguments.dropFirst())
         if let word = words.first, let complaint = CommandNames.complaint(about: word) {
             printError("imagemill: \(complaint)")
             exit(ExitStatus.usage.rawValue)
         }
         do {
-            var command = try RootCommand.parseAsRoot(words == ["-V"] || words == ["version"] ? ["--version"] : words)
+            var command = try RootCommand.parseAsRoot(words)
             if let task = (command as? RunCommand)?.planned {
                 try await task.start()
             } else if let rendering = command as? any RenderingCommand {

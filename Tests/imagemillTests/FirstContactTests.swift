@@ -86,6 +86,6 @@ import Testing
     @Test("The version is told for every way to ask", arguments: ["--version", "-V", "version"])
     func version(word: String) async throws {
         let result = try await CommandRunner().run(word)
-        #expect(result.exit == 0 && result.output.split(separator: ".").count == 3)
+        #expect(result.exit == 0 && result.output.contains(/^\d+\.\d+\.\d+\nlibvips 8\./), "\(result)")
     }
 }

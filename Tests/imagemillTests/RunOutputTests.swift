@@ -48,7 +48,7 @@ import Testing
         #expect(try await runner.run(command).errors.hasPrefix("in/c.jpg: not-an-image"))
         #expect(try await runner.run(command + ["--color", "always"]).errors.hasPrefix("in/c.jpg: \u{1B}[1;31mnot-an-image\u{1B}[0m: "))
         let line = "\\\"$IMAGEMILL\\\" run p.yaml in -o out -q"
-        let terminal = try await runner.shell("TERM=xterm script -qec \"\(line)\" /dev/null")
+        let terminal = try await runner.shell("env -u NO_COLOR TERM=xterm script -qec \"\(line)\" /dev/null")
         #expect(terminal.output.contains("\u{1B}[1;31m"))
         #expect(try await runner.shell("NO_COLOR=1 TERM=xterm script -qec \"\(line)\" /dev/null").output.contains("c.jpg: not-an-image"))
     }

@@ -67,7 +67,7 @@ import Testing
         server.stop()
         try folder.write("mine", to: "run/status.sock")
         let error = #expect(throws: SystemError.self) { try serve() }
-        #expect(error?.description == "cannot listen on '\(path.text)', where a file or a folder stands: File exists")
+        #expect(error?.description == "cannot listen on '\(path.text)': a file or a folder has that name: File exists")
         #expect(try String(contentsOfFile: path.text, encoding: .utf8) == "mine")
     }
 

@@ -103,6 +103,8 @@ import Testing
             #expect(drop.runner.exists("out/a.jpg.json") && drop.files("state/work").contains { $0.hasSuffix("/source") })
         }
         let watch = try await drop.start(variables: trouble == "kill" ? [] : ["IMAGEMILL_FAULT=before-source-commit:1:\(trouble)"])
+        // The trouble is the first one's.
+        try await drop.until("out/a.jpg.json")
         try await drop.drop("sound.jpg")
         try await drop.until("state/done/in/a.jpg", "out/sound.jpg.json")
         try await drop.until("it is over") { try await drop.inbox()["in-progress"] as? Int == 0 }

@@ -19,7 +19,8 @@ import Testing
     private func attempts(drawsText: Bool) async throws -> [String: Set<String>] {
         let runner = try CommandRunner()
         let library = runner.folder.path("attacks.so")
-        let compiling = try await runner.shell("$(command -v cc || command -v clang) -shared -fPIC -w -o attacks.so '\(Checkout.path)/Tests/Fixtures/hostile/attacks.c'")
+        let attacker = "\(Checkout.path)/Tests/Fixtures/hostile/attacks.c"
+        let compiling = try await runner.shell("$(command -v cc || command -v clang) -shared -fPIC -w -o attacks.so '\(attacker)'")
         #expect(compiling.exit == 0, "\(compiling)")
         let command = WorkerCommand(
             executable: "/bin/sh", arguments: ["-c", "LD_PRELOAD='\(library)' exec \"$0\" __worker", CommandRunner.executable])

@@ -40,7 +40,7 @@ package struct LoadedPipeline: Sendable {
         return text
     }
 
-    /// What is there instead of a text: a picture, or a text in another encoding.
+    /// Names the content of a file that is no UTF-8 text: a picture, or a text in another encoding.
     private static func noText(_ bytes: [UInt8], file: String) -> Diagnostics {
         let found: String
         switch guessFormat(bytes) {
@@ -63,7 +63,7 @@ package struct LoadedPipeline: Sendable {
         return Diagnostics(file: file, text: text, items: [problem])
     }
 
-    /// Whether no valid character begins here.
+    /// Returns true if no valid character begins here.
     private static func isNoBeginning(_ bytes: ArraySlice<UInt8>) -> Bool {
         (1...4).allSatisfy { String(validating: bytes.prefix($0), as: UTF8.self) == nil }
     }

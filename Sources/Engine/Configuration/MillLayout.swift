@@ -34,7 +34,7 @@ struct MillLayout: Sendable {
         let outbox: FolderPlace
         /// Files that are read at every start, with what they are: the pipeline and its assets.
         var files: [(what: String, place: FolderPlace)] = []
-        /// Where the mill file describes it.
+        /// Its position in the mill file.
         var position: Position?
     }
 

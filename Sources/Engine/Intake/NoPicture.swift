@@ -1,7 +1,7 @@
 // What a search for pictures passes over: files that are recognisably something else.
 package import Pipeline
 
-/// Whether a name promises a picture. A file of such a name is a source, whatever is in it: if it is broken, its failure must be seen.
+/// Returns true if a name is that of a picture. Such a file is always a source: if it is broken, its failure must be seen.
 package func isNamedLikeAPicture(_ path: BytePath) -> Bool {
     let extensions = [
         "jpg", "jpeg", "jpe", "jfif", "png", "apng", "webp", "gif", "tif", "tiff", "heic", "heif", "hif", "avif", "avifs",
@@ -9,7 +9,7 @@ package func isNamedLikeAPicture(_ path: BytePath) -> Bool {
     return extensions.contains(SourceName(path).fileExtension)
 }
 
-/// Whether a file, by its content, is something else than a picture that can be read. What cannot be examined may be a picture.
+/// Returns true if the content of a file is no picture that can be read. A file that cannot be examined may be one.
 func isNoPicture(_ name: BytePath, in folder: Directory) -> Bool {
     guard let found = try? folder.status(name, followLinks: true) else {
         // Either it cannot be examined, or it is a link that leads nowhere.

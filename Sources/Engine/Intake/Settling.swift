@@ -79,7 +79,7 @@ package struct Settling: Sendable {
 
     package private(set) var status: FileStatus?
     package private(set) var writer = WriterState.unknown
-    /// What the last look waits for.
+    /// The reason why the last look found it incomplete.
     package private(set) var reason = SettlingReason.changing
     /// When it was last seen to change, by our own clock.
     private var lastChange: Moment

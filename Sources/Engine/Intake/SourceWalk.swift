@@ -12,7 +12,7 @@ package struct FoundSources: Sendable {
     package var passedOver: [BytePath] = []
 }
 
-/// What a walk looks for, and where it never looks.
+/// The kind of source that a walk finds, and the folders that it leaves out.
 package struct WalkRules: Sendable {
     /// The output folder, which is never walked.
     let outbox: FileIdentity?

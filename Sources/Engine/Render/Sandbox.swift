@@ -6,15 +6,15 @@ import Vips
 
 /// The walls around a worker process: no file system, no network, no other process, no new program.
 package struct Sandbox {
-    /// Whether this process is shut in, as far as the kernel can.
+    /// This process is shut in, as far as the kernel can do it.
     private(set) var isEntered = false
 
-    /// Where fonts and their configuration are.
+    /// The folders of fonts and their configuration.
     private static let fontFolders = [
         "/etc/fonts", "/usr/share/fontconfig", "/usr/share/fonts", "/usr/local/share/fonts", "/var/cache/fontconfig",
     ]
 
-    /// What the kernel lacks, a sentence for each; empty if workers are shut in completely.
+    /// A sentence for each wall that the kernel lacks; empty if workers are shut in completely.
     package static var missing: [String] {
         var missing: [String] = []
         if clinux_has_call_filters() == 0 { missing.append("the kernel does not filter system calls (seccomp)") }
@@ -22,7 +22,7 @@ package struct Sandbox {
         return missing
     }
 
-    /// What shuts workers in on this system, as a sentence.
+    /// A sentence that names the walls of workers on this system.
     package static var inForce: String {
         let landlock = clinux_landlock_version()
         let walls = [clinux_has_call_filters() == 0 ? nil : "a filter of system calls", landlock == 0 ? nil : "Landlock \(landlock)"]

@@ -70,7 +70,8 @@ package final class RenditionMaker {
         return known
     }
 
-    /// Whether pictures of a format can be read on this system at all, as a worker finds out with a tiny one.
+    /// Has a worker try a tiny picture of a format.
+    /// - Returns: whether this system can read the format.
     /// - Throws: `SystemError` if no worker can be started, `Failure`, `WorkerLoss`.
     package func canRead(_ format: SourceFormat) throws -> Bool { try slot.canRead(format) }
 

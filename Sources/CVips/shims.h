@@ -203,8 +203,20 @@ static inline size_t cvips_line_size(VipsImage *image) { return VIPS_IMAGE_SIZEO
 // The first byte of a row of a picture in memory.
 static inline void *cvips_image_row(VipsImage *image, int y) { return VIPS_IMAGE_ADDR(image, 0, y); }
 
-// The first byte of a row of a region that was prepared.
-static inline const void *cvips_region_row(VipsRegion *region, int y) { return VIPS_REGION_ADDR(region, 0, y); }
+// The first byte of a pixel of a region that was prepared.
+static inline const void *cvips_region_place(VipsRegion *region, int x, int y) { return VIPS_REGION_ADDR(region, x, y); }
+
+// Says that a picture's pixels are made of another's, row by row; 0 or -1.
+static inline int cvips_pipeline(VipsImage *image, VipsImage *input)
+{
+    return vips_image_pipelinev(image, VIPS_DEMAND_STYLE_THINSTRIP, input, NULL);
+}
+
+// Lets go of something with the picture.
+static inline void cvips_keep(VipsImage *image, void *kept, GDestroyNotify release)
+{
+    g_object_set_data_full(G_OBJECT(image), "imagemill-kept", kept, release);
+}
 
 static inline void cvips_blob_unref(VipsBlob *blob) { vips_area_unref(VIPS_AREA(blob)); }
 

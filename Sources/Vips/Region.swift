@@ -21,5 +21,5 @@ final class Region {
     }
 
     /// The first byte of a row that was prepared.
-    func row(_ y: Int) -> UnsafeRawPointer { UnsafeRawPointer(cvips_region_row(pointer, CInt(y))) }
+    func row(_ y: Int) -> UnsafeRawPointer { UnsafeRawPointer(cvips_region_place(pointer, 0, CInt(y))) }
 }

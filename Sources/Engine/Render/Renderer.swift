@@ -170,7 +170,10 @@ struct Renderer {
         let context = RenderContext(scale: rendition.scale, assets: assets)
         var frames = try run(rendition.steps, on: start, context)
         let save = rendition.rendition.save
-        if !save.supportsAlpha { frames = try frames.map { try $0.promoted(to: rendition.output.colour).flattened(onto: save.background) } }
+        let watch = AlphaWatch()
+        if !save.supportsAlpha {
+            frames = try frames.map { try $0.promoted(to: rendition.output.colour).flattened(onto: save.background, watch: watch) }
+        }
         let policy = save.metadata
         let keepsProfile = pipeline.profile == .keep
         let delays = shownDelays(frames.delays, rendition.format)
@@ -180,9 +183,6 @@ struct Renderer {
         let whole = try joined(frames, rendition.format, delays)
         let (coloured, converted) = keepsProfile ? try whole.keepingColours(in: rendition.format, output) : (whole, [])
         let (image, keepsNothing) = try metadata.applied(to: coloured, policy: policy, format: rendition.format, keepsProfile: keepsProfile)
-        let slowed = Warning(
-            .animationSlowed, "'\(rendition.title)': gif shows frames for at least \(Self.shortestInGIF) ms, or browsers play them at 100 ms")
-        let warnings = converted + (delays == frames.delays ? [] : [slowed])
         do throws(VipsError) {
             try Saver(settings: save, depth: rendition.output.depth).save(image, to: output, strip: keepsNothing)
         } catch {
@@ -193,6 +193,11 @@ struct Renderer {
             throw encodingFailed(rendition, error)
         }
         if let texts { try PNGTexts.add(texts, to: output) }
+        let slowed = Warning(
+            .animationSlowed, "'\(rendition.title)': gif shows frames for at least \(Self.shortestInGIF) ms, or browsers play them at 100 ms")
+        let flattened = Warning(
+            .alphaFlattened, "'\(rendition.title)' is saved without transparency, drawn on \(save.background.written)")
+        let warnings = converted + (delays == frames.delays ? [] : [slowed]) + (watch.sawTransparency ? [flattened] : [])
         return (RenderedSize(size: frames.pictures[0].size, frames: frames.pictures.count), warnings)
     }
 

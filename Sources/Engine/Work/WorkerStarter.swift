@@ -61,7 +61,7 @@ final class WorkerStarter: Sendable {
 
     private func ask(_ connection: Connection, _ input: CInt, _ errors: CInt) throws(SystemError) -> pid_t {
         let (socket, attempt) = (connection.socket, "start a worker process")
-        guard clinux_send(socket.descriptor, [0], 1, [], 0, [input, errors], 2, CInt(MSG_NOSIGNAL)) == 1 else { throw SystemError(attempt) }
+        guard clinux_send(socket.descriptor, [UInt8(0)], 1, nil, 0, [input, errors], 2, CInt(MSG_NOSIGNAL)) == 1 else { throw SystemError(attempt) }
         var answer: (process: CInt, error: CInt) = (0, 0)
         var waiting = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
         while poll(&waiting, 1, Self.patience) < 0 && errno == EINTR {}

@@ -53,8 +53,6 @@ package struct RenditionPlan: Sendable {
     package let scale: Int
     /// All stages of a picture; of a set, those from the one that joins it on, or all after it.
     package let steps: [Step]
-    /// As the last stage leaves it.
-    package let drawn: PictureInfo
     /// As it is saved.
     package fileprivate(set) var output: PictureInfo
 

@@ -132,7 +132,7 @@ package struct Planner: Sendable {
         _ rendition: Rendition, at index: Int, scale: Int, steps: [Step], from start: PictureInfo
     ) throws(PlanFailure) -> RenditionPlan {
         let drawn = steps.last?.output ?? start
-        return RenditionPlan(rendition: rendition, index: index, scale: scale, steps: steps, drawn: drawn, output: try saved(drawn, rendition))
+        return RenditionPlan(rendition: rendition, index: index, scale: scale, steps: steps, output: try saved(drawn, rendition))
     }
 
     func saved(_ drawn: PictureInfo, _ rendition: Rendition) throws(PlanFailure) -> PictureInfo {
@@ -216,7 +216,7 @@ package struct Planner: Sendable {
     /// What the stages and the formats do that a user may not expect.
     /// - Parameter frames: of the source, or of what a set is joined to.
     func warnings(of shared: [Step], _ renditions: [RenditionPlan], frames: Int) -> [Warning] {
-        renditions.flatMap { saveWarnings($0, frames: frames) } + equalScales(renditions) + enlargements(shared, "the shared stages")
+        renditions.compactMap { animationDropped($0, frames: frames) } + equalScales(renditions) + enlargements(shared, "the shared stages")
             + renditions.flatMap { enlargements($0.steps, "'\($0.title)'") } + (shared + renditions.flatMap(\.steps)).flatMap(\.plan.warnings)
     }
 
@@ -229,17 +229,10 @@ package struct Planner: Sendable {
         }
     }
 
-    private func saveWarnings(_ plan: RenditionPlan, frames: Int) -> [Warning] {
-        var warnings: [Warning] = []
-        if plan.drawn.hasAlpha && !plan.rendition.save.supportsAlpha {
-            let background = plan.rendition.save.background.written
-            warnings.append(Warning(.alphaFlattened, "'\(plan.title)' is saved without transparency, drawn on \(background)"))
-        }
-        if frames > 1 && !plan.format.supportsAnimation {
-            let message = "'\(plan.title)': \(plan.format.rawValue) has no animation; only the first of \(frames) frames is used"
-            warnings.append(Warning(.animationDropped, message))
-        }
-        return warnings
+    private func animationDropped(_ plan: RenditionPlan, frames: Int) -> Warning? {
+        guard frames > 1 && !plan.format.supportsAnimation else { return nil }
+        let message = "'\(plan.title)': \(plan.format.rawValue) has no animation; only the first of \(frames) frames is used"
+        return Warning(.animationDropped, message)
     }
 
     func enlargements(_ steps: [Step], _ place: String) -> [Warning] {

@@ -1,6 +1,6 @@
 // Alpha: added, dropped, multiplied, and kept out of what is done to colours.
 package import Pipeline
-import Vips
+package import Vips
 
 extension Picture {
     /// The band of alpha, alone; nil if there is none.
@@ -56,8 +56,10 @@ extension Picture {
     }
 
     /// Composites onto an opaque colour and drops the alpha.
-    package func flattened(onto color: Color) throws -> Picture {
+    /// - Parameter watch: finds out whether that changes a pixel.
+    package func flattened(onto color: Color, watch: AlphaWatch? = nil) throws -> Picture {
         guard hasAlpha else { return self }
+        let image = if let watch { try image.watched(by: watch) } else { image }
         // In floating point, since libvips cuts off what it should round.
         return try storing(image.cast(.float).flatten(background: components(of: color), maximumAlpha: white), hasAlpha: false)
     }

@@ -44,7 +44,7 @@ final class Resampler {
         newWidth = target.width
         length = source.width * bands
         stride = paddedLength(length)
-        rows = Taps(from: source.height, extent: source.extent.height, to: target.height, kernel: target.kernel)
+        rows = .recent(from: source.height, extent: source.extent.height, to: target.height, kernel: target.kernel)
         self.gathers = gathers ?? (target.height > source.height)
         keptCount = self.gathers ? rows.longest : 0
         kept = zeroed(keptCount * stride)
@@ -53,7 +53,7 @@ final class Resampler {
         resultStride = paddedLength(newWidth * bands)
         results = zeroed(Self.together * resultStride)
 
-        let columns = Taps(from: source.width, extent: source.extent.width, to: newWidth, kernel: target.kernel)
+        let columns = Taps.recent(from: source.width, extent: source.extent.width, to: newWidth, kernel: target.kernel)
         let pixels = Int(cresample_pixels_per_vector(CInt(bands)))
         vectors = (columns.longest + pixels - 1) / pixels
         starts = .allocate(capacity: newWidth)
@@ -188,6 +188,7 @@ func paddedLength(_ length: Int) -> Int {
     return (length + padding - 1) / padding * padding + padding
 }
 
+/// Floats that are zero: what is beyond the end of a row is multiplied by nothing, but must be a number.
 func zeroed(_ count: Int) -> UnsafeMutableBufferPointer<Float> {
     let floats = UnsafeMutableBufferPointer<Float>.allocate(capacity: count)
     floats.initialize(repeating: 0)

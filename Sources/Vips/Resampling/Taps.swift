@@ -1,4 +1,5 @@
 // Along one side of a picture: which pixels make a pixel of the scaled one, and with what weight.
+import Synchronization
 
 /// The pixels that count for each pixel of the result.
 struct Taps {
@@ -35,6 +36,31 @@ struct Taps {
             places.append(weights.count)
         }
     }
+
+    /// The same, from those computed last if they are among them: icons and thumbnails come in the same sizes again and again.
+    static func recent(from length: Int, extent: Double, to newLength: Int, kernel: ResamplingKernel) -> Taps {
+        let side = Side(length: length, extent: extent, newLength: newLength, kernel: kernel)
+        if let taps = recent.withLock({ $0[side] }) { return taps }
+        let taps = Taps(from: length, extent: extent, to: newLength, kernel: kernel)
+        guard taps.weights.count <= mostWeights else { return taps }
+        recent.withLock { known in
+            if known.count >= mostSides { known.removeAll(keepingCapacity: true) }
+            known[side] = taps
+        }
+        return taps
+    }
+
+    private struct Side: Hashable {
+        let length: Int
+        let extent: Double
+        let newLength: Int
+        let kernel: ResamplingKernel
+    }
+
+    /// At most 512 KiB: 16 sides of 8,192 weights.
+    private static let recent = Mutex<[Side: Taps]>([:])
+    private static let mostSides = 16
+    private static let mostWeights = 8192
 
     var count: Int { starts.count }
 

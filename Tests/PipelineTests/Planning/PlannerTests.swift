@@ -139,18 +139,6 @@ struct PlannerTests {
     // MARK: - Warnings
 
     @Test
-    func `a picture that loses its alpha is warned of, with the colour it was drawn on`() throws {
-        let source = SourceFacts(format: .png, size: PixelSize(60, 40), hasAlpha: true)
-        let text = onePipeline(["resize: { size: 10 }"], save: "{ format: jpeg, background: '#102030' }", scale: "2")
-        #expect(
-            try plan(text, source).warnings == [
-                Warning(.alphaFlattened, "'one@2x' is saved without transparency, drawn on #102030")
-            ])
-        #expect(try plan(onePipeline(["flatten"], save: "{ format: jpeg }"), source).warnings.isEmpty)
-        #expect(try plan(onePipeline([], save: "{ format: webp }"), source).warnings.isEmpty)
-    }
-
-    @Test
     func `a picture that is enlarged is warned of, at every scale and in the shared stages`() throws {
         let text = onePipeline(["resize: { size: 90 }"], shared: ["resize: { size: 50 }"], scale: "[1, 2]")
         #expect(

@@ -208,19 +208,23 @@ extension Image {
     /// Converts to a built-in profile (`srgb`, `p3`, `cmyk`): from the embedded profile, or else from the built-in `input`.
     package func iccTransform(to output: String, input: String? = nil, depth: Int = 8) throws(VipsError) -> Image {
         let from: [(String, Argument)] = input.map { [("input_profile", .string($0))] } ?? [("embedded", true)]
-        let how: [(String, Argument)] = [("intent", "relative"), ("black_point_compensation", true), ("depth", .int(depth))]
+        let intent = input == nil ? RenderingIntent(of: blob("icc-profile-data")) : .relative
+        let how: [(String, Argument)] = [("intent", .string(intent.name)), ("black_point_compensation", true), ("depth", .int(depth))]
         return try call("icc_transform", [("output_profile", .string(output))] + from + how)
     }
 
     /// Converts from a built-in profile to the Lab of ICC, whose white is D50. The Lab of `colourspace` has D65 and must not be mixed with it.
     package func iccImport(from input: String) throws(VipsError) -> Image {
-        let how: [(String, Argument)] = [("intent", "relative"), ("black_point_compensation", true), ("pcs", "lab")]
+        let how: [(String, Argument)] = [
+            ("intent", .string(RenderingIntent.relative.name)), ("black_point_compensation", true), ("pcs", "lab"),
+        ]
         return try call("icc_import", [("input_profile", .string(input))] + how)
     }
 
     /// Converts from the Lab of ICC to the embedded profile.
     package func iccExport(depth: Int) throws(VipsError) -> Image {
-        let how: [(String, Argument)] = [("intent", "relative"), ("black_point_compensation", true), ("depth", .int(depth))]
+        let intent = RenderingIntent(of: blob("icc-profile-data"), isTarget: true)
+        let how: [(String, Argument)] = [("intent", .string(intent.name)), ("black_point_compensation", true), ("depth", .int(depth))]
         return try call("icc_export", [("pcs", "lab")] + how)
     }
 }

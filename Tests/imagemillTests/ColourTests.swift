@@ -116,6 +116,38 @@ import Vips
         #expect(try runner.report()["a.tif"]?.error?.code == "unsupported-color")
     }
 
+    @Test("A profile with one table for all purposes is used: scanners have such, and JPEGs in XYB colours")
+    func oneTable() async throws {
+        let runner = try CommandRunner()
+        for (name, level) in [("white", UInt8(255)), ("black", 0)] {
+            try await runner.save("in/\(name).jpg", as: "jpegsave_target", [("Q", 100)]) {
+                try TestPicture.solid([level, level, level], width: 16, height: 16).editingMetadata {
+                    $0.set("icc-profile-data", blob: Self.negative)
+                }
+            }
+        }
+        #expect(try await runner.render(save: "{ format: png }").exit == 0)
+        for (name, expected) in [("white", 0.0), ("black", 255)] {
+            let pixel = try await runner.inspect("out/\(name).png", by: "pngload_source") { try $0.getpoint(x: 8, y: 8) }
+            #expect(pixel == [expected, expected, expected], "\(name): \(pixel)")
+            #expect(try runner.report()["\(name).jpg"]?.warnings.isEmpty == true)
+        }
+    }
+
+    /// A profile of a scanner that turns light into dark: a table of the eight corners from RGB to Lab, and no other part.
+    private static let negative: [UInt8] = {
+        func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
+        let straight = Array(UInt8(0)...255)
+        let corners = [0, 1].flatMap { _ in [0, 1].flatMap { green in [0, 1].flatMap { _ in [green == 1 ? 0 : 255, 128, 128] as [UInt8] } } }
+        let matrix = [1, 0, 0, 0, 1, 0, 0, 0, 1].flatMap { number($0 << 16) }
+        let table =
+            Array("mft1".utf8) + [0, 0, 0, 0, 3, 3, 2, 0] + matrix + straight + straight + straight + corners + straight + straight + straight
+        let header =
+            number(144 + table.count) + [0, 0, 0, 0] + number(0x0240_0000) + Array("scnrRGB Lab ".utf8) + Array(repeating: 0, count: 12)
+            + Array("acsp".utf8) + Array(repeating: 0, count: 28) + number(0xF6D6) + number(0x10000) + number(0xD32D)
+        return header + Array(repeating: 0, count: 128 - header.count) + number(1) + Array("A2B0".utf8) + number(144) + number(table.count) + table
+    }()
+
     @Test("A profile that is none costs a warning, not the picture")
     func badProfile() async throws {
         let runner = try CommandRunner()

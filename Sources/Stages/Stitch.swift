@@ -14,7 +14,7 @@ package struct Stitch: SetStage {
     let direction: Direction
     let overlap: StitchOverlap
     let spacing: Length
-    let align: Alignment
+    let align: Anchor.Edge
     let background: Color
 
     package init(_ p: inout Parameters) {
@@ -197,18 +197,5 @@ enum StitchOverlap: ParameterValue, Equatable {
         if node.text == "auto" { return .auto }
         guard let length = Length.read(node, &log), length.amount >= 0 else { return nil }
         return .length(length)
-    }
-}
-
-/// Where something stands in room that is left.
-enum Alignment: String, ParameterWord {
-    case start, center, end
-
-    func offset(in room: Int) -> Int {
-        switch self {
-        case .start: 0
-        case .center: room / 2
-        case .end: room
-        }
     }
 }

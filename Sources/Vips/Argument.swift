@@ -11,21 +11,6 @@ package enum Argument {
     case ints([Int])
     case doubles([Double])
     case images([Image])
-
-    var kindName: String {
-        switch self {
-        case .bool: "a boolean"
-        case .int: "an integer"
-        case .double: "a number"
-        case .string: "a string"
-        case .image: "an image"
-        case .source: "a source"
-        case .target: "a target"
-        case .ints: "integers"
-        case .doubles: "numbers"
-        case .images: "images"
-        }
-    }
 }
 
 extension Argument: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral {

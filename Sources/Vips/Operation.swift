@@ -89,7 +89,7 @@ extension Operation {
             var pointers: [UnsafeMutablePointer<VipsImage>?] = images.map(\.pointer)
             cvips_set_array_image(operation, key, &pointers, CInt(images.count))
         default:
-            let message = "'\(key)' takes \(description(of: parameter.kind)), not \(value.kindName)"
+            let message = "'\(key)' takes \(description(of: parameter.kind)), not \(value)"
             throw VipsError(reason: .wrongType, operation: name, message: message)
         }
     }

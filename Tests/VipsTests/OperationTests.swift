@@ -55,7 +55,7 @@ import Testing
     func wrongType() throws {
         let error = try failure("invert", ["in": 3])
         #expect(error.reason == .wrongType)
-        #expect(error.message == "'in' takes an image, not an integer")
+        #expect(error.message == "'in' takes an image, not int(3)")
     }
 
     @Test("a missing argument is libvips' error with its text")

@@ -73,15 +73,12 @@ struct SourceLook {
         return .source(together, signs)
     }
 
-    /// A digest that is the same in every process, so that a store can keep it. FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/
     private static func digest(_ path: BytePath, _ found: FileStatus) -> UInt64 {
-        var digest: UInt64 = 0xCBF2_9CE4_8422_2325
-        func add(_ byte: UInt8) { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        path.bytes.forEach(add)
+        var digest = FNV1a(path.bytes)
         for number in [found.bytes, found.modified, Int(truncatingIfNeeded: found.identity.inode)] {
-            withUnsafeBytes(of: number.littleEndian) { $0.forEach(add) }
+            withUnsafeBytes(of: number.littleEndian) { digest.add($0) }
         }
-        return digest
+        return digest.value
     }
 
     private typealias Visit = (_ folder: Directory, _ path: BytePath, FileStatus, _ isUnfinished: Bool) throws(SystemError) -> Void

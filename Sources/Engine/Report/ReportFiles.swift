@@ -25,15 +25,10 @@ extension BytePath {
         let name = lastComponent.bytes
         let room = longestFileName - suffix.utf8.count
         guard name.count > room else { return BytePath(bytes + Array(suffix.utf8)) }
-        let digest = Array("~\(String(fnv1a(name), radix: 16))".utf8)
+        let digest = Array("~\(String(FNV1a(name).value, radix: 16))".utf8)
         return directory.appending(BytePath(Array(name.prefix(room - digest.count)) + digest + Array(suffix.utf8)))
     }
 }
 
 /// The longest file name that Linux' file systems take, in bytes.
 private let longestFileName = 255
-
-/// Enough to tell names apart that share their first two hundred bytes.
-private func fnv1a(_ bytes: [UInt8]) -> UInt64 {
-    bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-}

@@ -1,6 +1,18 @@
 /// Where a picture sits in a larger or smaller space.
 package struct Anchor: Hashable, Sendable {
-    package enum Edge: Hashable, Sendable { case start, center, end }
+    package enum Edge: String, ParameterWord {
+        case start, center, end
+
+        /// - Parameter room: what is left, in pixels; negative if what is placed is larger.
+        package func offset(in room: Int) -> Int {
+            switch self {
+            case .start: 0
+            // An arithmetic shift is the floor of half, also below zero; a division would cut towards zero.
+            case .center: room >> 1
+            case .end: room
+            }
+        }
+    }
 
     /// How the place is found.
     package enum Kind: Hashable, Sendable {
@@ -38,20 +50,10 @@ package struct Anchor: Hashable, Sendable {
     package func offset(of inner: PixelSize, in outer: PixelSize) -> PixelOffset {
         switch kind {
         case .edges(let horizontal, let vertical):
-            PixelOffset(
-                Self.offset(horizontal, inner: inner.width, outer: outer.width), Self.offset(vertical, inner: inner.height, outer: outer.height))
+            PixelOffset(horizontal.offset(in: outer.width - inner.width), vertical.offset(in: outer.height - inner.height))
         case .focus(let x, let y):
             PixelOffset(Self.offset(x, inner: inner.width, outer: outer.width), Self.offset(y, inner: inner.height, outer: outer.height))
         case .attention, .entropy: Self.center.offset(of: inner, in: outer)
-        }
-    }
-
-    private static func offset(_ edge: Edge, inner: Int, outer: Int) -> Int {
-        switch edge {
-        case .start: 0
-        // An arithmetic shift is the floor of half, also below zero; a division would cut towards zero.
-        case .center: (outer - inner) >> 1
-        case .end: outer - inner
         }
     }
 

@@ -109,11 +109,8 @@ private func shortened(_ component: [UInt8], _ source: SourceName) -> [UInt8] {
     return beginning + ending
 }
 
-/// FNV-1a, which is enough to tell names apart that share their first two hundred bytes.
 private func digest(_ bytes: [UInt8]) -> String {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    let text = String(hash, radix: 16)
+    let text = String(FNV1a(bytes).value, radix: 16)
     return String(repeating: "0", count: 16 - text.count) + text
 }
 

@@ -35,6 +35,7 @@ import Testing
         let sources: [PlannedSource] = [
             PlannedSource(root: 0, kind: .picture(.init(path: odd, bytes: 12, modified: -5))),
             PlannedSource(root: 3, kind: .picture(.init(path: BytePath("gone"), bytes: nil, modified: nil))),
+            PlannedSource(root: 2, kind: .member(.init(path: odd, bytes: 7, modified: 8), offset: 1 << 40)),
             PlannedSource(root: 1, kind: .set(BytePath([]), [.init(path: odd.lastComponent, bytes: 0, modified: .max)])),
             PlannedSource(root: 0, kind: .set(BytePath("empty"), [])),
             PlannedSource(root: 0, kind: .problem(odd, Failure(.permissionDenied, stage: "read", "cannot open 'é': no"))),
@@ -44,7 +45,10 @@ import Testing
         for end in bytes.indices.dropFirst() where PlannedSource.decode(Array(bytes[..<end])) != nil {
             #expect(bytes[end - 1] == 0, "only whole records are read: \(end)")
         }
-        for text in ["P", "P 0 1 2", "X 0 1 2 a\0", "S 0 9 a\0", "S 0 -1 a\0", "E 0 no-such 1 a b\0", "E 0 corrupt 99 a b\0", "P x 1 2 a\0"] {
+        for text in [
+            "T 0 5 - 1 a\0", "T 0 -5 1 1 a\0", "P", "P 0 1 2", "X 0 1 2 a\0", "S 0 9 a\0", "S 0 -1 a\0", "E 0 no-such 1 a b\0",
+            "E 0 corrupt 99 a b\0", "P x 1 2 a\0",
+        ] {
             #expect(PlannedSource.decode(Array(text.utf8)) == nil, "\(text)")
         }
     }

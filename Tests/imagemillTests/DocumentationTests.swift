@@ -23,7 +23,7 @@ import Testing
     func commands(page: String) async throws {
         let text = try Checkout.text(page)
         let commands = blocks("sh", in: text).flatMap { $0.split(separator: "\n").map(String.init) }
-            .filter { ($0.hasPrefix("imagemill ") || $0.hasPrefix("jq ")) && !$0.contains("PIPELINE") }
+            .filter { ["imagemill ", "jq ", "tar "].contains(where: $0.hasPrefix) && !$0.contains("PIPELINE") }
         guard !commands.isEmpty else { return }
         let runner = try CommandRunner()
         let samples = try await Self.samples.value

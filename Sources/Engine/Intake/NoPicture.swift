@@ -17,6 +17,11 @@ func isNoPicture(_ name: BytePath, in folder: Directory) -> Bool {
     }
     guard found.kind == .regular, found.bytes > 0 else { return true }
     guard let file = try? folder.opening(name, followLinks: true) else { return false }
-    if case .readable = guessFormat(file.bytes(at: 0, count: 4096)) { return false }
+    return isNoPicture(file, at: 0, count: found.bytes)
+}
+
+/// The same for a range of bytes.
+func isNoPicture(_ file: OpenFile, at offset: Int, count: Int) -> Bool {
+    if case .readable = guessFormat(file.bytes(at: offset, count: min(count, 4096))) { return false }
     return true
 }

@@ -18,11 +18,15 @@ package struct OpenedSource: Sendable {
     /// - Throws: `Failure` that says what is there instead of a picture.
     package init(_ source: SourceFile, limits: Limits) throws(Failure) {
         if let problem = source.problem { throw problem }
+        // A part of another file is copied when it is opened.
+        if let planned = source.planned { try Self.check(planned.bytes, limits) }
         do {
             opened = nanosecondsSince1970()
             (file, status) = try source.location.open()
         } catch let error as SystemError {
             throw error.asSourceFailure
+        } catch let failure as Failure {
+            throw failure
         } catch {
             let isFolder = (error as? NotARegularFile)?.kind == .directory
             throw isFolder ? SystemError("read it as a picture", code: EISDIR).asSourceFailure : Self.notRegular
@@ -32,10 +36,7 @@ package struct OpenedSource: Sendable {
             throw Failure(.changedSincePlan, stage: "read", message)
         }
         guard status.bytes > 0 else { throw Failure(.empty, stage: "read", "expected a picture, found a file of 0 bytes") }
-        guard status.bytes <= limits.maximumSourceBytes else {
-            let message = "the file has \(status.bytes) bytes; the limit is \(limits.maximumSourceBytes) (max-source-bytes)"
-            throw Failure(.tooManyBytes, stage: "read", message)
-        }
+        try Self.check(status.bytes, limits)
         switch guessFormat(file.bytes(at: 0, count: 4096)) {
         case .readable(let format): self.format = format
         case .recognised(let name):
@@ -43,6 +44,12 @@ package struct OpenedSource: Sendable {
         case .unknown:
             throw Failure(.notAnImage, stage: "read", "expected a picture, found a file in no recognised image format")
         }
+    }
+
+    private static func check(_ bytes: Int, _ limits: Limits) throws(Failure) {
+        guard bytes > limits.maximumSourceBytes else { return }
+        let message = "the file has \(bytes) bytes; the limit is \(limits.maximumSourceBytes) (max-source-bytes)"
+        throw Failure(.tooManyBytes, stage: "read", message)
     }
 
     private static let notRegular = Failure(.notARegularFile, stage: "read", "expected a file, found a pipe, a socket or a device")

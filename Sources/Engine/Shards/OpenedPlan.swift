@@ -57,34 +57,60 @@ package struct OpenedPlan: Sendable {
     }
 
     /// The sources of a shard. They are opened below their roots, links to folders not followed.
-    /// - Parameter roots: the open folders of the plan's roots.
-    func sources(of shard: Int, _ entry: ShardEntry, roots: [Directory]) throws -> [SourceFile] {
+    /// - Throws: `PlanMismatch`; `SystemError` if a root cannot be opened.
+    func sources(of shard: Int, _ entry: ShardEntry) throws -> [SourceFile] {
         let bytes = try folder.opening(PlanFile.sources).bytes(at: entry.offset, count: entry.bytes)
-        guard Digest.of(bytes) == entry.digest, let sources = PlannedSource.decode(bytes), sources.allSatisfy({ roots.indices.contains($0.root) })
+        guard Digest.of(bytes) == entry.digest, let sources = PlannedSource.decode(bytes),
+            sources.allSatisfy({ plan.roots.indices.contains($0.root) })
         else { throw mismatch("is damaged: the list of shard \(shard) is not the one that was written") }
-        return sources.map { $0.file(in: roots[$0.root], at: self.roots[$0.root]) }
+        var roots = OpenedRoots(plan)
+        return try sources.map { try $0.file(in: &roots) }
+    }
+}
+
+/// The folders and tars that a shard's sources are in, opened when the first source of each is found.
+private struct OpenedRoots {
+    let plan: ShardPlan
+    private var folders: [Int: Directory] = [:]
+    private var tars: [Int: OpenFile] = [:]
+
+    init(_ plan: ShardPlan) { self.plan = plan }
+
+    func path(_ root: Int) -> BytePath { BytePath(percentEncoded: plan.roots[root]) ?? BytePath(plan.roots[root]) }
+
+    mutating func folder(_ root: Int) throws(SystemError) -> Directory {
+        if let open = folders[root] { return open }
+        let folder = try Directory(path(root))
+        folders[root] = folder
+        return folder
     }
 
-    /// The folders that the sources are below.
-    var roots: [BytePath] { plan.roots.map { BytePath(percentEncoded: $0) ?? BytePath($0) } }
+    mutating func tar(_ root: Int) throws(SystemError) -> OpenFile {
+        if let open = tars[root] { return open }
+        let tar = try OpenFile.reading(path(root))
+        tars[root] = tar
+        return tar
+    }
 }
 
 extension PlannedSource {
-    /// - Parameters:
-    ///   - folder: its root, open.
-    ///   - root: the path of that.
-    fileprivate func file(in folder: Directory, at root: BytePath) -> SourceFile {
+    fileprivate func file(in roots: inout OpenedRoots) throws(SystemError) -> SourceFile {
+        let root = roots.path(root)
         let identity = root.appending(path)
         // A root has no path below itself, so it is shown by its own name.
         let relative = path.bytes.isEmpty ? root.lastComponent : path
         switch kind {
+        case .member(let file, let offset):
+            let part = FilePart(file: try roots.tar(self.root), path: path, offset: offset, bytes: file.bytes ?? 0)
+            return SourceFile(location: .part(part), identity: identity, relative: relative, planned: file.planned(BytePath([])))
         case .picture(let file):
             return SourceFile(
-                location: .below(folder, path, followsLastLink: true), identity: identity, relative: relative,
+                location: .below(try roots.folder(self.root), path, followsLastLink: true), identity: identity, relative: relative,
                 planned: file.planned(BytePath([])))
         case .problem(_, let failure):
             return SourceFile(location: .path(identity), identity: identity, relative: relative, problem: failure)
         case .set(_, let members):
+            let folder = try roots.folder(self.root)
             let files = members.map { member in
                 let inner = path.appending(member.path)
                 return SourceFile(

@@ -21,6 +21,8 @@ struct PlannedSource: Equatable {
 
     enum Kind: Equatable {
         case picture(File)
+        /// A file in a tar, which is the root; its time is the tar's.
+        case member(File, offset: Int)
         /// A folder with its files.
         case set(BytePath, [File])
         /// Why it was no source already when the plan was made.
@@ -34,29 +36,30 @@ struct PlannedSource: Equatable {
     /// The path from the root; empty for the root itself.
     var path: BytePath {
         switch kind {
-        case .picture(let file): file.path
+        case .picture(let file), .member(let file, _): file.path
         case .set(let path, _), .problem(let path, _): path
         }
     }
 
-    /// The folder that its renditions go into if the tree is kept.
-    var folder: BytePath { path.directory }
+    /// The folder that its renditions go into if the tree is kept. A tar is as one folder, since it may come back to a folder at any time.
+    var folder: BytePath { if case .member = kind { BytePath([]) } else { path.directory } }
 
     var bytes: Int {
         switch kind {
-        case .picture(let file): file.bytes ?? 0
+        case .picture(let file), .member(let file, _): file.bytes ?? 0
         case .set(_, let members): members.reduce(0) { $0 + ($1.bytes ?? 0) }
         case .problem: 0
         }
     }
 }
 
-// `P root bytes modified path`, `S root members path` and then `M root bytes modified name` for each, `E root code length message path`.
+// `P root bytes modified path`, `T root offset bytes modified path`, `S root members path` and then `M root bytes modified name` for each, `E root code length message path`.
 
 extension PlannedSource {
     var encoded: [UInt8] {
         switch kind {
         case .picture(let file): Self.record("P \(root)", file)
+        case .member(let file, let offset): Self.record("T \(root) \(offset)", file)
         case .set(let path, let members):
             Array("S \(root) \(members.count) ".utf8) + path.bytes + [0] + members.flatMap { Self.record("M \(root)", $0) }
         case .problem(let path, let failure):
@@ -90,6 +93,9 @@ private struct RecordReader {
         guard let letter = word(), let root = number() else { return nil }
         switch letter {
         case "P": return file().map { PlannedSource(root: root, kind: .picture($0)) }
+        case "T":
+            guard let offset = number(), offset >= 0, let file = file(), let bytes = file.bytes, bytes >= 0 else { return nil }
+            return PlannedSource(root: root, kind: .member(file, offset: offset))
         case "S":
             guard let count = number(), count >= 0, let path = path() else { return nil }
             var members: [PlannedSource.File] = []

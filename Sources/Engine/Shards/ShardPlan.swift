@@ -81,7 +81,7 @@ package struct ShardPlan: Codable, Equatable, Sendable {
     package let pipeline: Pipeline
     package let options: Options
     package let layout: ShardLayout
-    /// The folders that the sources are below, percent-encoded.
+    /// The folders that the sources are below, and the tars that they are in, percent-encoded.
     package let roots: [String]
     package let sources: Int
     package let bytes: Int

@@ -126,6 +126,7 @@ package final class ShardPlanner {
             let isFolder = status.kind == .directory
             // What cannot be opened now must not look like an empty folder.
             if isFolder { _ = try Directory(path) }
+            if try walkTar(path, absolute, status) { continue }
             try walk(path, root: isFolder ? absolute : absolute.directory, prefix: BytePath([]))
         }
     }
@@ -162,6 +163,57 @@ package final class ShardPlanner {
         return PlannedSource(root: root, kind: .set(path, members.map { file($0, $0.location.name) }))
     }
 
+    // MARK: - Tars
+
+    /// Adds the pictures in a tar.
+    /// - Returns: false if the file's name is not that of a tar.
+    private func walkTar(_ path: BytePath, _ absolute: BytePath, _ status: FileStatus) throws -> Bool {
+        let name = path.lastComponent.printable.lowercased()
+        let isTar = name.hasSuffix(".tar")
+        guard status.kind == .regular, isTar || name.contains(".tar.") || name.hasSuffix(".tgz") else { return false }
+        guard isTar else {
+            throw PlanRefusal(description: "'\(path.printable)' is compressed, so that nobody can begin in its middle; decompress it")
+        }
+        guard request.pipeline.file.source != .set else {
+            throw PlanRefusal(description: "'\(path.printable)' is a tar, and the pipeline takes sets of pictures, which are folders; unpack it")
+        }
+        let tar = try OpenFile.reading(absolute)
+        let time = try tar.status().modified
+        let root = place(of: absolute)
+        do {
+            var reader = try TarReader(tar)
+            while let member = try reader.next() {
+                guard let inner = innerPath(of: member, in: path), isWanted(inner) else { continue }
+                guard isNamedLikeAPicture(inner) || !isNoPicture(tar, at: member.offset, count: member.bytes) else {
+                    passedOver += 1
+                    continue
+                }
+                let file = PlannedSource.File(path: inner, bytes: member.bytes, modified: time)
+                guard add(PlannedSource(root: root, kind: .member(file, offset: member.offset))) else { break }
+            }
+        } catch let damage as DamagedTar {
+            throw PlanRefusal(description: "'\(path.printable)' is no whole tar: \(damage); fetch it again")
+        }
+        if let failure { throw failure }
+        return true
+    }
+
+    /// A member's path without `./` and the like; nil if it would lead out of the tar.
+    private func innerPath(of member: TarMember, in tar: BytePath) -> BytePath? {
+        let parts = member.path.components.filter { !$0.isEmpty && $0 != Array(".".utf8) }
+        guard !parts.isEmpty, !parts.contains(Array("..".utf8)) else {
+            note("left out '\(member.path.printable)' in '\(tar.printable)': the path leads out of the tar")
+            return nil
+        }
+        return BytePath(Array(parts.joined(separator: [UInt8(ascii: "/")])))
+    }
+
+    private func isWanted(_ path: BytePath) -> Bool {
+        let parts = path.components
+        guard !parts.contains(where: { isIgnored($0) }), request.filter.takes(path) else { return false }
+        return (1..<parts.count).allSatisfy { request.filter.enters(BytePath(Array(parts[..<$0].joined(separator: [UInt8(ascii: "/")])))) }
+    }
+
     // MARK: - Lists
 
     /// A list's relative paths are below the working folder, and absolute ones below the root of the file system.
@@ -177,6 +229,8 @@ package final class ShardPlanner {
             let status = try? FileSystem.status(root.appending(inner))
             if status?.kind == .directory {
                 try walk(root.appending(inner), root: root, prefix: inner)
+            } else if let status = status ?? nil, try walkTar(path, root.appending(inner), status) {
+                continue
             } else if request.filter.takes(path.lastComponent) {
                 _ = add(PlannedSource(root: place(of: root), kind: .picture(PlannedSource.File(path: inner, status ?? nil))))
             }

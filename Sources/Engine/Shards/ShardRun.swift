@@ -45,7 +45,7 @@ package struct ShardRunner: Sendable {
     package func run(_ shard: Int) async throws -> ShardOutcome {
         do {
             let entry = try plan.entry(of: shard)
-            let sources = try plan.sources(of: shard, entry, roots: try openRoots())
+            let sources = try plan.sources(of: shard, entry)
             let staging = try output.staging(for: shard)
             defer { output.remove(staging) }
             let outcome = try await run(shard, entry, sources, staging)
@@ -55,12 +55,6 @@ package struct ShardRunner: Sendable {
         } catch let error as SystemError {
             return (try? output.isDone(shard)) == true ? .doneElsewhere : .trouble(error.description)
         }
-    }
-
-    private func openRoots() throws(SystemError) -> [Directory] {
-        var folders: [Directory] = []
-        for root in plan.roots { folders.append(try Directory(root)) }
-        return folders
     }
 
     private func run(_ shard: Int, _ entry: ShardEntry, _ sources: [SourceFile], _ staging: ShardOutput.Staging) async throws -> ShardOutcome {

@@ -14,11 +14,14 @@ package enum FileLocation: Sendable {
     case path(BytePath)
     /// A path below an open folder. No link to a folder is followed; a link in the last place is, if `followsLastLink` says so.
     case below(Directory, BytePath, followsLastLink: Bool = false)
+    /// Inside of another file.
+    case part(FilePart)
 
     /// Its own name.
     package var name: BytePath {
         switch self {
         case .path(let path), .below(_, let path, _): path.lastComponent
+        case .part(let part): part.path.lastComponent
         }
     }
 
@@ -26,6 +29,7 @@ package enum FileLocation: Sendable {
     package func status() throws(SystemError) -> FileStatus? {
         switch self {
         case .path(let path): return try FileSystem.status(path)
+        case .part(let part): return try part.status()
         case .below(let folder, let path, let followsLastLink):
             do throws(SystemError) {
                 return try folder.folder(path.directory).status(path.lastComponent, followLinks: followsLastLink)
@@ -37,13 +41,14 @@ package enum FileLocation: Sendable {
 
     /// Opens a regular file for reading. Never waits, and never opens a pipe or a device: opening a device can do things.
     /// - Returns: the file, and its status once it is open.
-    /// - Throws: `SystemError`, or `NotARegularFile`.
+    /// - Throws: `SystemError`, or `NotARegularFile`; `Failure` if a part of a file was written to.
     package func open() throws -> (file: OpenFile, status: FileStatus) {
         guard let found = try status() else {
             let isLink = try linkStatus()?.kind == .link
             throw SystemError(isLink ? "follow the link, it points to nothing" : "find the file", code: ENOENT)
         }
         guard found.kind == .regular else { throw NotARegularFile(kind: found.kind) }
+        if case .part(let part) = self { return try part.copied() }
         let file = try openFile()
         let status = try file.status()
         // Something else may have come under the name meanwhile.
@@ -56,6 +61,7 @@ package enum FileLocation: Sendable {
         case .path(let path): try OpenFile.reading(path)
         case .below(let folder, let path, let followsLastLink):
             try folder.folder(path.directory).opening(path.lastComponent, followLinks: followsLastLink)
+        case .part(let part): part.file
         }
     }
 
@@ -63,6 +69,7 @@ package enum FileLocation: Sendable {
         switch self {
         case .path(let path): try FileSystem.status(path, followLinks: false)
         case .below(let folder, let path, _): try? folder.folder(path.directory).status(path.lastComponent)
+        case .part: nil
         }
     }
 }

@@ -21,7 +21,7 @@ struct ShardCommand: RenderingCommand {
     @OptionGroup
     var search: SearchOptions
 
-    @Argument(help: "Pictures, or folders, which are searched recursively.")
+    @Argument(help: "Pictures, folders, which are searched recursively, and tars, whose pictures are read where they are.")
     var sources: [String] = []
 
     @Option(help: "The pipeline file.")

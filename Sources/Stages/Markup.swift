@@ -6,19 +6,21 @@ package struct Markup: Stage {
     package static let name = "markup"
     package static let summary = "Puts the picture on a canvas, and draws lines and texts over it."
     package static let example = """
-        - markup: { width: 600, height: 400, background: black, lines: [], texts: [] }
+        - markup: { width: 600, height: 400, background: black, paper: gray, lines: [], texts: [] }
         """
 
     let size: PixelSize
     let offset: PixelOffset
     let background: Color
+    let paper: Color
     let lines: [MarkupLine]
     let texts: [MarkupText]
 
     package init(_ p: inout Parameters) {
         size = PixelSize(p.required("width", "Pixels."), p.required("height", "Pixels."))
         offset = PixelOffset(p.optional("x", 0, "The picture's left edge."), p.optional("y", 0, "The picture's top edge."))
-        background = p.required("background", "The canvas, and what is below a picture with transparency.")
+        background = p.required("background", "The canvas.")
+        paper = p.required("paper", "What is below a picture with transparency.")
         let lines: GroupList<MarkupLine> = p.required("lines", "What is drawn first.")
         let texts: GroupList<MarkupText> = p.required("texts", "What is drawn over it.")
         (self.lines, self.texts) = (lines.items, texts.items)
@@ -42,7 +44,7 @@ package struct Markup: Stage {
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
-        let opaque = try picture.inEightBits().promoted(to: .rgb).flattened(onto: background)
+        let opaque = try picture.inEightBits().promoted(to: .rgb).flattened(onto: paper)
         let canvas = try opaque.onCanvas(size, at: offset, background: opaque.components(of: background))
         var raster = Raster(try canvas.image.pixels(), size)
         for line in lines {

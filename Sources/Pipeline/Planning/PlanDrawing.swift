@@ -12,6 +12,10 @@ package struct RenditionOutline: Sendable, Equatable {
     package let lines: [Footprint.Line]
     /// What cannot be drawn, and what else a person must know.
     package let notes: [String]
+    /// The rendition's place among the pipeline's.
+    let index: Int
+    /// Pixels of the source along the side of one of the result.
+    let pixel: Double
 
     /// The result has room beside the picture.
     package var isPadded: Bool { kept.points.isEmpty || abs(abs(frame.area) - abs(kept.area)) > 0.5 }
@@ -35,14 +39,14 @@ extension Plan {
 }
 
 extension RenditionOutline {
+    /// Whether all lines are in the same places. Scales of one rendition may differ by what is rounded to whole pixels.
     fileprivate func isAlike(_ other: RenditionOutline) -> Bool {
-        func rounded(_ points: [PlanePoint]) -> [PlanePoint] { points.map { PlanePoint($0.x.rounded(), $0.y.rounded()) } }
-        return rounded(kept.points) == rounded(other.kept.points) && rounded(frame.points) == rounded(other.frame.points)
-            && rounded(anchors) == rounded(other.anchors)
-            && rounded(lines.flatMap { [$0.start, $0.end] })
-                == rounded(other.lines.flatMap { [$0.start, $0.end] })
-            && notes == other.notes
+        let tolerance = index == other.index ? max(0.5, 2 * max(pixel, other.pixel)) : 0.5
+        return notes == other.notes && isPadded == other.isPadded && points.count == other.points.count
+            && zip(points, other.points).allSatisfy { abs($0.x - $1.x) <= tolerance && abs($0.y - $1.y) <= tolerance }
     }
+
+    private var points: [PlanePoint] { kept.points + frame.points + anchors + lines.flatMap { [$0.start, $0.end] } }
 }
 
 /// Follows the steps of a rendition, and knows at each of them which part of the source is still to be seen.
@@ -69,7 +73,8 @@ private struct OutlineTracer {
         if rendition.output.certainty != .exact { tracer.notes.append("a guess: the content decides") }
         return RenditionOutline(
             titles: ["\(rendition.title) \(rendition.output.description)"], kept: tracer.kept, frame: tracer.frame, anchors: tracer.anchors,
-            lines: tracer.lines, notes: tracer.notes)
+            lines: tracer.lines, notes: tracer.notes, index: rendition.index,
+            pixel: (abs(tracer.frame.area) / Double(rendition.drawn.size.area)).squareRoot())
     }
 
     private mutating func follow(_ step: Step) {

@@ -61,6 +61,7 @@ package struct PlanSheet {
         ]
         let markup: JSONValue = [
             "width": .int(size.width), "height": .int(height), "x": .int(rounded(corner.x)), "y": .int(rounded(corner.y)), "background": Self.panel,
+            "paper": "#8c929b",
             "lines": .array([edge] + outlines.indices.flatMap(lines) + legend.flatMap(\.lines)),
             "texts": .array([header] + labels + legend.flatMap(\.texts)),
         ]

@@ -49,12 +49,14 @@ const words = [report.pipelines.map(visible).join(', '), report.started && 'begu
 find('about').textContent = words.filter(Boolean).join(' · ') + (report.unreadable ? ` · ${report.unreadable} entries could not be read` : '');
 const states = tally(rows, row => row.status);
 const finished = rows.filter(row => row.status === 'done');
+// What earlier runs made is there too.
+const standing = rows.filter(row => row.status === 'done' || row.status === 'skipped');
 const cards = [
   ['Sources', number.format(rows.length)], ['Done', number.format(finished.length)], ['Failed', number.format(states.get('failed') || 0)],
   ['Unchanged', states.get('skipped')], ['Planned', states.get('planned')],
   ['With warnings', number.format(rows.filter(row => row.warnings.length).length)],
-  ['Renditions', number.format(sum(finished, row => row.renditions.length))],
-  ['Before', bytes(sum(finished, row => row.bytes || 0))], ['After', bytes(sum(finished, row => row.after))],
+  ['Renditions', number.format(sum(standing, row => row.renditions.length))],
+  ['Before', bytes(sum(standing, row => row.bytes || 0))], ['After', bytes(sum(standing, row => row.after))],
   ['Took', report.summary && time(report.summary.milliseconds)], ['No pictures', report.summary && report.summary['passed-over']],
   ['Stopped early', report.summary && report.summary.interrupted && 'yes'],
 ];
@@ -95,8 +97,8 @@ function show(code) {
 // Plots
 
 function sizesPlot() {
-  const measured = finished.filter(row => row.bytes && row.after);
-  if (!measured.length) return make('p', { class: 'hint' }, 'Nothing was rendered.');
+  const measured = standing.filter(row => row.bytes && row.after);
+  if (!measured.length) return make('p', { class: 'hint' }, 'There are no renditions.');
   const place = value => Math.floor(Math.log2(value) * 2);
   const places = measured.flatMap(row => [place(row.bytes), place(row.after)]);
   const [first, last] = [places.reduce((a, b) => Math.min(a, b)), places.reduce((a, b) => Math.max(a, b))];
@@ -287,6 +289,11 @@ function comparison(row) {
     after.hidden = missing.has('after');
     box.hidden = missing.size === 2;
     label.hidden = bar.hidden = missing.size > 0;
+    if (!row.url && !missing.has('after')) {
+      notes.textContent = 'Only the rendition can be shown: the report does not say where the source is, or it is a set.';
+      after.style.clipPath = 'none';
+      return;
+    }
     const lost = [...missing].sort().map(which => which === 'before' ? `the source ${visible(row.path)}` : `the rendition ${visible(seen[choice.selectedIndex].path)}`);
     notes.textContent = lost.length ? `Cannot be shown: ${lost.join(' and ')}. It is not there any more, or browsers do not show its format.` : shape(seen[choice.selectedIndex]);
     if (missing.size) after.style.clipPath = 'none'; else slide();

@@ -74,12 +74,10 @@ struct PlanDrawingTests {
         #expect(plan.outlines.map(\.titles) == [["one 60×60", "one@2x 120×120", "one@3x 180×180"]])
     }
 
-    @Test func `a sheet is a pipeline of its own, whatever renditions are called`() throws {
-        let name = #"<script> "q" 'a' \ é #"#
-        let text =
-            "renditions:\n  '\(name.replacing("'", with: "''"))':\n    stages: [ { crop: { width: 9, height: 9 } } ]\n    save: { format: png }\n"
-        let plan = try plan(text, .png(40, 30))
-        guard case .object(let sheet) = PlanSheet(plan, title: "a: b\u{202E}.png").pipeline(.png) else { return }
-        #expect(sheet.keys.sorted() == ["renditions"])
+    @Test func `scales that differ by no more than their rounding are one outline`() throws {
+        let first = try plan(onePipeline(["frame: { width: 44, height: 44, mode: aspect-fill }"], scale: "[1, 2, 3]"), .png(1024, 768))
+        #expect(first.outlines.count == 1)
+        let other = try plan(onePipeline(["resize: { size: 100x }", "crop: { width: 60, height: 60 }"], scale: "[1, 2]"), .png(400, 300))
+        #expect(other.outlines.count == 1)
     }
 }

@@ -35,7 +35,8 @@ struct ReportCommand: ParsableCommand {
         }
         do {
             let folder = renditions.map { RawArguments.paths([$0])[0] } ?? Self.outbox(of: file)
-            try ReportPageFile(page, renditionsIn: folder).write(reportIn: file)
+            let unreadable = try ReportPageFile(page, renditionsIn: folder).write(reportIn: file)
+            if unreadable > 0 { printError("note: \(counted(unreadable, "entry", "entries")) of '\(file.printable)' cannot be read") }
         } catch let error as ReportDocument.NoReport {
             let found = error.found.map { ", found \($0)" } ?? ""
             printError("imagemill: '\(file.printable)' is no report: expected imagemill.batch/1 or lines of imagemill.report/1\(found)")

@@ -38,7 +38,7 @@ final class RunMetrics: BatchObserver {
         let end = Self.now
         text.add("imagemill_run_start_timestamp_seconds", "When the run began.", "gauge", [([], start)])
         text.add("imagemill_run_end_timestamp_seconds", "When the run ended, or this file was written.", "gauge", [([], end)])
-        text.add("imagemill_run_duration_seconds", "How long the run took.", "gauge", [([], end - start)])
+        text.add("imagemill_run_duration_seconds", "How long the run took.", "gauge", [([], ((end - start) * 1000).rounded() / 1000)])
         let success: Double = isComplete && counts.ended[.failed, default: 0] == 0 ? 1 : 0
         text.add("imagemill_run_success", "1 if the run came to its end and no source failed.", "gauge", [([], success)])
         try FileSystem.makeDirectories(DurableFile.folder(of: path))

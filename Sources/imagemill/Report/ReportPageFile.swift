@@ -16,14 +16,20 @@ struct ReportPageFile {
     /// Whether a name is that of a page.
     static func isPage(_ name: String) -> Bool { [".html", ".htm"].contains { name.lowercased().hasSuffix($0) } }
 
+    /// - Returns: how many entries of the report could not be read; the page says so too.
     /// - Throws: `SystemError`, `ReportDocument.NoReport`.
-    func write(reportIn file: BytePath) throws {
+    @discardableResult
+    func write(reportIn file: BytePath) throws -> Int {
         let document = try ReportDocument(OpenFile.contents(file, limit: Self.largest))
         let isStream = path.text == "-"
         if !isStream { try FileSystem.makeDirectories(DurableFile.folder(of: path)) }
         let links = outbox.flatMap { ReportPage.Links(outbox: $0, page: isStream ? BytePath("page") : path) }
         let html = ReportPage(document, links).html
-        if isStream { return printOutput(String(decoding: html, as: UTF8.self)) }
-        try DurableFile.write(html, to: path, syncsFolder: false)
+        if isStream {
+            printOutput(String(decoding: html, as: UTF8.self))
+        } else {
+            try DurableFile.write(html, to: path, syncsFolder: false)
+        }
+        return document.unreadable
     }
 }

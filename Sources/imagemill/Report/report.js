@@ -1,13 +1,15 @@
 'use strict';
 // Everything in the report is data: it reaches the page as text, never as markup.
 const report = JSON.parse(document.getElementById('data').textContent);
-const rows = report.rows.map((row, order) => ({
+// What happens to almost every picture deserves no look.
+const usual = new Set(['metadata-removed']);
+const rows = report.rows.map(row => ({ ...row, serious: row.warnings.filter(one => !usual.has(one.code)) })).map((row, order) => ({
   ...row, order,
   total: row.times[0] + row.times[1] + row.times[2],
   after: row.renditions.reduce((sum, one) => sum + (one.bytes || 0), 0),
-  problem: row.error ? row.error.code : row.warnings.length ? row.warnings[0].code : '',
-  message: row.error ? row.error.message : row.warnings.length ? row.warnings[0].message : '',
-  rank: row.error ? 0 : row.warnings.length ? 1 : 2,
+  problem: (row.error || row.serious[0] || {}).code || '',
+  message: (row.error || row.serious[0] || {}).message || '',
+  rank: row.error ? 0 : row.serious.length ? 1 : 2,
 }));
 for (const row of rows) row.text = (row.path + '\n' + row.problem + '\n' + row.message).toLowerCase();
 
@@ -54,7 +56,7 @@ const standing = rows.filter(row => row.status === 'done' || row.status === 'ski
 const cards = [
   ['Sources', number.format(rows.length)], ['Done', number.format(finished.length)], ['Failed', number.format(states.get('failed') || 0)],
   ['Unchanged', states.get('skipped')], ['Planned', states.get('planned')],
-  ['With warnings', number.format(rows.filter(row => row.warnings.length).length)],
+  ['With warnings', number.format(rows.filter(row => row.serious.length).length)],
   ['Renditions', number.format(sum(standing, row => row.renditions.length))],
   ['Before', bytes(sum(standing, row => row.bytes || 0))], ['After', bytes(sum(standing, row => row.after))],
   ['Took', report.summary && time(report.summary.milliseconds)], ['No pictures', report.summary && report.summary['passed-over']],
@@ -74,7 +76,7 @@ for (const row of rows) {
   if (row.error) note(row.error.code, true, row.error.message);
   for (const code of new Set(row.warnings.map(one => one.code))) note(code, false, row.warnings.find(one => one.code === code).message);
 }
-const ranked = [...problems].sort((a, b) => b[1].isFailure - a[1].isFailure || b[1].count - a[1].count);
+const ranked = [...problems].sort((a, b) => b[1].isFailure - a[1].isFailure || usual.has(a[0]) - usual.has(b[0]) || b[1].count - a[1].count);
 if (!ranked.length) find('problem-list').append(make('p', { class: 's-done' }, 'None.'));
 else find('problem-list').append(make('table', {}, make('thead', {}, make('tr', {},
   make('th', { scope: 'col' }, 'Code'), make('th', { scope: 'col', class: 'number' }, 'Sources'), make('th', { scope: 'col' }, 'Meaning'),
@@ -153,7 +155,7 @@ find('times').append(timesPlot());
 
 const rowHeight = 36;
 const columns = [
-  { key: 'rank', name: 'Status', style: 'c-status', cell: row => make('span', { class: row.error ? 's-failed' : row.warnings.length ? 's-warned' : 's-done' }, row.error || !row.warnings.length ? row.status : 'warning') },
+  { key: 'rank', name: 'Status', style: 'c-status', cell: row => make('span', { class: ['s-failed', 's-warned', 's-done'][row.rank] }, row.rank === 1 ? 'warning' : row.status) },
   { key: 'path', name: 'Source', style: 'c-path', cell: (row, index) => make('button', { type: 'button', tabindex: index === active ? 0 : -1, title: visible(row.path) }, visible(row.path)) },
   { key: 'bytes', name: 'Before', style: 'c-before number', cell: row => row.bytes ? bytes(row.bytes) : '' },
   { key: 'after', name: 'After', style: 'c-after number', cell: row => row.after ? bytes(row.after) : '' },

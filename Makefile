@@ -4,7 +4,7 @@ SWIFT ?= swift
 DEBIAN_PACKAGES = libvips-dev libvips-tools libsqlite3-dev libseccomp-dev libssl-dev pkg-config python3-jsonschema python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build install uninstall demo test chaos hostile memory fuzz test-cluster sanitize bench refusals lint format docs guide-pictures \
+.PHONY: help deps build install uninstall demo test chaos hostile memory fuzz test-pages test-cluster sanitize bench refusals lint format docs guide-pictures \
 	deb test-deb test-container test-systems
 
 # Where `make install` puts things; DESTDIR goes before all of it, for packagers.
@@ -122,6 +122,10 @@ chaos: build ## Breaks runs and drop folders in every way there is, about an hou
 
 hostile: build ## Feeds FILES malformed pictures, and bombs, to one run and one drop folder; some minutes.
 	Tests/Hostile/run --imagemill .build/release/imagemill --files $(FILES)
+
+test-pages: ## Opens the pages of reports in a headless Chromium, and uses them; skipped if there is none.
+	@test "$(BINARY)" != .build/release/imagemill || $(MAKE) --no-print-directory build
+	Tests/Pages/run --imagemill "$(BINARY)" --pictures .build/pages || [ $$? = 77 ]
 
 memory: deps ## Holds the predicted memory against the measured peak for all stages, kinds, shapes and formats; some minutes.
 	IMAGEMILL_MEMORY=1 $(SWIFT) test --no-parallel --filter MemoryBoundTests

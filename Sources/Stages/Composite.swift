@@ -20,7 +20,15 @@ package struct Composite: Stage {
     package struct Plan: StagePlan {
         package let output: PictureInfo
         let canvas: CanvasPlan
+        let input: PixelSize
 
+        package var footprint: Footprint {
+            let sources = canvas.layers.filter { if case .source = $0.content { true } else { false } }
+            guard let source = sources.first, sources.count == 1, source.steps.isEmpty else {
+                return Footprint(scattered: "draws layers, which are not drawn")
+            }
+            return Footprint(AffineMap(to: input, drawnAt: source.box.size, source.box.offset))
+        }
         package var note: String { "\(canvas.layers.count) layer\(canvas.layers.count == 1 ? "" : "s")" }
         package var isStreaming: Bool { false }
         package var intermediates: [PictureInfo] { canvas.intermediates }
@@ -32,7 +40,7 @@ package struct Composite: Stage {
         output.hasAlpha = plan.hasAlpha
         output.colour = try input.colour(drawing: plan.isGrey ? [] : [.anyColour], stage: Self.name)
         output.pixelsPerPoint = context.scale
-        return Plan(output: output, canvas: plan)
+        return Plan(output: output, canvas: plan, input: input.size)
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

@@ -26,8 +26,11 @@ package struct Crop: Stage {
     package struct Plan: StagePlan {
         package let output: PictureInfo
         let box: PixelBox
+        /// Nil if the place was named by its corner.
+        let anchor: PlanePoint?
 
         package var note: String { "cut at \(box.offset)" }
+        package var footprint: Footprint { Footprint(AffineMap(to: box.size, drawnAt: box.size, -box.offset), anchor: anchor) }
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
@@ -39,7 +42,8 @@ package struct Crop: Stage {
                 let y = corner.y.pixels(of: picture.height, scale: context.scale)
                 return try Self.clamped(PixelOffset(x, y), wanted, in: picture)
             } ?? anchored(wanted, in: picture, context.measurement)
-        return Plan(output: input.resized(to: box.size), box: box)
+        let point = corner == nil ? anchor.anchor.resolved(by: context.measurement).point(in: picture) : nil
+        return Plan(output: input.resized(to: box.size), box: box, anchor: point)
     }
 
     package var needsMeasurement: Bool { corner == nil && anchor.anchor.needsMeasurement }

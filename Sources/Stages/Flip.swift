@@ -19,13 +19,16 @@ package struct Flip: Stage {
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
+        package let footprint: Footprint
         package let isStreaming: Bool
 
         package var footing: Footing { .anySize }
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
-        Plan(output: input, isStreaming: axis == .horizontal)
+        let (width, height) = (Double(input.size.width), Double(input.size.height))
+        let map = axis == .horizontal ? AffineMap(a: -1, dx: width) : AffineMap(d: -1, dy: height)
+        return Plan(output: input, footprint: Footprint(map), isStreaming: axis == .horizontal)
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

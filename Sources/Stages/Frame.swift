@@ -38,9 +38,12 @@ package struct Frame: Stage {
         package let output: PictureInfo
         let placement: Placement
         let input: PixelSize
+        /// The part of the picture that is kept in view; nil if all of it is.
+        let anchor: PlanePoint?
         package let intermediates: [PictureInfo]
 
         package var note: String { "drawn \(placement.drawn) at \(placement.offset)" }
+        package var footprint: Footprint { Footprint(AffineMap(to: input, drawnAt: placement.drawn, placement.offset), anchor: anchor) }
         package var footing: Footing { placement.drawn == input ? .sourcePixels : .scales(to: placement.drawn, by: .lanczos3) }
         package var isEnlarging: Bool { placement.drawn.width > input.width || placement.drawn.height > input.height }
     }
@@ -59,13 +62,16 @@ package struct Frame: Stage {
         let size = input.size
         let frame = PixelSize(width.pixels(of: size.width, scale: context.scale), height.pixels(of: size.height, scale: context.scale))
         let natural = input.naturalSize(scale: context.scale)
-        let placement = Placement(of: size, natural: natural, in: frame, mode: mode, anchor: anchor.anchor.resolved(by: context.measurement))
+        let anchor = anchor.anchor.resolved(by: context.measurement)
+        let placement = Placement(of: size, natural: natural, in: frame, mode: mode, anchor: anchor)
         let showsBackground = input.hasAlpha || !placement.covers(frame)
         var output = input.drawn(at: frame, width: width, height: height)
         output.hasAlpha = !opaque && (alpha < 1 || (showsBackground && !background.isOpaque))
         if showsBackground { output.colour = try input.colour(drawing: [background], stage: Self.name) }
         output.pixelsPerPoint = context.scale
-        return Plan(output: output, placement: placement, input: size, intermediates: input.scaled(to: placement.drawn))
+        return Plan(
+            output: output, placement: placement, input: size, anchor: mode == .aspectFill ? anchor.point(in: size) : nil,
+            intermediates: input.scaled(to: placement.drawn))
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

@@ -26,6 +26,7 @@ package struct Inset: Stage {
         /// Where that stands in the result.
         let offset: PixelOffset
 
+        package var footprint: Footprint { Footprint(AffineMap(dx: Double(kept.offset.x - offset.x), dy: Double(kept.offset.y - offset.y))) }
         package var note: String { "picture of \(kept.size) at \(offset)" }
     }
 

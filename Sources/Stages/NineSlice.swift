@@ -31,7 +31,18 @@ package struct NineSlice: Stage {
         /// The picture as it would be drawn, of which the caps are a part.
         let natural: PixelSize
         let caps: PixelInsets
+        let input: PixelSize
 
+        package var footprint: Footprint {
+            let map = AffineMap(to: input, drawnAt: natural)
+            let (width, height) = (Double(natural.width), Double(natural.height))
+            let columns = [caps.left, natural.width - caps.right].map(Double.init).filter { $0 > 0 && $0 < width }
+            let rows = [caps.top, natural.height - caps.bottom].map(Double.init).filter { $0 > 0 && $0 < height }
+            let lines =
+                columns.map { Footprint.Line(map(PlanePoint($0, 0)), map(PlanePoint($0, height))) }
+                + rows.map { Footprint.Line(map(PlanePoint(0, $0)), map(PlanePoint(width, $0))) }
+            return Footprint(scattered: "keeps the caps outside of the lines as they are", lines: lines)
+        }
         package var note: String { "caps top \(caps.top), leading \(caps.left), bottom \(caps.bottom), trailing \(caps.right)" }
         package var isStreaming: Bool { false }
         /// All pieces at their natural size, and all of them grown.
@@ -48,7 +59,7 @@ package struct NineSlice: Stage {
         try Self.check(caps.top, caps.bottom, "top and bottom", of: natural.height, in: size.height, "high")
         var output = input.drawn(at: size, width: width, height: height)
         output.pixelsPerPoint = context.scale
-        return Plan(output: output, natural: natural, caps: caps)
+        return Plan(output: output, natural: natural, caps: caps, input: input.size)
     }
 
     private static func check(

@@ -56,6 +56,7 @@ package struct Resize: Stage {
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
+        package let footprint: Footprint
         package let footing: Footing
         package let isEnlarging: Bool
         package let changesNothing: Bool
@@ -74,7 +75,8 @@ package struct Resize: Stage {
         // Light is in floating point.
         if linear { scaled.depth = .float }
         return Plan(
-            output: output, footing: needsSourcePixels ? .sourcePixels : .scales(to: target, by: kernel),
+            output: output, footprint: Footprint(AffineMap(to: old, drawnAt: target)),
+            footing: needsSourcePixels ? .sourcePixels : .scales(to: target, by: kernel),
             isEnlarging: target.width > old.width || target.height > old.height, changesNothing: target == old,
             intermediates: kernel == .nearest ? [] : [scaled])
     }

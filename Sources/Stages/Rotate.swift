@@ -23,6 +23,7 @@ package struct Rotate: Stage {
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
+        package let footprint: Footprint
         let isQuarterTurn: Bool
 
         package var footing: Footing { isQuarterTurn ? .anySize : .sourcePixels }
@@ -33,14 +34,24 @@ package struct Rotate: Stage {
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         guard quarterTurns == nil else {
             let isUpright = angle == 0 || angle == 180
-            return Plan(output: input.resized(to: isUpright ? input.size : input.size.transposed), isQuarterTurn: true)
+            let size = isUpright ? input.size : input.size.transposed
+            return Plan(output: input.resized(to: size), footprint: footprint(from: input.size, to: size), isQuarterTurn: true)
         }
         let (sine, cosine) = (abs(sin(radians)), abs(cos(radians)))
         let (width, height) = (Double(input.size.width), Double(input.size.height))
         var output = input.resized(to: PixelSize(rounded(width * cosine + height * sine), rounded(width * sine + height * cosine)))
         output.hasAlpha = input.hasAlpha || !background.isOpaque
         output.colour = try input.colour(drawing: [background], stage: Self.name)
-        return Plan(output: output, isQuarterTurn: false)
+        return Plan(output: output, footprint: footprint(from: input.size, to: output.size), isQuarterTurn: false)
+    }
+
+    /// Turns back about the centre.
+    private func footprint(from old: PixelSize, to new: PixelSize) -> Footprint {
+        let (sine, cosine) = (sin(radians), cos(radians))
+        let centre = PlanePoint(Double(new.width) / 2, Double(new.height) / 2)
+        let turned = AffineMap(a: cosine, b: sine, c: -sine, d: cosine)(centre)
+        return Footprint(
+            AffineMap(a: cosine, b: sine, c: -sine, d: cosine, dx: Double(old.width) / 2 - turned.x, dy: Double(old.height) / 2 - turned.y))
     }
 
     private var radians: Double { angle * .pi / 180 }

@@ -1,7 +1,7 @@
 package import Pipeline
 
 extension StageCatalogue {
-    /// Every stage there is, in the order in which the documentation shows them.
+    /// Every stage that a user may name, in the order in which the documentation shows them.
     package static let all = StageCatalogue([
         Resize.self,
         Frame.self,
@@ -26,4 +26,7 @@ extension StageCatalogue {
         ContactSheet.self,
         Animate.self,
     ])
+
+    /// These, and those that only the program's own pipelines use.
+    package static let complete = StageCatalogue(all.stages + [Markup.self])
 }

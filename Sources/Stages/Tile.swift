@@ -27,6 +27,7 @@ package struct Tile: Stage {
         let phase: PixelOffset
         package let footing: Footing
 
+        package var footprint: Footprint { Footprint(scattered: "repeats the picture, which is not drawn") }
         package var note: String { "tiles of \(tile), the first from \(phase)" }
         package var isStreaming: Bool { false }
         package var intermediates: [PictureInfo] { [output.resized(to: tile)] }

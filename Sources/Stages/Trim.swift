@@ -25,6 +25,7 @@ package struct Trim: Stage {
         /// What stays; nil before the picture was measured.
         let box: PixelBox?
 
+        package var footprint: Footprint { Footprint(AffineMap(dx: Double(box?.offset.x ?? 0), dy: Double(box?.offset.y ?? 0))) }
         package var note: String { box.map { "kept \($0)" } ?? "as the picture says" }
     }
 

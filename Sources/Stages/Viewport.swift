@@ -29,12 +29,14 @@ package struct Viewport: Stage {
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
+        let input: PixelSize
         /// The content's size.
         let content: PixelSize
         /// The point of the content in the frame's top left corner.
         let origin: PixelOffset
         package let footing: Footing
 
+        package var footprint: Footprint { Footprint(AffineMap(to: input, drawnAt: content, -origin)) }
         package var note: String { "content of \(content) from \(origin)" }
         package let intermediates: [PictureInfo]
     }
@@ -59,7 +61,8 @@ package struct Viewport: Stage {
         output.hasAlpha = input.hasAlpha || (!isCovered && !background.isOpaque)
         if !isCovered { output.colour = try input.colour(drawing: [background], stage: Self.name) }
         return Plan(
-            output: output, content: content, origin: origin, footing: input.footing(drawnAt: content), intermediates: input.scaled(to: content))
+            output: output, input: input.size, content: content, origin: origin, footing: input.footing(drawnAt: content),
+            intermediates: input.scaled(to: content))
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

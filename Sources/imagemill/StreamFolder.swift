@@ -19,6 +19,9 @@ final class StreamFolder: Sendable {
     /// The folder for renditions.
     var output: BytePath { path.appending(BytePath("out")) }
 
+    /// A report that is only needed until the run ends.
+    var report: BytePath { path.appending(BytePath("report.json")) }
+
     /// Writes standard input into a file.
     /// - Parameter limit: bytes after which reading ends; one more than a source may have.
     /// - Returns: the file, which is named `stdin`.

@@ -63,6 +63,10 @@ follow masks && show masks 3 140 140 "$flat" shapes/*.png
 follow responsive-images && show responsive-images 3 320 240 "$photo" web/lake-*.webp
 follow cropping && show cropping 4 140 200 "$photo" squares/*.jpg && show trim 2 300 200 "$flat" scans/print.png trimmed/*.png
 
+follow seeing
+"$program" plan photos/lake.jpg parts.yaml --sheet plan-sheet.png > plan.txt
+imagemill run --resize '720x>' --format jpeg --quality 80 plan-sheet.png -o shown && mv shown/plan-sheet.jpg "$images/"
+
 follow desktop-thumbnails
 for folder in normal large; do
     # The names are digests of addresses.

@@ -69,8 +69,9 @@ package struct LoadedPipeline: Sendable {
     }
 
     /// Takes a pipeline's text and opens its assets.
-    package init(path: String, text: String) throws {
-        file = try PipelineFile(text: text, file: path, catalogue: .all)
+    /// - Parameter catalogue: the stages that it may name.
+    package init(path: String, text: String, catalogue: StageCatalogue = .all) throws {
+        file = try PipelineFile(text: text, file: path, catalogue: catalogue)
         self.path = path
         var assets: [OpenedAsset] = []
         var problems: [Diagnostic] = []

@@ -87,7 +87,7 @@ private struct WorkerState {
             return .failed(Failure(.internal, stage: "read", "the worker process cannot be shut in", detail: error.description))
         }
         guard files.count == message.assets.count,
-            let file = try? PipelineFile(text: message.text, file: message.name, catalogue: .all)
+            let file = try? PipelineFile(text: message.text, file: message.name, catalogue: .complete)
         else { return .failed(Failure(.internal, stage: "read", "the worker does not understand the pipeline")) }
         for format in Set(file.renditions.map(\.save.format)).subtracting(savable) {
             if let words = CodecTrial.trouble(saving: format) { return .cannotSave(format, words) }

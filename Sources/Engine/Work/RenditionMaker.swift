@@ -88,13 +88,16 @@ package final class RenditionMaker {
         cachePlanners[pipeline.identity] = CachePlanner(planner: planner, pipeline: pipeline)
     }
 
-    /// Plans one source without writing anything.
+    /// Plans one source without writing anything. Unless it is a dry run, what stages must see is measured.
     /// - Throws: `Failure` where the source cannot be planned.
     package func plan(_ source: SourceFile, _ settings: RenderSettings) throws -> (plan: Plan, names: [RenditionName]) {
         let opened = try OpenedInput(source, limits: settings.limits)
-        let planner = try prepared(settings).planner
-        let input = try readably(opened) { try probe(opened, source, settings) }
-        let plan = try planned { () throws(PlanFailure) in try input.plan(by: planner) }
+        let known = try prepared(settings)
+        let (input, measurements) = try readably(opened) {
+            let input = try probe(opened, source, settings)
+            return (input, try self.measurements(of: input, opened, known, settings, alone: false).0)
+        }
+        let plan = try planned { () throws(PlanFailure) in try input.plan(by: known.planner, measurements: measurements.byPath) }
         let naming = try self.naming(plan, source, opened, settings)
         return (plan, try planned { () throws(PlanFailure) in try plan.names(for: naming, version: 1) })
     }

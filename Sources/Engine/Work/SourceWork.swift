@@ -32,6 +32,12 @@ struct SourceWork {
         report.attempt = max(1, job.progress.attempts)
     }
 
+    /// A source of no job, which is done once.
+    init(_ source: SourceFile, pipeline: String) {
+        self.source = source
+        report = SourceReport(status: .failed, pipeline: pipeline, source: source.relative)
+    }
+
     /// Goes on with the source as it can be opened.
     mutating func take(_ source: SourceFile) {
         self.source = source

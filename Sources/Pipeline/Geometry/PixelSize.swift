@@ -31,6 +31,8 @@ package struct PixelOffset: Hashable, Sendable, CustomStringConvertible {
         self.y = y
     }
 
+    package static prefix func - (offset: PixelOffset) -> PixelOffset { PixelOffset(-offset.x, -offset.y) }
+
     package var description: String { "(\(x), \(y))" }
 }
 

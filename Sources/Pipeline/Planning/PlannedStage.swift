@@ -56,6 +56,8 @@ package protocol StagePlan: Sendable {
     var isEnlarging: Bool { get }
     /// The picture goes out as it comes in.
     var changesNothing: Bool { get }
+    /// How the result lies on the incoming picture, for drawings of the plan.
+    var footprint: Footprint { get }
     /// What the user should know of it besides.
     var warnings: [Warning] { get }
 }
@@ -67,6 +69,7 @@ extension StagePlan {
     package var intermediates: [PictureInfo] { [] }
     package var isEnlarging: Bool { false }
     package var changesNothing: Bool { false }
+    package var footprint: Footprint { .unmoved }
     package var warnings: [Warning] { [] }
 }
 

@@ -7,10 +7,13 @@ import Pipeline
 struct PlanCommand: RenderingCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
-        abstract: "Shows what a pipeline does with a picture, stage by stage, without writing anything.",
+        abstract: "Shows what a pipeline does with a picture, stage by stage, without making renditions.",
         discussion: """
             Example: imagemill plan photo.jpg my.yaml
                      imagemill plan web-photos photo.jpg
+                     imagemill plan photo.jpg my.yaml --sheet plan.png
+
+            --sheet writes the picture with the part of it that each rendition shows. For that, stages that look at the picture do so.
             """)
 
     @Argument(
@@ -23,6 +26,9 @@ struct PlanCommand: RenderingCommand {
     @Flag(help: "Prints the plan as JSON.")
     var json = false
 
+    @Option(help: "Draws frames, crops and anchors of all renditions over the picture, into this file: .png or .jpg.", completion: .file())
+    var sheet: String?
+
     @OptionGroup(title: "Limits")
     var limitOptions: LimitOptions
 
@@ -33,6 +39,9 @@ struct PlanCommand: RenderingCommand {
         guard !inputs.isEmpty else { throw ValidationError("name a picture and a pipeline, such as: imagemill plan photo.jpg my.yaml") }
         let count = try PipelineArgument(among: inputs).others.count
         guard count == 1 else { throw ValidationError("name one picture and one pipeline, found \(counted(count, "picture"))") }
+        guard sheet.map({ PlanSheetFile.format(of: $0) != nil }) ?? true else {
+            throw ValidationError("--sheet writes a PNG or a JPEG; name a file that ends with .png or .jpg")
+        }
     }
 
     func workerCount(for preparation: Void) -> Int { 1 }
@@ -43,12 +52,20 @@ struct PlanCommand: RenderingCommand {
         try PipelineArgument.refuseMistyped(pipeline)
         do {
             let loaded = try LoadedPipeline(path: pipeline)
-            let settings = RenderSettings.looking(loaded, limits: limitOptions.limits)
+            let settings = RenderSettings.looking(loaded, limits: limitOptions.limits, measures: sheet != nil)
             let path = RawArguments.paths([sample])[0]
             let source = try self.source(path, loaded)
-            let (plan, names) = try await onNewThread { try RenditionMaker(workers, cancellation: settings.cancellation).plan(source, settings) }
+            let file = try sheet.map { try PlanSheetFile(RawArguments.paths([$0])[0], besides: [source] + (source.members ?? []), pipeline) }
+            let (plan, names) = try await onNewThread {
+                let maker = RenditionMaker(workers, cancellation: settings.cancellation)
+                let (plan, names) = try maker.plan(source, settings)
+                try file?.draw(plan, of: source.members?.first ?? source, by: maker, limits: settings.limits)
+                return (plan, names)
+            }
             let table = PlanTable(plan: plan, names: names, title: path.printable)
             printOutput(json ? Engine.json(table.json, pretty: true) + "\n" : table.text)
+        } catch let exit as ExitCode {
+            throw exit
         } catch let failure as Failure {
             printError("\(BytePath(sample).printable): \(failure.code.rawValue): \(oneLine(failure.message))")
             throw ExitStatus.someFailed
@@ -69,13 +86,18 @@ extension PlanCommand {
 }
 
 extension RenderSettings {
-    /// For commands that look and write nothing, outside of any run.
-    static func looking(_ pipeline: LoadedPipeline, limits: Limits) -> RenderSettings {
+    /// For commands that look and make no renditions, outside of any run.
+    /// - Parameters:
+    ///   - folder: where they write, if they do.
+    ///   - measures: pixels are looked at for stages whose plan needs that.
+    static func looking(
+        _ pipeline: LoadedPipeline, limits: Limits, in folder: BytePath = BytePath("."), measures: Bool = false
+    ) -> RenderSettings {
         var settings = RenderSettings(
-            pipeline: pipeline, limits: limits, outbox: Outbox(path: BytePath("."), of: .dropFolder), keepsTree: false,
+            pipeline: pipeline, limits: limits, outbox: Outbox(path: folder, of: .dropFolder), keepsTree: false,
             memory: MemoryBudget(bytes: limits.maximumMemory),
             cancellation: Cancellation())
-        settings.isDryRun = true
+        settings.isDryRun = !measures
         return settings
     }
 }

@@ -12,6 +12,8 @@ struct PlannedTask: Rendering {
     let jobs: Int?
     let memory: ByteCount?
     let isQuiet: Bool
+    /// The file for metrics; nil if none are wanted.
+    let metrics: BytePath?
     let showsProgress: Bool
 
     struct Preparation {
@@ -73,10 +75,20 @@ struct PlannedTask: Rendering {
                 if cancellation.signal != nil { _exit(128 + number) }
                 cancellation.raise(signal: number)
             }
+            let progress = Progress(showsLine: showsProgress)
+            let counted = metrics.map { path in
+                RunMetrics(progress, writing: path, labels: [("pipeline", pipeline.file.name), ("task", String(preparation.task))])
+            }
             let runner = ShardRunner(
                 preparation.plan, pipeline, preparation.output, workers: workers, lanes: jobs ?? Machine.cores,
-                memory: memory?.value ?? Machine.memory / 2, cancellation: cancellation, observer: Progress(showsLine: showsProgress))
-            try await run(preparation, runner, cancellation)
+                memory: memory?.value ?? Machine.memory / 2, cancellation: cancellation, observer: counted ?? progress)
+            do {
+                try await run(preparation, runner, cancellation)
+            } catch {
+                try counted?.write(isComplete: false)
+                throw error
+            }
+            try counted?.write(isComplete: true)
         } catch let exit as ExitCode {
             throw exit
         } catch {

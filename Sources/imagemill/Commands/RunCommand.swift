@@ -52,8 +52,11 @@ struct RunCommand: RenderingCommand {
     @Option(help: "Worker processes. Default: one for each core.")
     var jobs: Int?
 
-    @Option(help: "The file for the report. Default: report.json in the folder of --state.")
+    @Option(help: "The file for the report: JSON, or a page for a browser if it ends with .html. Default: report.json in the folder of --state.")
     var report: String?
+
+    @Option(help: "A file for metrics in Prometheus' text format, for the textfile collector of node exporter.", completion: .file())
+    var metrics: String?
 
     @Option(
         help: "The folder for what the next run needs to know of this output folder, and for the report. Default: .imagemill in the output folder.")
@@ -115,7 +118,7 @@ struct RunCommand: RenderingCommand {
         let isOther =
             report != nil || state != nil || json || jsonLines || dryRun || force || why != nil || keepTree || cache != nil || collision != .version
             || verbose || prune || !search.isEmpty || quick.printPipeline || output == "-"
-        let takes = "-o, --task, --jobs, --max-memory, --quiet and --no-progress"
+        let takes = "-o, --task, --jobs, --max-memory, --metrics, --quiet and --no-progress"
         guard !isOther, !limitOptions.hasSourceLimits else { throw ValidationError("--plan takes \(takes); everything else is in the plan") }
     }
 
@@ -153,7 +156,7 @@ struct RunCommand: RenderingCommand {
         plan.map { plan in
             PlannedTask(
                 planPath: plan, task: taskNumber, output: output ?? "", jobs: jobs, memory: limitOptions.maxMemory, isQuiet: quiet,
-                showsProgress: !noProgress && !quiet && isatty(2) == 1)
+                metrics: metrics.map { RawArguments.paths([$0])[0] }, showsProgress: !noProgress && !quiet && isatty(2) == 1)
         }
     }
 
@@ -180,7 +183,7 @@ struct RunCommand: RenderingCommand {
         let (pipeline, inputs) = try loadedPipeline()
         try refuseSeveralToStandardOutput(pipeline)
         do {
-            let streams = inputs.contains("-") || output == "-" ? try StreamFolder() : nil
+            let streams = inputs.contains("-") || output == "-" || (dryRun && isPage) ? try StreamFolder() : nil
             var roots = try RawArguments.paths(inputs.filter { $0 != "-" }) + search.listed()
             let folder = RawArguments.paths([output ?? ""])[0]
             let outbox = OutboxLocation(isToStandardOutput ? streams?.output ?? folder : folder, state: state.map { RawArguments.paths([$0])[0] })
@@ -188,7 +191,8 @@ struct RunCommand: RenderingCommand {
             let input = try inputs.contains("-") ? streams?.takeInput(limit: limitOptions.limits.maximumSourceBytes + 1) : nil
             if let input { roots.append(input) }
             let found = find(roots, outbox, standardInput: input, pipeline)
-            try refuseReportOverSource(found)
+            try refuseOverSource(report, "report", "--report", found)
+            try refuseOverSource(metrics, "metrics", "--metrics", found)
             let writes = !dryRun && why == nil
             // The specification of thumbnails wants the folder to be the user's alone.
             if writes && pipeline.file.makesThumbnails { try FileSystem.makeDirectories(outbox.path, mode: 0o700) }
@@ -259,16 +263,19 @@ struct RunCommand: RenderingCommand {
             showsLine: !noProgress && !isSilent && isatty(2) == 1, listingIn: verbose && !dryRun ? preparation.outbox.path : nil)
         // Until everything is written and said.
         defer { withExtendedLifetime(preparation.lock) {} }
+        let counted = metrics.map { runMetrics(preparation, progress, writing: RawArguments.paths([$0])[0]) }
         do {
             try SignalWatcher.watch(cancellation)
             let record = try OutboxRecord(preparation.outbox, isDryRun: dryRun)
             defer { record.close() }
-            let observer = observer(preparation, progress)
+            let observer = counted ?? observer(preparation, progress)
             let made = prune ? MadeNames(observer) : nil
             let prepared = try batch(preparation, record, workers, cancellation, made ?? observer)
             let summary = try await prepared.run(since: preparation.start)
             let removed = try summary.interrupted ? 0 : made.map { try removeStale(preparation, record, $0) } ?? 0
             if isToStandardOutput { try preparation.streams?.giveOutput() }
+            try writePage(preparation)
+            try counted?.write(skipped: summary.unchanged, passedOver: summary.passedOver, isComplete: !summary.interrupted)
             try conclude(summary, removed: removed, preparation.outbox, progress, cancellation)
         } catch let exit as ExitCode {
             throw exit
@@ -285,11 +292,11 @@ struct RunCommand: RenderingCommand {
         }
     }
 
-    private func refuseReportOverSource(_ found: FoundSources) throws {
-        guard let report else { return }
-        let path = RawArguments.paths([report])[0]
+    private func refuseOverSource(_ file: String?, _ what: String, _ option: String, _ found: FoundSources) throws {
+        guard let file else { return }
+        let path = RawArguments.paths([file])[0]
         guard let absolute = FileSystem.absolute(path), found.sources.contains(where: { $0.identity == absolute }) else { return }
-        printError("imagemill: the report would be written over the source '\(path.printable)'; choose another file (--report)")
+        printError("imagemill: the \(what) would be written over the source '\(path.printable)'; choose another file (\(option))")
         throw ExitStatus.usage
     }
 
@@ -313,10 +320,14 @@ struct RunCommand: RenderingCommand {
             render, workers: workers, lanes: jobs ?? Machine.cores, allocator: allocator,
             publisher: Publisher(outbox: outbox, durability: .none), outbox: location)
         let document = try BatchReport(
-            file: reportPath(location), mayBeStream: report != nil, stream: json || jsonLines ? 1 : nil,
+            file: documentPath(preparation), mayBeStream: report != nil && !isPage, stream: json || jsonLines ? 1 : nil,
             form: jsonLines ? .lines : .document)
         return BatchRun(
             preparation.work, settings, report: document, observer: observer, results: dryRun ? nil : ResultRecord(record, preparation.setup))
+    }
+
+    private func runMetrics(_ preparation: Preparation, _ progress: Progress, writing path: BytePath) -> RunMetrics {
+        RunMetrics(observer(preparation, progress), writing: path, labels: [("pipeline", preparation.pipeline.file.name)])
     }
 
     private func observer(_ preparation: Preparation, _ progress: Progress) -> any BatchObserver {
@@ -341,6 +352,20 @@ struct RunCommand: RenderingCommand {
     private var sharedCache: SharedCache? {
         guard let cache, !dryRun else { return nil }
         return SharedCache(folder: RawArguments.paths([cache])[0], bound: cacheSize?.value ?? SharedCache.usualBound) { printError("note: \($0)") }
+    }
+
+    /// The report is a page for a browser.
+    private var isPage: Bool { report.map(ReportPageFile.isPage) ?? false }
+
+    /// Where the JSON goes, of which a page is made too.
+    private func documentPath(_ preparation: Preparation) -> BytePath? {
+        guard isPage else { return reportPath(preparation.outbox) }
+        return dryRun ? preparation.streams?.report : preparation.outbox.report
+    }
+
+    private func writePage(_ preparation: Preparation) throws {
+        guard isPage, let page = reportPath(preparation.outbox), let document = documentPath(preparation) else { return }
+        try ReportPageFile(page, renditionsIn: isToStandardOutput ? nil : preparation.outbox.path).write(reportIn: document)
     }
 
     private func reportPath(_ outbox: OutboxLocation) -> BytePath? {

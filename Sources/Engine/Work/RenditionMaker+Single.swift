@@ -1,0 +1,21 @@
+// One rendition of one source as a file of its own, outside of any run.
+import Glibc
+package import Pipeline
+
+extension RenditionMaker {
+    /// Makes the rendition of a pipeline that has one, and puts it in place; a file that is there is replaced.
+    /// - Parameters:
+    ///   - settings: their outbox is the folder of the file.
+    ///   - path: the file.
+    /// - Throws: `Failure` if the source cannot be rendered, `SystemError` if the file cannot be written, `WorkerLoss`.
+    package func makeSingle(_ source: SourceFile, _ settings: RenderSettings, as path: BytePath) throws {
+        var work = SourceWork(source, pipeline: settings.pipeline.file.name)
+        let opened = try work.open(settings.limits)
+        let staged = try make(&work, opened, settings) { candidates in
+            try planned { () throws(PlanFailure) in try candidates(1) }
+        }
+        guard let file = staged.first, staged.count == 1 else { throw Failure(.internal, stage: "save", "expected one rendition") }
+        file.redirect(to: path, in: file.folder)
+        try file.publish()
+    }
+}

@@ -1,0 +1,144 @@
+// A report as a page for a browser: one file that loads nothing but the pictures it compares.
+import Engine
+import FoundationEssentials
+import Pipeline
+
+/// The page of a report.
+struct ReportPage {
+    private let document: ReportDocument
+    private let links: Links?
+
+    /// Where the pictures are, as seen from the page.
+    struct Links {
+        /// From the page's folder to the folder of the renditions.
+        private let base: BytePath
+
+        /// - Parameters:
+        ///   - outbox: the folder of the renditions.
+        ///   - page: the page's file.
+        init?(outbox: BytePath, page: BytePath) {
+            guard let outbox = FileSystem.absolute(outbox), let folder = FileSystem.absolute(DurableFile.folder(of: page)) else { return nil }
+            base = outbox == folder ? BytePath(".") : outbox.relative(to: folder)
+        }
+
+        /// A relative address: it never begins with a slash or a scheme, so that it names no other host.
+        func address(_ path: String, _ bytes: String?) -> String {
+            let path = bytes.flatMap(BytePath.init(percentEncoded:)) ?? BytePath(path)
+            let whole = Array("./".utf8) + base.bytes + [UInt8(ascii: "/")] + path.bytes
+            return whole.map { Self.plain.contains($0) ? String(UnicodeScalar($0)) : Self.escaped($0) }.joined()
+        }
+
+        private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8)
+
+        private static func escaped(_ byte: UInt8) -> String {
+            let digits = String(byte, radix: 16, uppercase: true)
+            return "%" + (digits.count == 1 ? "0" : "") + digits
+        }
+    }
+
+    /// - Parameter links: nil if it is not known where the pictures are.
+    init(_ document: ReportDocument, _ links: Links?) { (self.document, self.links) = (document, links) }
+
+    /// The file's bytes.
+    var html: [UInt8] {
+        let policy = [
+            "default-src 'none'", "script-src '\(Self.digest(PageFiles.script))'", "style-src '\(Self.digest(PageFiles.style))'",
+            "img-src 'self' file: data:", "base-uri 'none'", "form-action 'none'",
+        ].joined(separator: "; ")
+        var page: [UInt8] = []
+        // Each place to fill in is there once, in this order.
+        var rest = PageFiles.page[...]
+        let parts = [("@policy@", Array(policy.utf8)), ("@style@", PageFiles.style), ("@data@", data), ("@script@", PageFiles.script)]
+        for (place, bytes) in parts {
+            guard let range = rest.firstRange(of: Array(place.utf8)) else { continue }
+            page += rest[..<range.lowerBound] + bytes
+            rest = rest[range.upperBound...]
+        }
+        return page + rest
+    }
+
+    /// What a policy allows by its content.
+    private static func digest(_ text: [UInt8]) -> String { "sha256-" + Data(sha256(text)).base64EncodedString() }
+
+    /// JSON in which no character can end the element that it is in.
+    private var data: [UInt8] {
+        let content = Content(
+            pipelines: document.entries.map(\.pipeline).reduce(into: []) { if !$0.contains($1) { $0.append($1) } },
+            started: document.entries.map(\.started).min(),
+            engine: document.entries.last?.engine.map { "Imagemill \($0["imagemill"] ?? "") with libvips \($0["libvips"] ?? "")" },
+            summary: document.summary, unreadable: document.unreadable, codes: Self.codes, rows: document.entries.map(row))
+        let text = Array(json(content).utf8)
+        var safe: [UInt8] = []
+        safe.reserveCapacity(text.count)
+        for byte in text {
+            if byte == UInt8(ascii: "<") { safe += #"\u003c"#.utf8 } else { safe.append(byte) }
+        }
+        return safe
+    }
+
+    private static var codes: [String: String] {
+        let failures = FailureCode.allCases.map { ($0.rawValue, $0.explanation) }
+        return Dictionary(failures + WarningCode.allCases.map { ($0.rawValue, $0.explanation) }) { first, _ in first }
+    }
+
+    private func row(_ entry: ReportDocument.Entry) -> Row {
+        let source = entry.source
+        let isPicture = source.members == nil
+        return Row(
+            status: entry.status, path: source.path,
+            url: isPicture ? source.location.flatMap { links?.address($0, source.locationBytes) } : nil,
+            bytes: source.bytes ?? source.members.map { $0.reduce(0) { $0 + $1.bytes } }, width: source.width, height: source.height,
+            orientation: source.orientation ?? 1, format: source.format ?? source.members.map { "a set of \($0.count)" }, inbox: entry.inbox,
+            started: entry.started, attempt: entry.attempt ?? 1,
+            times: [entry.milliseconds.wait, entry.milliseconds.render, entry.milliseconds.publish], error: entry.error, warnings: entry.warnings,
+            renditions: entry.renditions.map { rendition in
+                Rendition(
+                    name: rendition.name, scale: rendition.scale, path: rendition.path,
+                    // What was not written is not there.
+                    url: rendition.bytes == nil ? nil : links?.address(rendition.path, rendition.pathBytes), format: rendition.format,
+                    width: rendition.width, height: rendition.height, bytes: rendition.bytes, cached: rendition.cached ?? false)
+            })
+    }
+
+    private struct Content: Encodable {
+        let pipelines: [String]
+        let started: String?
+        let engine: String?
+        let summary: ReportDocument.Summary?
+        let unreadable: Int
+        let codes: [String: String]
+        let rows: [Row]
+    }
+
+    private struct Row: Encodable {
+        let status, path: String
+        let url: String?
+        let bytes, width, height: Int?
+        let orientation: Int
+        let format, inbox: String?
+        let started: String
+        let attempt: Int
+        let times: [Int]
+        let error: ReportDocument.Entry.Problem?
+        let warnings: [ReportDocument.Entry.Problem]
+        let renditions: [Rendition]
+    }
+
+    private struct Rendition: Encodable {
+        let name: String
+        let scale: Int
+        let path: String
+        let url: String?
+        let format: String
+        let width, height: Int
+        let bytes: Int?
+        let cached: Bool
+    }
+}
+
+/// The parts of the page, which are files of their own beside this one and are compiled into the program.
+private enum PageFiles {
+    static let page = PackageResources.report_html
+    static let style = PackageResources.report_css
+    static let script = PackageResources.report_js
+}

@@ -1,0 +1,35 @@
+// The file of a report's page, for `imagemill report` and `run --report page.html`.
+import Engine
+import Pipeline
+
+/// A page that is written from a report's file.
+struct ReportPageFile {
+    private let path: BytePath
+    private let outbox: BytePath?
+
+    /// A journal with all that was put aside has no more.
+    private static let largest = 1 << 30
+
+    /// - Parameter outbox: nil if it is not known.
+    init(_ path: BytePath, renditionsIn outbox: BytePath?) { (self.path, self.outbox) = (path, outbox) }
+
+    /// Whether a name is that of a page.
+    static func isPage(_ name: String) -> Bool { [".html", ".htm"].contains { name.lowercased().hasSuffix($0) } }
+
+    /// - Returns: how many entries of the report could not be read; the page says so too.
+    /// - Throws: `SystemError`, `ReportDocument.NoReport`.
+    @discardableResult
+    func write(reportIn file: BytePath) throws -> Int {
+        let document = try ReportDocument(OpenFile.contents(file, limit: Self.largest))
+        let isStream = path.text == "-"
+        if !isStream { try FileSystem.makeDirectories(DurableFile.folder(of: path)) }
+        let links = outbox.flatMap { ReportPage.Links(outbox: $0, page: isStream ? BytePath("page") : path) }
+        let html = ReportPage(document, links).html
+        if isStream {
+            printOutput(String(decoding: html, as: UTF8.self))
+        } else {
+            try DurableFile.write(html, to: path, syncsFolder: false)
+        }
+        return document.unreadable
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `run --metrics FILE`.
+@Suite struct RunMetricsTests {
+    /// Values by their names and labels.
+    private func metrics(_ runner: CommandRunner, _ name: String = "m/run.prom") throws -> [String: Double] {
+        let text = String(decoding: try runner.bytes(name), as: UTF8.self)
+        return Dictionary(
+            uniqueKeysWithValues: text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
+                let parts = line.split(separator: " ")
+                return (parts.dropLast().joined(separator: " "), Double(parts.last ?? "") ?? .nan)
+            })
+    }
+
+    @Test("A run's counts are in the file, and a second run's replace them")
+    func run() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/a.jpg")
+        try await runner.picture("in/b.png")
+        try runner.folder.write("no picture", to: "in/c.jpg")
+        try runner.folder.write("a note", to: "in/note.txt")
+        try runner.pipeline("p \"1\".yaml")
+        #expect(try await runner.run("run", "p \"1\".yaml", "in", "-o", "out", "--metrics", "m/run.prom").exit == 1)
+        let pipeline = #"pipeline="p \"1\"""#
+        let first = try metrics(runner)
+        for (name, value) in [
+            (#"imagemill_jobs_total{\#(pipeline),status="done"}"#, 2.0), (#"imagemill_jobs_total{\#(pipeline),status="failed"}"#, 1),
+            (#"imagemill_failures_total{\#(pipeline),code="not-an-image"}"#, 1), (#"imagemill_renditions_total{\#(pipeline)}"#, 2),
+            (#"imagemill_job_duration_seconds_count{\#(pipeline),stage="render"}"#, 2),
+            (#"imagemill_job_duration_seconds_bucket{\#(pipeline),stage="render",le="+Inf"}"#, 2), (#"imagemill_run_success{\#(pipeline)}"#, 0),
+            (#"imagemill_passed_over_files{\#(pipeline)}"#, 1),
+        ] { #expect(first[name] == value, "\(name): \(first[name] ?? .nan)") }
+        #expect(
+            try first["imagemill_rendition_bytes_total{\(pipeline)}"] == Double(runner.bytes("out/a.webp").count + runner.bytes("out/b.webp").count))
+        try FileManager.default.removeItem(atPath: runner.folder.path("in/c.jpg"))
+        #expect(try await runner.run("run", "p \"1\".yaml", "in", "-o", "out", "--metrics", "m/run.prom").exit == 0)
+        let second = try metrics(runner)
+        #expect(second[#"imagemill_jobs_total{\#(pipeline),status="skipped"}"#] == 2 && second[#"imagemill_run_success{\#(pipeline)}"#] == 1)
+        #expect(runner.files(in: "m") == ["run.prom"])
+    }
+
+    @Test("A task of a plan says which it is")
+    func task() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/a.jpg")
+        try await runner.picture("in/b.png")
+        try runner.pipeline()
+        #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan").exit == 0)
+        #expect(try await runner.run("run", "--plan", "plan", "--task", "0", "-o", "out", "--metrics", "m/run.prom", "--quiet").exit == 0)
+        let found = try metrics(runner)
+        #expect(found[#"imagemill_jobs_total{pipeline="p",task="0",status="done"}"#] == 2)
+        #expect(found[#"imagemill_run_success{pipeline="p",task="0"}"#] == 1)
+    }
+
+    @Test("A file that cannot be written is said, and a source is not written over")
+    func refusals() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/a.jpg")
+        try runner.pipeline()
+        let over = try await runner.run("run", "p.yaml", "in", "-o", "out", "--metrics", "in/a.jpg")
+        #expect(over.exit == 64 && over.errors.contains("the metrics would be written over the source 'in/a.jpg'; choose another file (--metrics)"))
+        let blocked = try await runner.run("run", "p.yaml", "in", "-o", "out", "--metrics", "p.yaml/run.prom")
+        #expect(blocked.exit != 0 && blocked.errors.contains("p.yaml"), "\(blocked.errors)")
+        #expect(runner.files() == ["a.webp"], "the renditions are there")
+    }
+
+    private static let hasPromtool = ["/usr/bin/promtool", "/usr/local/bin/promtool"].contains { FileManager.default.isExecutableFile(atPath: $0) }
+
+    @Test("Prometheus' own tool has nothing to say against it", .enabled(if: hasPromtool, "skipped: there is no promtool"))
+    func promtool() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/a.jpg")
+        try runner.folder.write("no picture", to: "in/c.jpg")
+        try runner.pipeline("\\back \"quote\".yaml", size: "900x900")
+        _ = try await runner.run("run", "\\back \"quote\".yaml", "in", "-o", "out", "--metrics", "run.prom")
+        let result = try await runner.shell("promtool check metrics < run.prom")
+        #expect(result.exit == 0 && result.output.isEmpty && result.errors.isEmpty, "\(result.output) \(result.errors)")
+    }
+}

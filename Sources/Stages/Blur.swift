@@ -9,7 +9,7 @@ package struct Blur: Stage {
         - blur: { sigma: 4 }
         """
 
-    let sigma: Extent
+    let sigma: PositiveLength
 
     package init(_ p: inout Parameters) {
         sigma = p.required("sigma", "How far colors run, as the standard deviation of a Gaussian; a percentage is of the shorter side.")

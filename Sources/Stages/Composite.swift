@@ -52,8 +52,8 @@ package struct Composite: Stage {
 
 /// A canvas and what is drawn on it.
 struct CanvasDeclaration: Sendable {
-    let width: Extent?
-    let height: Extent?
+    let width: PositiveLength?
+    let height: PositiveLength?
     let background: Color
     let layers: [LayerDeclaration]
 
@@ -128,7 +128,7 @@ struct LayerDeclaration: ParameterGroup {
 }
 
 extension CanvasDeclaration {
-    init(width: Extent?, height: Extent?, background: Color, layers: [LayerDeclaration]) {
+    init(width: PositiveLength?, height: PositiveLength?, background: Color, layers: [LayerDeclaration]) {
         (self.width, self.height, self.background, self.layers) = (width, height, background, layers)
     }
 }
@@ -157,7 +157,7 @@ struct LayerPlan: Sendable {
 
     let content: Content
     let stages: NestedStages
-    let steps: [Step]
+    let steps: [PlannedStage]
     let box: PixelBox
     let alpha: Double
     let blend: BlendMode

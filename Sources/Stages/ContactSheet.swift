@@ -27,7 +27,7 @@ package struct ContactSheet: SetStage {
 
     package var drawsText: Bool { label.content != .none }
 
-    package var memberStages: [any PlannedStage] { [Resize(fitting: cell.width, cell.height)] }
+    package var memberStages: [any StageDeclaration] { [Resize(fitting: cell.width, cell.height)] }
 
     /// A picture on the sheet.
     struct Place: Sendable {
@@ -97,14 +97,14 @@ package struct ContactSheet: SetStage {
 
 /// `cell: { width: 200, height: 150 }`.
 struct CellSize: ParameterMapping {
-    let width: Extent
-    let height: Extent
+    let width: PositiveLength
+    let height: PositiveLength
 
-    init() { (width, height) = (Extent(.points(200)), Extent(.points(200))) }
+    init() { (width, height) = (PositiveLength(.points(200)), PositiveLength(.points(200))) }
 
     init(_ p: inout Parameters) {
-        width = p.optional("width", Extent(.points(200)), "Width of the box, in points.")
-        height = p.optional("height", Extent(.points(200)), "Height of the box, in points.")
+        width = p.optional("width", PositiveLength(.points(200)), "Width of the box, in points.")
+        height = p.optional("height", PositiveLength(.points(200)), "Height of the box, in points.")
         for (key, extent) in [("width", width), ("height", height)] where !extent.isPoints {
             p.problem(at: key, "'\(key)' expects points such as 200: there is nothing that a percentage could be of")
         }

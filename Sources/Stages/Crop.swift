@@ -8,8 +8,8 @@ package struct Crop: Stage {
         - crop: { width: 80%, height: 80%, anchor: top }
         """
 
-    let width: Extent
-    let height: Extent
+    let width: PositiveLength
+    let height: PositiveLength
     let anchor: PartAnchor
     let corner: (x: Length, y: Length)?
 

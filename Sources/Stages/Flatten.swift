@@ -17,7 +17,7 @@ package struct Flatten: Stage {
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
-        package var footing: Footing { .anySize }
+        package var sizeDependence: SizeDependence { .anySize }
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {

@@ -22,7 +22,7 @@ package struct Flip: Stage {
         package let footprint: Footprint
         package let isStreaming: Bool
 
-        package var footing: Footing { .anySize }
+        package var sizeDependence: SizeDependence { .anySize }
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {

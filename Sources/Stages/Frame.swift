@@ -8,8 +8,8 @@ package struct Frame: Stage {
         - frame: { width: 600, height: 600, mode: aspect-fit, background: white }
         """
 
-    let width: Extent
-    let height: Extent
+    let width: PositiveLength
+    let height: PositiveLength
     let mode: ContentMode
     let anchor: PartAnchor
     let background: Color
@@ -44,7 +44,7 @@ package struct Frame: Stage {
 
         package var note: String { "drawn \(placement.drawn) at \(placement.offset)" }
         package var footprint: Footprint { Footprint(AffineMap(to: input, drawnAt: placement.drawn, placement.offset), anchor: anchor) }
-        package var footing: Footing { placement.drawn == input ? .sourcePixels : .scales(to: placement.drawn, by: .lanczos3) }
+        package var sizeDependence: SizeDependence { placement.drawn == input ? .sourcePixels : .scales(to: placement.drawn, by: .lanczos3) }
         package var isEnlarging: Bool { placement.drawn.width > input.width || placement.drawn.height > input.height }
     }
 

@@ -13,7 +13,7 @@ package struct Grayscale: Stage {
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
-        package var footing: Footing { .anySize }
+        package var sizeDependence: SizeDependence { .anySize }
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {

@@ -12,7 +12,7 @@ package struct Mask: Stage {
 
     package enum Shape: String, ParameterWord { case circle }
 
-    let cornerRadius: Extent?
+    let cornerRadius: PositiveLength?
     let shape: Shape?
     let image: AssetPath?
 

@@ -6,7 +6,7 @@ extension PictureInfo {
     func scaled(to size: PixelSize) -> [PictureInfo] { size == self.size ? [] : [resized(to: size)] }
 
     /// How a stage depends on the incoming pixels that draws the picture at its natural size × scale.
-    func footing(drawnAt natural: PixelSize) -> Footing {
+    func sizeDependence(drawnAt natural: PixelSize) -> SizeDependence {
         natural == size ? .sourcePixels : .scales(to: natural, by: .lanczos3)
     }
 }

@@ -25,8 +25,8 @@ struct NestedStages: Sendable {
     var isEmpty: Bool { uses.isEmpty }
 
     /// Plans the stages for what is drawn.
-    func plan(_ start: PictureInfo, in context: PlanContext) throws(PlanFailure) -> [Step] {
-        try Step.plan(uses, from: start, in: PlanContext(scale: context.scale, assets: context.assets))
+    func plan(_ start: PictureInfo, in context: PlanContext) throws(PlanFailure) -> [PlannedStage] {
+        try PlannedStage.plan(uses, from: start, in: PlanContext(scale: context.scale, assets: context.assets))
     }
 
     /// What names the result of these stages at a scale and a size.
@@ -42,7 +42,7 @@ package struct KeptPictureKey: Hashable {
     let size: PixelSize
 }
 
-extension [Step] {
+extension [PlannedStage] {
     /// Renders the steps on one picture.
     func render(_ picture: Picture, in context: RenderContext) throws -> Picture {
         var frames = Frames([picture])

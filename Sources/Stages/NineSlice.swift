@@ -11,8 +11,8 @@ package struct NineSlice: Stage {
 
     package enum Mode: String, ParameterWord { case stretch, tile }
 
-    let width: Extent?
-    let height: Extent?
+    let width: PositiveLength?
+    let height: PositiveLength?
     let caps: EdgeInsets
     let mode: Mode
 

@@ -29,7 +29,7 @@ package struct Overlay: Stage {
     package struct Plan: StagePlan {
         package let output: PictureInfo
         let asset: PixelSize
-        let steps: [Step]
+        let steps: [PlannedStage]
         let box: PixelBox
 
         package var note: String { "overlay \(box)" }

@@ -5,8 +5,8 @@ import Pipeline
 struct OverlayPlace: Sendable {
     let anchor: Anchor
     let offset: Offset
-    let width: Extent?
-    let height: Extent?
+    let width: PositiveLength?
+    let height: PositiveLength?
     let avoid: Rectangle?
     let spacing: Length
     let push: PushDirection?

@@ -8,8 +8,8 @@ package struct Resize: Stage {
         - resize: { size: "1600x1600>" }
         """
 
-    let width: Extent?
-    let height: Extent?
+    let width: PositiveLength?
+    let height: PositiveLength?
     let mode: ScalingMode
     let limit: ScalingLimit
     let kernel: ScalingKernel
@@ -18,8 +18,8 @@ package struct Resize: Stage {
     package init(_ p: inout Parameters) {
         let size: GeometryString? = p.optional(
             "size", "800x600 (fits the box), 800x, x600, 800, 50%; > only shrinks, < only enlarges, ! exact, ^ covers.")
-        let givenWidth: Extent? = p.optional("width", "Width of the box, instead of `size`.")
-        let givenHeight: Extent? = p.optional("height", "Height of the box, instead of `size`.")
+        let givenWidth: PositiveLength? = p.optional("width", "Width of the box, instead of `size`.")
+        let givenHeight: PositiveLength? = p.optional("height", "Height of the box, instead of `size`.")
         let givenMode = p.optional("mode", ScalingMode.aspectFit, "How the picture meets the box of `width` and `height`.")
         let enlarge = p.optional("enlarge", true, "Whether a picture smaller than the box becomes larger.")
         kernel = p.optional("kernel", .lanczos3, "How new pixels are computed; lanczos3 is the sharpest.")
@@ -33,7 +33,7 @@ package struct Resize: Stage {
     }
 
     /// Fits a box without enlarging.
-    init(fitting width: Extent, _ height: Extent) {
+    init(fitting width: PositiveLength, _ height: PositiveLength) {
         (self.width, self.height) = (width, height)
         (mode, limit, kernel, linear) = (.aspectFit, .onlyShrink, .lanczos3, false)
     }
@@ -57,7 +57,7 @@ package struct Resize: Stage {
     package struct Plan: StagePlan {
         package let output: PictureInfo
         package let footprint: Footprint
-        package let footing: Footing
+        package let sizeDependence: SizeDependence
         package let isEnlarging: Bool
         package let changesNothing: Bool
         package let intermediates: [PictureInfo]
@@ -76,7 +76,7 @@ package struct Resize: Stage {
         if linear { scaled.depth = .float }
         return Plan(
             output: output, footprint: Footprint(AffineMap(to: old, drawnAt: target)),
-            footing: needsSourcePixels ? .sourcePixels : .scales(to: target, by: kernel),
+            sizeDependence: needsSourcePixels ? .sourcePixels : .scales(to: target, by: kernel),
             isEnlarging: target.width > old.width || target.height > old.height, changesNothing: target == old,
             intermediates: kernel == .nearest ? [] : [scaled])
     }

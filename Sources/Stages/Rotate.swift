@@ -26,7 +26,7 @@ package struct Rotate: Stage {
         package let footprint: Footprint
         let isQuarterTurn: Bool
 
-        package var footing: Footing { isQuarterTurn ? .anySize : .sourcePixels }
+        package var sizeDependence: SizeDependence { isQuarterTurn ? .anySize : .sourcePixels }
         package var isStreaming: Bool { false }
         package var intermediates: [PictureInfo] { isQuarterTurn ? [] : [output] }
     }

@@ -1,8 +1,8 @@
 // A stage with its pixels, and the picture or pictures that flow from stage to stage.
 package import Pipeline
 
-/// One step on the picture: parameters and plan as in `PlannedStage`, and the pixels that follow the plan.
-package protocol Stage: PlannedStage {
+/// One step on the picture: parameters and plan as in `StageDeclaration`, and the pixels that follow the plan.
+package protocol Stage: StageDeclaration {
     /// Follows the plan. Works out no geometry of its own, so that plan and pixels cannot disagree.
     func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture
     /// Looks at the picture, for a stage that says it must.
@@ -87,7 +87,7 @@ package struct MismatchedPlan: Error {
     package init(stage: String) { self.stage = stage }
 }
 
-extension Step {
+extension PlannedStage {
     /// Renders all frames.
     package func render(_ frames: Frames, in context: RenderContext) throws -> Frames {
         guard let stage = stage as? any Stage else { throw MismatchedPlan(stage: name) }

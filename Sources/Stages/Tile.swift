@@ -8,8 +8,8 @@ package struct Tile: Stage {
         - tile: { width: 600, height: 400, offset: { x: 10, y: 0 } }
         """
 
-    let width: Extent
-    let height: Extent
+    let width: PositiveLength
+    let height: PositiveLength
     let offset: Offset
 
     package init(_ p: inout Parameters) {
@@ -25,7 +25,7 @@ package struct Tile: Stage {
         let tile: PixelSize
         /// The pixel of the tile that stands in the frame's top left corner.
         let phase: PixelOffset
-        package let footing: Footing
+        package let sizeDependence: SizeDependence
 
         package var footprint: Footprint { Footprint(scattered: "repeats the picture, which is not drawn") }
         package var note: String { "tiles of \(tile), the first from \(phase)" }
@@ -42,7 +42,7 @@ package struct Tile: Stage {
         let phase = PixelOffset(
             positive(-offset.x.pixels(of: tile.width, scale: context.scale), modulo: tile.width),
             positive(-offset.y.pixels(of: tile.height, scale: context.scale), modulo: tile.height))
-        return Plan(output: output, tile: tile, phase: phase, footing: input.footing(drawnAt: tile))
+        return Plan(output: output, tile: tile, phase: phase, sizeDependence: input.sizeDependence(drawnAt: tile))
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

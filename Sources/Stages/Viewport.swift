@@ -8,8 +8,8 @@ package struct Viewport: Stage {
         - viewport: { width: 320, height: 480, content-inset: { top: 20 }, reveal: { x: 0, y: 900, width: 320, height: 44 } }
         """
 
-    let width: Extent
-    let height: Extent
+    let width: PositiveLength
+    let height: PositiveLength
     let offset: Offset?
     let inset: EdgeInsets
     let reveal: Rectangle?
@@ -34,7 +34,7 @@ package struct Viewport: Stage {
         let content: PixelSize
         /// The point of the content in the frame's top left corner.
         let origin: PixelOffset
-        package let footing: Footing
+        package let sizeDependence: SizeDependence
 
         package var footprint: Footprint { Footprint(AffineMap(to: input, drawnAt: content, -origin)) }
         package var note: String { "content of \(content) from \(origin)" }
@@ -61,7 +61,7 @@ package struct Viewport: Stage {
         output.hasAlpha = input.hasAlpha || (!isCovered && !background.isOpaque)
         if !isCovered { output.colour = try input.colour(drawing: [background], stage: Self.name) }
         return Plan(
-            output: output, input: input.size, content: content, origin: origin, footing: input.footing(drawnAt: content),
+            output: output, input: input.size, content: content, origin: origin, sizeDependence: input.sizeDependence(drawnAt: content),
             intermediates: input.scaled(to: content))
     }
 

@@ -30,7 +30,7 @@ struct PlanSheetFile {
     }
 
     /// Draws the plan of a source. Waits for a worker.
-    func draw(_ plan: Plan, of source: SourceFile, by maker: RenditionMaker, limits: Limits) throws {
+    func draw(_ plan: SourcePlan, of source: SourceFile, by maker: RenditionMaker, limits: Limits) throws {
         let sheet = PlanSheet(plan, title: source.typed.printable)
         let pipeline = try LoadedPipeline(path: "the sheet", text: json(sheet.pipeline(format)), catalogue: .complete)
         let settings = RenderSettings.looking(pipeline, limits: limits, in: DurableFile.folder(of: path), measures: true)

@@ -2,7 +2,7 @@
 import Pipeline
 
 struct PlanTable {
-    let plan: Plan
+    let plan: SourcePlan
     let names: [RenditionName]
     let title: String
 
@@ -39,9 +39,9 @@ struct PlanTable {
         return ["\(title): a set of \(plan.members.count), \(first)"] + (shared.isEmpty ? [] : ["", "each member"] + shared)
     }
 
-    private func memberRow(_ step: Step) -> String { row(step) + (step.plan.note.isEmpty ? "  " : ", ") + "(each member)" }
+    private func memberRow(_ step: PlannedStage) -> String { row(step) + (step.plan.note.isEmpty ? "  " : ", ") + "(each member)" }
 
-    private func row(_ step: Step) -> String {
+    private func row(_ step: PlannedStage) -> String {
         let change = step.input.size == step.output.size ? sizes(step.output) : "\(step.input.description) → \(sizes(step.output))"
         let row = "  \(padded(step.name, width))  \(padded(change, 26))  \(step.plan.note)"
         return String(row.reversed().drop { $0 == " " }.reversed())
@@ -74,7 +74,7 @@ struct PlanTable {
         ]
     }
 
-    private func json(_ step: Step) -> JSONValue {
+    private func json(_ step: PlannedStage) -> JSONValue {
         json(step.output).merging(["stage": .string(step.name)]).merging(step.plan.note.isEmpty ? [:] : ["note": .string(step.plan.note)])
     }
 

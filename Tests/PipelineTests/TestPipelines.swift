@@ -23,7 +23,7 @@ func onePipeline(_ stages: [String], shared: [String] = [], save: String = "{ fo
     """
 }
 
-extension PlannedStage {
+extension StageDeclaration {
     /// What stands at the top of a pipeline that uses the stage.
     static var head: String { self is any JoiningStage.Type ? "source: set" : "" }
 }
@@ -36,7 +36,7 @@ private func list(_ stages: [String], indent: String) -> String {
 func plan(
     _ text: String, _ source: SourceFacts, pixelsPerPoint: Int = 1, assets: [String: AssetFacts] = [:], limits: Limits = Limits(),
     catalogue: StageCatalogue = .all, measurements: [Planner.StagePath: Measurement] = [:]
-) throws -> Plan {
+) throws -> SourcePlan {
     let planner = Planner(pipeline: try pipeline(text, catalogue: catalogue), assets: assets, limits: limits)
     return try planner.plan(source, pixelsPerPoint: pixelsPerPoint, measurements: measurements)
 }

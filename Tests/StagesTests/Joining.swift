@@ -9,7 +9,7 @@ import Vips
 /// What came of a set.
 struct Joined {
     let frames: Frames
-    let plan: Pipeline.Plan
+    let plan: SourcePlan
     var image: Image { frames.pictures[0].image }
     var pixels: PixelGrid { get throws { try PixelGrid(image) } }
 }
@@ -18,7 +18,7 @@ struct Joined {
 func planSet(
     _ stages: String, _ images: [Image], scale: Int = 1, names: [String]? = nil, save: String = "png",
     measurements: [Planner.StagePath: Measurement] = [:]
-) throws -> (plan: Pipeline.Plan, planner: Planner) {
+) throws -> (plan: SourcePlan, planner: Planner) {
     let list = stages.split(separator: "\n").map { "      - \($0)\n" }.joined()
     let text = "source: set\nrenditions:\n  test:\n    scale: \(scale)\n    stages:\n\(list)    save: { format: \(save) }\n"
     let planner = Planner(pipeline: try PipelineFile(text: text, file: "test.yaml", catalogue: .all), assets: [:], limits: Limits())
@@ -50,7 +50,7 @@ func join(
     return Joined(frames: frames, plan: plan)
 }
 
-private func ready(_ images: [Image], _ plan: Pipeline.Plan, _ context: RenderContext) throws -> Frames {
+private func ready(_ images: [Image], _ plan: SourcePlan, _ context: RenderContext) throws -> Frames {
     let common = try #require(plan.renditions[0].steps.first).input
     return Frames(
         try zip(images, plan.members).map { image, member in
@@ -58,7 +58,7 @@ private func ready(_ images: [Image], _ plan: Pipeline.Plan, _ context: RenderCo
         })
 }
 
-private func run(_ steps: [Step], _ start: Frames, _ context: RenderContext) throws -> Frames {
+private func run(_ steps: [PlannedStage], _ start: Frames, _ context: RenderContext) throws -> Frames {
     try steps.reduce(start) { try $1.render($0, in: context) }
 }
 

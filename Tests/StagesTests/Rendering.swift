@@ -10,7 +10,7 @@ import Vips
 struct Rendered {
     let image: Image
     /// The plan of the last stage.
-    let step: Step
+    let step: PlannedStage
     let pixels: PixelGrid
 }
 
@@ -34,7 +34,7 @@ func render(
 /// Plans the stages for pictures as they are in memory.
 func steps(
     _ stages: String, for images: [Image], scale: Int = 1, pixelsPerPoint: Int = 1, assets: TestAssets = TestAssets()
-) throws -> [Step] {
+) throws -> [PlannedStage] {
     let list = stages.split(separator: "\n").map { "      - \($0)\n" }.joined()
     let save = images.count > 1 ? "webp" : "png"
     let text = "renditions:\n  test:\n    scale: \(scale)\n    stages:\n\(list)    save: { format: \(save) }\n"
@@ -47,7 +47,7 @@ func steps(
 }
 
 /// Plan and render never disagree, and what is said of the pixels is true of them.
-func expectAgreement(_ picture: Picture, _ step: Step, _ sourceLocation: SourceLocation = #_sourceLocation) {
+func expectAgreement(_ picture: Picture, _ step: PlannedStage, _ sourceLocation: SourceLocation = #_sourceLocation) {
     let plan = step.output
     let found = "\(picture.size) in \(picture.pixels)"
     #expect(found == "\(plan.size) in \(plan.pixels)", "'\(step.name)' on \(step.input.size)", sourceLocation: sourceLocation)

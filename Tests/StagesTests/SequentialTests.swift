@@ -100,7 +100,7 @@ struct SequentialTests {
     }
 
     /// Renders to a PNG, as the worker does, and reads that.
-    private func result(of steps: [Step], on image: Image, _ assets: TestAssets, _ folder: TemporaryFolder) throws -> [UInt8] {
+    private func result(of steps: [PlannedStage], on image: Image, _ assets: TestAssets, _ folder: TemporaryFolder) throws -> [UInt8] {
         var frames = Frames([try Picture(decoded: image)])
         for step in steps { frames = try step.render(frames, in: RenderContext(scale: 1, assets: assets)) }
         let path = try TestPicture.save(frames.pictures[0].image, as: "pngsave_target", [("compression", 1)], to: folder.path("result.png"))

@@ -26,7 +26,7 @@ struct CachedJob {
 
     /// Fills outputs with what is in the cache. What cannot be used is made after all.
     /// - Returns: for each output what is in it now; nil where it is empty.
-    mutating func fill(_ outputs: [StagedFile], _ plan: Plan) -> [CachedRendition?] {
+    mutating func fill(_ outputs: [StagedFile], _ plan: SourcePlan) -> [CachedRendition?] {
         for index in found.indices where outputs.indices.contains(index) {
             guard let rendition = found[index] else { continue }
             // Read back like what comes from a worker: a key says nothing about who filled the file.

@@ -32,7 +32,7 @@ struct Measuring {
     /// Measures for one stage after the other: what one finds is what the next one sees.
     /// - Parameter start: what the first stage of a plan gets, for the rendition whose stage is measured.
     private func measure(
-        plan: ([Planner.StagePath: Measurement]) throws(PlanFailure) -> Plan, start: (Renderer, Int?) throws -> Frames
+        plan: ([Planner.StagePath: Measurement]) throws(PlanFailure) -> SourcePlan, start: (Renderer, Int?) throws -> Frames
     ) throws -> [StageMeasurement] {
         var found: [StageMeasurement] = []
         while true {
@@ -47,7 +47,7 @@ struct Measuring {
         }
     }
 
-    private func measured(_ step: Step, _ frames: Frames, _ context: RenderContext) throws -> Measurement? {
+    private func measured(_ step: PlannedStage, _ frames: Frames, _ context: RenderContext) throws -> Measurement? {
         do {
             return try step.measure(frames, in: context)
         } catch let error as VipsError {

@@ -8,7 +8,7 @@ enum ProbedInput: Sendable {
 
     func plan(
         by planner: Planner, measurements: [Planner.StagePath: Measurement] = [:]
-    ) throws(PlanFailure) -> Plan {
+    ) throws(PlanFailure) -> SourcePlan {
         switch self {
         case .picture(let facts, let name): try planner.plan(facts, pixelsPerPoint: name.pixelsPerPoint, measurements: measurements)
         case .set(let members): try planner.plan(set: members, measurements: measurements)

@@ -6,7 +6,7 @@ import Stages
 import Vips
 
 struct Renderer {
-    let plan: Plan
+    let plan: SourcePlan
     let pipeline: PipelineFile
     let assets: AssetStore
     let colours: ColourConversion
@@ -134,7 +134,7 @@ struct Renderer {
 
     // MARK: - Stages
 
-    func run(_ steps: [Step], on start: Frames, _ context: RenderContext) throws -> Frames {
+    func run(_ steps: [PlannedStage], on start: Frames, _ context: RenderContext) throws -> Frames {
         var frames = start
         for (index, step) in steps.enumerated() {
             // The first stage's input was held while loading, where it needs that.
@@ -153,9 +153,9 @@ struct Renderer {
     }
 
     /// Plan and pixels must agree. Before the first scaling stage a picture that was shrunk on load is smaller than planned.
-    private func check(_ frames: Frames, against step: Step) throws {
+    private func check(_ frames: Frames, against step: PlannedStage) throws {
         let planned = step.output
-        let isShrunk = !plan.isSet && plan.load.shrink > 1 && step.plan.footing == .anySize
+        let isShrunk = !plan.isSet && plan.load.shrink > 1 && step.plan.sizeDependence == .anySize
         for picture in frames.pictures where picture.pixels != planned.pixels || !(isShrunk || picture.size == planned.size) {
             let found = "\(picture.size) in \(picture.pixels)"
             throw Failure(.internal, stage: step.name, "planned \(planned.size) in \(planned.pixels), rendered \(found)")

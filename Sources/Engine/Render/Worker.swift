@@ -125,7 +125,7 @@ private struct WorkerState {
 
     private mutating func render(_ message: RenderMessage, _ files: [OpenFile], _ member: @escaping (Int) throws -> OpenFile) throws -> RenderResult {
         let prepared = try prepared(message)
-        let plan: Plan
+        let plan: SourcePlan
         switch message.source {
         case .picture(let pixelsPerPoint):
             plan = try prepared.planner.plan(try probed().facts, pixelsPerPoint: pixelsPerPoint, measurements: message.measurements.byPath)

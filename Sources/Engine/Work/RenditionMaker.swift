@@ -90,7 +90,7 @@ package final class RenditionMaker {
 
     /// Plans one source without writing anything. Unless it is a dry run, what stages must see is measured.
     /// - Throws: `Failure` where the source cannot be planned.
-    package func plan(_ source: SourceFile, _ settings: RenderSettings) throws -> (plan: Plan, names: [RenditionName]) {
+    package func plan(_ source: SourceFile, _ settings: RenderSettings) throws -> (plan: SourcePlan, names: [RenditionName]) {
         let opened = try OpenedInput(source, limits: settings.limits)
         let known = try prepared(settings)
         let (input, measurements) = try readably(opened) {
@@ -225,7 +225,7 @@ package final class RenditionMaker {
 
     /// The names, asked for once however often the source is attempted.
     func names(
-        for plan: Plan, _ work: inout SourceWork, _ opened: OpenedInput, _ settings: RenderSettings, _ choose: NameChoice
+        for plan: SourcePlan, _ work: inout SourceWork, _ opened: OpenedInput, _ settings: RenderSettings, _ choose: NameChoice
     ) throws -> [RenditionName] {
         if let names = work.names { return names }
         let facts = try naming(plan, work.source, opened, settings, hash: work.report.source.sha256)
@@ -240,7 +240,7 @@ package final class RenditionMaker {
 
     /// - Parameter hash: the source's digest, where it is known already.
     private func naming(
-        _ plan: Plan, _ source: SourceFile, _ opened: OpenedInput, _ settings: RenderSettings, hash: String? = nil
+        _ plan: SourcePlan, _ source: SourceFile, _ opened: OpenedInput, _ settings: RenderSettings, hash: String? = nil
     ) throws -> NamingFacts {
         NamingFacts(
             source: source.name, hash: settings.pipeline.file.needsHash ? try hash ?? opened.sha256(limits: settings.limits) : nil,
@@ -259,7 +259,7 @@ package final class RenditionMaker {
     // MARK: - Rendering
 
     private func render(
-        _ plan: Plan, _ message: RenderMessage, _ planner: Planner, _ input: ProbedInput, _ names: [RenditionName], _ opened: OpenedInput,
+        _ plan: SourcePlan, _ message: RenderMessage, _ planner: Planner, _ input: ProbedInput, _ names: [RenditionName], _ opened: OpenedInput,
         _ work: inout SourceWork, _ settings: RenderSettings
     ) throws -> [StagedFile] {
         let outputs = try stage(names, settings)
@@ -283,7 +283,7 @@ package final class RenditionMaker {
     }
 
     private func rendered(
-        _ message: RenderMessage, _ planner: Planner, _ outputs: [StagedFile], _ plan: Plan, _ opened: OpenedInput
+        _ message: RenderMessage, _ planner: Planner, _ outputs: [StagedFile], _ plan: SourcePlan, _ opened: OpenedInput
     ) throws -> RenderResult {
         do {
             return try slot.render(message, planner, of: opened, to: outputs.map(\.file), seconds: plan.deadline, memory: plan.memory)

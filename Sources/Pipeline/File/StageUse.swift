@@ -2,7 +2,7 @@
 
 /// One stage as a pipeline uses it.
 package struct StageUse: Sendable {
-    package let stage: any PlannedStage
+    package let stage: any StageDeclaration
     package let position: Position
     /// Something in its parameters is in points.
     package let usesPoints: Bool
@@ -41,7 +41,7 @@ package struct StageList: ParameterValue {
         return stage.map { StageUse(stage: $0, position: position, usesPoints: usesPoints, canonical: item.canonical) }
     }
 
-    private static func read<Stage: PlannedStage>(_ type: Stage.Type, _ node: YAMLNode, _ log: inout ReadingLog) -> (any PlannedStage)? {
+    private static func read<Stage: StageDeclaration>(_ type: Stage.Type, _ node: YAMLNode, _ log: inout ReadingLog) -> (any StageDeclaration)? {
         Parameters.read(type, from: node, owner: "stage '\(Stage.name)'", &log)
     }
 

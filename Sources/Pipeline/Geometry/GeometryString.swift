@@ -7,8 +7,8 @@ package enum ScalingLimit: Hashable, Sendable {
 
 /// A size in the short form: `800x600`, `800x`, `x600`, `800` (a square box), `50%`, with `>` `<` `!` `^` after it.
 package struct GeometryString: Hashable, Sendable {
-    package let width: Extent?
-    package let height: Extent?
+    package let width: PositiveLength?
+    package let height: PositiveLength?
     package let mode: ScalingMode
     package let limit: ScalingLimit
     package let text: String
@@ -39,24 +39,24 @@ package struct GeometryString: Hashable, Sendable {
     }
 
     private init(square side: Int) {
-        width = Extent(.points(Double(side)))
+        width = PositiveLength(.points(Double(side)))
         height = width
         mode = .aspectFit
         limit = .none
         text = String(side)
     }
 
-    private static func sides(_ size: Substring, of text: String) throws(GeometryStringError) -> (Extent?, Extent?) {
+    private static func sides(_ size: Substring, of text: String) throws(GeometryStringError) -> (PositiveLength?, PositiveLength?) {
         if size.hasSuffix("%"), let percent = finiteNumber(String(size.dropLast())), percent > 0 {
-            return (Extent(.percent(percent)), Extent(.percent(percent)))
+            return (PositiveLength(.percent(percent)), PositiveLength(.percent(percent)))
         }
         let parts = size.split(separator: "x", omittingEmptySubsequences: false)
-        let sides = try parts.map { part throws(GeometryStringError) -> Extent? in
+        let sides = try parts.map { part throws(GeometryStringError) -> PositiveLength? in
             guard !part.isEmpty else { return nil }
             guard part.allSatisfy(\.isNumber), let points = finiteNumber(String(part)), points > 0, points <= Double(maximumCoordinate) else {
                 throw GeometryStringError(message: "expected \(expectation), found '\(text)'")
             }
-            return Extent(.points(points))
+            return PositiveLength(.points(points))
         }
         switch (sides.count, sides.first ?? nil, sides.last ?? nil) {
         case (1, let side?, _): return (side, side)

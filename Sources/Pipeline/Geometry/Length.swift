@@ -67,7 +67,7 @@ extension Length: ParameterValue {
 }
 
 /// A length above zero: a size.
-package struct Extent: ParameterValue, Hashable {
+package struct PositiveLength: ParameterValue, Hashable {
     package let length: Length
 
     package init(_ length: Length) { self.length = length }
@@ -81,10 +81,10 @@ package struct Extent: ParameterValue, Hashable {
     package static var schema: JSONValue {
         ["anyOf": [["type": "number", "exclusiveMinimum": 0], ["type": "string", "pattern": "^\\+?[0-9.]+%?$"]]]
     }
-    package static var placeholder: Extent { Extent(.points(1)) }
-    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Extent? {
+    package static var placeholder: PositiveLength { PositiveLength(.points(1)) }
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> PositiveLength? {
         guard let length = Length.read(node, &log), length.amount > 0 else { return nil }
-        return Extent(length)
+        return PositiveLength(length)
     }
     package var written: String { length.written }
 }

@@ -72,7 +72,7 @@ package struct PictureInfo: Hashable, Sendable {
     }
 
     /// The picture at a size that was named. Named in points it is that size, however large the picture was.
-    package func drawn(at size: PixelSize, width: Extent?, height: Extent?) -> PictureInfo {
+    package func drawn(at size: PixelSize, width: PositiveLength?, height: PositiveLength?) -> PictureInfo {
         var result = resized(to: size)
         if width?.isPoints == true && height?.isPoints == true { result.certainty = .exact }
         return result

@@ -1,7 +1,7 @@
 /// A rectangle: `{ x: 0, y: 100, width: 320, height: 44 }`.
 package struct Rectangle: ParameterMapping {
     package let x, y: Length
-    package let width, height: Extent
+    package let width, height: PositiveLength
 
     package init(_ p: inout Parameters) {
         x = p.optional("x", .points(0), "Its left edge.")
@@ -15,7 +15,7 @@ package struct Rectangle: ParameterMapping {
     package static var placeholder: Rectangle { Rectangle(x: .points(0), y: .points(0), width: .placeholder, height: .placeholder) }
     package var written: String { "{ x: \(x.written), y: \(y.written), width: \(width.written), height: \(height.written) }" }
 
-    package init(x: Length, y: Length, width: Extent, height: Extent) {
+    package init(x: Length, y: Length, width: PositiveLength, height: PositiveLength) {
         (self.x, self.y, self.width, self.height) = (x, y, width, height)
     }
 

@@ -4,7 +4,7 @@ package struct CostModel {
     let source: SourceFacts
     let load: LoadPlan
     let decoded: PictureInfo
-    let shared: [Step]
+    let shared: [PlannedStage]
     let scalesAtOnce: Bool
     let renditions: [RenditionPlan]
     var assets: [AssetFacts] = []
@@ -69,10 +69,10 @@ package struct CostModel {
     }
 
     /// What stages hold.
-    static func held(by steps: ArraySlice<Step>) -> Int { steps.map(held).reduce(0, saturating) }
+    static func held(by steps: ArraySlice<PlannedStage>) -> Int { steps.map(held).reduce(0, saturating) }
 
     /// What a stage holds: what comes in, if it does not read it row by row; the pictures on its way; and some rows of all of them.
-    static func held(by step: Step) -> Int {
+    static func held(by step: PlannedStage) -> Int {
         let pictures = (step.plan.isStreaming ? [] : [step.input]) + step.plan.intermediates
         let sides = ([step.input] + step.plan.intermediates).map { saturating($0.size.width, $0.size.height) }.reduce(0, saturating)
         let (rows, overflow) = sides.multipliedReportingOverflow(by: 128 * max(step.input.bands, step.output.bands))

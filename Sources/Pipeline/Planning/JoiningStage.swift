@@ -1,9 +1,9 @@
 // Stages that take a whole set of pictures: `stitch`, `contact-sheet`, `animate`.
 
 /// A stage that makes one picture, or one animation, of the members of a set.
-package protocol JoiningStage: PlannedStage {
+package protocol JoiningStage: StageDeclaration {
     /// What is done to each member before it is joined, besides the stages that the pipeline names.
-    var memberStages: [any PlannedStage] { get }
+    var memberStages: [any StageDeclaration] { get }
     /// What it gives flows on as frames, so that the format must hold an animation to show more than the first.
     var makesAnimation: Bool { get }
 
@@ -13,7 +13,7 @@ package protocol JoiningStage: PlannedStage {
 }
 
 extension JoiningStage {
-    package var memberStages: [any PlannedStage] { [] }
+    package var memberStages: [any StageDeclaration] { [] }
     package var makesAnimation: Bool { false }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {

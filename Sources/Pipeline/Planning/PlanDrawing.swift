@@ -21,7 +21,7 @@ package struct RenditionOutline: Sendable, Equatable {
     package var isPadded: Bool { kept.points.isEmpty || abs(abs(frame.area) - abs(kept.area)) > 0.5 }
 }
 
-extension Plan {
+extension SourcePlan {
     /// The renditions as they lie on the source, or on the first member of a set. Those that are alike are one.
     package var outlines: [RenditionOutline] {
         var outlines: [RenditionOutline] = []
@@ -66,7 +66,7 @@ private struct OutlineTracer {
         frame = kept
     }
 
-    func outline(_ steps: [Step], of rendition: RenditionPlan) -> RenditionOutline {
+    func outline(_ steps: [PlannedStage], of rendition: RenditionPlan) -> RenditionOutline {
         var tracer = self
         for step in steps { tracer.follow(step) }
         if tracer.kept.points.isEmpty { tracer.notes.append("nothing of the picture is seen") }
@@ -74,10 +74,10 @@ private struct OutlineTracer {
         return RenditionOutline(
             titles: ["\(rendition.title) \(rendition.output.description)"], kept: tracer.kept, frame: tracer.frame, anchors: tracer.anchors,
             lines: tracer.lines, notes: tracer.notes, index: rendition.index,
-            pixel: (abs(tracer.frame.area) / Double(rendition.drawn.size.area)).squareRoot())
+            pixel: (abs(tracer.frame.area) / Double(rendition.output.size.area)).squareRoot())
     }
 
-    private mutating func follow(_ step: Step) {
+    private mutating func follow(_ step: PlannedStage) {
         let footprint = step.plan.footprint
         if let end {
             if footprint != .unmoved { notes.append("'\(step.name)' after '\(end)' is not drawn") }

@@ -28,7 +28,7 @@ package struct PlanSheet {
     private static let colors = ["#ff6b6b", "#45c4ff", "#ffd447", "#63e287", "#d79bff", "#ffa552", "#52e5d5", "#ff9ccd"]
 
     /// - Parameter title: the source as the user names it.
-    package init(_ plan: Plan, title: String) {
+    package init(_ plan: SourcePlan, title: String) {
         source = plan.decoded.size
         self.title = title
         outlines = plan.outlines

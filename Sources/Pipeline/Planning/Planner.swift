@@ -31,8 +31,10 @@ package struct Planner: Sendable {
     }
 
     /// The first stage of a plan that must be measured and is not, and the stages before it.
-    package func firstUnmeasured(in plan: Plan, _ measurements: [StagePath: Measurement]) -> (path: StagePath, before: [Step], step: Step)? {
-        func find(_ steps: [Step], after shared: [Step]) -> (StagePath, [Step], Step)? {
+    package func firstUnmeasured(in plan: SourcePlan, _ measurements: [StagePath: Measurement]) -> (
+        path: StagePath, before: [PlannedStage], step: PlannedStage
+    )? {
+        func find(_ steps: [PlannedStage], after shared: [PlannedStage]) -> (StagePath, [PlannedStage], PlannedStage)? {
             for (index, step) in steps.enumerated() where step.stage.needsMeasurement {
                 if let path = step.path, measurements[path] == nil { return (path, shared + steps[..<index], step) }
             }
@@ -52,7 +54,7 @@ package struct Planner: Sendable {
     /// - Throws: `PlanFailure` where the source is beyond a limit, or a stage can do nothing with it.
     package func plan(
         _ source: SourceFacts, pixelsPerPoint: Int, measurements: [StagePath: Measurement] = [:]
-    ) throws(PlanFailure) -> Plan {
+    ) throws(PlanFailure) -> SourcePlan {
         let animates = source.isAnimated && pipeline.renditions.contains { $0.save.format.supportsAnimation }
         try checkLimits(source, loadsAllFrames: animates)
         let decoded = geometry(of: source, frames: animates ? source.frames : 1, pixelsPerPoint: pixelsPerPoint)
@@ -78,7 +80,7 @@ package struct Planner: Sendable {
             assets: Array(assets.values))
         // To be looked at, all pixels are decoded however small the renditions are, converted, and turned.
         let (looking, overflow) = decoded.bytes.multipliedReportingOverflow(by: needsMeasurement && measurements.isEmpty ? 4 : 0)
-        return Plan(
+        return SourcePlan(
             source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce, renditions: renditions,
             memory: saturating(cost.memory, overflow ? .max : looking), deadline: cost.deadline,
             warnings: sourceWarnings(source) + warnings(of: shared, renditions, frames: source.isAnimated ? source.frames : 1))
@@ -114,11 +116,11 @@ package struct Planner: Sendable {
 
     func steps(
         _ places: some Sequence<(use: StageUse, path: StagePath)>, from start: PictureInfo, scale: Int, _ measurements: [StagePath: Measurement]
-    ) throws(PlanFailure) -> [Step] {
-        var steps: [Step] = []
+    ) throws(PlanFailure) -> [PlannedStage] {
+        var steps: [PlannedStage] = []
         for (use, path) in places {
             let context = PlanContext(scale: scale, assets: assets, measurement: measurements[path])
-            let step = try Step.plan(use.stage, steps.last?.output ?? start, in: context, path: path)
+            let step = try PlannedStage.plan(use.stage, steps.last?.output ?? start, in: context, path: path)
             try checkPixels(step)
             steps.append(step)
         }
@@ -129,7 +131,7 @@ package struct Planner: Sendable {
     ///   - index: the rendition's place in the pipeline.
     ///   - start: what its first step gets.
     func plan(
-        _ rendition: Rendition, at index: Int, scale: Int, steps: [Step], from start: PictureInfo
+        _ rendition: Rendition, at index: Int, scale: Int, steps: [PlannedStage], from start: PictureInfo
     ) throws(PlanFailure) -> RenditionPlan {
         let drawn = steps.last?.output ?? start
         return RenditionPlan(rendition: rendition, index: index, scale: scale, steps: steps, output: try saved(drawn, rendition))
@@ -175,7 +177,7 @@ package struct Planner: Sendable {
         }
     }
 
-    func checkPixels(_ step: Step) throws(PlanFailure) {
+    func checkPixels(_ step: PlannedStage) throws(PlanFailure) {
         // The frames that a set becomes are bounded by the memory that they take.
         let isSet = pipeline.source == .set
         for picture in [step.output] + step.plan.intermediates {
@@ -191,7 +193,7 @@ package struct Planner: Sendable {
     // MARK: - Loading
 
     private func loadPlan(
-        _ source: SourceFacts, _ decoded: PictureInfo, shared: [Step], renditions: [RenditionPlan], scalesAtOnce: Bool
+        _ source: SourceFacts, _ decoded: PictureInfo, shared: [PlannedStage], renditions: [RenditionPlan], scalesAtOnce: Bool
     ) -> LoadPlan {
         // Turning and mirroring upside down need the last rows first; frames are cut out of one tall picture.
         let readsOutOfOrder = source.orientation > 2 || decoded.frames > 1
@@ -215,7 +217,7 @@ package struct Planner: Sendable {
 
     /// What the stages and the formats do that a user may not expect.
     /// - Parameter frames: of the source, or of what a set is joined to.
-    func warnings(of shared: [Step], _ renditions: [RenditionPlan], frames: Int) -> [Warning] {
+    func warnings(of shared: [PlannedStage], _ renditions: [RenditionPlan], frames: Int) -> [Warning] {
         renditions.compactMap { animationDropped($0, frames: frames) } + equalScales(renditions) + enlargements(shared, "the shared stages")
             + renditions.flatMap { enlargements($0.steps, "'\($0.title)'") } + (shared + renditions.flatMap(\.steps)).flatMap(\.plan.warnings)
     }
@@ -235,11 +237,11 @@ package struct Planner: Sendable {
         return Warning(.animationDropped, message)
     }
 
-    func enlargements(_ steps: [Step], _ place: String) -> [Warning] {
+    func enlargements(_ steps: [PlannedStage], _ place: String) -> [Warning] {
         // What is not measured yet may be enlarged or not.
         steps.filter { $0.plan.isEnlarging && $0.input.certainty == .exact }.map { step in
             // A frame's output is the frame; the picture in it is what was enlarged.
-            let drawn = if case .scales(let size, _) = step.plan.footing { size } else { step.output.size }
+            let drawn = if case .scales(let size, _) = step.plan.sizeDependence { size } else { step.output.size }
             return Warning(.upscaled, "\(place): '\(step.name)' enlarges \(step.input.size) to \(drawn)")
         }
     }

@@ -2,7 +2,7 @@
 
 struct SetCost {
     let members: [MemberPlan]
-    let shared: [Step]
+    let shared: [PlannedStage]
     let renditions: [RenditionPlan]
     /// The members are looked at in full size first.
     let isMeasured: Bool
@@ -47,7 +47,7 @@ struct SetCost {
     private struct Way {
         let rendition: Int?
 
-        func callAsFunction(_ member: MemberPlan) -> [Step] { rendition.map { member.own[$0] } ?? member.shared }
+        func callAsFunction(_ member: MemberPlan) -> [PlannedStage] { rendition.map { member.own[$0] } ?? member.shared }
     }
 
     /// The most that one member needs while it is made ready.
@@ -69,7 +69,7 @@ struct SetCost {
         return [joined, behindJoin(shared, isShared: false), each].reduce(0, saturating)
     }
 
-    private func behindJoin(_ steps: [Step], isShared: Bool) -> Int {
+    private func behindJoin(_ steps: [PlannedStage], isShared: Bool) -> Int {
         // The members that a stage joins are held already.
         let join = isShared ? [] : steps.first?.plan.intermediates ?? []
         return join.map(\.bytes).reduce(CostModel.held(by: isShared ? steps[...] : steps.dropFirst()), saturating)

@@ -18,9 +18,9 @@ package struct MemberPlan: Sendable {
     /// The picture as the first stage gets it.
     package let decoded: PictureInfo
     /// What is done for all renditions.
-    package let shared: [Step]
+    package let shared: [PlannedStage]
     /// What is done for each rendition of the plan; empty where the set is joined for all of them.
-    package let own: [[Step]]
+    package let own: [[PlannedStage]]
 }
 
 extension Planner {
@@ -29,7 +29,7 @@ extension Planner {
     ///   - members: in their order.
     ///   - measurements: what was measured on the decoded members, where stages ask for that.
     /// - Throws: `PlanFailure` where a member is beyond a limit, or the set cannot be joined.
-    package func plan(set members: [MemberFacts], measurements: [StagePath: Measurement] = [:]) throws(PlanFailure) -> Plan {
+    package func plan(set members: [MemberFacts], measurements: [StagePath: Measurement] = [:]) throws(PlanFailure) -> SourcePlan {
         guard let first = members.first else { throw PlanFailure(.empty, stage: "read", "expected a folder with pictures, found none in it") }
         for member in members { try checkMember(member) }
         let starts = members.map { geometry(of: $0.facts, frames: 1, pixelsPerPoint: SourceName($0.name).pixelsPerPoint) }
@@ -41,7 +41,7 @@ extension Planner {
         let shared = try join.map { index throws(PlanFailure) in try joinSteps(uses[index...], gathered, scale: 1, measurements) } ?? []
 
         var renditions: [RenditionPlan] = []
-        var own: [[[Step]]] = []
+        var own: [[[PlannedStage]]] = []
         for (index, rendition) in pipeline.renditions.enumerated() {
             for scale in rendition.scales {
                 let (each, steps) = try self.steps(of: rendition, index, scale, after: shared.last?.output, gathered, measurements)
@@ -57,7 +57,7 @@ extension Planner {
             members: plans, shared: shared, renditions: renditions, isMeasured: needsMeasurement && measurements.isEmpty,
             assets: Array(assets.values))
         let frames = shared.last?.output.frames ?? 1
-        return Plan(
+        return SourcePlan(
             source: first.facts, load: plans[0].load, decoded: starts[0], members: plans, shared: shared, scalesAtOnce: false,
             renditions: renditions, memory: cost.memory, deadline: cost.deadline,
             warnings: memberWarnings(members, plans[0], renditions) + warnings(of: shared, renditions, frames: frames))
@@ -75,13 +75,13 @@ extension Planner {
     private func memberSteps(
         _ places: ArraySlice<(use: StageUse, path: StagePath)>, _ join: StageUse?, from starts: [PictureInfo], scale: Int,
         _ measurements: [StagePath: Measurement]
-    ) throws(PlanFailure) -> [[Step]] {
+    ) throws(PlanFailure) -> [[PlannedStage]] {
         let extra = (join?.stage as? any JoiningStage)?.memberStages ?? []
-        var result: [[Step]] = []
+        var result: [[PlannedStage]] = []
         for start in starts {
             var steps = try steps(places, from: start, scale: scale, measurements)
             for stage in extra {
-                steps.append(try Step.plan(stage, steps.last?.output ?? start, in: PlanContext(scale: scale, assets: assets)))
+                steps.append(try PlannedStage.plan(stage, steps.last?.output ?? start, in: PlanContext(scale: scale, assets: assets)))
             }
             result.append(steps)
         }
@@ -91,10 +91,10 @@ extension Planner {
     /// The stage that joins, and those behind it.
     private func joinSteps(
         _ places: ArraySlice<(use: StageUse, path: StagePath)>, _ members: [SetMember], scale: Int, _ measurements: [StagePath: Measurement]
-    ) throws(PlanFailure) -> [Step] {
+    ) throws(PlanFailure) -> [PlannedStage] {
         guard let (use, path) = places.first, let stage = use.stage as? any JoiningStage else { return [] }
         let context = PlanContext(scale: scale, assets: assets, measurement: measurements[path])
-        let join = try Step.plan(stage, members, in: context, path: path)
+        let join = try PlannedStage.plan(stage, members, in: context, path: path)
         try checkPixels(join)
         guard join.output.frames <= limits.maximumFrames else {
             let message = "the animation would have \(join.output.frames) frames; the limit is \(limits.maximumFrames) (max-frames)"
@@ -107,7 +107,7 @@ extension Planner {
     private func steps(
         of rendition: Rendition, _ index: Int, _ scale: Int, after joined: PictureInfo?, _ members: [SetMember],
         _ measurements: [StagePath: Measurement]
-    ) throws(PlanFailure) -> (each: [[Step]], rest: [Step]) {
+    ) throws(PlanFailure) -> (each: [[PlannedStage]], rest: [PlannedStage]) {
         let uses = places(rendition.stages, rendition: index)
         if let joined { return ([], try steps(uses, from: input(joined, for: rendition), scale: scale, measurements)) }
         let join = uses.firstIndex { $0.use.isJoining } ?? uses.count
@@ -117,7 +117,7 @@ extension Planner {
     }
 
     private func memberPlan(
-        _ facts: SourceFacts, _ decoded: PictureInfo, _ shared: [Step], _ own: [[Step]], _ renditions: [RenditionPlan]
+        _ facts: SourceFacts, _ decoded: PictureInfo, _ shared: [PlannedStage], _ own: [[PlannedStage]], _ renditions: [RenditionPlan]
     ) -> MemberPlan {
         let factors = zip(renditions, own).map { rendition, own in
             ShrinkOnLoad.factor(for: facts, path: shared + own, save: rendition.rendition.save, scalesWhatIsDecoded: false)

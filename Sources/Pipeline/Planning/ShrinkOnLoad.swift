@@ -8,7 +8,7 @@ enum ShrinkOnLoad {
     /// - Parameters:
     ///   - path: the stages from the decoded picture to the rendition.
     ///   - scalesWhatIsDecoded: the first stage scales the decoded picture as it is, and so can make up for half a pixel at its edges.
-    static func factor(for source: SourceFacts, path: [Step], save: SaveSettings, scalesWhatIsDecoded: Bool) -> Int {
+    static func factor(for source: SourceFacts, path: [PlannedStage], save: SaveSettings, scalesWhatIsDecoded: Bool) -> Int {
         let ratio = self.ratio(path)
         let hidesFineErrors = save.hidesFineErrors && !source.isFinelyDetailed
         let factors = factors(of: source, isExact: !scalesWhatIsDecoded)
@@ -39,9 +39,9 @@ enum ShrinkOnLoad {
     }
 
     /// How many source pixels the first scaling stage makes one of, along the side where that is least; 1 where no stage scales.
-    private static func ratio(_ path: [Step]) -> Double {
+    private static func ratio(_ path: [PlannedStage]) -> Double {
         for step in path {
-            switch step.plan.footing {
+            switch step.plan.sizeDependence {
             case .anySize: continue
             case .sourcePixels: return 1
             case .scales(let size, _):

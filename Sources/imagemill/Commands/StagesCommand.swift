@@ -43,7 +43,7 @@ struct StagePage {
     /// The parameters of what the parameters hold.
     let parts: [(name: String, parameters: [ParameterDescription])]
 
-    init(_ stage: any PlannedStage.Type) {
+    init(_ stage: any StageDeclaration.Type) {
         name = stage.name
         summary = stage.summary
         example = (stage is any JoiningStage.Type ? ["source: set"] : []) + ["stages:"] + stage.example.split(separator: "\n").map { "  \($0)" }

@@ -35,7 +35,7 @@ struct LengthTests {
 
     @Test(arguments: [("0", false), ("0%", false), ("-1", false), ("-5%", false), ("0.1", true), ("1%", true)])
     func `an extent is a length above zero`(text: String, isExtent: Bool) {
-        #expect((read(Extent.self, text).value != nil) == isExtent)
+        #expect((read(PositiveLength.self, text).value != nil) == isExtent)
     }
 
     @Test
@@ -43,7 +43,7 @@ struct LengthTests {
         #expect(Length.points(12).written == "12")
         #expect(Length.points(-0.5).written == "-0.5")
         #expect(Length.percent(12.5).written == "12.5%")
-        #expect(Extent(.percent(50)).written == "50%")
+        #expect(PositiveLength(.percent(50)).written == "50%")
     }
 
     @Test(arguments: 1...9)
@@ -66,9 +66,9 @@ struct LengthTests {
 
     @Test
     func `an extent is never below one pixel`() {
-        #expect(Extent(.points(0.2)).pixels(of: 100, scale: 1) == 1)
-        #expect(Extent(.percent(0.1)).pixels(of: 100, scale: 3) == 1)
-        #expect(Extent(.points(0.5)).pixels(of: 100, scale: 3) == 2)
+        #expect(PositiveLength(.points(0.2)).pixels(of: 100, scale: 1) == 1)
+        #expect(PositiveLength(.percent(0.1)).pixels(of: 100, scale: 3) == 1)
+        #expect(PositiveLength(.points(0.5)).pixels(of: 100, scale: 3) == 2)
     }
 
     @Test

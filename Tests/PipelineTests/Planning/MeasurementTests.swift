@@ -3,7 +3,7 @@ import Testing
 @testable import Pipeline
 
 /// Cuts away what a measurement found to be empty, as `trim` will.
-private struct Shave: PlannedStage {
+private struct Shave: StageDeclaration {
     static let name = "shave"
     static let summary = "Cuts away what is empty."
     static let example = "- shave"
@@ -27,7 +27,7 @@ private struct Shave: PlannedStage {
 }
 
 /// Makes the picture half as large.
-private struct Halve: PlannedStage {
+private struct Halve: StageDeclaration {
     static let name = "halve"
     static let summary = "Makes the picture half as large, or as large as the points say."
     static let example = "- halve"

@@ -5,7 +5,7 @@ import Testing
 
 /// What every stage of the catalogue plans, worked out by hand.
 struct StagePlanTests {
-    /// One stage on one picture. `expected` is "size, what the picture is, footing, and what else there is to say".
+    /// One stage on one picture. `expected` is "size, what the picture is, sizeDependence, and what else there is to say".
     struct Row: Sendable, CustomTestStringConvertible {
         let stage: String
         var picture = PictureInfo(size: PixelSize(400, 300))
@@ -169,13 +169,13 @@ struct StagePlanTests {
     ]
 
     @Test(arguments: resize + frame)
-    func `scaling stages plan sizes, alpha, colours, points and footing`(row: Row) throws { try check(row) }
+    func `scaling stages plan sizes, alpha, colours, points and sizeDependence`(row: Row) throws { try check(row) }
 
     @Test(arguments: cuts + turns)
-    func `cutting and turning stages plan sizes, alpha, colours, points and footing`(row: Row) throws { try check(row) }
+    func `cutting and turning stages plan sizes, alpha, colours, points and sizeDependence`(row: Row) throws { try check(row) }
 
     @Test(arguments: painting + overlay)
-    func `painting stages plan sizes, alpha, colours, points and footing`(row: Row) throws { try check(row) }
+    func `painting stages plan sizes, alpha, colours, points and sizeDependence`(row: Row) throws { try check(row) }
 
     private func check(_ row: Row) throws {
         let stage = try stage(row.stage)
@@ -274,15 +274,15 @@ struct StagePlanTests {
         try stage.plan(members, in: PlanContext(scale: 1)).output
     }
 
-    private func stage(_ text: String) throws -> any PlannedStage {
+    private func stage(_ text: String) throws -> any StageDeclaration {
         try #require(try pipeline(onePipeline([text])).renditions.first?.stages.first).stage
     }
 
-    private func plan<Stage: PlannedStage>(_ stage: Stage, _ picture: PictureInfo, _ context: PlanContext) throws -> any StagePlan {
+    private func plan<Stage: StageDeclaration>(_ stage: Stage, _ picture: PictureInfo, _ context: PlanContext) throws -> any StagePlan {
         try stage.plan(picture, in: context)
     }
 
-    private func failure(_ stage: any PlannedStage, _ picture: PictureInfo) -> Failure? {
+    private func failure(_ stage: any StageDeclaration, _ picture: PictureInfo) -> Failure? {
         do {
             _ = try plan(stage, picture, PlanContext(scale: 1, assets: Self.assets))
             return nil
@@ -294,7 +294,7 @@ struct StagePlanTests {
     private func summary(_ plan: any StagePlan) -> String {
         let output = plan.output
         var parts = ["\(output.size) \(output.colour.rawValue)\(output.hasAlpha ? "+alpha" : "") @\(output.pixelsPerPoint)"]
-        switch plan.footing {
+        switch plan.sizeDependence {
         case .anySize: parts.append("any size")
         case .scales(let size, _): parts.append("to \(size)")
         case .sourcePixels: break

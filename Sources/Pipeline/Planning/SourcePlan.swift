@@ -1,8 +1,8 @@
 // What will happen to one source: made without pixels, shown by `imagemill plan`, followed by the worker.
 
 /// One stage with its plan.
-package struct Step: Sendable {
-    package let stage: any PlannedStage
+package struct PlannedStage: Sendable {
+    package let stage: any StageDeclaration
     package let plan: any StagePlan
     package let input: PictureInfo
     /// Its place in the pipeline; nil for a stage within a stage.
@@ -13,21 +13,21 @@ package struct Step: Sendable {
 
     /// Plans one stage.
     static func plan(
-        _ stage: some PlannedStage, _ input: PictureInfo, in context: PlanContext, path: Planner.StagePath? = nil
-    ) throws(PlanFailure) -> Step {
-        Step(stage: stage, plan: try stage.plan(input, in: context), input: input, path: path)
+        _ stage: some StageDeclaration, _ input: PictureInfo, in context: PlanContext, path: Planner.StagePath? = nil
+    ) throws(PlanFailure) -> PlannedStage {
+        PlannedStage(stage: stage, plan: try stage.plan(input, in: context), input: input, path: path)
     }
 
     /// Plans the stage that joins a set.
     static func plan(
         _ stage: some JoiningStage, _ members: [SetMember], in context: PlanContext, path: Planner.StagePath?
-    ) throws(PlanFailure) -> Step {
-        Step(stage: stage, plan: try stage.plan(members.alike, in: context), input: members.common, path: path)
+    ) throws(PlanFailure) -> PlannedStage {
+        PlannedStage(stage: stage, plan: try stage.plan(members.alike, in: context), input: members.common, path: path)
     }
 
     /// Plans stages one after the other.
-    package static func plan(_ uses: [StageUse], from start: PictureInfo, in context: PlanContext) throws(PlanFailure) -> [Step] {
-        var steps: [Step] = []
+    package static func plan(_ uses: [StageUse], from start: PictureInfo, in context: PlanContext) throws(PlanFailure) -> [PlannedStage] {
+        var steps: [PlannedStage] = []
         for use in uses { steps.append(try plan(use.stage, steps.last?.output ?? start, in: context)) }
         return steps
     }
@@ -52,13 +52,13 @@ package struct RenditionPlan: Sendable {
     package let index: Int
     package let scale: Int
     /// All stages of a picture; of a set, those from the one that joins it on, or all after it.
-    package let steps: [Step]
+    package let steps: [PlannedStage]
     /// As it is saved.
     package fileprivate(set) var output: PictureInfo
 
     /// What the first stage scales to, where it does that and nothing before.
     package var firstScaling: (size: PixelSize, kernel: ScalingKernel)? {
-        if case .scales(let size, let kernel) = steps.first?.plan.footing { (size, kernel) } else { nil }
+        if case .scales(let size, let kernel) = steps.first?.plan.sizeDependence { (size, kernel) } else { nil }
     }
 
     package var format: OutputFormat { rendition.save.format }
@@ -68,7 +68,7 @@ package struct RenditionPlan: Sendable {
 }
 
 /// What will happen to one source.
-package struct Plan: Sendable {
+package struct SourcePlan: Sendable {
     /// The facts of the picture, or of the first member of a set.
     package let source: SourceFacts
     package let load: LoadPlan
@@ -77,7 +77,7 @@ package struct Plan: Sendable {
     /// What happens to each member of a set before it is joined; empty for a picture.
     package var members: [MemberPlan] = []
     /// The steps of a set from the stage that joins it; empty if the renditions join it.
-    package let shared: [Step]
+    package let shared: [PlannedStage]
     /// Every rendition begins by scaling: all of that is done while the rows of the shared result pass by a single time.
     package let scalesAtOnce: Bool
     package private(set) var renditions: [RenditionPlan]
@@ -95,7 +95,7 @@ package struct Plan: Sendable {
     }
 
     /// The same plan with what is known of the results: where a size was a bound, it is the size now.
-    package func with(sizes: [PixelSize]) -> Plan {
+    package func with(sizes: [PixelSize]) -> SourcePlan {
         var plan = self
         for (index, size) in zip(renditions.indices, sizes) { plan.renditions[index].output.size = size }
         return plan

@@ -1,7 +1,7 @@
 // What a stage must say of itself before any pixel exists. The target Stages adds the pixels.
 
 /// A stage, as far as it can be planned. A stage reads its parameters in its initialiser.
-package protocol PlannedStage: ParameterGroup {
+package protocol StageDeclaration: ParameterGroup {
     associatedtype Plan: StagePlan
 
     /// The name in the pipeline file: the user's verb.
@@ -22,7 +22,7 @@ package protocol PlannedStage: ParameterGroup {
     func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan
 }
 
-extension PlannedStage {
+extension StageDeclaration {
     package static var parts: [StagePart] { [] }
     package var needsMeasurement: Bool { false }
     package var drawsText: Bool { false }
@@ -46,7 +46,7 @@ package protocol StagePlan: Sendable {
     /// What a person wants to know besides the output's size, such as `drawn 600×400 at (0, 100)`.
     var note: String { get }
     /// How the stage depends on the number of pixels that come in.
-    var footing: Footing { get }
+    var sizeDependence: SizeDependence { get }
     /// Rows are read once, from top to bottom; otherwise the picture must be held in memory.
     var isStreaming: Bool { get }
     /// Every picture that the stage holds whole in memory, besides what comes in: what it scales, masks, layers, assets, and the pictures of the
@@ -64,7 +64,7 @@ package protocol StagePlan: Sendable {
 
 extension StagePlan {
     package var note: String { "" }
-    package var footing: Footing { .sourcePixels }
+    package var sizeDependence: SizeDependence { .sourcePixels }
     package var isStreaming: Bool { true }
     package var intermediates: [PictureInfo] { [] }
     package var isEnlarging: Bool { false }
@@ -74,7 +74,7 @@ extension StagePlan {
 }
 
 /// How a stage depends on the number of pixels that come in. Loading shrinks only where every stage up to the first scaling one allows it.
-package enum Footing: Hashable, Sendable {
+package enum SizeDependence: Hashable, Sendable {
     /// Any number will do: the stage treats all pixels alike.
     case anySize
     /// The stage scales to this size, whatever comes in.
@@ -151,11 +151,11 @@ package struct StageMeasurement: Hashable, Sendable, Codable {
 
 /// The stages that a pipeline may name.
 package struct StageCatalogue: Sendable {
-    package let stages: [any PlannedStage.Type]
+    package let stages: [any StageDeclaration.Type]
 
-    package init(_ stages: [any PlannedStage.Type]) { self.stages = stages }
+    package init(_ stages: [any StageDeclaration.Type]) { self.stages = stages }
 
     package var names: [String] { stages.map { $0.name } }
 
-    package func stage(named name: String) -> (any PlannedStage.Type)? { stages.first { $0.name == name } }
+    package func stage(named name: String) -> (any StageDeclaration.Type)? { stages.first { $0.name == name } }
 }

@@ -53,7 +53,7 @@ let package = Package(
         .testTarget(
             name: "EngineTests", dependencies: ["Engine", "TestSupport", .product(name: "GRDBSQLite", package: "GRDB.swift")], swiftSettings: settings
         ),
-        .testTarget(name: "imagemillTests", dependencies: ["imagemill", "Engine", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "imagemillTests", dependencies: ["imagemill", "Engine", "Pipeline", "TestSupport"], swiftSettings: settings),
     ]
 )
 

@@ -127,6 +127,14 @@ extension Image {
         return [UInt8](UnsafeRawBufferPointer(start: value, count: size))
     }
 
+    /// Bytes of a blob or a text; 0 if there is none.
+    package func byteCount(of field: String) -> Int {
+        var value: UnsafeRawPointer?
+        var size = 0
+        guard vips_image_get_typeof(pointer, field) == cvips_type_blob() else { return string(field)?.utf8.count ?? 0 }
+        return vips_image_get_blob(pointer, field, &value, &size) == 0 ? size : 0
+    }
+
     package func has(_ field: String) -> Bool { vips_image_get_typeof(pointer, field) != 0 }
 
     /// The same picture without some of its metadata; itself where it has none of it.

@@ -1,7 +1,9 @@
 // One batch with everything that goes wrong: each bad source has its own code, and the good ones finish.
 import Foundation
+import Pipeline
 import TestSupport
 import Testing
+import Vips
 
 @Suite struct BadInputTests {
     /// Bad files by name, and the code that each must fail with.
@@ -162,7 +164,7 @@ import Testing
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
         let cases = [
-            ("--max-pixels", "1K", "too-many-pixels"), ("--max-source-bytes", "100", "too-many-bytes"),
+            ("--max-pixels", "1K", "too-many-pixels"), ("--max-source-bytes", "100", "too-many-bytes"), ("--max-side", "20", "too-long-side"),
             ("--max-memory", "50M", "too-much-memory"),
             ("--max-output-bytes", "20", "output-too-large"),
         ]
@@ -173,6 +175,27 @@ import Testing
             if code != "output-too-large" { #expect(result.errors.contains("(\(option.dropFirst(2)))")) }
             #expect(runner.files().isEmpty)
         }
+    }
+
+    @Test("Metadata and profiles have limits", arguments: [("metadata", 2), ("profile", 2), ("profile", 0)])
+    func metadata(what: String, exit: Int32) async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.save("in/a.jpg", as: "jpegsave_target") {
+            try TestPicture.solid([9, 99, 9], width: 40, height: 30).iccTransform(to: "p3", input: "srgb").editingMetadata {
+                $0.set("xmp-data", blob: Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'>\(String(repeating: " ", count: 5000))</x:xmpmeta>".utf8))
+            }
+        }
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--max-\(what)-bytes", exit == 0 ? "4K" : "300")
+        #expect(result.exit == exit, "\(result.errors)")
+        #expect(try runner.report().outcomes == ["a.jpg": exit == 0 ? "done" : "too-much-metadata"])
+        if exit != 0 { #expect(result.errors.contains("the limit is 300 (max-\(what)-bytes)"), "\(result.errors)") }
+    }
+
+    @Test("Every limit is an option of run")
+    func limitOptions() async throws {
+        let help = try await CommandRunner().run("run", "--help").output
+        for setting in LimitSetting.all { #expect(help.contains("--\(setting.name) "), "\(setting.name)") }
     }
 
     @Test("The corpus' hostile files each fail with a code, and cost no worker", .enabled(if: Checkout.hasCorpus))

@@ -68,7 +68,8 @@ extension FailureCode {
             surroundings().map { .pause($0) } ?? .retry
         case .changedWhileRead, .timedOut, .workerCrashed, .outOfMemory:
             .retry
-        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooManyFrames, .tooManyScans,
+        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooLongSide, .tooMuchMetadata,
+            .tooManyFrames, .tooManyScans,
             .tooManyBytes,
             .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .emptyResult, .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
             .setMemberFailed, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .internal:

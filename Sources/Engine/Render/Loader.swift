@@ -9,11 +9,14 @@ enum Loader {
         let image = picture.image
         let pages = max(1, image.pages)
         let isStacked = pages > 1 && image.pageHeight < image.height
-        return SourceFacts(
+        var facts = SourceFacts(
             format: format, size: PixelSize(image.width, isStacked ? image.pageHeight : image.height),
             orientation: image.int("orientation") ?? 1, frames: pages, hasAlpha: picture.hasAlpha, colour: picture.pixels.colour,
             depth: picture.pixels.depth, hasProfile: picture.profile != nil,
             isInterlaced: (image.int("interlaced") ?? image.int("jpeg-multiscan") ?? 0) != 0, captureDate: captureDate(of: image))
+        facts.metadataBytes = SourceMetadata.bytes(of: image)
+        facts.profileBytes = image.byteCount(of: "icc-profile-data")
+        return facts
     }
 
     /// Opens a picture for decoding. Rows come once, from top to bottom.

@@ -51,11 +51,15 @@ struct SourceMetadata {
         }
     }
 
+    /// How many bytes of metadata a picture has.
+    static func bytes(of image: Image) -> Int {
+        image.fields.reduce(0) { $0 + (isText($1) || blocks.keys.contains($1) ? image.byteCount(of: $1) : 0) }
+    }
+
+    private static func isText(_ field: String) -> Bool { field.hasPrefix("png-comment") || field == "image-description" }
+
     private func stripped(_ image: Image) throws(VipsError) -> Image {
-        let doomed = image.fields.filter {
-            $0.hasPrefix("exif-") || $0.hasPrefix("png-comment") || $0 == "image-description" || Self.blocks.keys.contains($0)
-        }
-        return try image.removingMetadata(doomed)
+        try image.removingMetadata(image.fields.filter { $0.hasPrefix("exif-") || Self.isText($0) || Self.blocks.keys.contains($0) })
     }
 
     /// In XMP, which every format but GIF can hold, and in EXIF for programs that read nothing else.

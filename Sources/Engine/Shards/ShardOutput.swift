@@ -98,6 +98,16 @@ package struct ShardOutput: Sendable {
     /// Whether a shard is done.
     package func isDone(_ shard: Int) throws(SystemError) -> Bool { try results.status(file(shard)) != nil }
 
+    /// The same, asked of the file server: a client of NFS may believe for half a minute that there is no such file, until it changes something in
+    /// the folder itself.
+    func isDoneByNow(_ shard: Int) throws(SystemError) -> Bool {
+        _ = try? results.making(Self.look)
+        try? results.remove(Self.look)
+        return try isDone(shard)
+    }
+
+    private static let look = BytePath(".imagemill-look")
+
     /// The result of a shard; nil if it is not done, or is not this plan's.
     /// - Parameter damaged: called if there is something that is no result of this shard.
     func result(_ shard: Int, _ entry: ShardEntry, damaged: () -> Void = {}) throws(SystemError) -> ShardResult? {

@@ -55,20 +55,19 @@ package struct ShardPlan: Codable, Equatable, Sendable {
     package struct Options: Codable, Equatable, Sendable {
         package let keepTree: Bool
         package let perShard: Int
-        package let maxPixels: Int
-        package let maxFrames: Int
-        package let maxScans: Int
-        package let maxSourceBytes: Int
-        package let maxOutputBytes: Int
+        /// By name.
+        package let limits: [String: Int]
 
         private enum CodingKeys: String, CodingKey {
             case keepTree = "keep-tree"
             case perShard = "per-shard"
-            case maxPixels = "max-pixels"
-            case maxFrames = "max-frames"
-            case maxScans = "max-scans"
-            case maxSourceBytes = "max-source-bytes"
-            case maxOutputBytes = "max-output-bytes"
+            case limits
+        }
+
+        init(keepTree: Bool, perShard: Int, _ limits: Limits) {
+            self.keepTree = keepTree
+            self.perShard = perShard
+            self.limits = Dictionary(uniqueKeysWithValues: LimitSetting.all.map { ($0.name, limits[keyPath: $0.value]) })
         }
     }
 
@@ -122,11 +121,9 @@ package struct ShardPlan: Codable, Equatable, Sendable {
     /// - Parameter memory: bytes for all workers together, which is a matter of the machine.
     package func limits(memory: Int) -> Limits {
         var limits = Limits()
-        limits.maximumPixels = options.maxPixels
-        limits.maximumFrames = options.maxFrames
-        limits.maximumScans = options.maxScans
-        limits.maximumSourceBytes = options.maxSourceBytes
-        limits.maximumOutputBytes = options.maxOutputBytes
+        for setting in LimitSetting.all {
+            if let value = options.limits[setting.name] { limits[keyPath: setting.value] = value }
+        }
         limits.maximumMemory = memory
         return limits
     }

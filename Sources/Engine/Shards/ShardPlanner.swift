@@ -103,10 +103,7 @@ package final class ShardPlanner {
                 engine: engineName,
                 pipeline: ShardPlan.Pipeline(
                     path: request.pipeline.absolutePath.text, sha256: Digest.of(request.pipeline.file.text), assets: request.pipeline.assetDigests),
-                options: ShardPlan.Options(
-                    keepTree: request.keepsTree, perShard: request.perShard, maxPixels: request.limits.maximumPixels,
-                    maxFrames: request.limits.maximumFrames, maxScans: request.limits.maximumScans, maxSourceBytes: request.limits.maximumSourceBytes,
-                    maxOutputBytes: request.limits.maximumOutputBytes),
+                options: ShardPlan.Options(keepTree: request.keepsTree, perShard: request.perShard, request.limits),
                 layout: layout, roots: roots, sources: sources, bytes: bytes, shards: writer.shards, tasks: tasks, index: index)
         }
     }

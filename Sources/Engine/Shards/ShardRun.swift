@@ -50,10 +50,10 @@ package struct ShardRunner: Sendable {
             defer { output.remove(staging) }
             let outcome = try await run(shard, entry, sources, staging)
             // Whoever did it has taken this attempt's files away.
-            if case .trouble = outcome, try output.isDone(shard) { return .doneElsewhere }
+            if case .trouble = outcome, try output.isDoneByNow(shard) { return .doneElsewhere }
             return outcome
         } catch let error as SystemError {
-            return (try? output.isDone(shard)) == true ? .doneElsewhere : .trouble(error.description)
+            return (try? output.isDoneByNow(shard)) == true ? .doneElsewhere : .trouble(error.description)
         }
     }
 

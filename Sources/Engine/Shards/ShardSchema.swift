@@ -22,9 +22,8 @@ package enum ShardSchema {
                     "path": text, "sha256": digest, "assets": ["type": "object", "additionalProperties": digest],
                 ]),
                 "options": ReportSchema.object([
-                    "keep-tree": ["type": "boolean"], "per-shard": positive, "max-pixels": positive, "max-frames": positive,
-                    "max-scans": positive,
-                    "max-source-bytes": positive, "max-output-bytes": positive,
+                    "keep-tree": ["type": "boolean"], "per-shard": positive,
+                    "limits": ReportSchema.object(Dictionary(uniqueKeysWithValues: LimitSetting.all.map { ($0.name, positive) })),
                 ]),
                 "layout": ["enum": .array(ShardLayout.allCases.map { .string($0.rawValue) })],
                 "roots": ["type": "array", "items": text], "sources": count, "bytes": count, "shards": count, "tasks": positive, "index": digest,

@@ -10,9 +10,11 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     case truncated
     case corrupt
     case tooManyPixels = "too-many-pixels"
+    case tooLongSide = "too-long-side"
     case tooManyFrames = "too-many-frames"
     case tooManyScans = "too-many-scans"
     case tooManyBytes = "too-many-bytes"
+    case tooMuchMetadata = "too-much-metadata"
     case tooMuchMemory = "too-much-memory"
     // How it stands in the file system.
     case notFound = "not-found"
@@ -46,9 +48,9 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     /// Whether the same source may succeed later, without a change to it or to the pipeline.
     package var isRetryable: Bool {
         switch self {
-        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooManyFrames, .tooManyScans,
-            .tooManyBytes,
-            .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .emptyResult, .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
+        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooLongSide, .tooManyFrames,
+            .tooManyScans, .tooManyBytes, .tooMuchMetadata, .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .emptyResult,
+            .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
             .setMemberFailed, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .internal:
             false
         case .notFound, .permissionDenied, .changedWhileRead, .timedOut, .workerCrashed, .outOfMemory, .diskFull, .outputNotWritable, .ioError:
@@ -60,7 +62,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     /// worker that reports it has been taken over by a picture.
     package var mayComeFromWorker: Bool {
         switch self {
-        case .empty, .unsupportedColour, .corrupt, .tooManyPixels, .tooManyFrames, .changedWhileRead, .emptyResult, .overlayDoesNotFit,
+        case .empty, .unsupportedColour, .corrupt, .tooManyPixels, .tooLongSide, .tooManyFrames, .tooMuchMetadata, .changedWhileRead, .emptyResult,
+            .overlayDoesNotFit,
             .tooLargeForFormat, .unequalSizes, .setMemberFailed, .encodingFailed, .internal:
             true
         case .notAnImage, .unsupportedFormat, .truncated, .tooManyScans, .tooManyBytes, .tooMuchMemory, .notFound, .isADirectory, .notARegularFile,
@@ -81,11 +84,15 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .truncated: "The file ends before the picture does. Copy it again, or allow it with `tolerate: truncated`."
         case .corrupt: "The decoder found the file damaged. Export it again."
         case .tooManyPixels: "The picture, or a result, has more pixels than the limit. Raise it with `--max-pixels`, or `max-pixels` in a mill file."
+        case .tooLongSide: "The picture, or a result, is wider or higher than the limit. Raise it with `--max-side`, or `max-side` in a mill file."
         case .tooManyFrames: "The animation has more frames than the limit. Raise it with `--max-frames`, or `max-frames` in a mill file."
         case .tooManyScans:
             "The JPEG is drawn in more passes than the limit, which no camera or program does. Raise it with `--max-scans`, or `max-scans` in a mill "
                 + "file."
         case .tooManyBytes: "The file is larger than the limit. Raise it with `--max-source-bytes`, or `max-source-bytes` in a mill file."
+        case .tooMuchMetadata:
+            "The picture's metadata or color profile is larger than the limit, which no camera or program makes. Raise it with "
+                + "`--max-metadata-bytes` or `--max-profile-bytes`, which a mill file has too."
         case .tooMuchMemory:
             "Rendering would need more memory than the budget, or decoding took far more than the header led to expect. Raise the budget with "
                 + "`--max-memory`, or `max-memory` in a mill file."

@@ -104,26 +104,17 @@ struct MillGroup: ParameterGroup {
 
 /// The limits, as `imagemill run` has them.
 struct MillLimits: ParameterGroup {
-    let pixels, frames, scans: Count?
-    let sourceBytes, memory, outputBytes: ByteCount?
+    private let source: LimitOverrides
+    private let memory: ByteCount?
 
     init(_ p: inout Parameters) {
-        pixels = p.optional("max-pixels", "Most pixels of a source or a result, all frames together; default 100M.")
-        frames = p.optional("max-frames", "Most frames of an animation; default 500.")
-        scans = p.optional("max-scans", "Most passes of a progressive JPEG; default 500.")
-        sourceBytes = p.optional("max-source-bytes", "Most bytes of a source; default 512M.")
+        source = LimitOverrides(&p)
         memory = p.optional("max-memory", "Memory for all workers together; default half of the machine's.")
-        outputBytes = p.optional("max-output-bytes", "Most bytes of one rendition; default 2G.")
     }
 
     func limits(memory usual: Int) -> Limits {
         var limits = Limits()
-        limits.maximumPixels = pixels?.value ?? limits.maximumPixels
-        limits.maximumFrames = frames?.value ?? limits.maximumFrames
-        limits.maximumScans = scans?.value ?? limits.maximumScans
-        limits.maximumSourceBytes = sourceBytes?.value ?? limits.maximumSourceBytes
         limits.maximumMemory = memory?.value ?? usual
-        limits.maximumOutputBytes = outputBytes?.value ?? limits.maximumOutputBytes
-        return limits
+        return source.applied(to: limits)
     }
 }

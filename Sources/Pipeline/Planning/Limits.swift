@@ -1,15 +1,90 @@
-/// How much one source may cost. Checked from the header, before any pixel exists.
+// How much one source may cost, and the one list of the limits that users set.
+
+/// Checked from the header, before any pixel exists, and again while the work goes on.
 package struct Limits: Hashable, Sendable, Codable {
     /// Pixels of a source, all frames that are loaded together, and of every picture made of it.
     package var maximumPixels = 100_000_000
+    /// Pixels of a side of a source, and of every picture made of it.
+    package var maximumSide = 65_535
     package var maximumFrames = 500
     /// Passes of a progressive JPEG, each of which is decoded over all pixels. Programs make some ten.
     package var maximumScans = 500
     package var maximumSourceBytes = 512 << 20
-    /// Bytes of memory for all workers together.
-    package var maximumMemory = 2 << 30
+    /// Bytes of a source's EXIF, XMP, IPTC and texts.
+    package var maximumMetadataBytes = 32 << 20
+    /// Bytes of a source's colour profile. Those of presses have up to 3 MB.
+    package var maximumProfileBytes = 16 << 20
     /// Bytes of one rendition's file.
     package var maximumOutputBytes = 2 << 30
+    /// Bytes of memory for all workers together.
+    package var maximumMemory = 2 << 30
 
     package init() {}
+}
+
+/// A limit of one source, as users name it. Mill files, inboxes, options, plans of shards and `imagemill doctor` take theirs from this list.
+package struct LimitSetting: Sendable {
+    package enum Unit: Sendable { case count, bytes }
+
+    package let name: String
+    package let unit: Unit
+    package let value: WritableKeyPath<Limits, Int> & Sendable
+    /// One sentence that ends with the default.
+    package let help: String
+
+    package static let all = [
+        LimitSetting("max-pixels", .count, \.maximumPixels, "Most pixels of a source or a result, all frames together; default 100M."),
+        LimitSetting("max-side", .count, \.maximumSide, "Most pixels of a side of a source or a result; default 65535."),
+        LimitSetting("max-frames", .count, \.maximumFrames, "Most frames of an animation; default 500."),
+        LimitSetting("max-scans", .count, \.maximumScans, "Most passes of a progressive JPEG; default 500."),
+        LimitSetting("max-source-bytes", .bytes, \.maximumSourceBytes, "Most bytes of a source; default 512M."),
+        LimitSetting("max-metadata-bytes", .bytes, \.maximumMetadataBytes, "Most bytes of a source's EXIF, XMP, IPTC and texts; default 32M."),
+        LimitSetting("max-profile-bytes", .bytes, \.maximumProfileBytes, "Most bytes of a source's color profile; default 16M."),
+        LimitSetting("max-output-bytes", .bytes, \.maximumOutputBytes, "Most bytes of one rendition; default 2G."),
+    ]
+
+    private init(_ name: String, _ unit: Unit, _ value: WritableKeyPath<Limits, Int> & Sendable, _ help: String) {
+        self.name = name
+        self.unit = unit
+        self.value = value
+        self.help = help
+    }
+}
+
+/// Limits that somebody has set, by name; all others stay as they are.
+package struct LimitOverrides: Hashable, Sendable {
+    private var values: [String: Int] = [:]
+
+    package init() {}
+
+    /// Reads the keys of all limits.
+    package init(_ p: inout Parameters) {
+        for setting in LimitSetting.all {
+            switch setting.unit {
+            case .count:
+                let count: Count? = p.optional(setting.name, setting.help)
+                values[setting.name] = count?.value
+            case .bytes:
+                let bytes: ByteCount? = p.optional(setting.name, setting.help)
+                values[setting.name] = bytes?.value
+            }
+        }
+    }
+
+    package var isEmpty: Bool { values.isEmpty }
+
+    package func applied(to limits: Limits) -> Limits {
+        var limits = limits
+        for setting in LimitSetting.all {
+            if let value = values[setting.name] { limits[keyPath: setting.value] = value }
+        }
+        return limits
+    }
+}
+
+extension LimitOverrides: ParameterMapping {
+    package static var expectation: String { "limits such as { max-pixels: 300M }" }
+    package static var owner: String { "'limits'" }
+    package static var placeholder: LimitOverrides { LimitOverrides() }
+    package var written: String { "{ " + values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + " }" }
 }

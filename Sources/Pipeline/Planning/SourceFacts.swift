@@ -17,6 +17,10 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var isInterlaced: Bool
     /// Bytes of the file; 0 where that is not known.
     package var bytes = 0
+    /// Bytes of EXIF, XMP, IPTC and texts.
+    package var metadataBytes = 0
+    /// Bytes of the colour profile.
+    package var profileBytes = 0
     /// When the picture was taken, by its EXIF; `YYYY:MM:DD HH:MM:SS` without a time zone.
     package var captureDate: String?
 
@@ -43,7 +47,7 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var isPlausible: Bool {
         let sides = 1...maximumCoordinate
         return sides.contains(size.width) && sides.contains(size.height) && (1...8).contains(orientation) && (1...1_000_000).contains(frames)
-            && captureDate.map(isDate) ?? true
+            && metadataBytes >= 0 && profileBytes >= 0 && captureDate.map(isDate) ?? true
     }
 
     /// Several frames that follow each other in time, not pages.

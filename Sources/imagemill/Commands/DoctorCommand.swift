@@ -49,19 +49,14 @@ struct DoctorCommand: RenderingCommand {
     }
 
     private func row(_ name: String, _ value: String) -> String {
-        name + String(repeating: " ", count: max(1, 18 - name.count)) + value + "\n"
+        name + String(repeating: " ", count: max(1, 20 - name.count)) + value + "\n"
     }
 
     /// Each limit by its name in a mill file, with its value and its default.
     private static func described(_ limits: Limits, _ usual: Limits) -> [(String, String, String)] {
-        let amounts: [(String, KeyPath<Limits, Int>)] = [
-            ("max-pixels", \.maximumPixels), ("max-frames", \.maximumFrames), ("max-scans", \.maximumScans),
-        ]
-        let bytes: [(String, KeyPath<Limits, Int>)] = [
-            ("max-source-bytes", \.maximumSourceBytes), ("max-output-bytes", \.maximumOutputBytes), ("max-memory", \.maximumMemory),
-        ]
-        return amounts.map { ($0.0, "\(limits[keyPath: $0.1])", "\(usual[keyPath: $0.1])") }
-            + bytes.map { ($0.0, "\(limits[keyPath: $0.1] >> 20) MiB", "\(usual[keyPath: $0.1] >> 20) MiB") }
+        func text(_ value: Int, _ unit: LimitSetting.Unit) -> String { unit == .count ? "\(value)" : "\(value >> 20) MiB" }
+        return LimitSetting.all.map { ($0.name, text(limits[keyPath: $0.value], $0.unit), text(usual[keyPath: $0.value], $0.unit)) }
+            + [("max-memory", text(limits.maximumMemory, .bytes), text(usual.maximumMemory, .bytes))]
     }
 
     /// What a worker can read and write, by trying it with tiny pictures.

@@ -4,31 +4,45 @@ import Pipeline
 
 /// How much one source may cost: what is the same on every machine.
 struct SourceLimitOptions: ParsableArguments {
-    @Option(help: "Most pixels of a source or a result, all frames together, such as 300M.")
+    @Option(help: help("max-pixels"))
     var maxPixels: Count?
 
-    @Option(help: "Most frames of an animation.")
+    @Option(help: help("max-side"))
+    var maxSide: Count?
+
+    @Option(help: help("max-frames"))
     var maxFrames: Count?
 
-    @Option(help: "Most passes of a progressive JPEG.")
+    @Option(help: help("max-scans"))
     var maxScans: Count?
 
-    @Option(help: "Most bytes of a source, such as 1G.")
+    @Option(help: help("max-source-bytes"))
     var maxSourceBytes: ByteCount?
 
-    @Option(help: "Most bytes of one rendition.")
+    @Option(help: help("max-metadata-bytes"))
+    var maxMetadataBytes: ByteCount?
+
+    @Option(help: help("max-profile-bytes"))
+    var maxProfileBytes: ByteCount?
+
+    @Option(help: help("max-output-bytes"))
     var maxOutputBytes: ByteCount?
 
     var limits: Limits {
+        let given = [
+            "max-pixels": maxPixels?.value, "max-side": maxSide?.value, "max-frames": maxFrames?.value, "max-scans": maxScans?.value,
+            "max-source-bytes": maxSourceBytes?.value, "max-metadata-bytes": maxMetadataBytes?.value, "max-profile-bytes": maxProfileBytes?.value,
+            "max-output-bytes": maxOutputBytes?.value,
+        ]
         var limits = Limits()
-        limits.maximumPixels = maxPixels?.value ?? limits.maximumPixels
-        limits.maximumFrames = maxFrames?.value ?? limits.maximumFrames
-        limits.maximumScans = maxScans?.value ?? limits.maximumScans
-        limits.maximumSourceBytes = maxSourceBytes?.value ?? limits.maximumSourceBytes
-        limits.maximumOutputBytes = maxOutputBytes?.value ?? limits.maximumOutputBytes
+        for setting in LimitSetting.all {
+            if let value = given[setting.name] ?? nil { limits[keyPath: setting.value] = value }
+        }
         return limits
     }
 }
+
+private func help(_ name: String) -> ArgumentHelp { ArgumentHelp(LimitSetting.all.first { $0.name == name }?.help ?? "") }
 
 /// How much one source, and all that are under way, may cost.
 struct LimitOptions: ParsableArguments {

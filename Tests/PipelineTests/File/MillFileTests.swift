@@ -51,6 +51,18 @@ struct MillFileTests {
         #expect([limits.maximumMemory, limits.maximumOutputBytes] == [4 << 30, 2 << 20])
     }
 
+    @Test
+    func `an inbox may have limits of its own, and takes the others from the mill`() throws {
+        let file = try mill(
+            "max-pixels: 5M\nmax-side: 900\ninboxes:\n"
+                + "  - { path: in, outbox: out, pipeline: p.yaml, limits: { max-pixels: 300M, max-profile-bytes: 1K } }\n"
+                + "  - { path: in2, outbox: out2, pipeline: p.yaml }\n")
+        let all = file.limits(memory: 1)
+        let own = file.inboxes.map { $0.limits.applied(to: all) }
+        #expect(own.map(\.maximumPixels) == [300_000_000, 5_000_000] && own.map(\.maximumSide) == [900, 900])
+        #expect(own.map(\.maximumProfileBytes) == [1024, 16 << 20] && own.map(\.maximumMemory) == [1, 1])
+    }
+
     @Test(arguments: Fixture.mills)
     func `each fixture brings exactly the messages that stand below it`(fixture: Fixture) {
         let error = #expect(throws: Diagnostics.self) { try MillFile(text: fixture.input, file: fixture.name + ".yaml") }

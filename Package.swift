@@ -43,6 +43,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
+            // A part of the program itself: it needs no file when it runs.
+            resources: [.embedInCode("Daemon/Dashboard/dashboard.html")],
             swiftSettings: settings
         ),
         .target(name: "TestSupport", dependencies: ["Vips"], path: "Tests/TestSupport", swiftSettings: settings),

@@ -10,6 +10,8 @@ package struct MillProblems: Error, Sendable, CustomStringConvertible {
     /// What is right as written and cannot work, a sentence each.
     package let refusals: [String]
 
+    package init(mistakes: [Diagnostics], refusals: [String]) { (self.mistakes, self.refusals) = (mistakes, refusals) }
+
     package var description: String {
         (mistakes.map(\.description) + refusals.map { "imagemill: \($0)" }).joined(separator: "\n")
     }

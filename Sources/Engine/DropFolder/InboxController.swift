@@ -216,7 +216,7 @@ final class InboxController: Sendable {
             let oldest = [state.open.values.map(\.offered).min(), state.offered.values.min()].compactMap { $0 }.min()
             return DropFolderStatus.Inbox(
                 name: name, path: state.inbox.path, outbox: state.inbox.outbox, pipeline: state.inbox.pipeline.file.name, watching: watching,
-                folders: state.spool.map { ($0.path(.done), $0.path(.failed)) },
+                folders: state.spool.map { ($0.path(.work), $0.path(.done), $0.path(.failed)) },
                 pause: watching.pause ?? state.pause.pause, pausedSince: watching.pause == nil ? state.pause.since : watching.pausedSince,
                 isLeaving: state.isLeaving, open: state.open.count, waiting: state.waiting.count, done: state.totals.done,
                 failed: state.totals.failed, age: oldest.map { wallClock() - $0 })

@@ -1,0 +1,27 @@
+// Who hears what happens in the drop folder: the log, the counts, and whoever looks into the spool.
+import Engine
+
+/// The observers of one drop folder.
+struct DaemonNews: Sendable {
+    let log: DaemonLog
+    let activity: Activity
+    let spools: StandingWatch
+
+    init(_ log: DaemonLog) {
+        let spools = StandingWatch()
+        self.log = log
+        self.spools = spools
+        activity = Activity(failed: { spools.changed($0) })
+    }
+
+    /// All of them.
+    var observer: any DropFolderObserver { Observers(all: [log, activity]) }
+}
+
+/// Sends what happens to several observers.
+private struct Observers: DropFolderObserver {
+    let all: [any DropFolderObserver]
+
+    func happened(_ event: DropFolderEvent, inbox: String) { for observer in all { observer.happened(event, inbox: inbox) } }
+    func noted(_ sentence: String) { for observer in all { observer.noted(sentence) } }
+}

@@ -21,6 +21,8 @@ package struct MillInbox: Sendable {
     package let priority: Int
     package let ignore: [NamePattern]
     package let reports: ReportPlace
+    /// Nil if everything is kept.
+    package let keepDone, keepFailed: Retention?
     package let position: Position
 }
 
@@ -36,6 +38,7 @@ struct InboxGroup: ParameterGroup {
     let keepsTree: Bool
     let ignore: NamePatternList
     let reports: ReportPlace
+    let keepDone, keepFailed: Retention?
 
     init(_ p: inout Parameters) {
         path = p.required("path", "The folder to watch, with its sub-folders.")
@@ -60,6 +63,10 @@ struct InboxGroup: ParameterGroup {
         reports = p.optional(
             "reports", .beside,
             "Where reports go: beside the renditions, or to the folder reports/ in the outbox; always under the source's sub-folders.")
+        keepDone = p.optional(
+            "keep-done",
+            "How long originals stay in done/, and how much of them: 30d, 10G, or { age: 30d, size: 10G }. Default: all of them, for good.")
+        keepFailed = p.optional("keep-failed", "The same for failed/. What is removed there is lost.")
         if let name, !Self.canName(name) { p.problem(at: "name", "the name '\(name)' cannot be the name of a folder") }
         if incompleteAfter < settle { p.problem(at: "incomplete-after", "'incomplete-after' is shorter than 'settle'; it must be longer") }
     }
@@ -79,7 +86,8 @@ struct InboxGroup: ParameterGroup {
         MillInbox(
             name: name ?? defaultName, path: path, outbox: outbox, pipeline: pipeline, settle: settle, originals: originals, watch: watch,
             attempts: attempts, collision: collision, keepsTree: keepsTree, incompleteAfter: incompleteAfter, zeroByteAfter: zeroByteAfter,
-            setQuiet: setQuiet, priority: priority, ignore: ignore.patterns, reports: reports, position: position)
+            setQuiet: setQuiet, priority: priority, ignore: ignore.patterns, reports: reports, keepDone: keepDone, keepFailed: keepFailed,
+            position: position)
     }
 }
 

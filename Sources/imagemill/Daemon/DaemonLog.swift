@@ -35,6 +35,9 @@ struct DaemonLog: DropFolderObserver {
         case .spool(let done, let failed):
             logger.notice(
                 "originals go to '\(done.printable)', failed ones to '\(failed.printable)'", metadata: [LogField.inbox.rawValue: .string(inbox)])
+        case .pruned(let count, let folder):
+            logger.notice(
+                "removed \(counted(count, "source")) from '\(folder.printable)'", metadata: [LogField.inbox.rawValue: .string(inbox)])
         case .trouble(let sentence): logger.warning("\(sentence)", metadata: [LogField.inbox.rawValue: .string(inbox)])
         }
     }

@@ -1,4 +1,4 @@
-// Where the daemon serves, as the mill file says it.
+// Where the daemon serves, and how long originals are kept, as the mill file says it.
 import Testing
 
 @testable import Pipeline
@@ -31,5 +31,17 @@ struct HTTPSettingsTests {
     func `what is open to other hosts needs a token`(text: String) throws {
         let error = #expect(throws: Diagnostics.self) { try mill("http: \"\(text)\"") }
         #expect(error?.items.first?.message.hasPrefix("'\(text)' is open to other hosts; use 127.0.0.1, or name a file with a secret: ") == true)
+    }
+
+    @Test
+    func `a retention is an age, a size, or both`() throws {
+        func retention(_ text: String) throws(Diagnostics) -> Retention? {
+            try MillFile(text: "inboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, keep-done: \(text) }\n", file: "m").inboxes[0].keepDone
+        }
+        #expect(try retention("30d") == Retention(age: .seconds(30 * 86_400), size: nil))
+        #expect(try retention("10G") == Retention(age: nil, size: ByteCount("10G")))
+        #expect(try retention("{ age: 1h, size: 5M }") == Retention(age: .seconds(3600), size: ByteCount("5M")))
+        #expect(throws: Diagnostics.self) { try retention("30") }
+        #expect(throws: Diagnostics.self) { try retention("{ days: 30 }") }
     }
 }

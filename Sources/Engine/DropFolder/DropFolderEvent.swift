@@ -20,6 +20,7 @@ package enum DropFolderEvent: Sendable {
     case spool(done: BytePath, failed: BytePath)
     /// So many sources were removed from `done/` or `failed/`, since the mill file says so.
     case pruned(Int, from: BytePath)
+    case hook(HookNews)
     /// A sentence about something that has no better name.
     case trouble(String)
 }

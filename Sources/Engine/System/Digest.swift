@@ -26,8 +26,12 @@ package final class Digest {
 
     /// The digest in hexadecimal. Nothing can be added afterwards.
     func finish() -> String {
+        Self.hexadecimal(bytes())
+    }
+
+    private static func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
     private func bytes() -> ArraySlice<UInt8> {
@@ -51,6 +55,14 @@ package final class Digest {
     }
 
     static func of(_ text: String, _ algorithm: Algorithm = .sha256) -> String { of(text.utf8, algorithm) }
+
+    /// HMAC-SHA256, in hexadecimal.
+    static func hmac(of bytes: [UInt8], key: [UInt8]) -> String {
+        var code = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var count: CUnsignedInt = 0
+        HMAC(EVP_sha256(), key, CInt(key.count), bytes, bytes.count, &code, &count)
+        return hexadecimal(code[..<Int(count)])
+    }
 
     /// SHA-256 of a file's content, in hexadecimal.
     static func of(_ file: OpenFile) -> String {

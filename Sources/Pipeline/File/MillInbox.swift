@@ -23,6 +23,7 @@ package struct MillInbox: Sendable {
     package let reports: ReportPlace
     /// Nil if everything is kept.
     package let keepDone, keepFailed: Retention?
+    package let onSuccess, onFailure, onPause: HookSettings?
     package let position: Position
 }
 
@@ -39,6 +40,7 @@ struct InboxGroup: ParameterGroup {
     let ignore: NamePatternList
     let reports: ReportPlace
     let keepDone, keepFailed: Retention?
+    let onSuccess, onFailure, onPause: HookSettings?
 
     init(_ p: inout Parameters) {
         path = p.required("path", "The folder to watch, with its sub-folders.")
@@ -67,6 +69,12 @@ struct InboxGroup: ParameterGroup {
             "keep-done",
             "How long originals stay in done/, and how much of them: 30d, 10G, or { age: 30d, size: 10G }. Default: all of them, for good.")
         keepFailed = p.optional("keep-failed", "The same for failed/. What is removed there is lost.")
+        onSuccess = p.optional(
+            "on-success",
+            "What gets the report of a source that is done: a command such as [/usr/local/bin/notify, done], { command: [...], timeout: 1m }, or { webhook: https://example.org/hook, secret: FILE }."
+        )
+        onFailure = p.optional("on-failure", "The same for a source that has failed for good.")
+        onPause = p.optional("on-pause", "The same when the inbox pauses.")
         if let name, !Self.canName(name) { p.problem(at: "name", "the name '\(name)' cannot be the name of a folder") }
         if incompleteAfter < settle { p.problem(at: "incomplete-after", "'incomplete-after' is shorter than 'settle'; it must be longer") }
     }
@@ -87,6 +95,7 @@ struct InboxGroup: ParameterGroup {
             name: name ?? defaultName, path: path, outbox: outbox, pipeline: pipeline, settle: settle, originals: originals, watch: watch,
             attempts: attempts, collision: collision, keepsTree: keepsTree, incompleteAfter: incompleteAfter, zeroByteAfter: zeroByteAfter,
             setQuiet: setQuiet, priority: priority, ignore: ignore.patterns, reports: reports, keepDone: keepDone, keepFailed: keepFailed,
+            onSuccess: onSuccess, onFailure: onFailure, onPause: onPause,
             position: position)
     }
 }

@@ -79,7 +79,7 @@ final class Activity: DropFolderObserver {
             }
             changed(inbox)
         case .postponed: state.withLock { $0.inboxes[inbox, default: Counts()].retried += 1 }
-        case .note, .putBack, .paused, .resumed, .recovered, .lost, .spool, .pruned, .trouble: break
+        case .note, .putBack, .paused, .resumed, .recovered, .lost, .spool, .pruned, .hook, .trouble: break
         }
     }
 

@@ -51,7 +51,7 @@ struct WatchCommand: RenderingCommand {
         let path = mill
         do {
             try await onNewThread {
-                let news = DaemonNews(DaemonLog(ServiceLog.logger(LogSink(variables))))
+                let news = DaemonNews(LogSink(variables))
                 // A large state folder, and much that an earlier run has begun, may take a while.
                 ServiceManager(variables)?.tell(.extendTimeout(600_000), .status("starting"))
                 let folder = try DropFolder(loaded, workers: workers, observer: news.observer)

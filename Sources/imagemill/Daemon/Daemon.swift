@@ -12,6 +12,7 @@ final class Daemon: DaemonControl {
     private let log: DaemonLog
     private let counts: Activity
     private let spools: StandingWatch
+    private let live: LiveLines?
     private let http: HTTPSettings?
     private let manager: ServiceManager?
     private let sockets: BytePath
@@ -34,7 +35,7 @@ final class Daemon: DaemonControl {
         self.folder = folder
         self.file = file
         self.http = http
-        (log, counts, spools) = (news.log, news.activity, news.spools)
+        (log, counts, spools, live) = (news.log, news.activity, news.spools, news.live)
         manager = ServiceManager(variables)
         sockets = StatePlaces(variables).socketFolder(state: folder.stateFolder)
         state = Mutex(State(drain: .seconds(30)))
@@ -70,13 +71,16 @@ final class Daemon: DaemonControl {
 
     /// Tells the service manager that the flow is alive, and how it goes, until it is time to stop.
     private func serve() {
-        let interval = min(manager?.watchdogInterval ?? Self.turn, Self.turn)
+        let turn: Duration = live == nil ? Self.turn : .milliseconds(250)
+        let interval = min(manager?.watchdogInterval ?? turn, turn)
         var told = ""
         while !stopping.isRaised {
             var waiting = [pollfd(fd: stopping.descriptor, events: Int16(POLLIN), revents: 0)]
             _ = poll(&waiting, 1, CInt(clamping: Int(interval / .milliseconds(1))))
             if folder.isAlive() { manager?.tell(.alive) }
-            spools.look(at: folder.status.inboxes)
+            let status = folder.status
+            spools.look(at: status.inboxes)
+            live?.show(status.lines)
             let now = sentence
             if now != told { manager?.tell(.status(now)) }
             told = now
@@ -86,6 +90,7 @@ final class Daemon: DaemonControl {
     private static let turn = Duration.seconds(2)
 
     private func stop() {
+        live?.end()
         let drain = state.withLock { $0.drain }
         let milliseconds = Int(drain / .milliseconds(1))
         manager?.tell(.stopping, .status("finishing running jobs"), .extendTimeout(milliseconds + 15_000))

@@ -4,12 +4,15 @@ import Engine
 /// The observers of one drop folder.
 struct DaemonNews: Sendable {
     let log: DaemonLog
+    /// Nil if nobody sits at a terminal.
+    let live: LiveLines?
     let activity: Activity
     let spools: StandingWatch
 
-    init(_ log: DaemonLog) {
+    init(_ sink: LogSink) {
         let spools = StandingWatch()
-        self.log = log
+        log = DaemonLog(ServiceLog.logger(sink))
+        live = sink.live
         self.spools = spools
         activity = Activity(failed: { spools.changed($0) })
     }

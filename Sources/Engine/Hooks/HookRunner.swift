@@ -107,7 +107,7 @@ package final class HookRunner: Sendable {
 
     private func keepTelling() {
         while let running = waitForWork() {
-            guard let due = try? store.dueHooks(limit: 256) else { continue }
+            guard let due = try? store.dueHooks(ofEachInbox: 2 * Self.mostOfInbox) else { continue }
             var running = running
             for record in due where running.count < Self.mostAtOnce && running[record.number] == nil {
                 guard running.values.count(where: { $0 == record.inbox }) < Self.mostOfInbox else { continue }

@@ -32,7 +32,7 @@ enum LedgerSchema {
         CREATE TABLE hooks (
             number INTEGER PRIMARY KEY AUTOINCREMENT, inbox TEXT NOT NULL, event TEXT NOT NULL, key TEXT NOT NULL, body BLOB,
             attempts INTEGER NOT NULL, not_before INTEGER NOT NULL, created INTEGER NOT NULL, UNIQUE (inbox, key));
-        CREATE INDEX due_hooks ON hooks (not_before, number) WHERE body IS NOT NULL;
+        CREATE INDEX due_hooks ON hooks (not_before, inbox) WHERE body IS NOT NULL;
         """
 
     private static let tables = """

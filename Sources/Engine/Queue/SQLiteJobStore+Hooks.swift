@@ -44,17 +44,28 @@ extension SQLiteJobStore {
                     INSERT INTO hooks (inbox, event, key, body, attempts, not_before, created) VALUES (?, ?, ?, ?, 0, 0, ?)
                     ON CONFLICT (inbox, key) DO UPDATE SET event = excluded.event, body = excluded.body
                     """, arguments: [inbox, event, key, Data(body), clock()])
+            let surplus = try (Int.fetchOne(database, sql: "SELECT count(*) FROM hooks") ?? 0) - limit
+            guard surplus > 0 else { return 0 }
             try database.execute(
-                sql: "DELETE FROM hooks WHERE number IN (SELECT number FROM hooks ORDER BY number DESC LIMIT -1 OFFSET ?)", arguments: [limit])
-            return database.changesCount
+                sql: "DELETE FROM hooks WHERE number IN (SELECT number FROM hooks ORDER BY number LIMIT ?)", arguments: [surplus])
+            return surplus
         }
     }
 
-    /// What is to be told now, of each inbox the oldest first.
-    package func dueHooks(limit: Int) throws(StoreError) -> [HookRecord] {
+    /// What is to be told now, the oldest first. An inbox whose hook takes its time does not keep those of others waiting.
+    /// - Parameter count: so many of each inbox.
+    package func dueHooks(ofEachInbox count: Int) throws(StoreError) -> [HookRecord] {
         try look { database in
-            let sql = "SELECT * FROM hooks WHERE body IS NOT NULL AND not_before <= ? ORDER BY not_before, number LIMIT ?"
-            return try Row.fetchAll(database, sql: sql, arguments: [clock(), limit]).map(HookRecord.init)
+            // The inner part is answered by the index, without the documents.
+            let sql = """
+                SELECT * FROM hooks WHERE number IN (
+                    SELECT number FROM (
+                        SELECT number, row_number() OVER (PARTITION BY inbox ORDER BY not_before, number) AS place
+                        FROM hooks WHERE body IS NOT NULL AND not_before <= ?)
+                    WHERE place <= ?)
+                ORDER BY not_before, number
+                """
+            return try Row.fetchAll(database, sql: sql, arguments: [clock(), count]).map(HookRecord.init)
         }
     }
 

@@ -81,7 +81,7 @@ final class Daemon: DaemonControl {
             let status = folder.status
             spools.look(at: status.inboxes)
             live?.show(status.lines)
-            let now = sentence
+            let now = Self.sentence(status)
             if now != told { manager?.tell(.status(now)) }
             told = now
         }
@@ -99,8 +99,9 @@ final class Daemon: DaemonControl {
         log.logger.notice("stopped", metadata: .event(.stopped))
     }
 
-    private var sentence: String {
-        let status = folder.status
+    private var sentence: String { Self.sentence(folder.status) }
+
+    private static func sentence(_ status: DropFolderStatus) -> String {
         let ready = status.inboxes.reduce(0) { $0 + $1.watching.counts.ready }
         let waiting = status.inboxes.reduce(0) { $0 + $1.waiting }
         let paused = status.inboxes.count { $0.pause != nil }

@@ -7,7 +7,7 @@ import Testing
 @testable import imagemill
 
 @Suite struct ActivityTests {
-    private let job = JobID(Array("0123456789abcdef".utf8))!
+    private let job = JobID(milliseconds: 1, counter: 2, random: 3)
 
     private func report(_ name: String, _ renditions: [(String, OutputFormat, Int?)] = []) -> SourceReport {
         var report = SourceReport(status: .done, pipeline: "p", source: BytePath(name))

@@ -11,7 +11,7 @@ extension HTTPListener {
         let token = try settings.token.map { try Self.token(in: $0.resolved(beside: file)) }
         switch settings.address {
         case .tcp(let host, let port): self = try .tcp(host: host, port: port, token: token)
-        case .unix(let path): self = try .unix(path.resolved(beside: file), places: 48, token: token)
+        case .unix(let path): self = try .unix(path.resolved(beside: file), places: Self.webPlaces, token: token)
         }
     }
 

@@ -39,6 +39,9 @@ struct HTTPListener: Sendable {
         return HTTPListener(socket: socket, access: HTTPAccess(isUnixSocket: true, token: token), places: places, path: path)
     }
 
+    /// For browsers and programs that watch. Descriptors are for pictures first.
+    static var webPlaces: Int { max(4, min(48, Machine.descriptorLimit / 16)) }
+
     /// An address of IPv4 or IPv6.
     /// - Parameter token: what requests have to bring along; nil for the loopback address only.
     static func tcp(host: String, port: Int, token: String?) throws(SystemError) -> HTTPListener {
@@ -50,7 +53,7 @@ struct HTTPListener: Sendable {
         var yes: CInt = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<CInt>.size))
         guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, 64) == 0 else { throw SystemError(what) }
-        return HTTPListener(socket: socket, access: HTTPAccess(token: token), places: 48)
+        return HTTPListener(socket: socket, access: HTTPAccess(token: token), places: webPlaces)
     }
 
     /// The port that it listens on, for tests that let the system choose one.

@@ -136,7 +136,10 @@ final class HTTPServer: Sendable {
         guard var client = clients.all[number] else { return }
         if events != 0 {
             switch client.connection.phase {
-            case .reading: read(number, &client, clients)
+            case .reading:
+                read(number, &client, clients)
+                // The first event comes with the answer.
+                if client.connection.phase == .streaming && !clients.hasStreams { clients.nextEvent = .now + Self.betweenEvents }
             case .writing: client.connection.write()
             case .streaming:
                 client.connection.write()

@@ -159,7 +159,8 @@ import Testing
         let text = try await onNewThread {
             var text = ""
             var chunk = [UInt8](repeating: 0, count: 65_536)
-            while text.components(separatedBy: "\n\ndata: {").count < 3, case let got = recv(socket.descriptor, &chunk, chunk.count, 0), got > 0 {
+            while text.components(separatedBy: "data: {\"failed\"").count < 3, case let got = recv(socket.descriptor, &chunk, chunk.count, 0), got > 0
+            {
                 text += String(decoding: chunk[..<got], as: UTF8.self)
             }
             return text

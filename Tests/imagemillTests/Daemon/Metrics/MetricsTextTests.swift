@@ -12,9 +12,10 @@ import Testing
         let activity = Activity(clock: { 3_600_000 })
         var report = SourceReport(status: .done, pipeline: "p", source: BytePath("a.png"))
         (report.milliseconds.wait, report.milliseconds.render, report.milliseconds.publish) = (5, 700, 60)
-        activity.happened(.done(JobID(Array("0123456789abcdef".utf8))!, report), inbox: "share")
+        activity.happened(.done(JobID(milliseconds: 1, counter: 2, random: 3), report), inbox: "share")
         activity.happened(
-            .failed(JobID(Array("0123456789abcdef".utf8))!, BytePath("b"), Failure(.truncated, stage: "decode", "x"), attempts: 1), inbox: "share")
+            .failed(JobID(milliseconds: 1, counter: 2, random: 3), BytePath("b"), Failure(.truncated, stage: "decode", "x"), attempts: 1),
+            inbox: "share")
         var status = FakeDaemon.busy
         status.inboxes[0].name = "a \"quoted\\ name"
         return MetricsText(status: status, activity: activity.snapshot, standing: standing).text
@@ -50,7 +51,8 @@ import Testing
 
     @Test("Every metric that the alerts and the dashboard of Grafana ask for exists")
     func asked() throws {
-        let known = text(standing: ["share": Standing(failures: StandingFailures(BytePath("/")), bytes: ["done": 1])])
+        let folder = try TemporaryFolder()
+        let known = text(standing: ["share": Standing(failures: StandingFailures(BytePath(folder.path("."))), bytes: ["done": 1])])
         for file in ["deploy/prometheus/alerts.yaml", "deploy/grafana/imagemill.json"] {
             let names = Set(try Checkout.text(file).matches(of: /imagemill_[a-z_]+/).map { String($0.output) })
             #expect(names.count > 4)

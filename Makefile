@@ -1,10 +1,10 @@
 # Every task of this project. `make help` lists them.
 SHELL = bash
 SWIFT ?= swift
-DEBIAN_PACKAGES = libvips-dev libvips-tools libsqlite3-dev libseccomp-dev libssl-dev pkg-config python3-jsonschema python3-yaml
+DEBIAN_PACKAGES = curl libvips-dev libvips-tools libsqlite3-dev libseccomp-dev libssl-dev pkg-config python3-jsonschema python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build install uninstall demo test chaos hostile memory fuzz test-pages test-cluster sanitize bench refusals lint format docs guide-pictures \
+.PHONY: help deps build install uninstall demo test chaos hostile memory fuzz test-pages test-browser test-monitoring test-cluster sanitize bench refusals lint format docs guide-pictures \
 	deb test-deb test-container test-systems
 
 # Where `make install` puts things; DESTDIR goes before all of it, for packagers.
@@ -62,6 +62,7 @@ install: ## Installs program, units, pipelines, manual, completions and document
 	install -m 644 deploy/sysusers.d/imagemill.conf "$(DESTDIR)$(SYSTEMDDIR)/sysusers.d/imagemill.conf"
 	install -m 644 deploy/tmpfiles.d/imagemill.conf "$(DESTDIR)$(SYSTEMDDIR)/tmpfiles.d/imagemill.conf"
 	cp -R pipelines/. "$(DESTDIR)$(DATADIR)/pipelines/"
+	install -D -m 644 -t "$(DESTDIR)$(DATADIR)/monitoring" deploy/prometheus/alerts.yaml deploy/grafana/imagemill.json deploy/systemd/http.conf
 	chmod -R u=rwX,go=rX "$(DESTDIR)$(DATADIR)"
 	@# As they stand here, so that their links to each other hold.
 	install -d "$(DESTDIR)$(DOCDIR)/docs"
@@ -134,6 +135,19 @@ fuzz: deps ## Feeds the readers of files, pipelines and workers' answers with li
 	@# All in one module graph of its own: the fuzzer wants to see every branch.
 	IMAGEMILL_FUZZER=1 $(SWIFT) build --sanitize=fuzzer --scratch-path .build/fuzz --product Fuzz
 	Tests/Fuzz/run --program .build/fuzz/debug/Fuzz --seconds $(SECONDS)
+
+test-browser: deps ## Looks at the dashboard in a headless Chromium: live, by keyboard, light, dark and on a phone.
+	$(SWIFT) build --product imagemill
+	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="chromium fonts-dejavu-core python3-venv"
+	@test -d .build/browser || python3 -m venv .build/browser
+	@.build/browser/bin/pip install --quiet --disable-pip-version-check -r Tests/Browser/requirements.txt
+	@# A script that cannot do its work here ends with 77, after it has said that it was skipped.
+	.build/browser/bin/python Tests/Browser/dashboard --imagemill .build/debug/imagemill --screenshots .build/browser/screenshots || [ $$? = 77 ]
+
+test-monitoring: deps ## Has a real Prometheus scrape a drop folder: alerts come and go.
+	$(SWIFT) build --product imagemill
+	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="prometheus"
+	Tests/Monitoring/prometheus --imagemill .build/debug/imagemill || [ $$? = 77 ]
 
 test-cluster: ## Runs batches of ICONS on a real Slurm on this machine: a controller and four nodes. See docs/clusters.md
 	@test "$(BINARY)" != .build/release/imagemill || $(MAKE) --no-print-directory build

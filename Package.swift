@@ -43,7 +43,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            resources: ["html", "css", "js"].map { .embedInCode("Report/report.\($0)") },
+            // Parts of the program itself: it needs no file when it runs.
+            resources: ["Daemon/Dashboard/dashboard.html", "Report/report.html", "Report/report.css", "Report/report.js"].map { .embedInCode($0) },
             swiftSettings: settings
         ),
         .target(name: "TestSupport", dependencies: ["Vips"], path: "Tests/TestSupport", swiftSettings: settings),

@@ -120,6 +120,10 @@ pid_t clinux_fork_program(int socket, int errors, const char *executable, char *
 // copy ends when its socket is closed.
 pid_t clinux_fork_starter(int socket, const char *executable, char *const *arguments, char *const *environment);
 
+// Starts a program, found as a shell finds it, in `/` and in a process group of its own, with the default for every signal. It gets `input` as its standard
+// input, `output` as its output and error output, and `more` as descriptor 3 unless it is -1; all must be above 3. Returns 0 or an errno.
+int clinux_spawn(char *const *arguments, char *const *environment, int input, int more, int output, pid_t *process);
+
 // Threads of this process.
 int clinux_thread_count(void);
 

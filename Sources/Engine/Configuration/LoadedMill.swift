@@ -10,6 +10,8 @@ package struct MillProblems: Error, Sendable, CustomStringConvertible {
     /// What is right as written and cannot work, a sentence each.
     package let refusals: [String]
 
+    package init(mistakes: [Diagnostics], refusals: [String]) { (self.mistakes, self.refusals) = (mistakes, refusals) }
+
     package var description: String {
         (mistakes.map(\.description) + refusals.map { "imagemill: \($0)" }).joined(separator: "\n")
     }
@@ -27,6 +29,8 @@ package struct LoadedMill: Sendable {
         /// What the outbox is called in the record of names: its path from the mill file if it is below that, so that a project that is moved as a
         /// whole keeps its names; else the absolute path. Without links.
         package let outboxKey: BytePath
+        /// Who is told of what.
+        package let hooks: [HookEvent: Hook]
 
         /// The places of its reports in the outbox.
         package var reports: ReportFiles { ReportFiles(besideRenditions: settings.reports == .beside) }
@@ -79,7 +83,7 @@ package struct LoadedMill: Sendable {
             return pipeline.map {
                 Inbox(
                     settings: settings, path: inbox, outbox: outbox, pipeline: $0.loaded, spool: SpoolLocation(inbox: inbox, state: state),
-                    outboxKey: Self.key(of: outbox, millFile: path))
+                    outboxKey: Self.key(of: outbox, millFile: path), hooks: Self.hooks(settings, path))
             }
         }
     }
@@ -118,6 +122,12 @@ package struct LoadedMill: Sendable {
         // systemd separates several folders by colons.
         guard let value = environment(variable)?.split(separator: ":").first, value.first == "/" else { return nil }
         return BytePath(String(value)).appending(BytePath(rest))
+    }
+
+    private static func hooks(_ inbox: MillInbox, _ file: String) -> [HookEvent: Hook] {
+        let settings: [(HookEvent, HookSettings?)] = [(.success, inbox.onSuccess), (.failure, inbox.onFailure), (.pause, inbox.onPause)]
+        let given = settings.compactMap { event, hook in hook.map { (event, Hook($0) { absolute($0, file) }) } }
+        return Dictionary(uniqueKeysWithValues: given)
     }
 
     private static func absolute(_ path: WrittenPath, _ file: String) -> BytePath {

@@ -31,6 +31,7 @@ package final class DropFolder: Sendable {
         let dispatcher: Dispatcher
         let housekeeper: Housekeeper
         let shared: InboxController.SharedParts
+        let hooks: HookRunner
     }
 
     private struct State {
@@ -88,6 +89,7 @@ package final class DropFolder: Sendable {
         let failures = recentFailures(mill)
         state.withLock { $0.failures = failures }
         let running = try startLanes(routes.map(\.1))
+        try running.hooks.start()
         for (inbox, route) in routes { try add(inbox, route, running) }
         try reportForgottenInboxes(mill)
         running.housekeeper.start()
@@ -122,8 +124,14 @@ package final class DropFolder: Sendable {
             dispatcher.close()
             throw error
         }
+        let hooks = HookRunner(store) { [self] inbox, event in
+            loaded.withLock { $0.inboxes.first { $0.settings.name == inbox }?.hooks[event] }
+        } tell: { [observer] inbox, news in
+            observer.happened(.hook(news), inbox: inbox)
+        }
         let shared = InboxController.SharedParts(
-            store: store, dispatcher: dispatcher, owner: owner, ids: ids, journal: journal, prefix: prefix, newToken: { [self] in newToken() },
+            store: store, dispatcher: dispatcher, owner: owner, ids: ids, journal: journal, hooks: hooks, prefix: prefix,
+            newToken: { [self] in newToken() },
             isDraining: { [self] in state.withLock { $0.isDraining } }, tell: { [self] event, controller in tell(event, controller) },
             workerLost: { [self] in state.withLock { $0.lostWorkers += 1 } })
         let housekeeper = Housekeeper(store, dispatcher, lanes, state: stateFolder) { [self] in
@@ -131,7 +139,7 @@ package final class DropFolder: Sendable {
         } removeIfIdle: { [self] in
             removeIfIdle($0)
         }
-        let running = Running(dispatcher: dispatcher, housekeeper: housekeeper, shared: shared)
+        let running = Running(dispatcher: dispatcher, housekeeper: housekeeper, shared: shared, hooks: hooks)
         self.running.withLock { $0 = running }
         return running
     }
@@ -327,6 +335,13 @@ package final class DropFolder: Sendable {
                 inbox: controller.path, path: path, failure: failure, attempts: attempts, time: timestamp())
             state.withLock { $0.failures = Array(([entry] + $0.failures).prefix(Self.recentFailures)) }
         }
+        switch event {
+        case .paused(let pause), .note(.paused(let pause)):
+            let (hooks, name, id) = (controller.shared.hooks, controller.name, newToken())
+            // What has paused may be the file system of the ledger.
+            runOnNewThread { hooks.paused(pause, inbox: name, id: id) }
+        default: break
+        }
         observer.happened(event, inbox: controller.name)
     }
 
@@ -358,6 +373,7 @@ package final class DropFolder: Sendable {
             cancellation.raise()
         }
         running.dispatcher.waitUntilClosed(until: .now + time + .seconds(10))
+        running.hooks.stop()
         running.housekeeper.stop()
     }
 }

@@ -18,6 +18,9 @@ package enum DropFolderEvent: Sendable {
     case lost(JobID, BytePath)
     /// The folders that originals are moved to.
     case spool(done: BytePath, failed: BytePath)
+    /// So many sources were removed from `done/` or `failed/`, since the mill file says so.
+    case pruned(Int, from: BytePath)
+    case hook(HookNews)
     /// A sentence about something that has no better name.
     case trouble(String)
 }

@@ -8,8 +8,8 @@ package struct DropFolderStatus: Sendable {
         package let outbox: BytePath
         package let pipeline: String
         package let watching: InboxStatus
-        /// The folders for done and for failed originals; nil until they are made.
-        package let folders: (done: BytePath, failed: BytePath)?
+        /// The folders for claimed, for done and for failed originals; nil until they are made.
+        package let folders: (work: BytePath, done: BytePath, failed: BytePath)?
         package let pause: Pause?
         /// Milliseconds since 1970.
         package let pausedSince: Int

@@ -24,6 +24,7 @@ final class Housekeeper: Sendable {
     private static let turn = Duration.milliseconds(250)
     private static let rounds = Duration.seconds(2)
     private static let records = Duration.seconds(60)
+    private static let betweenPruning = Duration.seconds(300)
     /// Ended jobs that are kept.
     private static let keptJobs = 100_000
     /// Names and originals that are looked at in one round.
@@ -85,12 +86,19 @@ final class Housekeeper: Sendable {
     /// On a thread of its own, because it looks into outboxes.
     private func keepRecords() {
         var place: OwnedName?
+        var nextPruning = Moment.now
         while pauseBetweenTurns() {
             let end = Moment.now + Self.records
             // In small transactions: lanes wait for the store meanwhile.
             while let removed = try? store.prune(keeping: Self.keptJobs), removed > 0, .now < end {}
             place = releaseNames(after: place)
             for controller in controllers() { controller.forgetMissingOriginals(limit: Self.checkedAtOnce) }
+            if nextPruning <= .now {
+                let start = Moment.now
+                for controller in controllers() { controller.pruneShelves(now: wallClock() * 1_000_000) }
+                // A folder with very much in it is looked at less often.
+                nextPruning = .now + max(Self.betweenPruning, .milliseconds(start.milliseconds(until: .now) * 50))
+            }
         }
     }
 
@@ -177,6 +185,23 @@ extension InboxController {
         case let error as SystemError: Pause(error, missing: .missingInbox)
         case let error as StoreError: Pause(error.pauseReason, error.description)
         default: Pause(.ioError, "\(error)")
+        }
+    }
+
+    /// Removes what has been in `done/` and `failed/` for as long as it may be.
+    /// - Parameter now: nanoseconds since 1970.
+    func pruneShelves(now: Int) {
+        let (spool, inbox) = state.withLock { ($0.spool, $0.inbox) }
+        guard let spool else { return }
+        for (shelf, retention) in [(Shelf.done, inbox.settings.keepDone), (.failed, inbox.settings.keepFailed)] {
+            guard let retention else { continue }
+            let pruning = ShelfPruning(folder: spool.path(shelf), retention: retention, takesSets: inbox.pipeline.file.source == .set)
+            do throws(SystemError) {
+                let count = try pruning.run(now: now)
+                if count > 0 { tell(.pruned(count, from: spool.path(shelf))) }
+            } catch {
+                tell(.trouble("cannot remove what is old in '\(spool.path(shelf).printable)': \(error)"))
+            }
         }
     }
 

@@ -59,6 +59,7 @@ final class InboxController: Sendable {
         let owner: String
         let ids: JobNames
         let journal: Journal
+        let hooks: HookRunner
         /// Begins the names of all staged files of this state folder, so that the next start knows those that a crash has left.
         let prefix: String
         let newToken: @Sendable () -> String
@@ -216,7 +217,7 @@ final class InboxController: Sendable {
             let oldest = [state.open.values.map(\.offered).min(), state.offered.values.min()].compactMap { $0 }.min()
             return DropFolderStatus.Inbox(
                 name: name, path: state.inbox.path, outbox: state.inbox.outbox, pipeline: state.inbox.pipeline.file.name, watching: watching,
-                folders: state.spool.map { ($0.path(.done), $0.path(.failed)) },
+                folders: state.spool.map { ($0.path(.work), $0.path(.done), $0.path(.failed)) },
                 pause: watching.pause ?? state.pause.pause, pausedSince: watching.pause == nil ? state.pause.since : watching.pausedSince,
                 isLeaving: state.isLeaving, open: state.open.count, waiting: state.waiting.count, done: state.totals.done,
                 failed: state.totals.failed, age: oldest.map { wallClock() - $0 })
@@ -277,6 +278,7 @@ extension InboxController: JobSite {
     }
 
     func settle(_ job: Job, isDamaged: Bool) throws(SystemError) -> [BytePath] {
+        try expectHook(job)
         let spool = try spool(of: job)
         let originals = state.withLock { $0.inbox.settings.originals }
         // What a rendition may lack is in the original alone.
@@ -285,7 +287,17 @@ extension InboxController: JobSite {
         return folders
     }
 
+    /// Before the job ends, so that its hook is told whatever happens then.
+    private func expectHook(_ job: Job) throws(SystemError) {
+        do throws(StoreError) {
+            try shared.hooks.expectEnd(of: job.id, inbox: name)
+        } catch {
+            throw SystemError("note what hooks have to be told: \(error)", code: error.pauseReason == .noSpace ? ENOSPC : EIO)
+        }
+    }
+
     func deadLetter(_ job: Job, _ failure: Failure) throws(SystemError) {
+        try expectHook(job)
         let spool = try spool(of: job)
         let (path, pipeline) = (path, inbox.pipeline.absolutePath)
         _ = try spool.deadLetter(job, token: shared.newToken()) { quarantined in
@@ -310,10 +322,12 @@ extension InboxController: JobSite {
             ended(job, code: nil)
             // The journal is no promise: if it cannot be written, the work goes on.
             try? shared.journal.add(report)
+            shared.hooks.done(job.id, report, inbox: name)
             tell(.done(job.id, report))
         case .failed(let report, let failure, let attempts):
             ended(job, code: failure.code)
             try? shared.journal.add(report)
+            shared.hooks.failed(job.id, report, failure, inbox: name)
             tell(.failed(job.id, job.path, failure, attempts: attempts))
         case .postponed(let failure, let attempt, let after):
             state.withLock { _ = $0.waiting.insert(job.id) }

@@ -41,6 +41,7 @@ struct InboxRecovery {
             state.totals = totals
             state.kept = kept
         }
+        try controller.shared.hooks.takeUpForgotten()
         if count > 0 { controller.tell(.recovered(count)) }
         controller.shared.dispatcher.added(to: controller.name)
     }

@@ -23,8 +23,17 @@ enum LedgerSchema {
             // Version 0.1 refuses a ledger with a higher number, as this one does.
             try database.execute(sql: "PRAGMA user_version = \(version)")
         }
+        // An older program leaves this table alone.
+        migrator.registerMigration("hooks") { try $0.execute(sql: hooks) }
         return migrator
     }
+
+    private static let hooks = """
+        CREATE TABLE hooks (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, inbox TEXT NOT NULL, event TEXT NOT NULL, key TEXT NOT NULL, body BLOB,
+            attempts INTEGER NOT NULL, not_before INTEGER NOT NULL, created INTEGER NOT NULL, UNIQUE (inbox, key));
+        CREATE INDEX due_hooks ON hooks (not_before, inbox) WHERE body IS NOT NULL;
+        """
 
     private static let tables = """
         CREATE TABLE jobs (

@@ -1,8 +1,9 @@
 // Digests of bytes and of files, by OpenSSL.
 import CCrypto
+import FoundationEssentials
 
 /// SHA-256, or another digest, of bytes that come piece by piece.
-final class Digest {
+package final class Digest {
     enum Algorithm {
         case sha256, md5
     }
@@ -25,11 +26,26 @@ final class Digest {
 
     /// The digest in hexadecimal. Nothing can be added afterwards.
     func finish() -> String {
+        Self.hexadecimal(bytes())
+    }
+
+    private static func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    private func bytes() -> ArraySlice<UInt8> {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count: CUnsignedInt = 0
         EVP_DigestFinal_ex(context, &digest, &count)
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: digest[..<Int(count)].flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return digest[..<Int(count)]
+    }
+
+    /// SHA-256 in Base64, as policies of web pages have it.
+    package static func base64(of bytes: some Sequence<UInt8>) -> String {
+        let digest = Digest()
+        digest.update(Array(bytes))
+        return Data(digest.bytes()).base64EncodedString()
     }
 
     static func of(_ bytes: some Sequence<UInt8>, _ algorithm: Algorithm = .sha256) -> String {
@@ -39,6 +55,14 @@ final class Digest {
     }
 
     static func of(_ text: String, _ algorithm: Algorithm = .sha256) -> String { of(text.utf8, algorithm) }
+
+    /// HMAC-SHA256, in hexadecimal.
+    static func hmac(of bytes: [UInt8], key: [UInt8]) -> String {
+        var code = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var count: CUnsignedInt = 0
+        HMAC(EVP_sha256(), key, CInt(key.count), bytes, bytes.count, &code, &count)
+        return hexadecimal(code[..<Int(count)])
+    }
 
     /// SHA-256 of a file's content, in hexadecimal.
     static func of(_ file: OpenFile) -> String {

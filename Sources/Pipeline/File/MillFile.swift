@@ -9,6 +9,8 @@ package struct MillFile: Sendable {
     package let inboxes: [MillInbox]
     /// Nil if renditions are not kept.
     package let cache: CacheSettings?
+    /// Nil if there is no dashboard.
+    package let http: HTTPSettings?
     /// How long running jobs may take after SIGTERM.
     package let drain: Duration
     private let limitGroup: MillLimits
@@ -32,6 +34,7 @@ package struct MillFile: Sendable {
         workers = group.workers
         inboxes = group.inboxes.inboxes
         cache = group.cache
+        http = group.http
         drain = group.drain
         limitGroup = group.limits
     }
@@ -86,6 +89,7 @@ struct MillGroup: ParameterGroup {
     let workers: WorkerCount
     let inboxes: InboxList
     let cache: CacheSettings?
+    let http: HTTPSettings?
     let drain: Duration
     let limits: MillLimits
 
@@ -97,6 +101,10 @@ struct MillGroup: ParameterGroup {
         workers = p.optional("workers", .auto, "Worker processes; auto is one for each core.")
         inboxes = p.required("inboxes", "The folders to watch.")
         cache = p.optional("cache", "Keeps renditions for all inboxes, so that none is made twice: the settings below, or {} for their defaults.")
+        http = p.optional(
+            "http",
+            "Where a dashboard and metrics are served: 127.0.0.1:8080, the path of a Unix socket, or { address: 0.0.0.0:8080, token: FILE }, where the file has a secret that requests have to bring along. Takes effect at the next start."
+        )
         drain = p.optional("drain", .seconds(30), "How long running jobs may take to finish after SIGTERM.")
         limits = MillLimits(&p)
     }

@@ -23,6 +23,9 @@ package struct MillInbox: Sendable {
     package let reports: ReportPlace
     /// What differs from the limits of the mill.
     package let limits: LimitOverrides
+    /// Nil if everything is kept.
+    package let keepDone, keepFailed: Retention?
+    package let onSuccess, onFailure, onPause: HookSettings?
     package let position: Position
 }
 
@@ -39,6 +42,8 @@ struct InboxGroup: ParameterGroup {
     let ignore: NamePatternList
     let reports: ReportPlace
     let limits: LimitOverrides
+    let keepDone, keepFailed: Retention?
+    let onSuccess, onFailure, onPause: HookSettings?
 
     init(_ p: inout Parameters) {
         path = p.required("path", "The folder to watch, with its sub-folders.")
@@ -65,6 +70,16 @@ struct InboxGroup: ParameterGroup {
             "Where reports go: beside the renditions, or to the folder reports/ in the outbox; always under the source's sub-folders.")
         limits = p.optional(
             "limits", LimitOverrides(), "Limits of this inbox that differ from the mill's, such as { max-pixels: 300M }; all but max-memory.")
+        keepDone = p.optional(
+            "keep-done",
+            "How long originals stay in done/, and how much of them: 30d, 10G, or { age: 30d, size: 10G }. Default: all of them, for good.")
+        keepFailed = p.optional("keep-failed", "The same for failed/. What is removed there is lost.")
+        onSuccess = p.optional(
+            "on-success",
+            "What gets the report of a source that is done: a command such as [/usr/local/bin/notify, done], { command: [...], timeout: 1m }, or { webhook: https://example.org/hook, secret: FILE }."
+        )
+        onFailure = p.optional("on-failure", "The same for a source that has failed for good.")
+        onPause = p.optional("on-pause", "The same when the inbox pauses.")
         if let name, !Self.canName(name) { p.problem(at: "name", "the name '\(name)' cannot be the name of a folder") }
         if incompleteAfter < settle { p.problem(at: "incomplete-after", "'incomplete-after' is shorter than 'settle'; it must be longer") }
     }
@@ -84,7 +99,9 @@ struct InboxGroup: ParameterGroup {
         MillInbox(
             name: name ?? defaultName, path: path, outbox: outbox, pipeline: pipeline, settle: settle, originals: originals, watch: watch,
             attempts: attempts, collision: collision, keepsTree: keepsTree, incompleteAfter: incompleteAfter, zeroByteAfter: zeroByteAfter,
-            setQuiet: setQuiet, priority: priority, ignore: ignore.patterns, reports: reports, limits: limits,
+            setQuiet: setQuiet, priority: priority, ignore: ignore.patterns, reports: reports, limits: limits, keepDone: keepDone,
+            keepFailed: keepFailed,
+            onSuccess: onSuccess, onFailure: onFailure, onPause: onPause,
             position: position)
     }
 }

@@ -11,7 +11,7 @@ struct SchemaCommand: ParsableCommand {
         discussion: "Example: imagemill schema > pipeline.schema.json")
 
     enum Document: String, CaseIterable, ExpressibleByArgument {
-        case pipeline, mill, report, batch, summary, status, failure, plan, shard, gather, check
+        case pipeline, mill, report, batch, summary, status, failure, plan, shard, gather, check, hook
         case picturePlan = "picture-plan"
 
         var schema: JSONValue {
@@ -26,6 +26,7 @@ struct SchemaCommand: ParsableCommand {
             case .plan: ShardSchema.plan
             case .shard: ShardSchema.shard
             case .check: CheckedFile.schema
+            case .hook: HookSchema.hook
             case .picturePlan: PlanSchema.schema
             case .gather: ShardSchema.gather
             }

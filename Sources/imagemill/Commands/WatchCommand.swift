@@ -51,11 +51,11 @@ struct WatchCommand: RenderingCommand {
         let path = mill
         do {
             try await onNewThread {
-                let log = DaemonLog(ServiceLog.logger(LogSink(variables)))
+                let news = DaemonNews(LogSink(variables))
                 // A large state folder, and much that an earlier run has begun, may take a while.
                 ServiceManager(variables)?.tell(.extendTimeout(600_000), .status("starting"))
-                let folder = try DropFolder(loaded, workers: workers, observer: log)
-                try Daemon(folder, file: path, variables, log).run(drain: loaded.file.drain)
+                let folder = try DropFolder(loaded, workers: workers, observer: news.observer)
+                try Daemon(folder, file: path, variables, news, http: loaded.file.http).run(drain: loaded.file.drain)
             }
         } catch let error as StateInUse {
             printError("imagemill: \(error)")

@@ -10,6 +10,10 @@ final class Daemon: DaemonControl {
     private let folder: DropFolder
     private let file: String
     private let log: DaemonLog
+    private let counts: Activity
+    private let spools: StandingWatch
+    private let live: LiveLines?
+    private let http: HTTPSettings?
     private let manager: ServiceManager?
     private let sockets: BytePath
     private let started = (text: timestamp(), moment: Moment.now)
@@ -26,10 +30,12 @@ final class Daemon: DaemonControl {
     /// - Parameters:
     ///   - file: the mill file, for reloads.
     ///   - variables: the environment.
-    init(_ folder: DropFolder, file: String, _ variables: [String: String], _ log: DaemonLog) {
+    ///   - http: where it serves besides its own socket; nil if it does not.
+    init(_ folder: DropFolder, file: String, _ variables: [String: String], _ news: DaemonNews, http: HTTPSettings?) {
         self.folder = folder
         self.file = file
-        self.log = log
+        self.http = http
+        (log, counts, spools, live) = (news.log, news.activity, news.spools, news.live)
         manager = ServiceManager(variables)
         sockets = StatePlaces(variables).socketFolder(state: folder.stateFolder)
         state = Mutex(State(drain: .seconds(30)))
@@ -41,7 +47,9 @@ final class Daemon: DaemonControl {
     func run(drain: Duration) throws {
         state.withLock { $0.drain = drain }
         try SignalWatcher.watch { [self] in take(signal: $0) }
-        let server = try StatusServer(folder: sockets, control: self)
+        let web = try http.map { try HTTPListener($0, beside: BytePath(file)) }
+        let own = try HTTPListener.unix(sockets.appending(BytePath(StatePlaces.socketName)))
+        let server = try HTTPServer([own] + (web.map { [$0] } ?? []), DaemonRoutes(control: self))
         defer { server.stop() }
         try folder.start()
         state.withLock { $0.isReady = true }
@@ -63,19 +71,26 @@ final class Daemon: DaemonControl {
 
     /// Tells the service manager that the flow is alive, and how it goes, until it is time to stop.
     private func serve() {
-        let interval = min(manager?.watchdogInterval ?? .seconds(5), .seconds(5))
+        let turn: Duration = live == nil ? Self.turn : .milliseconds(250)
+        let interval = min(manager?.watchdogInterval ?? turn, turn)
         var told = ""
         while !stopping.isRaised {
             var waiting = [pollfd(fd: stopping.descriptor, events: Int16(POLLIN), revents: 0)]
             _ = poll(&waiting, 1, CInt(clamping: Int(interval / .milliseconds(1))))
             if folder.isAlive() { manager?.tell(.alive) }
-            let now = sentence
+            let status = folder.status
+            spools.look(at: status.inboxes)
+            live?.show(status.lines)
+            let now = Self.sentence(status)
             if now != told { manager?.tell(.status(now)) }
             told = now
         }
     }
 
+    private static let turn = Duration.seconds(2)
+
     private func stop() {
+        live?.end()
         let drain = state.withLock { $0.drain }
         let milliseconds = Int(drain / .milliseconds(1))
         manager?.tell(.stopping, .status("finishing running jobs"), .extendTimeout(milliseconds + 15_000))
@@ -84,8 +99,9 @@ final class Daemon: DaemonControl {
         log.logger.notice("stopped", metadata: .event(.stopped))
     }
 
-    private var sentence: String {
-        let status = folder.status
+    private var sentence: String { Self.sentence(folder.status) }
+
+    private static func sentence(_ status: DropFolderStatus) -> String {
         let ready = status.inboxes.reduce(0) { $0 + $1.watching.counts.ready }
         let waiting = status.inboxes.reduce(0) { $0 + $1.waiting }
         let paused = status.inboxes.count { $0.pause != nil }
@@ -106,6 +122,17 @@ final class Daemon: DaemonControl {
         return document
     }
 
+    var activity: Activity.Snapshot { counts.snapshot }
+    var standing: [String: Standing] { spools.found }
+    var isAlive: Bool { folder.isAlive() }
+
+    func picture(of result: Int) -> (outbox: BytePath, path: BytePath, type: String)? {
+        guard let result = counts.result(result), let picture = result.picture,
+            let outbox = folder.status.inboxes.first(where: { $0.name == result.inbox })?.outbox
+        else { return nil }
+        return (outbox, picture.path, picture.type)
+    }
+
     func reload() -> ControlReply {
         guard state.withLock({ $0.isReady }), !stopping.isRaised else { return ControlReply(ok: false, "the daemon is starting or stopping") }
         manager?.tell(.reloading)
@@ -117,7 +144,8 @@ final class Daemon: DaemonControl {
                 state.reload = StatusDocument.Reload(state: .done, time: timestamp())
             }
             log.logger.notice("read '\(file)' again", metadata: .event(.reloaded))
-            return ControlReply(ok: true, "read '\(file)' again", details: notes)
+            let late = new.file.http == http ? [] : ["'http' takes effect at the next start"]
+            return ControlReply(ok: true, "read '\(file)' again", details: notes + late)
         } catch {
             let lines = "\(error)".split(separator: "\n").map(String.init)
             state.withLock { $0.reload = StatusDocument.Reload(state: .refused, time: timestamp(), diagnostics: lines) }
@@ -128,6 +156,8 @@ final class Daemon: DaemonControl {
 
     func retry(_ request: RetryRequest) -> ControlReply {
         let (moved, problems) = folder.retry(request.all ? nil : request.names)
+        for inbox in folder.status.inboxes { spools.changed(inbox.name) }
+        spools.look(at: folder.status.inboxes)
         let count = "\(counted(moved.count, "source")) moved back"
         let sentence = problems.isEmpty ? count : moved.isEmpty ? "nothing was moved back" : "\(count), but not all"
         return ControlReply(ok: problems.isEmpty, sentence, details: problems)

@@ -35,6 +35,10 @@ struct DaemonLog: DropFolderObserver {
         case .spool(let done, let failed):
             logger.notice(
                 "originals go to '\(done.printable)', failed ones to '\(failed.printable)'", metadata: [LogField.inbox.rawValue: .string(inbox)])
+        case .pruned(let count, let folder):
+            logger.notice(
+                "removed \(counted(count, "source")) from '\(folder.printable)'", metadata: [LogField.inbox.rawValue: .string(inbox)])
+        case .hook(let news): logger.warning("\(news.sentence)", metadata: [LogField.inbox.rawValue: .string(inbox)])
         case .trouble(let sentence): logger.warning("\(sentence)", metadata: [LogField.inbox.rawValue: .string(inbox)])
         }
     }
@@ -58,6 +62,16 @@ struct DaemonLog: DropFolderObserver {
 
     private func details(_ failure: Failure, _ attempt: Int) -> [LogField: String] {
         [.code: failure.code.rawValue, .stage: failure.stage, .attempt: "\(attempt)"]
+    }
+}
+
+extension HookNews {
+    fileprivate var sentence: String {
+        switch self {
+        case .postponed(let reason, let after): "the hook is tried again in \(after / 1000) s: \(reason)"
+        case .givenUp(let reason): "the hook is not tried again: \(reason)"
+        case .dropped(let count): "\(counted(count, "event")) will not be told, because too many wait for hooks"
+        }
     }
 }
 

@@ -25,7 +25,7 @@ struct DaemonOptions: ParsableArguments {
         // The one that is there; where there is none, the first is the one to name.
         let path = places.first { (try? FileSystem.status($0)) != nil } ?? places[0]
         do {
-            return try ControlClient.ask(request, at: path, as: type, withinSeconds: seconds)
+            return try HTTPClient.ask(request, at: path, as: type, withinSeconds: seconds)
         } catch {
             printError("imagemill: \(error)")
             throw ExitStatus.tryAgain

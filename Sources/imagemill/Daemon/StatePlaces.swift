@@ -4,6 +4,9 @@ import Pipeline
 
 /// Places that follow from the environment alone.
 struct StatePlaces {
+    /// The daemon's socket in its folder.
+    static let socketName = "status.sock"
+
     private let variables: [String: String]
 
     init(_ variables: [String: String]) { self.variables = variables }
@@ -24,7 +27,7 @@ struct StatePlaces {
         let folders = [service.map { BytePath("/run/imagemill").appending(BytePath($0)) }, state]
         let known = folders.compactMap { $0 }
         let all = known.isEmpty ? [socketFolder(state: defaultState), BytePath("/run/imagemill")] : known
-        return all.map { $0.appending(BytePath(StatusServer.socketName)) }
+        return all.map { $0.appending(BytePath(Self.socketName)) }
     }
 
     private func first(_ name: String) -> String? {

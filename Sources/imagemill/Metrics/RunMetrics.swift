@@ -9,11 +9,11 @@ final class RunMetrics: BatchObserver {
     private let next: any BatchObserver
     private let path: BytePath
     /// Labels of every line, such as `pipeline="web-photos"`.
-    private let labels: [(name: String, value: String)]
+    private let labels: [(String, String)]
     private let start = RunMetrics.now
     private let counts = Mutex(RunCounts())
 
-    init(_ next: any BatchObserver, writing path: BytePath, labels: [(name: String, value: String)]) {
+    init(_ next: any BatchObserver, writing path: BytePath, labels: [(String, String)]) {
         (self.next, self.path, self.labels) = (next, path, labels)
     }
 
@@ -32,17 +32,23 @@ final class RunMetrics: BatchObserver {
     ///   - isComplete: nothing has kept the run from its end.
     func write(skipped: Int = 0, passedOver: Int = 0, isComplete: Bool) throws(SystemError) {
         let counts = counts.withLock { $0 }
-        var text = MetricsText(labels: labels)
-        counts.write(to: &text, skipped: skipped)
-        text.add("imagemill_passed_over_files", "Files that a search found and that are no pictures.", "gauge", [([], Double(passedOver))])
         let end = Self.now
-        text.add("imagemill_run_start_timestamp_seconds", "When the run began.", "gauge", [([], start)])
-        text.add("imagemill_run_end_timestamp_seconds", "When the run ended, or this file was written.", "gauge", [([], end)])
-        text.add("imagemill_run_duration_seconds", "How long the run took.", "gauge", [([], ((end - start) * 1000).rounded() / 1000)])
         let success: Double = isComplete && counts.ended[.failed, default: 0] == 0 ? 1 : 0
-        text.add("imagemill_run_success", "1 if the run came to its end and no source failed.", "gauge", [([], success)])
+        let whole: [(name: String, help: String, value: Double)] = [
+            ("imagemill_passed_over_files", "Files that a search found and that are no pictures.", Double(passedOver)),
+            ("imagemill_run_start_timestamp_seconds", "When the run began.", start),
+            ("imagemill_run_end_timestamp_seconds", "When the run ended, or this file was written.", end),
+            ("imagemill_run_duration_seconds", "How long the run took.", ((end - start) * 1000).rounded() / 1000),
+            ("imagemill_run_success", "1 if the run came to its end and no source failed.", success),
+        ]
+        var metrics = counts.metrics(skipped: skipped, labels)
+        for one in whole {
+            var metric = Metric(one.name, .gauge, one.help, labels: labels)
+            metric.add(one.value, [])
+            metrics.append(metric)
+        }
         try FileSystem.makeDirectories(DurableFile.folder(of: path))
-        try DurableFile.write(Array(text.text.utf8), to: path, syncsFolder: false)
+        try DurableFile.write(Array(metrics.map(\.text).joined().utf8), to: path, syncsFolder: false)
     }
 
     /// Seconds since 1970, to the millisecond.
@@ -77,27 +83,30 @@ private struct RunCounts {
         renditions.bytes += report.renditions.reduce(0) { $0 + ($1.bytes ?? 0) }
         let times = report.milliseconds
         for (stage, milliseconds) in zip(Stage.allCases, [times.wait, times.render, times.publish]) {
-            durations[stage]?.add(Double(milliseconds) / 1000)
+            durations[stage]?.add(milliseconds: milliseconds)
         }
     }
 
-    func write(to text: inout MetricsText, skipped: Int) {
+    func metrics(skipped: Int, _ labels: [(String, String)]) -> [Metric] {
+        func counter(_ name: String, _ help: String, _ samples: [(Double, [(String, String)])]) -> Metric {
+            var metric = Metric(name, .counter, help, labels: labels)
+            for (value, own) in samples { metric.add(value, own) }
+            return metric
+        }
         let statuses = [SourceReport.Status.done, .failed, .planned].map { ($0.rawValue, ended[$0, default: 0]) } + [("skipped", skipped)]
-        text.add("imagemill_jobs_total", "Sources by how they ended.", "counter", statuses.map { ([("status", $0)], Double($1)) })
-        text.add(
-            "imagemill_failures_total", "Failures by code.", "counter",
-            failures.sorted { $0.key.rawValue < $1.key.rawValue }.map { ([("code", $0.key.rawValue)], Double($0.value)) })
-        text.add(
-            "imagemill_warnings_total", "Warnings by code.", "counter",
-            warnings.sorted { $0.key.rawValue < $1.key.rawValue }.map { ([("code", $0.key.rawValue)], Double($0.value)) })
-        text.add("imagemill_source_bytes_total", "Bytes of the sources that were read.", "counter", [([], Double(sourceBytes))])
-        text.add("imagemill_renditions_total", "Renditions that were published.", "counter", [([], Double(renditions.files))])
-        text.add("imagemill_cached_renditions_total", "Those of them that came from the cache.", "counter", [([], Double(renditions.cached))])
-        text.add("imagemill_rendition_bytes_total", "Bytes of the renditions.", "counter", [([], Double(renditions.bytes))])
-        text.add(
-            "imagemill_job_duration_seconds", "How long sources took, by the stage of their way.",
-            histograms: Stage.allCases.compactMap { stage in
-                durations[stage].map { ([("stage", stage.rawValue)], $0) }
-            })
+        let failed = failures.sorted { $0.key.rawValue < $1.key.rawValue }.map { (Double($0.value), [("code", $0.key.rawValue)]) }
+        let warned = warnings.sorted { $0.key.rawValue < $1.key.rawValue }.map { (Double($0.value), [("code", $0.key.rawValue)]) }
+        var duration = Metric("imagemill_job_duration_seconds", .histogram, "How long sources took, by the stage of their way.", labels: labels)
+        for stage in Stage.allCases { duration.add(durations[stage] ?? Histogram(), [("stage", stage.rawValue)]) }
+        return [
+            counter("imagemill_jobs_total", "Sources by how they ended.", statuses.map { (Double($1), [("status", $0)]) }),
+            counter("imagemill_failures_total", "Failures by code.", failed),
+            counter("imagemill_warnings_total", "Warnings by code.", warned),
+            counter("imagemill_source_bytes_total", "Bytes of the sources that were read.", [(Double(sourceBytes), [])]),
+            counter("imagemill_renditions_total", "Renditions that were published.", [(Double(renditions.files), [])]),
+            counter("imagemill_cached_renditions_total", "Those of them that came from the cache.", [(Double(renditions.cached), [])]),
+            counter("imagemill_rendition_bytes_total", "Bytes of the renditions.", [(Double(renditions.bytes), [])]),
+            duration,
+        ]
     }
 }

@@ -109,7 +109,7 @@ struct MillFileTests {
     @Test
     func `the schema knows every setting, and describes an inbox once`() throws {
         let (file, inbox, cache) = MillFile.descriptions
-        #expect(file.map(\.key).starts(with: ["state", "workers", "inboxes", "cache", "drain", "max-pixels"]))
+        #expect(file.map(\.key).starts(with: ["state", "workers", "inboxes", "cache", "http", "drain", "max-pixels"]))
         #expect(cache.map(\.key) == ["path", "size"])
         #expect(inbox.filter(\.isRequired).map(\.key) == ["path", "outbox", "pipeline"])
         guard case .object(let members) = MillFile.schema, case .object(let definitions)? = members["$defs"] else {

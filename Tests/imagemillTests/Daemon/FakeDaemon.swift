@@ -12,13 +12,23 @@ final class FakeDaemon: DaemonControl {
     /// Held while `reload` is at work.
     let gate = Mutex(false)
 
-    init(_ document: StatusDocument = FakeDaemon.busy, reply: ControlReply = ControlReply(ok: true, "done")) {
-        (self.document, self.reply) = (document, reply)
+    /// By the numbers of results.
+    private let pictures: [Int: (outbox: BytePath, path: BytePath, type: String)]
+
+    init(
+        _ document: StatusDocument = FakeDaemon.busy, reply: ControlReply = ControlReply(ok: true, "done"),
+        pictures: [Int: (outbox: BytePath, path: BytePath, type: String)] = [:]
+    ) {
+        (self.document, self.reply, self.pictures) = (document, reply, pictures)
     }
 
     var requests: [ControlRequest] { asked.withLock { $0 } }
 
     func status() -> StatusDocument { document }
+    var activity: Activity.Snapshot { Activity.Snapshot(minutes: [Activity.Minute(done: 1)]) }
+    var standing: [String: Standing] { [:] }
+    var isAlive: Bool { true }
+    func picture(of result: Int) -> (outbox: BytePath, path: BytePath, type: String)? { pictures[result] }
 
     func reload() -> ControlReply {
         gate.withLock { _ in }

@@ -8,8 +8,8 @@ import Testing
 @testable import imagemill
 
 @Suite struct StatusCommandTests {
-    private func serve(_ runner: CommandRunner, _ daemon: FakeDaemon = FakeDaemon()) throws -> StatusServer {
-        try StatusServer(folder: BytePath(runner.folder.path("state")), control: daemon)
+    private func serve(_ runner: CommandRunner, _ daemon: FakeDaemon = FakeDaemon()) throws -> HTTPServer {
+        try HTTPServer([.unix(BytePath(runner.folder.path("state/status.sock")))], DaemonRoutes(control: daemon))
     }
 
     @Test("The table says in words what each inbox does; a hostile name stays on its line")

@@ -14,6 +14,8 @@ struct LogSink: Sendable {
     }
 
     private let place: Place
+    /// The lines below the log, on a terminal that can go back.
+    let live: LiveLines?
     private let errors: CInt
     private static let identifier = "imagemill"
 
@@ -24,6 +26,7 @@ struct LogSink: Sendable {
     init(_ variables: [String: String], errors: CInt = 2, journal: String = "/run/systemd/journal/socket") {
         self.errors = errors
         let isJournal = variables["JOURNAL_STREAM"].map { Self.stream($0, is: errors) } ?? false
+        live = LiveLines(terminal: errors, variables: variables)
         if isJournal, let address = UnixAddress(variable: journal), let socket = try? unixSocket(SOCK_DGRAM, nonblocking: true) {
             place = .journal(socket, address)
         } else if isatty(errors) == 1 {
@@ -44,7 +47,7 @@ struct LogSink: Sendable {
         case .journal(let socket, let address):
             // journald may be gone or busy; what it does not take is said the other way.
             if !send(line.journal(identifier: Self.identifier), socket, address) { write(line.text, priority: line.level.priority) }
-        case .terminal: write(line.forTerminal(time: localTime(of: time(nil)), Paint(errors)), priority: nil)
+        case .terminal: writeAbove(line.forTerminal(time: localTime(of: time(nil)), Paint(errors)))
         case .lines(let withPriority):
             withPriority ? write(line.text, priority: line.level.priority) : write("\(timestamp()) \(line.level): \(line.text)", priority: nil)
         }
@@ -54,6 +57,10 @@ struct LogSink: Sendable {
         address.withPointer { address, length in
             bytes.withUnsafeBytes { sendto(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL), address, length) } == bytes.count
         }
+    }
+
+    private func writeAbove(_ text: String) {
+        if let live { live.write(above: text + "\n") } else { write(text, priority: nil) }
     }
 
     private func write(_ text: String, priority: Int?) {

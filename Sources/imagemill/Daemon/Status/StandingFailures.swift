@@ -1,4 +1,4 @@
-// The sources that are in a failed folder now, as `imagemill status` shows them.
+// The sources that are in a failed folder now, as `imagemill status` and the dashboard show them.
 import Engine
 import FoundationEssentials
 import Pipeline
@@ -15,13 +15,12 @@ struct StandingFailures: Sendable {
     /// Some of them, with their reasons.
     let entries: [Entry]
 
-    private static let most = 10
-
+    /// - Parameter most: so many are described.
     /// - Returns: nil if the folder cannot be read.
-    init?(_ folder: BytePath) {
+    init?(_ folder: BytePath, describing most: Int = 10) {
         guard let sources = try? FailedFolder(folder: folder, inbox: folder).sources() else { return nil }
         count = sources.count
-        entries = sources.prefix(Self.most).map { Entry(path: $0, reason: Self.reason(FailureNote.path(beside: folder.appending($0)))) }
+        entries = sources.prefix(most).map { Entry(path: $0, reason: Self.reason(FailureNote.path(beside: folder.appending($0)))) }
     }
 
     private struct Note: Decodable {

@@ -1,4 +1,4 @@
-// Asks a running daemon over its socket.
+// Asks a running daemon over its Unix socket.
 import Engine
 import FoundationEssentials
 import Glibc
@@ -9,8 +9,8 @@ struct NoDaemon: Error, Equatable, CustomStringConvertible {
     let description: String
 }
 
-enum ControlClient {
-    /// The largest document that is taken, in bytes.
+enum HTTPClient {
+    /// The largest answer that is taken, in bytes.
     private static let longestAnswer = 64 << 20
 
     /// Sends a request, and waits for the answer.
@@ -23,14 +23,25 @@ enum ControlClient {
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(socket.descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
         }
-        let line = request.line
-        let sent = line.withUnsafeBytes { send(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
-        guard sent == line.count else { throw SystemError("ask the daemon at '\(path.printable)'") }
-        let answer = try receive(socket, path)
-        if let answer = try? JSONDecoder().decode(type, from: Data(answer)) { return answer }
+        let bytes = request.bytes
+        let sent = bytes.withUnsafeBytes { send(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
+        guard sent == bytes.count else { throw SystemError("ask the daemon at '\(path.printable)'") }
+        guard let answer = body(of: try receive(socket, path)) else {
+            throw NoDaemon(description: "the daemon at '\(path.printable)' answers what this version does not understand")
+        }
+        if let answer = try? JSONDecoder().decode(type, from: answer) { return answer }
         // A refusal stands in the place of any document.
-        if let refusal = try? JSONDecoder().decode(ControlReply.self, from: Data(answer)) { throw NoDaemon(description: refusal.message) }
+        if let refusal = try? JSONDecoder().decode(ControlReply.self, from: answer) { throw NoDaemon(description: refusal.message) }
         throw NoDaemon(description: "the daemon at '\(path.printable)' answers what this version does not understand")
+    }
+
+    /// What comes after the head, if it is as long as the head says.
+    private static func body(of answer: [UInt8]) -> Data? {
+        guard answer.starts(with: Array("HTTP/1.1 ".utf8)) else { return nil }
+        let end = answer.indices.dropLast(3).first { answer[$0..<($0 + 4)].elementsEqual([13, 10, 13, 10]) }
+        guard let end else { return nil }
+        let (head, body) = (String(decoding: answer[..<end], as: UTF8.self).lowercased(), answer[(end + 4)...])
+        return head.split(separator: "\r\n").contains("content-length: \(body.count)") ? Data(body) : nil
     }
 
     private static func connect(_ path: BytePath) throws -> OpenFile {

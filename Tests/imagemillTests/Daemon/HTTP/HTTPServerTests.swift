@@ -1,4 +1,4 @@
-// The daemon's socket: it answers, it refuses nonsense, and nobody who misuses it holds up another.
+// The daemon's server: it answers, it refuses nonsense, and nobody who misuses it holds up another.
 import Foundation
 import Pipeline
 import Synchronization
@@ -8,19 +8,19 @@ import Testing
 @testable import Engine
 @testable import imagemill
 
-@Suite struct StatusServerTests {
+@Suite struct HTTPServerTests {
     private let folder: TemporaryFolder
     private var path: BytePath { BytePath(folder.path("run/status.sock")) }
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func serve(_ daemon: FakeDaemon = FakeDaemon()) throws -> StatusServer {
-        try StatusServer(folder: BytePath(folder.path("run")), control: daemon)
+    private func serve(_ daemon: FakeDaemon = FakeDaemon()) throws -> HTTPServer {
+        try HTTPServer([.unix(path)], DaemonRoutes(control: daemon))
     }
 
     private func status(seconds: Int = 20) async throws -> StatusDocument {
         let path = path
-        return try await onNewThread { try ControlClient.ask(.status, at: path, as: StatusDocument.self, withinSeconds: seconds) }
+        return try await onNewThread { try HTTPClient.ask(.status, at: path, as: StatusDocument.self, withinSeconds: seconds) }
     }
 
     /// A client that says something, or nothing.
@@ -31,6 +31,8 @@ import Testing
         #expect(send(socket.descriptor, text, text.utf8.count, CInt(MSG_NOSIGNAL)) == text.utf8.count)
         return socket
     }
+
+    private func text(_ request: ControlRequest) -> String { String(decoding: request.bytes, as: UTF8.self) }
 
     private func answer(_ socket: OpenFile) async throws -> String {
         try await onNewThread {
@@ -79,10 +81,10 @@ import Testing
     @Test("A folder whose path is longer than a socket's may be will do")
     func longPath() async throws {
         let deep = folder.path(String(repeating: "x", count: 200))
-        let server = try StatusServer(folder: BytePath(deep), control: FakeDaemon())
+        let server = try HTTPServer([.unix(BytePath(deep + "/status.sock"))], DaemonRoutes(control: FakeDaemon()))
         defer { server.stop() }
         let document = try await onNewThread {
-            try ControlClient.ask(.status, at: BytePath(deep + "/status.sock"), as: StatusDocument.self, withinSeconds: 20)
+            try HTTPClient.ask(.status, at: BytePath(deep + "/status.sock"), as: StatusDocument.self, withinSeconds: 20)
         }
         #expect(document.process == 42)
     }
@@ -95,7 +97,7 @@ import Testing
         let path = path
         let request = ControlRequest.retry(RetryRequest(names: [BytePath([0xFF])], all: false))
         for request in [.reload, request] {
-            let reply = try await onNewThread { try ControlClient.ask(request, at: path, as: ControlReply.self, withinSeconds: 20) }
+            let reply = try await onNewThread { try HTTPClient.ask(request, at: path, as: ControlReply.self, withinSeconds: 20) }
             #expect(reply == ControlReply(ok: false, "refused", details: ["line 1"]))
         }
         #expect(daemon.requests == [.reload, request])
@@ -114,11 +116,11 @@ import Testing
             }
         }
         try await onNewThread { held.wait() }
-        let first = try client(saying: "{\"request\":\"reload\"}\n")
+        let first = try client(saying: text(.reload))
         // The second is only refused once the first was taken up.
         var refusal = ""
         for _ in 0..<200 where !refusal.contains("another reload") {
-            let second = try client(saying: "{\"request\":\"retry\",\"names\":[\"a\"]}\n")
+            let second = try client(saying: text(.retry(RetryRequest(names: [BytePath("a")], all: false))))
             refusal = try await answer(second)
         }
         #expect(refusal.contains("the daemon is at another reload or retry; ask again in a moment"))
@@ -131,9 +133,64 @@ import Testing
     func nonsense() async throws {
         let server = try serve()
         defer { server.stop() }
-        #expect(try await answer(client(saying: "GET / HTTP/1.1\r\n\r\n")).contains("the request is not understood"))
-        #expect(try await answer(client(saying: String(repeating: "x", count: 300_000))).contains("the request is longer than 262144 bytes"))
+        let old = try await answer(client(saying: "{\"request\":\"status\"}\r\n\r\n"))
+        #expect(old.hasPrefix("HTTP/1.1 400 Bad Request\r\n") && old.contains("the request is not understood: expected HTTP/1.1"))
+        let long = "GET / HTTP/1.1\r\nX: " + String(repeating: "x", count: 100_000)
+        #expect(try await answer(client(saying: long)).contains("the head of the request is longer than 16384 bytes"))
+        let large = "POST /api/retry HTTP/1.1\r\nContent-Length: 300000\r\n\r\n"
+        #expect(try await answer(client(saying: large)).contains("the request is longer than 262144 bytes"))
+        #expect(try await answer(client(saying: "GET /nothing HTTP/1.1\r\n\r\n")).hasPrefix("HTTP/1.1 404 Not Found\r\n"))
+        #expect(try await answer(client(saying: "GET /api/reload HTTP/1.1\r\n\r\n")).contains("'/api/reload' does not take GET"))
         #expect(try await status().process == 42)
+    }
+
+    @Test("A head request gets the head of the answer only")
+    func head() async throws {
+        let server = try serve()
+        defer { server.stop() }
+        let answer = try await answer(client(saying: "HEAD /healthz HTTP/1.1\r\n\r\n"))
+        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n") && answer.hasSuffix("\r\n\r\n") && answer.contains("Content-Length: 6\r\n"))
+    }
+
+    @Test("Whoever listens to events gets one at once, and another one later; the server ends the stream when it stops")
+    func events() async throws {
+        let server = try serve()
+        let socket = try client(saying: "GET /api/events HTTP/1.1\r\n\r\n")
+        let text = try await onNewThread {
+            var text = ""
+            var chunk = [UInt8](repeating: 0, count: 65_536)
+            while text.components(separatedBy: "data: {\"failed\"").count < 3, case let got = recv(socket.descriptor, &chunk, chunk.count, 0), got > 0
+            {
+                text += String(decoding: chunk[..<got], as: UTF8.self)
+            }
+            return text
+        }
+        #expect(text.contains("Content-Type: text/event-stream\r\n") && !text.contains("Content-Length"))
+        #expect(text.components(separatedBy: "data: {\"failed\"").count == 3)
+        server.stop()
+        _ = try await answer(socket)
+    }
+
+    @Test("Over an address of the network the rules of access hold, with the token and without")
+    func network() async throws {
+        for token in [nil, "0123456789abcdef"] {
+            let listener = try HTTPListener.tcp(host: "127.0.0.1", port: 0, token: token)
+            let server = try HTTPServer([listener], DaemonRoutes(control: FakeDaemon()))
+            defer { server.stop() }
+            let runner = try CommandRunner()
+            let url = "http://127.0.0.1:\(listener.port)"
+            func status(_ options: String) async throws -> String {
+                try await runner.shell("curl -s -o body -w '%{http_code}' \(options)").output
+            }
+            let key = token.map { "-H 'Authorization: Bearer \($0)'" } ?? ""
+            #expect(try await status("\(key) \(url)/metrics") == "200")
+            #expect(try await status("\(url)/metrics") == (token == nil ? "200" : "401"))
+            #expect(try await status("\(url)/healthz") == "200")
+            #expect(try await status("-H 'Host: rebound.example' \(url)/metrics") == (token == nil ? "403" : "401"))
+            #expect(try await status("\(key) -X POST \(url)/api/reload") == "403")
+            #expect(try await status("\(key) -X POST -H 'X-Imagemill: 1' \(url)/api/reload") == "200")
+            if let token { #expect(try await status("-u any:\(token) \(url)/") == "200") }
+        }
     }
 
     @Test("Clients that say nothing, or leave, hold up nobody; too many wait for a place")
@@ -141,7 +198,7 @@ import Testing
         let server = try serve()
         defer { server.stop() }
         var silent = try (0..<20).map { _ in try client() }
-        for _ in 0..<5 { _ = try client(saying: "{\"request\":\"status\"}\n") }
+        for _ in 0..<5 { _ = try client(saying: text(.status)) }
         // There are sixteen places; they are free again once the silent ones have had their time.
         let start = ContinuousClock.now
         #expect(try await status(seconds: 60).process == 42)
@@ -155,7 +212,7 @@ import Testing
         for isDead in [false, true] {
             if isDead { _ = try DatagramListener(try makeFolder() + "/status.sock") }
             let error = #expect(throws: (any Error).self) {
-                try ControlClient.ask(.status, at: path, as: StatusDocument.self, withinSeconds: 5)
+                try HTTPClient.ask(.status, at: path, as: StatusDocument.self, withinSeconds: 5)
             }
             #expect(error.map { "\($0)" } == words)
         }

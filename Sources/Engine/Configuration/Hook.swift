@@ -1,0 +1,31 @@
+// What is told of events in an inbox, ready to be carried out.
+package import Pipeline
+
+/// What happens that somebody may want to be told of.
+package enum HookEvent: String, CaseIterable, Sendable, Codable {
+    case success, failure, pause
+}
+
+/// A command or a webhook.
+package struct Hook: Equatable, Sendable {
+    package enum Action: Equatable, Sendable {
+        case command([String])
+        case webhook(url: String, secret: BytePath?)
+    }
+
+    package let action: Action
+    package let timeout: Duration
+
+    /// - Parameter resolve: gives the path of a file that the mill file names.
+    init(_ settings: HookSettings, resolve: (WrittenPath) -> BytePath) {
+        timeout = settings.timeout
+        switch settings.action {
+        case .command(let program, let arguments):
+            // A program with a slash in its path is beside the mill file; one without is looked for where programs are.
+            action = .command([program.text.contains("/") ? resolve(program).text : program.text] + arguments)
+        case .webhook(let url, let secret): action = .webhook(url: url, secret: secret.map(resolve))
+        }
+    }
+
+    init(action: Action, timeout: Duration) { (self.action, self.timeout) = (action, timeout) }
+}

@@ -1,0 +1,52 @@
+// What a hook is told: the document on the standard input of a command, or in the body of a request.
+import Pipeline
+
+/// The document of a hook. Its schema is in docs/schema/.
+struct HookDocument: Encodable {
+    struct Source: Encodable {
+        let path: String
+        /// Only where the path is not UTF-8.
+        let pathBytes: String?
+
+        init(_ path: BytePath) { (self.path, pathBytes) = (path.text, path.percentEncodedIfNotText) }
+
+        enum CodingKeys: String, CodingKey {
+            case path
+            case pathBytes = "path-bytes"
+        }
+    }
+
+    struct Trouble: Encodable {
+        /// The code of a failure, or the reason of a pause.
+        let code: String
+        let message: String
+    }
+
+    var schema = "imagemill.hook/1"
+    let event: HookEvent
+    /// Tells two events apart; one that is told twice has the same.
+    let id: String
+    let inbox: String
+    let time: String
+    var source: Source?
+    /// Why it failed or paused.
+    var error: Trouble?
+    /// Nil for a pause, and if the program was killed before it could be noted; the report itself is beside the renditions.
+    var report: SourceReport?
+
+    /// A pause.
+    init(_ pause: Pause, inbox: String, id: String) {
+        (event, self.id, self.inbox, time) = (.pause, id, inbox, timestamp())
+        error = Trouble(code: pause.reason.rawValue, message: pause.message)
+    }
+
+    /// The end of a job.
+    init(_ event: HookEvent, _ job: JobID, _ path: BytePath, inbox: String, failure: Failure?, report: SourceReport? = nil) {
+        (self.event, id, self.inbox, time) = (event, job.text, inbox, timestamp())
+        source = Source(path)
+        error = failure.map { Trouble(code: $0.code.rawValue, message: $0.message) }
+        self.report = report
+    }
+
+    var bytes: [UInt8] { Array((json(self) + "\n").utf8) }
+}

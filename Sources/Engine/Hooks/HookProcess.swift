@@ -1,0 +1,131 @@
+// Runs a program of the user's, for a limited time.
+import CLinux
+import Glibc
+import Pipeline
+
+/// A program that is started without a shell, in a process group of its own.
+struct HookProcess {
+    let arguments: [String]
+    /// What is added to the few variables that it gets.
+    var variables: [String: String] = [:]
+    /// What it reads on its standard input.
+    let input: [UInt8]
+    /// What it may read as /dev/fd/3 besides.
+    var more: [UInt8]?
+    let timeout: Duration
+
+    enum Outcome: Equatable {
+        case done
+        /// A sentence, with what it said.
+        case failed(String)
+        /// The daemon stops.
+        case interrupted
+    }
+
+    /// Bytes of its output that are kept.
+    private static let longestOutput = 2048
+    private static let patienceAfterTerm = Duration.seconds(2)
+
+    /// Waits until it has ended, or has taken too long. Blocks the thread.
+    func run(_ cancellation: Cancellation) -> Outcome {
+        var ends: [CInt] = [0, 0]
+        guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            return .failed("cannot start '\(arguments[0])': \(SystemError("make a socket"))")
+        }
+        let (reading, writing) = (OpenFile(owning: ends[0]), OpenFile(owning: ends[1]))
+        let process: pid_t
+        switch start(output: writing) {
+        case .success(let started): process = started
+        case .failure(let error): return .failed("cannot start '\(BytePath(arguments[0]).printable)': \(BytePath(error.text).printable)")
+        }
+        return wait(for: process, closing: writing, reading, cancellation)
+    }
+
+    private func start(output: OpenFile) -> Result<pid_t, StartError> {
+        guard let first = memoryFile(input), let second = memoryFile(more ?? []) else { return .failure(StartError(code: errno)) }
+        let words = arguments.map { strdup($0) } + [nil]
+        let environment = self.environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { (words + environment).forEach { free($0) } }
+        var process: pid_t = 0
+        // Only this thread waits, should the system take its time to start it.
+        let code = clinux_spawn(words, environment, first.descriptor, more == nil ? -1 : second.descriptor, output.descriptor, &process)
+        withExtendedLifetime((first, second, output)) {}
+        return code == 0 ? .success(process) : .failure(StartError(code: code))
+    }
+
+    private struct StartError: Error {
+        let code: CInt
+
+        var text: String { String(cString: strerror(code)) }
+    }
+
+    /// None of the daemon's secrets.
+    private var environment: [String: String] {
+        let kept = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"]
+        let passed = kept.compactMap { name in getenv(name).map { (name, String(cString: $0)) } }
+        return Dictionary(passed) { first, _ in first }.merging(variables) { _, own in own }
+    }
+
+    /// A file in memory with these bytes, to be read from its beginning. So nobody waits for a program that does not read.
+    private func memoryFile(_ bytes: [UInt8]) -> OpenFile? {
+        let descriptor = clinux_memory_file("imagemill-hook")
+        guard descriptor >= 0 else { return nil }
+        let file = OpenFile(owning: descriptor)
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress! + sent, bytes.count - sent, off_t(sent)) }
+            guard count > 0 else { return nil }
+            sent += count
+        }
+        return file
+    }
+
+    private func wait(for process: pid_t, closing writing: OpenFile, _ reading: OpenFile, _ cancellation: Cancellation) -> Outcome {
+        let end = Moment.now + timeout
+        var (said, hasEnded, term) = ([UInt8](), false, Moment?.none)
+        var isInterrupted = false
+        _ = fcntl(reading.descriptor, F_SETFL, O_NONBLOCK)
+        while true {
+            var waiting = [reading.descriptor, term == nil ? cancellation.descriptor : -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            if hasEnded { waiting[0].fd = -1 }
+            // The end of a process is no event of a descriptor: it may close its output long before, or leave it to others.
+            _ = poll(&waiting, 2, 20)
+            hasEnded = read(reading, &said) || hasEnded
+            var status: CInt = 0
+            if waitpid(process, &status, WNOHANG) != 0 {
+                _ = read(reading, &said)
+                if isInterrupted { return .interrupted }
+                return outcome(status, said, isLate: term != nil)
+            }
+            if let term {
+                if .now >= term + Self.patienceAfterTerm { kill(-process, SIGKILL) }
+            } else if cancellation.isRaised || .now >= end {
+                isInterrupted = cancellation.isRaised
+                kill(-process, SIGTERM)
+                term = .now
+            }
+        }
+    }
+
+    /// - Returns: whether nothing more comes.
+    private func read(_ file: OpenFile, _ said: inout [UInt8]) -> Bool {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        // A program that floods has to wait: in one turn no more is thrown away than fits.
+        let got = Glibc.read(file.descriptor, &chunk, chunk.count)
+        if got > 0 { said = Array((said + chunk[..<got]).suffix(Self.longestOutput)) }
+        return got == 0
+    }
+
+    private func outcome(_ status: CInt, _ said: [UInt8], isLate: Bool) -> Outcome {
+        let (signal, code) = (status & 0x7F, (status >> 8) & 0xFF)
+        if isLate { return .failed("'\(BytePath(arguments[0]).printable)' took longer than \(timeout.written) and was stopped\(quoted(said))") }
+        if signal == 0 && code == 0 { return .done }
+        let how = signal == 0 ? "ended with \(code)" : "was ended by signal \(signal)"
+        return .failed("'\(BytePath(arguments[0]).printable)' \(how)\(quoted(said))")
+    }
+
+    private func quoted(_ said: [UInt8]) -> String {
+        let lines = String(decoding: said, as: UTF8.self).split(whereSeparator: \.isNewline)
+        return lines.last.map { ": \(BytePath(String($0.suffix(300))).printable)" } ?? ""
+    }
+}

@@ -1,0 +1,187 @@
+// Tells hooks what has happened, one after the other, without anybody waiting for them.
+import Glibc
+package import Pipeline
+
+/// What became of an attempt to tell a hook.
+package enum HookNews: Sendable {
+    /// It is tried again after so many milliseconds.
+    case postponed(String, after: Int)
+    /// It is not tried again.
+    case givenUp(String)
+    /// So many were not told, because too many wait.
+    case dropped(Int)
+}
+
+/// The hooks of a drop folder. For any thread.
+package final class HookRunner: Sendable {
+    private let store: SQLiteJobStore
+    private let hook: @Sendable (_ inbox: String, _ event: HookEvent) -> Hook?
+    private let tell: @Sendable (_ inbox: String, HookNews) -> Void
+    private let state = Monitor(State())
+    private let cancellation = Cancellation()
+    /// Milliseconds since 1970.
+    private let started = wallClock()
+
+    private struct State {
+        /// Something was added, or a place is free.
+        var isStale = true
+        var isStopping = false
+        /// By their numbers, the inboxes of what is being told.
+        var running: [Int: String] = [:]
+    }
+
+    private static let mostAtOnce = 4
+    private static let mostOfInbox = 2
+
+    /// - Parameters:
+    ///   - hook: what an inbox has for an event at present.
+    ///   - tell: hears what went wrong.
+    package init(
+        _ store: SQLiteJobStore, hook: @escaping @Sendable (_ inbox: String, _ event: HookEvent) -> Hook?,
+        tell: @escaping @Sendable (_ inbox: String, HookNews) -> Void
+    ) {
+        (self.store, self.hook, self.tell) = (store, hook, tell)
+    }
+
+    /// Begins with what an earlier start has left.
+    package func start() throws(StoreError) {
+        try takeUpForgotten()
+        runOnNewThread { [self] in keepTelling() }
+    }
+
+    /// Tells of jobs that had ended, or were found to have ended, when nobody could say so.
+    package func takeUpForgotten() throws(StoreError) {
+        for job in try store.forgottenHooks(before: started) {
+            let isDone = job.progress.state == .done
+            add(
+                HookDocument(isDone ? .success : .failure, job.id, job.path, inbox: job.inbox, failure: isDone ? nil : job.progress.failure),
+                inbox: job.inbox)
+        }
+    }
+
+    /// Starts nothing more, and stops what runs; it is told again by the next start.
+    package func stop() {
+        state.change { $0.isStopping = true }
+        cancellation.raise()
+        let end = Moment.now + .seconds(5)
+        state.look { $0.running.isEmpty || .now >= end ? .ready(()) : .wait(until: end) }
+    }
+
+    // MARK: - What happens
+
+    /// A job is about to end. What to tell is noted afterwards; a crash in between loses nothing.
+    package func expectEnd(of job: JobID, inbox: String) throws(StoreError) {
+        guard hook(inbox, .success) != nil || hook(inbox, .failure) != nil else { return }
+        try store.expectHook(inbox: inbox, key: job.text)
+    }
+
+    package func done(_ job: JobID, _ report: SourceReport, inbox: String) {
+        add(HookDocument(.success, job, report.source.path, inbox: inbox, failure: nil, report: report), inbox: inbox)
+    }
+
+    package func failed(_ job: JobID, _ report: SourceReport, _ failure: Failure, inbox: String) {
+        add(HookDocument(.failure, job, report.source.path, inbox: inbox, failure: failure, report: report), inbox: inbox)
+    }
+
+    package func paused(_ pause: Pause, inbox: String, id: String) { add(HookDocument(pause, inbox: inbox, id: id), inbox: inbox) }
+
+    private func add(_ document: HookDocument, inbox: String) {
+        guard hook(inbox, document.event) != nil else {
+            // Something was expected, but of the other kind.
+            try? store.removeHook(inbox: inbox, key: document.id)
+            return
+        }
+        do throws(StoreError) {
+            let dropped = try store.addHook(inbox: inbox, event: document.event.rawValue, key: document.id, body: document.bytes)
+            if dropped > 0 { tell(inbox, .dropped(dropped)) }
+        } catch {
+            // The disk of the ledger may be what is full; it is told once, and is not kept.
+            let record = HookRecord(
+                number: -1, inbox: inbox, event: document.event.rawValue, key: document.id, body: document.bytes, attempts: 0, created: wallClock())
+            runOnNewThread { [self] in _ = carryOut(record) }
+        }
+        state.change { $0.isStale = true }
+    }
+
+    // MARK: - The thread
+
+    private func keepTelling() {
+        while let running = waitForWork() {
+            guard let due = try? store.dueHooks(ofEachInbox: 2 * Self.mostOfInbox) else { continue }
+            var running = running
+            for record in due where running.count < Self.mostAtOnce && running[record.number] == nil {
+                guard running.values.count(where: { $0 == record.inbox }) < Self.mostOfInbox else { continue }
+                running[record.number] = record.inbox
+                state.change { $0.running[record.number] = record.inbox }
+                runOnNewThread { [self] in
+                    finish(record, carryOut(record))
+                    state.change { state in
+                        state.running[record.number] = nil
+                        state.isStale = true
+                    }
+                }
+            }
+        }
+    }
+
+    /// - Returns: what is being told at the moment; nil at the end.
+    private func waitForWork() -> [Int: String]? {
+        let next = (try? store.nextHook()) ?? nil
+        let end = next.map { Moment.now + .milliseconds(max(10, $0 - wallClock())) } ?? .never
+        return state.look { state in
+            if state.isStopping { return .ready(nil) }
+            guard state.isStale || .now >= end else { return .wait(until: end) }
+            state.isStale = false
+            return .ready(state.running)
+        }
+    }
+
+    private func carryOut(_ record: HookRecord) -> HookProcess.Outcome {
+        guard let event = HookEvent(rawValue: record.event), let hook = hook(record.inbox, event) else { return .done }
+        switch hook.action {
+        case .command(let arguments):
+            let variables = ["IMAGEMILL_EVENT": record.event, "IMAGEMILL_INBOX": record.inbox]
+            return HookProcess(arguments: arguments, variables: variables, input: record.body, timeout: hook.timeout).run(cancellation)
+        case .webhook(let url, let file):
+            do throws(SystemError) {
+                let secret = try file.map { path throws(SystemError) in try OpenFile.contents(path, limit: 4096) }
+                let key = secret.map { Array($0.reversed().drop { $0 <= 0x20 }.reversed()) }
+                return Webhook(url: url, secret: key, timeout: hook.timeout).process(record, time: wallClock() / 1000).run(cancellation)
+            } catch {
+                return .failed("\(error)")
+            }
+        }
+    }
+
+    private func finish(_ record: HookRecord, _ outcome: HookProcess.Outcome) {
+        switch outcome {
+        case .done: try? store.removeHook(record.number)
+        case .interrupted: break
+        case .failed(let sentence):
+            let isCommand = if case .command? = HookEvent(rawValue: record.event).flatMap({ hook(record.inbox, $0) })?.action { true } else { false }
+            if let pause = HookPatience.next(after: record.attempts + 1, age: wallClock() - record.created, isCommand: isCommand) {
+                try? store.postponeHook(record.number, until: wallClock() + pause)
+                tell(record.inbox, .postponed(sentence, after: pause))
+            } else {
+                try? store.removeHook(record.number)
+                tell(record.inbox, .givenUp(sentence))
+            }
+        }
+    }
+}
+
+/// How often a hook is tried. Pure.
+enum HookPatience {
+    private static let commandAttempts = 3
+    /// A receiver may be down over a weekend.
+    private static let longest = 3 * 86_400_000
+
+    /// - Parameters:
+    ///   - attempts: how often it was tried.
+    ///   - age: since when it is known, in milliseconds.
+    /// - Returns: after how many milliseconds it is tried again; nil if it is given up.
+    static func next(after attempts: Int, age: Int, isCommand: Bool) -> Int? {
+        guard isCommand ? attempts < commandAttempts : age < longest else { return nil }
+        return min(5_000 << min(attempts - 1, 10), 600_000)
+    }
+}

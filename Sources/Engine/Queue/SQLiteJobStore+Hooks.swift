@@ -1,0 +1,119 @@
+// What hooks have still to be told, in the ledger, so that nothing is lost by a restart.
+import FoundationEssentials
+import GRDB
+import Pipeline
+
+/// Something that a hook has to be told.
+package struct HookRecord: Equatable, Sendable {
+    package let number: Int
+    package let inbox: String
+    /// What happened; a word of `HookEvent`.
+    package let event: String
+    /// The job, or something else that is not told twice.
+    package let key: String
+    /// The document.
+    package let body: [UInt8]
+    /// How often it was tried.
+    package let attempts: Int
+    /// Milliseconds since 1970.
+    package let created: Int
+}
+
+extension SQLiteJobStore {
+    /// What is kept at most; of more, the oldest is dropped.
+    static let mostHooks = 10_000
+
+    /// Notes that a job is about to end whose hook is to be told. What to tell comes later; if the program is killed before, `forgottenHooks` finds it.
+    package func expectHook(inbox: String, key: String) throws(StoreError) {
+        try change { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO hooks (inbox, event, key, attempts, not_before, created) VALUES (?, '', ?, 0, 0, ?)
+                    ON CONFLICT (inbox, key) DO UPDATE SET created = excluded.created WHERE body IS NULL
+                    """, arguments: [inbox, key, clock()])
+        }
+    }
+
+    /// Notes what a hook has to be told.
+    /// - Returns: how many others were dropped because there are too many.
+    @discardableResult
+    package func addHook(inbox: String, event: String, key: String, body: [UInt8], limit: Int = mostHooks) throws(StoreError) -> Int {
+        try change { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO hooks (inbox, event, key, body, attempts, not_before, created) VALUES (?, ?, ?, ?, 0, 0, ?)
+                    ON CONFLICT (inbox, key) DO UPDATE SET event = excluded.event, body = excluded.body
+                    """, arguments: [inbox, event, key, Data(body), clock()])
+            let surplus = try (Int.fetchOne(database, sql: "SELECT count(*) FROM hooks") ?? 0) - limit
+            guard surplus > 0 else { return 0 }
+            try database.execute(
+                sql: "DELETE FROM hooks WHERE number IN (SELECT number FROM hooks ORDER BY number LIMIT ?)", arguments: [surplus])
+            return surplus
+        }
+    }
+
+    /// What is to be told now, the oldest first. An inbox whose hook takes its time does not keep those of others waiting.
+    /// - Parameter count: so many of each inbox.
+    package func dueHooks(ofEachInbox count: Int) throws(StoreError) -> [HookRecord] {
+        try look { database in
+            // The inner part is answered by the index, without the documents.
+            let sql = """
+                SELECT * FROM hooks WHERE number IN (
+                    SELECT number FROM (
+                        SELECT number, row_number() OVER (PARTITION BY inbox ORDER BY not_before, number) AS place
+                        FROM hooks WHERE body IS NOT NULL AND not_before <= ?)
+                    WHERE place <= ?)
+                ORDER BY not_before, number
+                """
+            return try Row.fetchAll(database, sql: sql, arguments: [clock(), count]).map(HookRecord.init)
+        }
+    }
+
+    /// When the next one is due that is not yet, in milliseconds since 1970.
+    package func nextHook() throws(StoreError) -> Int? {
+        try look { database in
+            try Int.fetchOne(database, sql: "SELECT min(not_before) FROM hooks WHERE body IS NOT NULL AND not_before > ?", arguments: [clock()])
+        }
+    }
+
+    /// It was told, or given up.
+    package func removeHook(_ number: Int) throws(StoreError) {
+        try change { try $0.execute(sql: "DELETE FROM hooks WHERE number = ?", arguments: [number]) }
+    }
+
+    /// There is nothing to tell of a job after all.
+    package func removeHook(inbox: String, key: String) throws(StoreError) {
+        try change { try $0.execute(sql: "DELETE FROM hooks WHERE inbox = ? AND key = ?", arguments: [inbox, key]) }
+    }
+
+    /// It is tried again later.
+    /// - Parameter time: milliseconds since 1970.
+    package func postponeHook(_ number: Int, until time: Int) throws(StoreError) {
+        try change { try $0.execute(sql: "UPDATE hooks SET attempts = attempts + 1, not_before = ? WHERE number = ?", arguments: [time, number]) }
+    }
+
+    /// The jobs that have ended and of which nobody had the time to note what to tell.
+    /// - Parameter time: of this start: what is expected since is still to be noted.
+    package func forgottenHooks(before time: Int) throws(StoreError) -> [Job] {
+        let keys = try look { try String.fetchAll($0, sql: "SELECT key FROM hooks WHERE body IS NULL AND created < ?", arguments: [time]) }
+        var jobs: [Job] = []
+        for key in keys {
+            guard let id = JobID(Array(key.utf8)), let job = try job(id) else {
+                // Nothing is known of it any more.
+                try change { try $0.execute(sql: "DELETE FROM hooks WHERE body IS NULL AND key = ?", arguments: [key]) }
+                continue
+            }
+            // One that is still open ends later, and is told then.
+            if !job.progress.state.isOpen { jobs.append(job) }
+        }
+        return jobs
+    }
+}
+
+extension HookRecord {
+    fileprivate init(_ row: Row) {
+        self.init(
+            number: row["number"], inbox: row["inbox"], event: row["event"], key: row["key"], body: [UInt8](row["body"] as Data),
+            attempts: row["attempts"], created: row["created"])
+    }
+}

@@ -1,0 +1,30 @@
+/// How long originals are kept that have left the inbox, and how much of them: `30d`, `10G`, or `{ age: 30d, size: 10G }`.
+package struct Retention: ParameterValue, ParameterGroup, Equatable {
+    /// What has been there for longer is removed.
+    package let age: Duration?
+    /// Most bytes; the oldest are removed first.
+    package let size: ByteCount?
+
+    package init(age: Duration?, size: ByteCount?) { (self.age, self.size) = (age, size) }
+
+    package init(_ p: inout Parameters) {
+        age = p.optional("age", "What has been there for longer is removed, such as 30d.")
+        size = p.optional("size", "Most bytes, such as 10G; the oldest are removed first.")
+    }
+
+    package static var expectation: String { "a time such as 30d, a size such as 10G, or { age: 30d, size: 10G }" }
+    package static var schema: JSONValue { ["anyOf": [Duration.schema, ByteCount.schema, mappingSchema()]] }
+    package static var placeholder: Retention { Retention(age: nil, size: nil) }
+    package var written: String { "{}" }
+
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Retention? {
+        guard let text = node.text else {
+            guard case .mapping = node.content else { return nil }
+            return Parameters.read(Retention.self, from: node, owner: "the retention", &log)
+        }
+        if let age = Duration(written: text) { return Retention(age: age, size: nil) }
+        // A bare number could be meant either way.
+        guard text.last?.isLetter == true, let size = ByteCount(text) else { return nil }
+        return Retention(age: nil, size: size)
+    }
+}

@@ -1,0 +1,30 @@
+// Who hears what happens in the drop folder: the log, the counts, and whoever looks into the spool.
+import Engine
+
+/// The observers of one drop folder.
+struct DaemonNews: Sendable {
+    let log: DaemonLog
+    /// Nil if nobody sits at a terminal.
+    let live: LiveLines?
+    let activity: Activity
+    let spools: StandingWatch
+
+    init(_ sink: LogSink) {
+        let spools = StandingWatch()
+        log = DaemonLog(ServiceLog.logger(sink))
+        live = sink.live
+        self.spools = spools
+        activity = Activity(failed: { spools.changed($0) })
+    }
+
+    /// All of them.
+    var observer: any DropFolderObserver { Observers(all: [log, activity]) }
+}
+
+/// Sends what happens to several observers.
+private struct Observers: DropFolderObserver {
+    let all: [any DropFolderObserver]
+
+    func happened(_ event: DropFolderEvent, inbox: String) { for observer in all { observer.happened(event, inbox: inbox) } }
+    func noted(_ sentence: String) { for observer in all { observer.noted(sentence) } }
+}

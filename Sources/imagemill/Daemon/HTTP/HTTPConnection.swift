@@ -1,0 +1,96 @@
+// One client: a request comes in, an answer or a stream of events goes out, and nobody is waited for.
+import Engine
+import Glibc
+
+/// A connection, as a small state machine. Used on the server's thread alone.
+struct HTTPConnection {
+    enum Phase: Equatable {
+        case reading, working, writing
+        /// Gets events until it leaves.
+        case streaming
+        /// Nothing is left to do: to be closed.
+        case over
+    }
+
+    let file: OpenFile
+    private(set) var phase = Phase.reading
+    private var deadline: ContinuousClock.Instant
+    private var reader = HTTPRequestReader()
+    private var output: [UInt8] = []
+
+    /// How long a client may take to ask, and to take the answer or an event.
+    static let patience = Duration.seconds(5)
+    /// A large answer may take its time as long as it is taken.
+    private static let largeAnswer = 1 << 16
+
+    init(_ file: OpenFile) {
+        self.file = file
+        deadline = .now + Self.patience
+    }
+
+    /// What to wait for.
+    var events: CInt {
+        switch phase {
+        case .reading: POLLIN
+        case .writing: POLLOUT
+        case .streaming: output.isEmpty ? POLLIN : POLLIN | POLLOUT
+        // A client that has gone meanwhile is noticed when the answer is written.
+        case .working, .over: 0
+        }
+    }
+
+    /// Until when it may stay as it is; nil while the daemon is at work for it, or a stream has got everything.
+    var end: ContinuousClock.Instant? { phase == .working || phase == .streaming && output.isEmpty ? nil : deadline }
+
+    /// Reads what there is.
+    /// - Returns: the request once it is complete.
+    mutating func read() throws(HTTPRefusal) -> HTTPRequest? {
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        let got = recv(file.descriptor, &chunk, chunk.count, CInt(MSG_DONTWAIT))
+        guard got > 0 else {
+            if got == 0 || (errno != EAGAIN && errno != EINTR) { phase = .over }
+            return nil
+        }
+        // Whoever gets events has nothing more to say.
+        guard phase == .reading, let request = try reader.add(chunk[..<got]) else { return nil }
+        phase = .working
+        return request
+    }
+
+    mutating func answer(_ response: HTTPResponse, isHead: Bool = false) {
+        (phase, output, deadline) = (response.isStream && !isHead ? .streaming : .writing, response.bytes(isHead: isHead), .now + Self.patience)
+        write()
+    }
+
+    /// Adds an event to a stream; one that has not taken the last event gets it when it has.
+    mutating func add(event: [UInt8]) {
+        guard phase == .streaming, output.isEmpty else { return }
+        (output, deadline) = (event, .now + Self.patience)
+        write()
+    }
+
+    /// Writes what can be written now.
+    mutating func write() {
+        while !output.isEmpty {
+            let sent = output.withUnsafeBytes { send(file.descriptor, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)) }
+            if sent < 0 && errno == EINTR { continue }
+            if sent < 0 && errno == EAGAIN { return }
+            guard sent > 0 else {
+                phase = .over
+                return
+            }
+            output.removeFirst(sent)
+            if output.count > Self.largeAnswer { deadline = .now + Self.patience }
+        }
+        if phase == .writing { finish() }
+    }
+
+    /// Closing at once would take back from the client's hands what it has not read yet, if it has sent more than was read.
+    private mutating func finish() {
+        shutdown(file.descriptor, CInt(SHUT_WR))
+        phase = .over
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        var left = 64
+        while left > 0, recv(file.descriptor, &chunk, chunk.count, CInt(MSG_DONTWAIT)) > 0 { left -= 1 }
+    }
+}

@@ -1,0 +1,204 @@
+// The daemon's HTTP server. On a thread of its own, with few clients and deadlines, so that nobody who asks can hold up the flow.
+import Engine
+import Glibc
+import Pipeline
+import Synchronization
+
+/// How a request is handled.
+enum HTTPHandling: Sendable {
+    /// What is in memory is answered at once.
+    case now(HTTPResponse)
+    /// What takes its time is done on another thread.
+    case later(HTTPWork, @Sendable () -> HTTPResponse)
+}
+
+/// Kinds of work that take their time, each with a bound: what hangs holds up its own kind only.
+enum HTTPWork: Sendable, CaseIterable {
+    /// Reload and retry.
+    case change
+    /// Reading a file, which may be on a file system that hangs.
+    case file
+
+    fileprivate var limit: Int {
+        switch self {
+        case .change: 1
+        case .file: 4
+        }
+    }
+}
+
+/// What the server asks for answers. Called on the server's thread: it may take a lock for a moment, and must not wait for work or for a disk.
+protocol HTTPRoutes: Sendable {
+    func handle(_ request: HTTPRequest) throws(HTTPRefusal) -> HTTPHandling
+    /// What the clients of a stream get, every few seconds.
+    func event() -> [UInt8]
+}
+
+/// Serves HTTP at some addresses until it is stopped.
+final class HTTPServer: Sendable {
+    private let listeners: [HTTPListener]
+    private let routes: any HTTPRoutes
+    private let stopping = Cancellation()
+    /// Answers of slow requests: the connection's number, and the answer. What comes over `wake` says that there are some.
+    private let answers = Mutex<[(Int, HTTPResponse)]>([])
+    private let atWork = Mutex<[HTTPWork: Int]>([:])
+    private let wake: (reading: OpenFile, writing: OpenFile)
+
+    /// Streams at one address.
+    private static let mostStreams = 8
+    private static let betweenEvents = Duration.seconds(2)
+
+    /// Begins to serve.
+    init(_ listeners: [HTTPListener], _ routes: any HTTPRoutes) throws(SystemError) {
+        (self.listeners, self.routes) = (listeners, routes)
+        var ends: [CInt] = [0, 0]
+        let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw SystemError("make a socket") }
+        wake = (OpenFile(owning: ends[0]), OpenFile(owning: ends[1]))
+        runOnNewThread { [self] in serve() }
+    }
+
+    /// Ends the thread, and removes the sockets' names.
+    func stop() {
+        guard !stopping.isRaised else { return }
+        for path in listeners.compactMap(\.path) { FileSystem.remove(path) }
+        stopping.raise()
+    }
+
+    // MARK: - The thread
+
+    private struct Client {
+        var connection: HTTPConnection
+        /// The index of the listener.
+        let address: Int
+        var isHead = false
+
+        mutating func answer(_ response: HTTPResponse) { connection.answer(response, isHead: isHead) }
+    }
+
+    private struct Clients {
+        var all: [Int: Client] = [:]
+        var next = 0
+        /// Until then nobody is let in: the system had no descriptor left.
+        var rest: ContinuousClock.Instant?
+        var nextEvent = ContinuousClock.now
+
+        func count(at address: Int) -> Int { all.values.count { $0.address == address } }
+        func streams(at address: Int) -> Int { all.values.count { $0.address == address && $0.connection.phase == .streaming } }
+        var hasStreams: Bool { all.values.contains { $0.connection.phase == .streaming } }
+    }
+
+    private func serve() {
+        var clients = Clients()
+        while !stopping.isRaised {
+            wait(&clients)
+            takeAnswers(&clients)
+            sendEvents(&clients)
+            clients.all = clients.all.filter { $0.value.connection.phase != .over }
+        }
+    }
+
+    private func wait(_ clients: inout Clients) {
+        let now = ContinuousClock.now
+        let mayEnter = clients.rest.map { $0 <= now } ?? true
+        var waiting = [stopping.descriptor, wake.reading.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        for (address, listener) in listeners.enumerated() {
+            // poll leaves a negative descriptor out.
+            let isOpen = mayEnter && clients.count(at: address) < listener.places
+            waiting.append(pollfd(fd: isOpen ? listener.socket.descriptor : -1, events: Int16(POLLIN), revents: 0))
+        }
+        let numbers = clients.all.keys.sorted()
+        for number in numbers {
+            let connection = clients.all[number]!.connection
+            waiting.append(pollfd(fd: connection.events == 0 ? -1 : connection.file.descriptor, events: Int16(connection.events), revents: 0))
+        }
+        var ends = clients.all.values.compactMap(\.connection.end) + (mayEnter ? [] : [clients.rest].compactMap { $0 })
+        if clients.hasStreams { ends.append(clients.nextEvent) }
+        let timeout = ends.min().map { max(0, Int(($0 - now) / .milliseconds(1)) + 1) } ?? -1
+        guard poll(&waiting, nfds_t(waiting.count), CInt(clamping: timeout)) >= 0 else { return }
+        for address in listeners.indices where waiting[2 + address].revents != 0 { letIn(at: address, &clients) }
+        for (index, number) in numbers.enumerated() { serve(number, waiting[2 + listeners.count + index].revents, &clients) }
+    }
+
+    private func letIn(at address: Int, _ clients: inout Clients) {
+        let descriptor = accept(listeners[address].socket.descriptor, nil, nil)
+        guard descriptor >= 0 else {
+            if errno != EAGAIN && errno != EINTR && errno != ECONNABORTED { clients.rest = .now + .milliseconds(200) }
+            return
+        }
+        // Workers are started from here too; they close what they do not know, and so does a program by this flag.
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        clients.all[clients.next] = Client(connection: HTTPConnection(OpenFile(owning: descriptor)), address: address)
+        clients.next += 1
+    }
+
+    private func serve(_ number: Int, _ events: Int16, _ clients: inout Clients) {
+        guard var client = clients.all[number] else { return }
+        if events != 0 {
+            switch client.connection.phase {
+            case .reading:
+                read(number, &client, clients)
+                // The first event comes with the answer.
+                if client.connection.phase == .streaming && !clients.hasStreams { clients.nextEvent = .now + Self.betweenEvents }
+            case .writing: client.connection.write()
+            case .streaming:
+                client.connection.write()
+                if client.connection.phase == .streaming { _ = try? client.connection.read() }
+            case .working, .over: break
+            }
+        }
+        let isLate = client.connection.end.map { $0 <= .now } ?? false
+        clients.all[number] = isLate ? nil : client
+    }
+
+    private func read(_ number: Int, _ client: inout Client, _ clients: Clients) {
+        do throws(HTTPRefusal) {
+            guard let request = try client.connection.read() else { return }
+            client.isHead = request.method == .head
+            try listeners[client.address].access.check(request)
+            switch try routes.handle(request) {
+            case .now(let response) where response.isStream && clients.streams(at: client.address) >= Self.mostStreams:
+                throw HTTPRefusal(.unavailable, "too many are watching; close another window")
+            case .now(let response): client.answer(response)
+            case .later(let kind, let work): try start(kind, work, for: number)
+            }
+        } catch {
+            client.answer(HTTPResponse(error))
+        }
+    }
+
+    private func start(_ kind: HTTPWork, _ work: @escaping @Sendable () -> HTTPResponse, for number: Int) throws(HTTPRefusal) {
+        let isFree = atWork.withLock { atWork in
+            guard atWork[kind, default: 0] < kind.limit else { return false }
+            atWork[kind, default: 0] += 1
+            return true
+        }
+        guard isFree else {
+            throw HTTPRefusal(
+                .unavailable, kind == .change ? "the daemon is at another reload or retry; ask again in a moment" : "too many files are being read")
+        }
+        runOnNewThread { [self] in
+            let response = work()
+            atWork.withLock { $0[kind, default: 1] -= 1 }
+            answers.withLock { $0.append((number, response)) }
+            _ = write(wake.writing.descriptor, [1], 1)
+        }
+    }
+
+    private func takeAnswers(_ clients: inout Clients) {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        _ = Glibc.read(wake.reading.descriptor, &bytes, bytes.count)
+        let ready = answers.withLock { answers in
+            defer { answers = [] }
+            return answers
+        }
+        for (number, response) in ready { clients.all[number]?.answer(response) }
+    }
+
+    private func sendEvents(_ clients: inout Clients) {
+        guard clients.hasStreams, clients.nextEvent <= .now else { return }
+        let event = routes.event()
+        for number in clients.all.keys { clients.all[number]?.connection.add(event: event) }
+        clients.nextEvent = .now + Self.betweenEvents
+    }
+}

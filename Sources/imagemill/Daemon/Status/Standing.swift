@@ -1,0 +1,86 @@
+// What is in the spool of each inbox now, looked at now and then on a thread of its own.
+import Engine
+import Pipeline
+import Synchronization
+
+/// What the folders of one inbox hold.
+struct Standing: Sendable {
+    /// Nil if the folder cannot be read.
+    var failures: StandingFailures?
+    /// By the names of the folders.
+    var bytes: [String: Int] = [:]
+}
+
+/// Looks into the spool. A file system that hangs holds up the look at its own inbox only. For any thread.
+final class StandingWatch: Sendable {
+    private struct Entry {
+        var found: Standing?
+        var isLooking = false
+        /// Something has changed while it was looked at.
+        var isStale = false
+        var next = Moment.now
+    }
+
+    private let entries = Mutex<[String: Entry]>([:])
+    private static let pause = Duration.seconds(30)
+    /// A folder with very much in it is looked at so much less often.
+    private static let share = 100
+    /// Failed sources of each inbox that the dashboard lists.
+    private static let described = 25
+
+    /// What was found, by the inboxes' names.
+    var found: [String: Standing] { entries.withLock { $0.compactMapValues(\.found) } }
+
+    /// Something was put into the folder `failed/` of an inbox, or taken out of it.
+    func changed(_ inbox: String) {
+        entries.withLock { entries in
+            entries[inbox, default: Entry()].next = .now
+            entries[inbox]?.isStale = true
+        }
+    }
+
+    /// Starts the looks that are due.
+    func look(at inboxes: [DropFolderStatus.Inbox]) {
+        let names = Set(inboxes.map(\.name))
+        entries.withLock { entries in entries = entries.filter { names.contains($0.key) } }
+        for inbox in inboxes {
+            guard let folders = inbox.folders else { continue }
+            let isDue = entries.withLock { entries in
+                var entry = entries[inbox.name] ?? Entry()
+                guard !entry.isLooking, entry.next <= .now else { return false }
+                (entry.isLooking, entry.isStale) = (true, false)
+                entries[inbox.name] = entry
+                return true
+            }
+            let places = [("work", folders.work), ("done", folders.done), ("failed", folders.failed)]
+            if isDue { runOnNewThread { [self] in look(at: inbox.name, places, failed: folders.failed) } }
+        }
+    }
+
+    private func look(at inbox: String, _ folders: [(name: String, path: BytePath)], failed: BytePath) {
+        let start = Moment.now
+        var found = Standing(failures: StandingFailures(failed, describing: Self.described))
+        for folder in folders { found.bytes[folder.name] = try? bytes(in: Directory(folder.path)) }
+        let pause = max(Self.pause, .milliseconds(start.milliseconds(until: .now) * Self.share))
+        entries.withLock { entries in
+            guard let isStale = entries[inbox]?.isStale else { return }
+            entries[inbox] = Entry(found: found, next: isStale ? .now : .now + pause)
+        }
+    }
+
+    /// The sizes of all files together. No link is followed.
+    private func bytes(in root: Directory) throws -> Int {
+        var (sum, pending) = (0, [BytePath([])])
+        while let path = pending.popLast() {
+            let folder = try root.folder(path)
+            for name in try folder.names().map({ BytePath($0) }) {
+                switch try folder.status(name) {
+                case let status? where status.kind == .directory: pending.append(path.appending(name))
+                case let status? where status.kind == .regular: sum += status.bytes
+                default: break
+                }
+            }
+        }
+        return sum
+    }
+}

@@ -1,0 +1,76 @@
+// Programs of the user's: those that hang, fail, flood or do not read hold up nobody, and what they said is passed on.
+import Foundation
+import Pipeline
+import TestSupport
+import Testing
+
+@testable import Engine
+
+@Suite struct HookProcessTests {
+    private func run(_ arguments: [String], input: String = "", seconds: Double = 20, cancellation: Cancellation = Cancellation()) async throws
+        -> HookProcess.Outcome
+    {
+        let process = HookProcess(
+            arguments: arguments, variables: ["IMAGEMILL_EVENT": "success"], input: Array(input.utf8), timeout: .milliseconds(Int64(seconds * 1000)))
+        return try await onNewThread { process.run(cancellation) }
+    }
+
+    @Test("It gets its arguments as they are, the document, and few variables")
+    func arguments() async throws {
+        let folder = try TemporaryFolder()
+        let out = folder.path("out")
+        setenv("IMAGEMILL_TEST_SECRET", "x", 1)
+        let script = #"{ cat; printf '%s|' "$@"; echo "$IMAGEMILL_EVENT${IMAGEMILL_TEST_SECRET-none}"; pwd; } > "$0""#
+        #expect(try await run(["sh", "-c", script, out, "a b", "$(id)", "", "*"], input: "document\n") == .done)
+        #expect(try String(contentsOfFile: out, encoding: .utf8) == "document\na b|$(id)||*|successnone\n/\n")
+    }
+
+    @Test("One that fails is quoted, one that does not exist is named")
+    func fails() async throws {
+        #expect(try await run(["sh", "-c", "echo first; echo 'no \u{1B}route' >&2; exit 7"]) == .failed("'sh' ended with 7: no \\u{1B}route"))
+        #expect(try await run(["sh", "-c", "kill -9 $$"]) == .failed("'sh' was ended by signal 9"))
+        #expect(try await run(["/nonexistent/program"]) == .failed("cannot start '/nonexistent/program': No such file or directory"))
+    }
+
+    @Test("One that hangs is stopped with all that it has started, also if it does not listen")
+    func hangs() async throws {
+        let folder = try TemporaryFolder()
+        let start = ContinuousClock.now
+        let script = "trap '' TERM; sleep 300 & echo $! > '\(folder.path("child"))'; wait; wait; sleep 300"
+        #expect(try await run(["sh", "-c", script], seconds: 0.3) == .failed("'sh' took longer than 300ms and was stopped"))
+        #expect(ContinuousClock.now - start < .seconds(20))
+        let text = try String(contentsOfFile: folder.path("child"), encoding: .utf8)
+        let child = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+        var isGone = false
+        for _ in 0..<200 where !isGone {
+            // A zombie whose new parent does not care counts as gone.
+            let status = (try? String(contentsOfFile: "/proc/\(child)/status", encoding: .utf8)) ?? ""
+            isGone = status.isEmpty || status.contains("State:\tZ")
+            if !isGone { try await Task.sleep(for: .milliseconds(20)) }
+        }
+        #expect(isGone)
+    }
+
+    @Test("One that floods, and one that does not read, are no trouble")
+    func floods() async throws {
+        let large = String(repeating: "x", count: 3 << 20)
+        #expect(
+            try await run(["sh", "-c", "head -c 20000000 /dev/zero | tr '\\0' y; echo; echo last; exit 1"]) == .failed("'sh' ended with 1: last"))
+        #expect(try await run(["true"], input: large) == .done)
+        #expect(try await run(["sh", "-c", "[ $(wc -c) = 3145728 ]"], input: large) == .done)
+    }
+
+    @Test("One that leaves something behind is done when it has ended itself")
+    func leaves() async throws {
+        let start = ContinuousClock.now
+        #expect(try await run(["sh", "-c", "sleep 20 & exit 0"]) == .done)
+        #expect(ContinuousClock.now - start < .seconds(15))
+    }
+
+    @Test("When the daemon stops, it is stopped and counts as not told")
+    func interrupted() async throws {
+        let cancellation = Cancellation()
+        cancellation.raise()
+        #expect(try await run(["sleep", "300"], cancellation: cancellation) == .interrupted)
+    }
+}

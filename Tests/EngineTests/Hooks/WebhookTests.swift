@@ -1,0 +1,37 @@
+// What a receiver gets, and when it is tried again.
+import Foundation
+import Pipeline
+import Testing
+
+@testable import Engine
+
+@Suite struct WebhookTests {
+    @Test("The signature is HMAC-SHA256, as other programs compute it")
+    func signature() {
+        // RFC 4231, test case 2.
+        #expect(
+            Digest.hmac(of: Array("what do ya want for nothing?".utf8), key: Array("Jefe".utf8))
+                == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
+        #expect(Webhook.signature(of: Array("b".utf8), time: 7, secret: [1]) == Digest.hmac(of: Array("7.b".utf8), key: [1]))
+    }
+
+    @Test("The address is not among the arguments, which others may see, and cannot add an option")
+    func secrecy() {
+        let record = HookRecord(number: 1, inbox: "in", event: "success", key: "k", body: Array("{}".utf8), attempts: 0, created: 0)
+        let process = Webhook(url: "https://example.org/\"secret\\", secret: [1, 2], timeout: .seconds(9)).process(record, time: 5)
+        #expect(!process.arguments.joined().contains("secret") && process.arguments.contains("9") && process.more == record.body)
+        let lines = String(decoding: process.input, as: UTF8.self).split(separator: "\n")
+        #expect(lines.first == #"url = "https://example.org/\"secret\\""#)
+        #expect(lines.allSatisfy { $0.hasPrefix("header = \"") || $0.hasPrefix("url = \"") })
+    }
+
+    @Test("A command is tried three times; a receiver for three days, less and less often")
+    func patience() {
+        #expect((1...3).map { HookPatience.next(after: $0, age: 0, isCommand: true) } == [5_000, 10_000, nil])
+        #expect(
+            [1, 2, 5, 8, 40, 4000].map { HookPatience.next(after: $0, age: 1000, isCommand: false) } == [
+                5_000, 10_000, 80_000, 600_000, 600_000, 600_000,
+            ])
+        #expect(HookPatience.next(after: 500, age: 3 * 86_400_000, isCommand: false) == nil)
+    }
+}

@@ -1,0 +1,122 @@
+// Hooks of a drop folder at work: nothing is lost, and nothing waits for them.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct HookWatchTests {
+    private func documents(_ drop: WatchedFolder, _ file: String = "told") throws -> [[String: Any]] {
+        guard drop.runner.exists(file) else { return [] }
+        let lines = String(decoding: try drop.runner.bytes(file), as: UTF8.self).split(separator: "\n")
+        return lines.compactMap { try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
+    }
+
+    /// A command that adds the document to a file.
+    private func teller(_ drop: WatchedFolder, _ event: String) -> String { "on-\(event): [sh, -c, 'cat >> \(drop.runner.folder.path("told"))']" }
+
+    private func write(_ drop: WatchedFolder, _ inbox: String) throws {
+        let text = "state: state\nworkers: 2\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, settle: 100ms, attempts: 1, \(inbox) }\n"
+        try drop.runner.folder.write(text, to: "mill.yaml")
+    }
+
+    @Test("Success, failure and pause are told, each to its own, with the report")
+    func told() async throws {
+        let drop = try WatchedFolder()
+        try write(drop, ["success", "failure", "pause"].map { teller(drop, $0) }.joined(separator: ", "))
+        let watch = try await drop.start()
+        try await drop.drop("a.jpg")
+        try await drop.until("success is told") { try documents(drop).contains { $0["event"] as? String == "success" } }
+        try drop.drop("b.jpg", Array("no picture".utf8))
+        try await drop.until("failure is told") { try documents(drop).contains { $0["event"] as? String == "failure" } }
+        _ = try await drop.runner.shell("mv out away")
+        try await drop.drop("c.jpg")
+        try await drop.until("the pause is told") { try documents(drop).contains { $0["event"] as? String == "pause" } }
+        _ = try await drop.runner.shell("mv away out")
+        try await drop.until("c.jpg is told") { try documents(drop).count { $0["event"] as? String == "success" } == 2 }
+        #expect(try await drop.stop(watch).exit == 0)
+        let all = try documents(drop)
+        let report = all.first?["report"] as? [String: Any]
+        #expect((report?["renditions"] as? [Any])?.count == 1 && (all[0]["source"] as? [String: Any])?["path"] as? String == "a.jpg")
+        let failure = all.first { $0["event"] as? String == "failure" }
+        #expect((failure?["error"] as? [String: Any])?["code"] as? String == "not-an-image")
+        let pause = all.first { $0["event"] as? String == "pause" }
+        #expect((pause?["error"] as? [String: Any])?["code"] as? String == "missing-outbox" && pause?["inbox"] as? String == "in")
+        let valid = try await drop.runner.shell("split -l 1 told told- --additional-suffix .json; ls told-*.json | wc -l")
+        #expect(valid.exit == 0)
+        for name in drop.runner.files(in: ".") where name.hasPrefix("told-") {
+            let result = try await drop.runner.validate("hook", [name])
+            #expect(result.exit == 0, "\(result.output)\(result.errors)")
+        }
+        #expect(Set(all.compactMap { $0["id"] as? String }).count == all.count)
+    }
+
+    @Test("A hook that hangs holds up nothing, and its job is told by the next start", .timeLimit(.minutes(2)))
+    func hangs() async throws {
+        let drop = try WatchedFolder()
+        try write(drop, "on-success: { command: [sleep, '300'], timeout: 5m }")
+        let watch = try await drop.start()
+        for index in 0..<6 { try await drop.drop("\(index).jpg") }
+        for index in 0..<6 { try await drop.until("out/\(index).jpg.json") }
+        #expect(try await drop.stop(watch).exit == 0)
+        try write(drop, teller(drop, "success"))
+        let next = try await drop.start()
+        try await drop.until("all six are told") { try documents(drop).count == 6 }
+        #expect(try await drop.stop(next).exit == 0)
+    }
+
+    @Test(
+        "A program that is killed between the end of a job and its hook tells it at the next start",
+        arguments: ["after-finish-record", "before-source-commit", "after-source-commit"])
+    func killed(point: String) async throws {
+        let drop = try WatchedFolder()
+        try write(drop, teller(drop, "success"))
+        try await drop.drop("a.jpg")
+        _ = try await drop.runner.shell("IMAGEMILL_FAULT=\(point):1:kill \"$IMAGEMILL\" watch mill.yaml")
+        #expect(try documents(drop).isEmpty)
+        let watch = try await drop.start()
+        try await drop.until("a.jpg is told") { try documents(drop).count == 1 }
+        #expect(try await drop.stop(watch).exit == 0)
+        let document = try documents(drop)[0]
+        #expect(document["event"] as? String == "success" && (document["source"] as? [String: Any])?["path"] as? String == "a.jpg")
+    }
+
+    @Test("A receiver that is down gets everything when it is back, signed", .enabled(if: hasTools, "skipped: there is no curl or no python3"))
+    func receiver() async throws {
+        let drop = try WatchedFolder()
+        try drop.runner.folder.write("the key\n", to: "key")
+        let port = try await drop.runner.shell(
+            "python3 -c 'import socket; s = socket.socket(); s.bind((\"127.0.0.1\", 0)); print(s.getsockname()[1])'"
+        ).output
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        try write(drop, "on-success: { webhook: 'http://127.0.0.1:\(port)/hook?a=b', secret: key, timeout: 5s }")
+        let watch = try await drop.start()
+        try await drop.drop("a.jpg")
+        try await drop.until("the log says that nobody is there") { watch.errorsSoFar.contains("hook") && watch.errorsSoFar.contains("tried again") }
+        try drop.runner.folder.write(Self.receiverScript, to: "receiver.py")
+        let server = Task { try await drop.runner.shell("timeout 60 python3 receiver.py \(port)") }
+        try await drop.until("told") { drop.runner.exists("received") }
+        server.cancel()
+        #expect(try await drop.stop(watch).exit == 0)
+        #expect(String(decoding: try drop.runner.bytes("received"), as: UTF8.self) == "POST /hook?a=b success application/json right\n")
+    }
+
+    private static var hasTools: Bool {
+        ["curl", "python3"].allSatisfy { name in
+            ["/usr/bin", "/usr/local/bin", "/root/.pyenv/shims"].contains { FileManager.default.isExecutableFile(atPath: $0 + "/" + name) }
+        }
+    }
+
+    private static let receiverScript = """
+        import hashlib, hmac, http.server, sys
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                text = self.headers["X-Imagemill-Timestamp"].encode() + b"." + body
+                right = "sha256=" + hmac.new(b"the key", text, hashlib.sha256).hexdigest() == self.headers["X-Imagemill-Signature"]
+                with open("received.part", "w") as file:
+                    print("POST", self.path, self.headers["X-Imagemill-Event"], self.headers["Content-Type"], "right" if right else "wrong", file=file)
+                self.send_response(204)
+                self.end_headers()
+                import os; os.rename("received.part", "received")
+        http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).handle_request()
+        """
+}

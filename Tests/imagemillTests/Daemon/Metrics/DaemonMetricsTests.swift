@@ -1,0 +1,66 @@
+import Foundation
+import Pipeline
+import TestSupport
+import Testing
+
+// The metrics as Prometheus reads them.
+@testable import Engine
+@testable import imagemill
+
+@Suite struct DaemonMetricsTests {
+    private func text(standing: [String: Standing] = [:]) -> String {
+        let activity = Activity(clock: { 3_600_000 })
+        var report = SourceReport(status: .done, pipeline: "p", source: BytePath("a.png"))
+        (report.milliseconds.wait, report.milliseconds.render, report.milliseconds.publish) = (5, 700, 60)
+        activity.happened(.done(JobID(milliseconds: 1, counter: 2, random: 3), report), inbox: "share")
+        activity.happened(
+            .failed(JobID(milliseconds: 1, counter: 2, random: 3), BytePath("b"), Failure(.truncated, stage: "decode", "x"), attempts: 1),
+            inbox: "share")
+        var status = FakeDaemon.busy
+        status.inboxes[0].name = "a \"quoted\\ name"
+        return DaemonMetrics(status: status, activity: activity.snapshot, standing: standing).text
+    }
+
+    @Test("The names that users expect are there, with their labels")
+    func names() {
+        let standing = ["share": Standing(failures: nil, bytes: ["done": 12])]
+        let lines = Set(text(standing: standing).split(separator: "\n").map(String.init))
+        for line in [
+            #"imagemill_jobs_total{inbox="share",status="done"} 1"#, #"imagemill_jobs_total{inbox="share",status="failed"} 1"#,
+            #"imagemill_jobs_total{inbox="a \"quoted\\ name",status="done"} 0"#,
+            #"imagemill_job_duration_seconds_bucket{inbox="share",stage="render",le="0.5"} 0"#,
+            #"imagemill_job_duration_seconds_bucket{inbox="share",stage="render",le="1"} 1"#,
+            #"imagemill_job_duration_seconds_sum{inbox="share",stage="render"} 0.7"#,
+            #"imagemill_job_duration_seconds_count{inbox="share",stage="wait"} 1"#,
+            #"imagemill_paused{inbox="share",reason="no-space"} 1"#, #"imagemill_paused{inbox="share",reason="missing-inbox"} 0"#,
+            #"imagemill_oldest_pending_seconds{inbox="share"} 0"#, #"imagemill_spool_bytes{inbox="share",folder="done"} 12"#,
+            "imagemill_worker_restarts_total 2", "imagemill_memory_budget_bytes 4294967296", "imagemill_cache_hits_total 7",
+            "imagemill_configuration_refused 1",
+        ] { #expect(lines.contains(line), "\(line)") }
+    }
+
+    @Test("promtool finds nothing to complain of", .enabled(if: Self.hasPromtool, "skipped: there is no promtool (apt install prometheus)"))
+    func promtool() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(text(), to: "metrics")
+        let result = try await runner.shell("promtool check metrics < metrics")
+        #expect(result.exit == 0 && result.errors.isEmpty, "\(result.errors)")
+        let rules = try await runner.shell("promtool check rules '\(Checkout.path)/deploy/prometheus/alerts.yaml'")
+        #expect(rules.exit == 0, "\(rules.output)\(rules.errors)")
+    }
+
+    @Test("Every metric that the alerts and the dashboard of Grafana ask for exists")
+    func asked() throws {
+        let folder = try TemporaryFolder()
+        let known = text(standing: ["share": Standing(failures: StandingFailures(BytePath(folder.path("."))), bytes: ["done": 1])])
+        for file in ["deploy/prometheus/alerts.yaml", "deploy/grafana/imagemill.json"] {
+            let names = Set(try Checkout.text(file).matches(of: /imagemill_[a-z_]+/).map { String($0.output) })
+            #expect(names.count > 4)
+            for name in names {
+                #expect(known.contains("\n\(name)") || known.hasPrefix(name) || known.contains("# TYPE \(name) "), "\(file): \(name)")
+            }
+        }
+    }
+
+    private static var hasPromtool: Bool { FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool") }
+}

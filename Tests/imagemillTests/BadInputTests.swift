@@ -71,7 +71,7 @@ import Vips
         let report = try runner.report()
         func message(_ name: String) -> String { report[name]?.error?.message ?? "" }
         #expect(message("cut.jpg") == "the file ends before the picture does")
-        #expect(message("text.jpg") == "expected a picture, found a file in no recognised image format")
+        #expect(message("text.jpg") == "expected a picture, found a file in no recognized image format")
         #expect(message("empty.jpg") == "expected a picture, found a file of 0 bytes")
         #expect(message("folder.jpg") == "expected a picture, found a folder of that name; what is in it is processed as usual")
         #expect(message("dangling.jpg") == "cannot follow the link, it points to nothing: No such file or directory")

@@ -8,7 +8,7 @@ import Testing
     private static let phrases: [(pattern: String, instead: String)] = [
         (#"\bstands?\b(?! for| alone)"#, "is"), (#"\bwhat becomes of\b"#, "what to do with"), (#"\bto (its|their) depth\b"#, "recursively"),
         (#"\b(is|are|was|were) told\b"#, "gets, is shown"), (#"\bwhere (it is|they are|nothing is) (missing|said)\b"#, "if"),
-        (#", where (it|they|this|that|nothing|nobody|somebody) "#, "if"), (#"\bbegins? like none\b"#, "not a recognised image format"),
+        (#", where (it|they|this|that|nothing|nobody|somebody) "#, "if"), (#"\bbegins? like none\b"#, "not a recognized image format"),
         (#"\bwhat runs is finished\b"#, "finishing running jobs"), (#"\bbehind\b"#, "after"), (#"\bin the works\b"#, "under way"),
         (#"\bare walked\b"#, "are searched"),
     ]

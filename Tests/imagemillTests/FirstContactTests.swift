@@ -64,7 +64,7 @@ import Testing
         let named = try await runner.shell("\"$IMAGEMILL\" run --resize 16x --format png - -o out < in/a.jpg")
         #expect(named.exit == 0 && runner.files() == ["stdin.png"])
         let bad = try await runner.shell("echo no | \"$IMAGEMILL\" run --resize 16x - -o - > c.webp")
-        #expect(bad.exit == 2 && bad.errors == "standard input: not-an-image: expected a picture, found a file in no recognised image format\n")
+        #expect(bad.exit == 2 && bad.errors == "standard input: not-an-image: expected a picture, found a file in no recognized image format\n")
         #expect(try runner.bytes("c.webp").isEmpty)
         let several = try await runner.shell("\"$IMAGEMILL\" run web-photos in/a.jpg -o - | cat")
         #expect(several.errors.contains("this pipeline makes 3 renditions of a picture; only one can go to standard output"))

@@ -241,7 +241,7 @@ import Testing
             #expect(try runner.report().outcomes["d.jpg"] == "not-an-image")
         }
         let words =
-            "in/d.jpg: would be done:\n  it failed the last time: not-an-image: expected a picture, found a file in no recognised image format\n"
+            "in/d.jpg: would be done:\n  it failed the last time: not-an-image: expected a picture, found a file in no recognized image format\n"
         #expect(try await why(runner, "in/d.jpg") == words)
     }
 

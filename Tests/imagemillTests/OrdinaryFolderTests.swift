@@ -20,7 +20,7 @@ import Testing
 
         let named = try await runner.run("run", "p.yaml", "cam/IMG_1.xmp", "-o", "out")
         #expect(named.exit == 2)
-        #expect(named.errors.hasPrefix("cam/IMG_1.xmp: not-an-image: expected a picture, found a file in no recognised image format\n"))
+        #expect(named.errors.hasPrefix("cam/IMG_1.xmp: not-an-image: expected a picture, found a file in no recognized image format\n"))
         let nothing = try await runner.run("run", "p.yaml", "cam", "-o", "out", "--include", "*.xmp")
         #expect(nothing.exit == 0 && nothing.errors == "nothing to do: no pictures were found; 1 other file passed over\n")
     }

@@ -65,7 +65,7 @@ import Testing
         try await runner.picture("in/a.jpg")
         try runner.folder.write("text", to: "text.png")
         try runner.folder.write(Array(try await SamplePicture.png.bytes.prefix(200)), to: "cut.png")
-        for (asset, words) in [("text.png", "no recognised image format"), ("cut.png", "the picture cannot be decoded")] {
+        for (asset, words) in [("text.png", "no recognized image format"), ("cut.png", "the picture cannot be decoded")] {
             try runner.folder.write(
                 "renditions:\n  a:\n    stages:\n      - overlay: { image: \(asset) }\n    save: { format: png }\n", to: "x.yaml")
             let result = try await runner.run("run", "x.yaml", "in", "-o", "out")

@@ -82,7 +82,7 @@ import Testing
         try runner.folder.write("no", to: "in/c.jpg")
         let bad = try await runner.run("run", "p.yaml", "in", "-o", "out", "-q")
         #expect(bad.exit == 1)
-        #expect(bad.errors == "in/c.jpg: not-an-image: expected a picture, found a file in no recognised image format\n")
+        #expect(bad.errors == "in/c.jpg: not-an-image: expected a picture, found a file in no recognized image format\n")
     }
 
     @Test("One worker and four make the same files", arguments: ["1", "4"])

@@ -42,7 +42,7 @@ package struct OpenedSource: Sendable {
         case .recognised(let name):
             throw Failure(.unsupportedFormat, stage: "read", "expected JPEG, PNG, WebP, GIF, TIFF, HEIC or AVIF, found \(name)")
         case .unknown:
-            throw Failure(.notAnImage, stage: "read", "expected a picture, found a file in no recognised image format")
+            throw Failure(.notAnImage, stage: "read", "expected a picture, found a file in no recognized image format")
         }
     }
 

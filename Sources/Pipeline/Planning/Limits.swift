@@ -5,7 +5,7 @@ package struct Limits: Hashable, Sendable, Codable {
     /// Pixels of a source, all frames that are loaded together, and of every picture made of it.
     package var maximumPixels = 100_000_000
     /// Pixels of a side of a source, and of every picture made of it.
-    package var maximumSide = 65_535
+    package var maximumSide = 100_000
     package var maximumFrames = 500
     /// Passes of a progressive JPEG, each of which is decoded over all pixels. Programs make some ten.
     package var maximumScans = 500
@@ -34,7 +34,7 @@ package struct LimitSetting: Sendable {
 
     package static let all = [
         LimitSetting("max-pixels", .count, \.maximumPixels, "Most pixels of a source or a result, all frames together; default 100M."),
-        LimitSetting("max-side", .count, \.maximumSide, "Most pixels of a side of a source or a result; default 65535."),
+        LimitSetting("max-side", .count, \.maximumSide, "Most pixels of a side of a source or a result; default 100K."),
         LimitSetting("max-frames", .count, \.maximumFrames, "Most frames of an animation; default 500."),
         LimitSetting("max-scans", .count, \.maximumScans, "Most passes of a progressive JPEG; default 500."),
         LimitSetting("max-source-bytes", .bytes, \.maximumSourceBytes, "Most bytes of a source; default 512M."),

@@ -57,9 +57,9 @@ import Testing
         #expect(try store.verify(repairs: false).isEmpty)
     }
 
-    @Test("Ten thousand renditions and room for a tenth: never above the bound, and the least recently used go first")
+    @Test("Three thousand renditions and room for a tenth: never above the bound, and the least recently used go first")
     func bound() throws {
-        let (count, size) = (10_000, 64)
+        let (count, size) = (3000, 64)
         let bound = count * size / 10
         let store = try open(bound: bound)
         for number in 0..<count {
@@ -71,8 +71,8 @@ import Testing
         }
         #expect(stored().bytes == bound)
         #expect(try store.entry(key(0)) != nil)
-        #expect(try store.entry(key(count - 1)) != nil && store.entry(key(count - 999)) != nil)
-        #expect(try store.entry(key(count - 1000)) == nil && store.entry(key(1)) == nil)
+        #expect(try store.entry(key(count - 1)) != nil && store.entry(key(count - 299)) != nil)
+        #expect(try store.entry(key(count - 300)) == nil && store.entry(key(1)) == nil)
         #expect(try store.statistics().renditions == count / 10)
         #expect(try store.verify(repairs: false).isEmpty)
     }

@@ -122,7 +122,7 @@ def bombs():
     """Names, contents, and the codes that each may end with; None is a success, `passed over` no picture."""
     text = zlib.compress(b"A" * 49_000_000, 9)
     texts = b"".join(chunk(b"zTXt", b"C%d\0\0" % number + text) for number in range(20))
-    profile = b"\xff\xe2" + struct.pack(">H", 65_533) + b"ICC_PROFILE\0\1\1" + bytes(65_517)
+    profile = b"".join(b"\xff\xe2" + struct.pack(">H", 65_533) + b"ICC_PROFILE\0" + bytes([part, 255]) + bytes(65_517) for part in range(1, 256))
     small = scans(64, 64, 1)
     yield "65535.png", png(65_535, 65_535), {"too-many-pixels"}
     yield "texts.png", png(100, 100, texts, b"\0" * 30_100), {"too-much-memory"}
@@ -130,7 +130,7 @@ def bombs():
     yield "16448.gif", gif(16_448, 16_448, 1), {None, "too-many-pixels"}
     yield "5000-frames.gif", gif(10, 10, 5_000), {None, "too-many-frames"}
     yield "5000-scans.jpg", scans(10_000, 10_000, 5_000), {"too-many-scans"}
-    yield "profile.jpg", small[:2] + profile * 600 + small[2:], {"too-much-metadata"}
+    yield "profile.jpg", small[:2] + profile + small[2:], {"too-much-metadata"}
     yield "10000-pages.tif", pages(10_000, False), {None}
     yield "loop.tif", pages(10, True), {None, "corrupt"}
     entities = "".join(f'<!ENTITY e{n} "&e{n - 1};&e{n - 1};">' for n in range(1, 100))

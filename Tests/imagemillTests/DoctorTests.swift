@@ -24,6 +24,6 @@ import Testing
         let text = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
         try drop.runner.folder.write("max-pixels: 20M\n" + text, to: "mill.yaml")
         let result = try await drop.runner.run("doctor", "mill.yaml")
-        #expect(result.output.contains("max-pixels        20000000 (mill.yaml; the default is 100000000)"), "\(result)")
+        #expect(result.output.contains("max-pixels          20000000 (mill.yaml; the default is 100000000)"), "\(result)")
     }
 }

@@ -84,7 +84,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .truncated: "The file ends before the picture does. Copy it again, or allow it with `tolerate: truncated`."
         case .corrupt: "The decoder found the file damaged. Export it again."
         case .tooManyPixels: "The picture, or a result, has more pixels than the limit. Raise it with `--max-pixels`, or `max-pixels` in a mill file."
-        case .tooLongSide: "The picture, or a result, is wider or higher than the limit. Raise it with `--max-side`, or `max-side` in a mill file."
+        case .tooLongSide: "The picture is wider or higher than the limit. Raise it with `--max-side`, or `max-side` in a mill file."
         case .tooManyFrames: "The animation has more frames than the limit. Raise it with `--max-frames`, or `max-frames` in a mill file."
         case .tooManyScans:
             "The JPEG is drawn in more passes than the limit, which no camera or program does. Raise it with `--max-scans`, or `max-scans` in a mill "

@@ -4,7 +4,7 @@
 package struct Limits: Hashable, Sendable, Codable {
     /// Pixels of a source, all frames that are loaded together, and of every picture made of it.
     package var maximumPixels = 100_000_000
-    /// Pixels of a side of a source, and of every picture made of it.
+    /// Pixels of a side of a source.
     package var maximumSide = 100_000
     package var maximumFrames = 500
     /// Passes of a progressive JPEG, each of which is decoded over all pixels. Programs make some ten.
@@ -13,7 +13,7 @@ package struct Limits: Hashable, Sendable, Codable {
     /// Bytes of a source's EXIF, XMP, IPTC and texts.
     package var maximumMetadataBytes = 32 << 20
     /// Bytes of a source's colour profile. Those of presses have up to 3 MB.
-    package var maximumProfileBytes = 16 << 20
+    package var maximumProfileBytes = 4 << 20
     /// Bytes of one rendition's file.
     package var maximumOutputBytes = 2 << 30
     /// Bytes of memory for all workers together.
@@ -34,12 +34,12 @@ package struct LimitSetting: Sendable {
 
     package static let all = [
         LimitSetting("max-pixels", .count, \.maximumPixels, "Most pixels of a source or a result, all frames together; default 100M."),
-        LimitSetting("max-side", .count, \.maximumSide, "Most pixels of a side of a source or a result; default 100K."),
+        LimitSetting("max-side", .count, \.maximumSide, "Most pixels of a side of a source; default 100K."),
         LimitSetting("max-frames", .count, \.maximumFrames, "Most frames of an animation; default 500."),
         LimitSetting("max-scans", .count, \.maximumScans, "Most passes of a progressive JPEG; default 500."),
         LimitSetting("max-source-bytes", .bytes, \.maximumSourceBytes, "Most bytes of a source; default 512M."),
         LimitSetting("max-metadata-bytes", .bytes, \.maximumMetadataBytes, "Most bytes of a source's EXIF, XMP, IPTC and texts; default 32M."),
-        LimitSetting("max-profile-bytes", .bytes, \.maximumProfileBytes, "Most bytes of a source's color profile; default 16M."),
+        LimitSetting("max-profile-bytes", .bytes, \.maximumProfileBytes, "Most bytes of a source's color profile; default 4M."),
         LimitSetting("max-output-bytes", .bytes, \.maximumOutputBytes, "Most bytes of one rendition; default 2G."),
     ]
 

@@ -175,19 +175,16 @@ package struct Planner: Sendable {
             let message = "the picture has \(what) pixels; the limit is \(limits.maximumPixels) in all (max-pixels)"
             throw PlanFailure(.tooManyPixels, stage: "read", message)
         }
-        try checkSide(source.size, "the picture has", stage: "read")
+        guard max(source.size.width, source.size.height) <= limits.maximumSide else {
+            let message = "the picture has \(source.size) pixels; the limit is \(limits.maximumSide) a side (max-side)"
+            throw PlanFailure(.tooLongSide, stage: "read", message)
+        }
         for (what, bytes, limit, name) in [
             ("metadata", source.metadataBytes, limits.maximumMetadataBytes, "max-metadata-bytes"),
             ("a color profile", source.profileBytes, limits.maximumProfileBytes, "max-profile-bytes"),
         ] where bytes > limit {
             throw PlanFailure(.tooMuchMetadata, stage: "read", "the picture has \(what) of \(bytes) bytes; the limit is \(limit) (\(name))")
         }
-    }
-
-    private func checkSide(_ size: PixelSize, _ subject: String, stage: String) throws(PlanFailure) {
-        guard max(size.width, size.height) > limits.maximumSide else { return }
-        let message = "\(subject) \(size) pixels; the limit is \(limits.maximumSide) a side (max-side)"
-        throw PlanFailure(.tooLongSide, stage: stage, message)
     }
 
     func checkPixels(_ step: PlannedStage) throws(PlanFailure) {
@@ -200,7 +197,6 @@ package struct Planner: Sendable {
                 let message = "'\(step.name)' would make a picture of \(size) pixels; the limit is \(limits.maximumPixels) (max-pixels)"
                 throw PlanFailure(.tooManyPixels, stage: step.name, message)
             }
-            try checkSide(size, "'\(step.name)' would make a picture of", stage: step.name)
         }
     }
 

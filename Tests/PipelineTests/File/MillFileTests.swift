@@ -60,7 +60,7 @@ struct MillFileTests {
         let all = file.limits(memory: 1)
         let own = file.inboxes.map { $0.limits.applied(to: all) }
         #expect(own.map(\.maximumPixels) == [300_000_000, 5_000_000] && own.map(\.maximumSide) == [900, 900])
-        #expect(own.map(\.maximumProfileBytes) == [1024, 16 << 20] && own.map(\.maximumMemory) == [1, 1])
+        #expect(own.map(\.maximumProfileBytes) == [1024, 4 << 20] && own.map(\.maximumMemory) == [1, 1])
     }
 
     @Test(arguments: Fixture.mills)

@@ -167,7 +167,8 @@ package final class ShardPlanner {
     private func walkTar(_ path: BytePath, _ absolute: BytePath, _ status: FileStatus) throws -> Bool {
         let name = path.lastComponent.printable.lowercased()
         let isTar = name.hasSuffix(".tar")
-        guard status.kind == .regular, isTar || name.contains(".tar.") || name.hasSuffix(".tgz") else { return false }
+        let isCompressed = [".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst"].contains(where: name.hasSuffix)
+        guard status.kind == .regular, isTar || isCompressed else { return false }
         guard isTar else {
             throw PlanRefusal(description: "'\(path.printable)' is compressed, so that nobody can begin in its middle; decompress it")
         }

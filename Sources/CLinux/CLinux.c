@@ -124,6 +124,11 @@ int clinux_memory_file(const char *name)
     return memfd_create(name, MFD_CLOEXEC);
 }
 
+int clinux_accept(int socket)
+{
+    return accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
 int clinux_event(void)
 {
     return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -16,6 +16,9 @@ ssize_t clinux_send(int socket, const void *head, size_t head_size, const void *
 // Receives up to `size` bytes and the descriptors that came with them, close-on-exec. `count` holds the room, then what came.
 ssize_t clinux_receive(int socket, void *buffer, size_t size, int *descriptors, int *count);
 
+// Accepts a connection, close-on-exec and without waiting.
+int clinux_accept(int socket);
+
 // openat with a mode.
 int clinux_openat(int directory, const char *path, int flags, mode_t mode);
 

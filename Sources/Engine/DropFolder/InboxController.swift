@@ -287,12 +287,12 @@ extension InboxController: JobSite {
         return folders
     }
 
-    /// Before the job ends, so that its hook is told whatever happens then.
+    /// Called before the job ends, so that its hook runs even if the program is killed right after.
     private func expectHook(_ job: Job) throws(SystemError) {
         do throws(StoreError) {
             try shared.hooks.expectEnd(of: job.id, inbox: name)
         } catch {
-            throw SystemError("note what hooks have to be told: \(error)", code: error.pauseReason == .noSpace ? ENOSPC : EIO)
+            throw SystemError("record the event for hooks: \(error)", code: error.pauseReason == .noSpace ? ENOSPC : EIO)
         }
     }
 

@@ -1,4 +1,4 @@
-// What a hook is told: the document on the standard input of a command, or in the body of a request.
+// The document a hook receives: on the standard input of a command, or in the body of a request.
 import Pipeline
 
 /// The document of a hook. Its schema is in docs/schema/.
@@ -24,7 +24,7 @@ struct HookDocument: Encodable {
 
     var schema = "imagemill.hook/1"
     let event: HookEvent
-    /// Tells two events apart; one that is told twice has the same.
+    /// Identifies the event. If an event is delivered twice, both deliveries have the same id.
     let id: String
     let inbox: String
     let time: String

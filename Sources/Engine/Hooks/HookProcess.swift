@@ -6,11 +6,11 @@ import Pipeline
 /// A program that is started without a shell, in a process group of its own.
 struct HookProcess {
     let arguments: [String]
-    /// What is added to the few variables that it gets.
+    /// Environment variables in addition to the usual few.
     var variables: [String: String] = [:]
-    /// What it reads on its standard input.
+    /// The bytes of its standard input.
     let input: [UInt8]
-    /// What it may read as /dev/fd/3 besides.
+    /// The bytes of /dev/fd/3; nil if it is not open.
     var more: [UInt8]?
     let timeout: Duration
 
@@ -66,7 +66,7 @@ struct HookProcess {
         return Dictionary(passed) { first, _ in first }.merging(variables) { _, own in own }
     }
 
-    /// A file in memory with these bytes, to be read from its beginning. So nobody waits for a program that does not read.
+    /// A file in memory with these bytes, so that a program that never reads its input does not block us.
     private func memoryFile(_ bytes: [UInt8]) -> OpenFile? {
         let descriptor = clinux_memory_file("imagemill-hook")
         guard descriptor >= 0 else { return nil }

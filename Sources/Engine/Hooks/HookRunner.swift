@@ -1,14 +1,14 @@
-// Tells hooks what has happened, one after the other, without anybody waiting for them.
+// Runs hooks in the background; no job waits for one.
 import Glibc
 package import Pipeline
 
-/// What became of an attempt to tell a hook.
+/// A hook that did not succeed.
 package enum HookNews: Sendable {
     /// It is tried again after so many milliseconds.
     case postponed(String, after: Int)
     /// It is not tried again.
     case givenUp(String)
-    /// So many were not told, because too many wait.
+    /// This many events were dropped, because too many were waiting.
     case dropped(Int)
 }
 
@@ -26,7 +26,7 @@ package final class HookRunner: Sendable {
         /// Something was added, or a place is free.
         var isStale = true
         var isStopping = false
-        /// By their numbers, the inboxes of what is being told.
+        /// The inbox of each running hook, by the record's number.
         var running: [Int: String] = [:]
     }
 
@@ -49,7 +49,7 @@ package final class HookRunner: Sendable {
         runOnNewThread { [self] in keepTelling() }
     }
 
-    /// Tells of jobs that had ended, or were found to have ended, when nobody could say so.
+    /// Queues the hooks of jobs that ended before the program was killed and whose events were not recorded.
     package func takeUpForgotten() throws(StoreError) {
         for job in try store.forgottenHooks(before: started) {
             let isDone = job.progress.state == .done
@@ -59,7 +59,7 @@ package final class HookRunner: Sendable {
         }
     }
 
-    /// Starts nothing more, and stops what runs; it is told again by the next start.
+    /// Starts no more hooks and stops those that run; the next start runs them again.
     package func stop() {
         state.change { $0.isStopping = true }
         cancellation.raise()
@@ -69,7 +69,7 @@ package final class HookRunner: Sendable {
 
     // MARK: - What happens
 
-    /// A job is about to end. What to tell is noted afterwards; a crash in between loses nothing.
+    /// A job is about to end. Its event is recorded afterwards; a crash in between loses nothing.
     package func expectEnd(of job: JobID, inbox: String) throws(StoreError) {
         guard hook(inbox, .success) != nil || hook(inbox, .failure) != nil else { return }
         try store.expectHook(inbox: inbox, key: job.text)
@@ -95,7 +95,7 @@ package final class HookRunner: Sendable {
             let dropped = try store.addHook(inbox: inbox, event: document.event.rawValue, key: document.id, body: document.bytes)
             if dropped > 0 { tell(inbox, .dropped(dropped)) }
         } catch {
-            // The disk of the ledger may be what is full; it is told once, and is not kept.
+            // The ledger's disk may be full. The hook runs once, and the event is not kept.
             let record = HookRecord(
                 number: -1, inbox: inbox, event: document.event.rawValue, key: document.id, body: document.bytes, attempts: 0, created: wallClock())
             runOnNewThread { [self] in _ = carryOut(record) }
@@ -124,7 +124,7 @@ package final class HookRunner: Sendable {
         }
     }
 
-    /// - Returns: what is being told at the moment; nil at the end.
+    /// - Returns: the running hooks; nil when the runner stops.
     private func waitForWork() -> [Int: String]? {
         let next = (try? store.nextHook()) ?? nil
         let end = next.map { Moment.now + .milliseconds(max(10, $0 - wallClock())) } ?? .never

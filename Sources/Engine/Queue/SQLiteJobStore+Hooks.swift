@@ -1,15 +1,15 @@
-// What hooks have still to be told, in the ledger, so that nothing is lost by a restart.
+// Events that hooks have not received yet, kept in the ledger, so that a restart loses none.
 import FoundationEssentials
 import GRDB
 import Pipeline
 
-/// Something that a hook has to be told.
+/// An event that a hook has not received yet.
 package struct HookRecord: Equatable, Sendable {
     package let number: Int
     package let inbox: String
     /// What happened; a word of `HookEvent`.
     package let event: String
-    /// The job, or something else that is not told twice.
+    /// The job's id, or the id of a pause. Unique in an inbox.
     package let key: String
     /// The document.
     package let body: [UInt8]
@@ -23,7 +23,7 @@ extension SQLiteJobStore {
     /// What is kept at most; of more, the oldest is dropped.
     static let mostHooks = 10_000
 
-    /// Notes that a job is about to end whose hook is to be told. What to tell comes later; if the program is killed before, `forgottenHooks` finds it.
+    /// Records that a job with a hook is about to end. `addHook` adds the event; if the program is killed before, `forgottenHooks` finds the job.
     package func expectHook(inbox: String, key: String) throws(StoreError) {
         try change { database in
             try database.execute(
@@ -34,7 +34,7 @@ extension SQLiteJobStore {
         }
     }
 
-    /// Notes what a hook has to be told.
+    /// Records an event.
     /// - Returns: how many others were dropped because there are too many.
     @discardableResult
     package func addHook(inbox: String, event: String, key: String, body: [UInt8], limit: Int = mostHooks) throws(StoreError) -> Int {
@@ -52,7 +52,7 @@ extension SQLiteJobStore {
         }
     }
 
-    /// What is to be told now, the oldest first. An inbox whose hook takes its time does not keep those of others waiting.
+    /// The events that are due, oldest first. A slow hook of one inbox does not delay those of others.
     /// - Parameter count: so many of each inbox.
     package func dueHooks(ofEachInbox count: Int) throws(StoreError) -> [HookRecord] {
         try look { database in
@@ -76,12 +76,12 @@ extension SQLiteJobStore {
         }
     }
 
-    /// It was told, or given up.
+    /// Removes an event that was delivered or given up.
     package func removeHook(_ number: Int) throws(StoreError) {
         try change { try $0.execute(sql: "DELETE FROM hooks WHERE number = ?", arguments: [number]) }
     }
 
-    /// There is nothing to tell of a job after all.
+    /// Removes the record of a job that turns out to have no hook for its outcome.
     package func removeHook(inbox: String, key: String) throws(StoreError) {
         try change { try $0.execute(sql: "DELETE FROM hooks WHERE inbox = ? AND key = ?", arguments: [inbox, key]) }
     }
@@ -92,7 +92,7 @@ extension SQLiteJobStore {
         try change { try $0.execute(sql: "UPDATE hooks SET attempts = attempts + 1, not_before = ? WHERE number = ?", arguments: [time, number]) }
     }
 
-    /// The jobs that have ended and of which nobody had the time to note what to tell.
+    /// The jobs that ended without an event being recorded, because the program was killed.
     /// - Parameter time: of this start: what is expected since is still to be noted.
     package func forgottenHooks(before time: Int) throws(StoreError) -> [Job] {
         let keys = try look { try String.fetchAll($0, sql: "SELECT key FROM hooks WHERE body IS NULL AND created < ?", arguments: [time]) }

@@ -22,6 +22,10 @@ package final class OpenFile: Sendable {
     /// The same file with a position of its own. A descriptor that is passed on shares the position with all who have it.
     package func reopened() throws(SystemError) -> OpenFile { try Self.reading(BytePath("/proc/self/fd/\(descriptor)")) }
 
+    /// Accepts a connection at a listening socket. Never waits.
+    /// - Returns: its descriptor, which no other program inherits; -1, with the reason in `errno`, if there is none.
+    package func acceptConnection() -> CInt { clinux_accept(descriptor) }
+
     package func status() throws(SystemError) -> FileStatus {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw SystemError("examine an open file") }

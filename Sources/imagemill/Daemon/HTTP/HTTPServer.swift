@@ -121,13 +121,11 @@ final class HTTPServer: Sendable {
     }
 
     private func letIn(at address: Int, _ clients: inout Clients) {
-        let descriptor = accept(listeners[address].socket.descriptor, nil, nil)
+        let descriptor = listeners[address].socket.acceptConnection()
         guard descriptor >= 0 else {
             if errno != EAGAIN && errno != EINTR && errno != ECONNABORTED { clients.rest = .now + .milliseconds(200) }
             return
         }
-        // Workers are started from here too; they close what they do not know, and so does a program by this flag.
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         clients.all[clients.next] = Client(connection: HTTPConnection(OpenFile(owning: descriptor)), address: address)
         clients.next += 1
     }

@@ -89,4 +89,38 @@ import Testing
         #expect(outputs.count == 1)
         for output in outputs { #expect(fcntl(output.file.descriptor, F_GETFL) & O_ACCMODE == O_RDONLY) }
     }
+
+    /// A real worker whose first writes of renditions find the disk full.
+    private func makerOnFullDisk(writes: Int) async throws -> RenditionMaker {
+        let library = runner.folder.path("full.so")
+        let compiling = try await runner.shell(
+            "$(command -v cc || command -v clang) -shared -fPIC -o full.so '\(Checkout.path)/Tests/Fixtures/full-disk.c' -ldl")
+        try #require(compiling.exit == 0, "\(compiling)")
+        let script = "FULL_FOLDER='\(runner.folder.path)' FULL_WRITES=\(writes) LD_PRELOAD='\(library)' exec \"$0\" __worker"
+        return RenditionMaker(
+            WorkerPool(WorkerCommand(executable: "/bin/sh", arguments: ["-c", script, CommandRunner.executable])), cancellation: cancellation)
+    }
+
+    private static let formats = ["jpeg", "png", "webp", "tiff", "gif", "avif"]
+
+    private static func bytes(_ outputs: [StagedFile]) -> [[UInt8]] { outputs.map { $0.file.bytes(at: 0, count: 1 << 20) } }
+
+    @Test("A disk that was full for a moment only costs a second attempt", arguments: formats)
+    func fullForAMoment(format: String) async throws {
+        try await runner.picture("a.jpg")
+        try runner.pipeline(format: format)
+        let outputs = try make("a.jpg", try await makerOnFullDisk(writes: 1), settings())
+        let undisturbed = try make("a.jpg", try await makerOnFullDisk(writes: 0), settings())
+        #expect(Self.bytes(outputs) == Self.bytes(undisturbed), "nothing of the first attempt is left")
+    }
+
+    @Test("A disk that has room again at each look is full all the same if no attempt gets through", arguments: formats)
+    func fullEachTime(format: String) async throws {
+        try await runner.picture("a.jpg")
+        try runner.pipeline(format: format)
+        let maker = try await makerOnFullDisk(writes: 1000)
+        let failure = #expect(throws: Failure.self) { try make("a.jpg", maker, settings()) }
+        #expect(failure?.code == .diskFull && failure?.stage == "save", "\(String(describing: failure))")
+        #expect(failure?.detail?.contains("No space left on device") == true)
+    }
 }

@@ -72,6 +72,14 @@ import Testing
         #expect(try WorkerReply(.readable(false)).isReadable() == false)
     }
 
+    @Test("B13: That an output takes no more is an answer to rendering alone, with its texts cut")
+    func noRoom() throws {
+        let reply = WorkerReply(.noRoom(String(repeating: "x", count: 10_000), String(repeating: "y", count: 10_000)))
+        let noRoom = #expect(throws: NoRoom.self) { try reply.rendered(count: 1) }
+        #expect(noRoom?.rendition.count == 2000 && noRoom?.detail.count == 4000)
+        expectConfusion("an answer to another question") { _ = try reply.facts(of: .jpeg) }
+    }
+
     @Test("Headers that cannot be, or are of another format, are refused")
     func facts() throws {
         let good = SourceFacts(format: .jpeg, size: PixelSize(9, 9))

@@ -78,6 +78,8 @@ enum Reply: Codable, Sendable {
     case assetFailed(Int, Failure)
     /// Pictures cannot be saved in a format of the pipeline; libvips' words.
     case cannotSave(OutputFormat, String)
+    /// The output of the rendition with this title takes no more; the detail.
+    case noRoom(String, String)
 }
 
 /// What a worker did.

@@ -48,7 +48,9 @@ struct Renderer {
                     let said = try trial?.warnings(VipsLibrary.takeErrors()) ?? []
                     warnings += said.filter { !warnings.contains($0) }
                 } catch let error as VipsError {
-                    throw encodingFailed(rendition, error)
+                    if error.isFullDisk || !takesMore(output) { throw NoRoom(rendition: rendition.title, detail: error.message) }
+                    let message = "'\(rendition.title)' cannot be encoded as \(rendition.format.rawValue)"
+                    throw FailedOperation(.encodingFailed, stage: "save", message, error)
                 }
             }
         }
@@ -183,15 +185,7 @@ struct Renderer {
         let whole = try joined(frames, rendition.format, delays)
         let (coloured, converted) = keepsProfile ? try whole.keepingColours(in: rendition.format, output) : (whole, [])
         let (image, keepsNothing) = try metadata.applied(to: coloured, policy: policy, format: rendition.format, keepsProfile: keepsProfile)
-        do throws(VipsError) {
-            try Saver(settings: save, depth: rendition.output.depth).save(image, to: output, strip: keepsNothing)
-        } catch {
-            // Why the output takes no more is for the supervisor to find out, and soon: others may make room.
-            guard takesMore(output) else {
-                throw Failure(.encodingFailed, stage: "save", "'\(rendition.title)' cannot be written", detail: error.message)
-            }
-            throw encodingFailed(rendition, error)
-        }
+        try Saver(settings: save, depth: rendition.output.depth).save(image, to: output, strip: keepsNothing)
         if let texts { try PNGTexts.add(texts, to: output) }
         let slowed = Warning(
             .animationSlowed, "'\(rendition.title)': gif shows frames for at least \(Self.shortestInGIF) ms, or browsers play them at 100 ms")
@@ -232,10 +226,6 @@ struct Renderer {
 
     // MARK: - Failures
 
-    private func encodingFailed(_ rendition: RenditionPlan, _ error: VipsError) -> FailedOperation {
-        FailedOperation(.encodingFailed, stage: "save", "'\(rendition.title)' cannot be encoded as \(rendition.format.rawValue)", error)
-    }
-
     /// Whether the output takes another block at its end.
     private func takesMore(_ output: OpenFile) -> Bool {
         let block = [UInt8](repeating: 0, count: 65_536)
@@ -243,6 +233,13 @@ struct Renderer {
         defer { ftruncate(output.descriptor, end) }
         return pwrite(output.descriptor, block, block.count, end) == block.count
     }
+}
+
+/// An output took no more. The supervisor finds out for itself why.
+struct NoRoom: Error {
+    let rendition: String
+    /// libvips' words.
+    let detail: String
 }
 
 /// When the frames of an animation are shown.
@@ -262,4 +259,9 @@ private struct Timing {
     func frames(of stack: Picture) throws -> Frames {
         try Frames(stack: stack, count: frames, delays: delays, repeatCount: repeatCount)
     }
+}
+
+extension VipsError {
+    /// Whether a write found no room. There may be some again by now: others write to the same disk.
+    fileprivate var isFullDisk: Bool { [ENOSPC, EDQUOT].contains { message.contains(String(cString: strerror($0))) } }
 }

@@ -163,6 +163,8 @@ private struct WorkerState {
     private mutating func reply(decoding work: (inout WorkerState) throws -> Reply) -> Reply {
         do {
             return try work(&self)
+        } catch let trouble as NoRoom {
+            return .noRoom(trouble.rendition, trouble.detail)
         } catch {
             return .failed(failure(from: error, stage: "decode"))
         }

@@ -282,14 +282,37 @@ package final class RenditionMaker {
         return outputs
     }
 
+    /// Renders; once more if the worker found the disk full and there is room again, since others write to it too.
     private func rendered(
         _ message: RenderMessage, _ planner: Planner, _ outputs: [StagedFile], _ plan: SourcePlan, _ opened: OpenedInput
     ) throws -> RenderResult {
+        let render = { [slot] in
+            try slot.render(message, planner, of: opened, to: outputs.map(\.file), seconds: plan.deadline, memory: plan.memory)
+        }
+        // A worker is not believed what it says of the disk; whether there is room is found out here.
+        let trouble = { outputs.lazy.compactMap { $0.troubleGrowing(to: planner.limits.maximumOutputBytes) }.first?.asOutputFailure }
         do {
-            return try slot.render(message, planner, of: opened, to: outputs.map(\.file), seconds: plan.deadline, memory: plan.memory)
+            do {
+                return try render()
+            } catch is NoRoom where trouble() == nil {
+                try emptied(outputs)
+                // The worker has let go of the source.
+                if case .picture(let picture) = opened { _ = try slot.facts(of: picture, seconds: Self.headerSeconds) }
+                return try render()
+            }
+        } catch let noRoom as NoRoom {
+            let failure = Failure(.diskFull, stage: "save", "'\(noRoom.rendition)' cannot be written", detail: noRoom.detail)
+            throw trouble() ?? failure
         } catch let failure as Failure where failure.code.maybeForWantOfRoom {
-            // A worker is not believed what it says of the disk; whether there is room is found out here.
-            throw outputs.lazy.compactMap { $0.troubleGrowing(to: planner.limits.maximumOutputBytes) }.first?.asOutputFailure ?? failure
+            throw trouble() ?? failure
+        }
+    }
+
+    private func emptied(_ outputs: [StagedFile]) throws(Failure) {
+        do throws(SystemError) {
+            for output in outputs { try output.file.empty() }
+        } catch {
+            throw error.asOutputFailure
         }
     }
 

@@ -80,8 +80,11 @@ struct WorkerReply {
 
     /// What was rendered.
     /// - Parameter count: how many renditions were asked for.
-    /// - Throws: `Failure`, `WorkerLoss`.
+    /// - Throws: `NoRoom`, `Failure`, `WorkerLoss`.
     func rendered(count: Int) throws -> RenderResult {
+        if case .noRoom(let rendition, let detail) = reply {
+            throw NoRoom(rendition: rendition.cut(Self.longestMessage), detail: detail.cut(Self.longestDetail))
+        }
         guard case .rendered(let result) = reply else { throw try unexpected() }
         guard result.renditions.count == count else {
             throw WorkerLoss.confused("\(result.renditions.count) renditions instead of \(count)")

@@ -23,7 +23,9 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         .target(name: "CLinux", linkerSettings: [.linkedLibrary("seccomp")]),
+        .target(name: "CPNGFilter"),
         .target(name: "CResample"),
         .target(name: "Vips", dependencies: ["CResample", "CVips"], swiftSettings: settings),
         .target(name: "Pipeline", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: settings),
@@ -31,7 +33,7 @@ let package = Package(
         .target(
             name: "Engine",
             dependencies: [
-                "CCrypto", "CLinux", "Pipeline", "Stages", "Vips",
+                "CCrypto", "CDeflate", "CLinux", "CPNGFilter", "Pipeline", "Stages", "Vips",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings

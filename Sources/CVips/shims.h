@@ -218,6 +218,14 @@ static inline void cvips_keep(VipsImage *image, void *kept, GDestroyNotify relea
     g_object_set_data_full(G_OBJECT(image), "imagemill-kept", kept, release);
 }
 
+// What a target that keeps its bytes in memory has got, once a saver has ended it. The caller's to unref; NULL if there is none.
+static inline VipsBlob *cvips_target_blob(VipsTarget *target)
+{
+    VipsBlob *blob = NULL;
+    g_object_get(target, "blob", &blob, NULL);
+    return blob;
+}
+
 static inline void cvips_blob_unref(VipsBlob *blob) { vips_area_unref(VIPS_AREA(blob)); }
 
 static inline GType cvips_type_blob(void) { return VIPS_TYPE_BLOB; }

@@ -44,6 +44,10 @@ package final class Image {
     /// Where the origin of the picture it was cut out of lies.
     package var xoffset: Int { Int(vips_image_get_xoffset(pointer)) }
     package var yoffset: Int { Int(vips_image_get_yoffset(pointer)) }
+    /// Across and down.
+    package var pixelsPerMillimetre: (Double, Double) { (vips_image_get_xres(pointer), vips_image_get_yres(pointer)) }
+    /// Of all pixels, uncompressed.
+    package var bytes: Int { width * height * bands * Int(vips_format_sizeof(vips_image_get_format(pointer))) }
     /// Pixels of one frame.
     package var pageHeight: Int { Int(vips_image_get_page_height(pointer)) }
     /// How many frames or pages the file has, loaded or not.
@@ -76,6 +80,12 @@ extension Image {
         guard let memory = vips_image_write_to_memory(pointer, &size) else { throw VipsError.failed(operation: "write_to_memory") }
         defer { g_free(memory) }
         return [UInt8](UnsafeRawBufferPointer(start: memory, count: size))
+    }
+
+    /// Gives access to all pixels of a picture that is in memory.
+    package func withPixels<Value>(_ work: (UnsafeRawBufferPointer) throws -> Value) throws -> Value {
+        guard let pixels = vips_image_get_data(pointer) else { throw VipsError.failed(operation: "get_data") }
+        return try work(UnsafeRawBufferPointer(start: pixels, count: bytes))
     }
 
     /// Computes all pixels and keeps none of them.

@@ -92,5 +92,13 @@ package final class Target {
         pointer = new
     }
 
+    /// The bytes that a saver has left in memory.
+    package var bytes: [UInt8] {
+        guard let blob = cvips_target_blob(pointer) else { return [] }
+        defer { cvips_blob_unref(blob) }
+        var count = 0
+        return Array(UnsafeRawBufferPointer(start: vips_blob_get(blob, &count), count: count))
+    }
+
     deinit { g_object_unref(pointer) }
 }

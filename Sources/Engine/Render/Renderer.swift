@@ -47,6 +47,8 @@ struct Renderer {
                     warnings += notes.filter { !warnings.contains($0) }
                     let said = try trial?.warnings(VipsLibrary.takeErrors()) ?? []
                     warnings += said.filter { !warnings.contains($0) }
+                } catch let error as SystemError {
+                    throw NoRoom(rendition: rendition.title, detail: error.description)
                 } catch let error as VipsError {
                     if error.isFullDisk || !takesMore(output) { throw NoRoom(rendition: rendition.title, detail: error.message) }
                     let message = "'\(rendition.title)' cannot be encoded as \(rendition.format.rawValue)"
@@ -185,7 +187,7 @@ struct Renderer {
         let whole = try joined(frames, rendition.format, delays)
         let (coloured, converted) = keepsProfile ? try whole.keepingColours(in: rendition.format, output) : (whole, [])
         let (image, keepsNothing) = try metadata.applied(to: coloured, policy: policy, format: rendition.format, keepsProfile: keepsProfile)
-        try Saver(settings: save, depth: rendition.output.depth).save(image, to: output, strip: keepsNothing)
+        try Saver(settings: save, picture: rendition.output).save(image, to: output, strip: keepsNothing)
         if let texts { try PNGTexts.add(texts, to: output) }
         let slowed = Warning(
             .animationSlowed, "'\(rendition.title)': gif shows frames for at least \(Self.shortestInGIF) ms, or browsers play them at 100 ms")

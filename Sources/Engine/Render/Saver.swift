@@ -4,10 +4,14 @@ import Vips
 
 struct Saver {
     let settings: SaveSettings
-    let depth: BitDepth
+    /// What was planned.
+    let picture: PictureInfo
 
     /// Encodes a picture into a descriptor. All frames stand below each other, with `page-height` set.
-    func save(_ image: Image, to output: OpenFile, strip: Bool) throws(VipsError) {
+    func save(_ image: Image, to output: OpenFile, strip: Bool) throws {
+        if case .png(let options) = settings.encoding, let encoder = try PNGEncoder(image, options, planned: picture) {
+            return try encoder.save(to: output, strip: strip)
+        }
         let target = try Target(descriptor: output.descriptor)
         let common: [(String, Argument)] = [("in", .image(image)), ("target", .target(target)), ("strip", .bool(strip))]
         let (saver, options) = arguments
@@ -48,7 +52,7 @@ struct Saver {
                     ("compression", "av1"), ("Q", .int(options.quality)), ("lossless", .bool(options.lossless)), ("effort", .int(options.effort)),
                     // Lossless libvips would still halve the colour's resolution.
                     ("subsample_mode", .string(options.lossless ? "off" : options.subsampling.rawValue)),
-                    ("bitdepth", .int(depth == .sixteen ? 12 : 8)),
+                    ("bitdepth", .int(picture.depth == .sixteen ? 12 : 8)),
                 ]
             )
         case .tiff(let options):

@@ -85,7 +85,13 @@ package struct CostModel {
         let pixels = output.size.area
         return switch plan.rendition.save.encoding {
         case .jpeg(let options): options.progressive ? 6 * pixels : 0
-        case .png(let options): options.paletteColors != nil ? 9 * pixels : options.progressive ? output.bytes : 0
+        case .png(let options):
+            // The pixels, the rows as they are packed, and the result, which is no larger.
+            if options.takesWhole(bytes: output.bytes) {
+                4 * output.bytes
+            } else {
+                options.paletteColors != nil ? 9 * pixels : options.progressive ? output.bytes : 0
+            }
         // Alpha is packed without losses beside the colours.
         case .webp(let options): (options.lossless ? 40 : output.hasAlpha ? 64 : 24) * pixels + output.bytes
         case .avif: (40 + (output.hasAlpha ? 24 : 0) + (output.depth == .eight ? 0 : 24)) * pixels

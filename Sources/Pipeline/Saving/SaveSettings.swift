@@ -204,6 +204,10 @@ package struct PNGOptions: FormatOptions {
         paletteColors = palette ? colors : nil
     }
 
+    /// Whether a picture is packed as a whole, in memory, instead of row by row.
+    /// - Parameter bytes: of its pixels, uncompressed.
+    package func takesWhole(bytes: Int) -> Bool { paletteColors == nil && !progressive && bytes <= 64 << 20 }
+
     var encoding: SaveSettings.Encoding { .png(self) }
 }
 

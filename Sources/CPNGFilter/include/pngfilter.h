@@ -1,0 +1,19 @@
+// The filters of PNG (chapter 9 of its specification), which turn a row into differences from its neighbours, and the choice between them.
+#ifndef CPNGFILTER_H
+#define CPNGFILTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum { CPNGFILTER_BASELINE, CPNGFILTER_AVX2 } CPNGFilterInstructions;
+
+/// The fastest that this processor has. All give the same bytes.
+CPNGFilterInstructions cpngfilter_best_instructions(void);
+
+/// Filters a row by the filter whose differences have the smallest sum, counted as signed bytes: what libpng chooses by, too.
+/// - row, above: `count` bytes of a row and of the row above it, which is all zeros for the first one; `step` zeros are in front of both.
+/// - step: bytes from a pixel to the next, 1 to 8.
+/// - out: gets `count` + 1 bytes: the number of the filter and the differences.
+void cpngfilter_adaptive(CPNGFilterInstructions use, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out);
+
+#endif

@@ -1,0 +1,28 @@
+// What a PNG says besides its pixels. libvips knows how to write that; its own PNG of a single pixel is taken apart.
+import Vips
+
+/// The chunks of metadata, ready to be written.
+struct PNGMetadata {
+    /// Those before the pixels, and those after them.
+    let first, last: [UInt8]
+
+    /// All that libvips writes.
+    /// - Parameter picture: in memory.
+    init(of picture: Image) throws(VipsError) {
+        let pixel = try picture.extractArea(left: 0, top: 0, width: 1, height: 1)
+        let target = try Target()
+        _ = try Operation("pngsave_target", [("in", .image(pixel)), ("target", .target(target))])
+        let chunks = PNGChunk.all(in: target.bytes).filter { $0.type != "IHDR" && $0.type != "IEND" }
+        let before = chunks.prefix { $0.type != "IDAT" }
+        first = before.flatMap(\.bytes)
+        last = chunks.dropFirst(before.count).filter { $0.type != "IDAT" }.flatMap(\.bytes)
+    }
+
+    /// The resolution alone, in pixels per metre.
+    init(resolutionOf picture: Image) throws(VipsError) {
+        let (across, down) = picture.pixelsPerMillimetre
+        let numbers = [across, down].map { Int(clamping: Int32(clamping: Int(($0 * 1000).rounded()))) }
+        first = PNGChunk("pHYs", numbers.flatMap(PNGChunk.bigEndian) + [1]).bytes
+        last = []
+    }
+}

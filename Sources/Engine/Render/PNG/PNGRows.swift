@@ -1,0 +1,84 @@
+// The rows of a picture as PNG packs them: a byte for the filter, then the samples, high byte first.
+import CPNGFilter
+import Glibc
+
+/// Where the rows of a picture are in memory, and how they are written.
+struct PNGRows {
+    let width: Int
+    let height: Int
+    /// 1 to 4: grey, grey and alpha, RGB, RGB and alpha.
+    let bands: Int
+    /// 1 or 2.
+    let bytesPerSample: Int
+
+    /// Of a row.
+    var bytes: Int { width * bands * bytesPerSample }
+    private var bytesPerPixel: Int { bands * bytesPerSample }
+
+    /// The rest of `IHDR`: depth, type of color, and the only methods of packing, filtering and, without, interlacing.
+    var kind: [UInt8] { [UInt8(8 * bytesPerSample), [0, 4, 2, 6][bands - 1], 0, 0, 0] }
+
+    /// Some rows from all over the picture, an eighth of it or enough to judge by.
+    var sample: [Range<Int>] {
+        let wanted = min(height, max(height / 8, Self.fewestBytes / bytes + 1))
+        let places = 8
+        guard wanted >= places, wanted < height else { return [(height - wanted) / 2..<(height + wanted) / 2] }
+        let each = wanted / places
+        return (0..<places).map { place in
+            let first = (height - each) * place / (places - 1)
+            return first..<first + each
+        }
+    }
+
+    private static let fewestBytes = 8192
+
+    /// Rows as they are.
+    func plain(_ pixels: UnsafeRawBufferPointer, _ rows: [Range<Int>]) -> [UInt8] {
+        written(rows) { row, out in
+            out[0] = 0
+            copy(pixels, row, to: out + 1)
+        }
+    }
+
+    /// Rows as differences, each by the filter that suits it.
+    func filtered(_ pixels: UnsafeRawBufferPointer, _ rows: [Range<Int>]) -> [UInt8] {
+        let instructions = cpngfilter_best_instructions()
+        // Two rows, each with a pixel of zeros in front.
+        let stride = bytesPerPixel + bytes
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 2 * stride) { buffers in
+            buffers.initialize(repeating: 0)
+            var (row, above) = (buffers.baseAddress! + bytesPerPixel, buffers.baseAddress! + stride + bytesPerPixel)
+            var last = -1
+            return written(rows) { number, out in
+                if number > 0 && last != number - 1 { copy(pixels, number - 1, to: above) }
+                copy(pixels, number, to: row)
+                cpngfilter_adaptive(instructions, row, above, bytes, CInt(bytesPerPixel), out)
+                swap(&row, &above)
+                last = number
+            }
+        }
+    }
+
+    private func written(_ rows: [Range<Int>], _ write: (Int, UnsafeMutablePointer<UInt8>) -> Void) -> [UInt8] {
+        let total = rows.map(\.count).reduce(0, +) * (bytes + 1)
+        return [UInt8](unsafeUninitializedCapacity: total) { buffer, count in
+            for row in rows.joined() {
+                write(row, buffer.baseAddress! + count)
+                count += bytes + 1
+            }
+        }
+    }
+
+    private func copy(_ pixels: UnsafeRawBufferPointer, _ row: Int, to out: UnsafeMutablePointer<UInt8>) {
+        let start = pixels.baseAddress! + row * bytes
+        guard bytesPerSample == 2 else {
+            memcpy(out, start, bytes)
+            return
+        }
+        let samples = start.assumingMemoryBound(to: UInt16.self)
+        for index in 0..<width * bands {
+            out[2 * index] = UInt8(samples[index] >> 8)
+            out[2 * index + 1] = UInt8(samples[index] & 0xFF)
+        }
+    }
+}

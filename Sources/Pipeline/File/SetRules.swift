@@ -29,6 +29,9 @@ struct SetRules {
         if rendition.layout == .freedesktop {
             p.problem(position: rendition.position, "'\(rendition.name)' is a thumbnail of one file, which a set is not; remove 'layout'")
         }
+        if !rendition.sameFormat.isEmpty {
+            p.problem(position: rendition.position, "'\(rendition.name)' has 'format: same', but a set has no format of its own; name a format")
+        }
         let path = shared + rendition.stages
         guard let join = path.firstIndex(where: \.isJoining) else {
             let message =

@@ -2,11 +2,11 @@ import ArgumentParser
 import Engine
 import Pipeline
 
-extension OutputFormat: ExpressibleByArgument {
+extension SaveFormat: ExpressibleByArgument {
     /// Also takes the usual file extensions.
     package init?(argument: String) {
         let word = argument.lowercased()
-        guard let format = Self.allCases.first(where: { $0.rawValue == word || $0.fileExtension == word }) else { return nil }
+        guard let format = Self(rawValue: ["jpg": "jpeg", "tif": "tiff"][word] ?? word) else { return nil }
         self = format
     }
 }
@@ -22,8 +22,8 @@ struct QuickOptions: ParsableArguments {
     @Option(help: "Draws this picture into the lower right corner, a fifth as wide as the result.", completion: .file())
     var watermark: String?
 
-    @Option(help: "The format of the result. Default: webp.")
-    var format: OutputFormat?
+    @Option(help: "The format of the result; 'same' is that of the source. Default: webp.")
+    var format: SaveFormat?
 
     @Option(help: "How good the result is, 1 to 100. Default: the format's own.")
     var quality: Int?

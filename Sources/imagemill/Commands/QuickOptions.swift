@@ -11,6 +11,8 @@ extension SaveFormat: ExpressibleByArgument {
     }
 }
 
+extension MetadataPolicy: ExpressibleByArgument {}
+
 /// A pipeline with one rendition, described by options instead of a file.
 struct QuickOptions: ParsableArguments {
     @Option(help: "Scales to this size, such as '1600x1600>' (only shrink), 800x, 50%, or 300x300^ (cover).")
@@ -29,7 +31,7 @@ struct QuickOptions: ParsableArguments {
     var quality: Int?
 
     @Option(help: "Which metadata stays: copyright, keep (all) or strip (none). Default: copyright.")
-    var metadata: String?
+    var metadata: MetadataPolicy?
 
     @Flag(help: "Prints these options as a pipeline file, which does exactly the same, and runs nothing.")
     var printPipeline = false
@@ -38,6 +40,9 @@ struct QuickOptions: ParsableArguments {
     var isAny: Bool { resize != nil || crop != nil || watermark != nil || format != nil || quality != nil || metadata != nil }
 
     func validate() throws {
+        if quality != nil, let format, !SaveSettings.descriptions(of: format).contains(where: { $0.key == "quality" }) || format == .tiff {
+            throw ValidationError("--quality means nothing for \(format.rawValue); leave it out, or choose jpeg, webp or avif with --format")
+        }
         if let crop, cutSides(crop) == nil { throw ValidationError("--crop takes a width and a height, such as 300x300, found '\(crop)'") }
     }
 
@@ -58,7 +63,8 @@ struct QuickOptions: ParsableArguments {
         }
         let list = stages.isEmpty ? "" : "    stages:\n" + stages.map { "      - \($0)\n" }.joined()
         let save =
-            ["format: \((format ?? .webp).rawValue)"] + [quality.map { "quality: \($0)" }, metadata.map { "metadata: \($0)" }].compactMap(\.self)
+            ["format: \((format ?? .webp).rawValue)"]
+            + [quality.map { "quality: \($0)" }, metadata.map { "metadata: \($0.rawValue)" }].compactMap(\.self)
         return "renditions:\n  picture:\n\(list)    save: { \(save.joined(separator: ", ")) }\n"
     }
 

@@ -6,7 +6,7 @@ struct Saver {
     let settings: SaveSettings
     let depth: BitDepth
 
-    /// Encodes a picture into a descriptor. All frames stand below each other, with `page-height` set.
+    /// Encodes a picture into a descriptor. All frames are stacked below each other, with `page-height` set.
     func save(_ image: Image, to output: OpenFile, strip: Bool) throws(VipsError) {
         let target = try Target(descriptor: output.descriptor)
         let common: [(String, Argument)] = [("in", .image(image)), ("target", .target(target)), ("strip", .bool(strip))]

@@ -28,7 +28,7 @@ package struct Parameters {
     package private(set) var descriptions: [ParameterDescription] = []
     /// What must be there and is not, with what is expected.
     private var missing: [(key: String, expectation: String)] = []
-    /// Some value was not what was expected, so that placeholders stand in.
+    /// Some value was not what was expected and was replaced by a placeholder.
     private var hasBrokenValue = false
 
     private init(mode: Mode, log: ReadingLog) {

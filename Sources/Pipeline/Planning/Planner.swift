@@ -110,7 +110,7 @@ package struct Planner: Sendable {
         return input
     }
 
-    /// Stages and where they stand in the pipeline.
+    /// Stages with their places in the pipeline.
     func places(_ uses: [StageUse], rendition: Int?) -> [(use: StageUse, path: StagePath)] {
         uses.enumerated().map { ($1, StagePath(rendition: rendition, stage: $0)) }
     }

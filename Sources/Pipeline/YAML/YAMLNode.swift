@@ -3,7 +3,7 @@
 /// One node of a YAML document.
 package struct YAMLNode: Sendable {
     package enum Content: Sendable {
-        /// The text, and whether it stood in quotes (then it is never a number or a boolean).
+        /// The text, and whether it was in quotes (then it is never a number or a boolean).
         case scalar(String, quoted: Bool)
         case list([YAMLNode])
         case mapping([Entry])
@@ -41,7 +41,7 @@ package struct YAMLNode: Sendable {
         if case .scalar(let text, _) = content { text } else { nil }
     }
 
-    /// A scalar's text where it did not stand in quotes.
+    /// A scalar's text; nil if it was in quotes.
     package var plainText: String? {
         if case .scalar(let text, quoted: false) = content { text } else { nil }
     }

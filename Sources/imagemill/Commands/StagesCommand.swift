@@ -37,7 +37,7 @@ struct StagesCommand: ParsableCommand {
 struct StagePage {
     let name: String
     let summary: String
-    /// Stands at the top of a pipeline; the renditions follow it.
+    /// The top of a pipeline; the renditions follow it.
     let example: [String]
     let parameters: [ParameterDescription]
     /// The parameters of what the parameters hold.

@@ -39,7 +39,7 @@ private func difference(_ first: CaptureRows, _ a: Int, _ second: CaptureRows, _
     }
 }
 
-/// The search for an overlap between what stands still at the top of the second capture and at the bottom of the first.
+/// The search for an overlap between the fixed parts at the top of the second capture and at the bottom of the first.
 private struct AlikeRows {
     let first, second: CaptureRows
     let header, footer: Int

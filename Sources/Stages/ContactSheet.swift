@@ -31,7 +31,7 @@ package struct ContactSheet: SetStage {
 
     /// A picture on the sheet.
     struct Place: Sendable {
-        /// Where it stands in its cell.
+        /// Its place in its cell.
         let offset: PixelOffset
         /// As much of its name as may fit; empty for none.
         let label: String

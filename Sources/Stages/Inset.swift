@@ -23,7 +23,7 @@ package struct Inset: Stage {
         package let output: PictureInfo
         /// What is left of the picture after the negative margins.
         let kept: PixelBox
-        /// Where that stands in the result.
+        /// Its place in the result.
         let offset: PixelOffset
 
         package var footprint: Footprint { Footprint(AffineMap(dx: Double(kept.offset.x - offset.x), dy: Double(kept.offset.y - offset.y))) }

@@ -123,6 +123,11 @@ private struct NumberList: ParameterValue {
 
     static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> NumberList? {
         guard case .list(let nodes) = node.content else { return nil }
-        return NumberList(numbers: nodes.compactMap { Double.read($0, &log) })
+        return NumberList(
+            numbers: nodes.compactMap { node in
+                let number = Double.read(node, &log)
+                if number == nil { log.problem(node.position, "expected a number, found \(node.found)") }
+                return number
+            })
     }
 }

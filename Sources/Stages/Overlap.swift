@@ -44,7 +44,7 @@ func newParts(of captures: [CaptureRows]) -> [CapturePart] {
 /// Where a capture meets the one before; nil if no repetition is certain.
 private func seam(_ captures: [CaptureRows], _ index: Int) -> Seam? {
     let (first, second) = (captures[index - 1], captures[index])
-    // What stands still shows in the neighbours: a header may appear with the second capture only, a footer end with the last but one.
+    // What is fixed on the screen shows in the neighbours: a header may appear with the second capture only, a footer end with the last but one.
     let headers = [0, sameTop(captures, index - 1, index), sameTop(captures, index, index + 1)]
     let footers = [0, sameBottom(captures, index - 1, index), sameBottom(captures, index - 2, index - 1)]
     return equalSeam(first, second, headers: headers, footers: footers) ?? votedSeam(first, second) ?? alikeSeam(first, second)
@@ -79,7 +79,7 @@ private func equalSeam(_ first: CaptureRows, _ second: CaptureRows, headers: [In
     return best?.seam
 }
 
-/// The seam if so many rows at the top of the second, and at the bottom of the first, stand still; and how much there is to see in what repeats.
+/// The seam if so many rows at the top of the second, and at the bottom of the first, are fixed on the screen; and how much there is to see in what repeats.
 private func equalSeam(_ first: CaptureRows, _ second: CaptureRows, header: Int, footer: Int) -> (seam: Seam, evidence: Int)? {
     let end = first.count - footer
     guard end > 0, header < second.count else { return nil }

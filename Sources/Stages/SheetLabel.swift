@@ -37,7 +37,7 @@ struct SheetLabel: Sendable {
         }
     }
 
-    /// A line of text in the picture's own numbers, no larger than its box, and how far below the box's top it stands: all texts on one line.
+    /// A line of text in the picture's own numbers, no larger than its box, and how far below the box's top it begins, so that all texts are on one line.
     /// - Returns: nil where there is nothing to see.
     func draw(
         _ text: String, width: Int, height: Int, on picture: Picture, _ background: Color

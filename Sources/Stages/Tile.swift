@@ -23,7 +23,7 @@ package struct Tile: Stage {
     package struct Plan: StagePlan {
         package let output: PictureInfo
         let tile: PixelSize
-        /// The pixel of the tile that stands in the frame's top left corner.
+        /// The pixel of the tile in the frame's top left corner.
         let phase: PixelOffset
         package let sizeDependence: SizeDependence
 

@@ -1,4 +1,4 @@
-// Captures over which something stands still or floats: a button, a translucent bar, the line that leads home. What most columns show decides.
+// Captures with something fixed or floating over them: a button, a translucent bar, the line that leads home. What most columns show decides.
 
 /// What only one place of each capture shows votes for the offset between the two; so many votes are no chance.
 private let leastVotes = 16
@@ -11,7 +11,7 @@ private let mostCandidates = 4
 func votedSeam(_ first: CaptureRows, _ second: CaptureRows) -> Seam? {
     guard first.width == second.width else { return nil }
     let candidates = votes(first, second).filter { $0.value >= leastVotes }.sorted { ($0.value, $1.key) > ($1.value, $0.key) }
-    // What stands still votes for no offset at all, and has the most votes.
+    // What is fixed on the screen votes for no offset at all, and has the most votes.
     let moved = candidates.filter { $0.key > 0 }.prefix(mostCandidates)
     let seams = (moved + candidates.filter { $0.key == 0 }).compactMap { candidate in
         agreeingSeam(first, second, offset: candidate.key).map { (seam: $0, votes: candidate.value) }

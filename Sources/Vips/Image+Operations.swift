@@ -249,7 +249,7 @@ extension Image {
     }
 }
 
-/// Pixels of the format `double` as numbers. The bytes may stand at any address.
+/// Pixels of the format `double` as numbers. The bytes may be at any address.
 private func doubles(_ bytes: [UInt8]) -> [Double] {
     let size = MemoryLayout<Double>.size
     return bytes.withUnsafeBytes { bytes in (0..<bytes.count / size).map { bytes.loadUnaligned(fromByteOffset: $0 * size, as: Double.self) } }

@@ -36,7 +36,7 @@ package final class Image {
 
     /// Pixels.
     package var width: Int { Int(vips_image_get_width(pointer)) }
-    /// Pixels; of all frames together where the frames stand below each other.
+    /// Pixels; of all frames together if they are stacked below each other.
     package var height: Int { Int(vips_image_get_height(pointer)) }
     package var bands: Int { Int(vips_image_get_bands(pointer)) }
     package var format: BandFormat { BandFormat(vips_image_get_format(pointer)) }

@@ -1,4 +1,4 @@
-// What is said of a command that does not exist.
+// What is wrong with the command line before any command reads it.
 import ArgumentParser
 import Pipeline
 
@@ -10,19 +10,56 @@ enum CommandNames {
         "inspect": "plan", "ps": "status",
     ]
 
-    /// What is wrong with the first argument of the program, and what was probably meant; nil if it is a command or an option.
-    static func complaint(about word: String) -> String? {
+    /// What is wrong with the program's arguments, and what was probably meant; nil if a command can read them.
+    static func complaint(about words: [String]) -> String? {
+        guard let first = words.first, first != "version" else { return nil }
         let commands = RootCommand.configuration.subcommands.map { $0.configuration }
         let all = commands.compactMap { $0.commandName } + ["help"]
+        if first.hasPrefix("-") { return misplacedOption(first) }
+        guard !all.contains(first) else { return repeatedOption(in: words) }
+        let head = "there is no command '\(oneLine(first))'"
+        if let synonym = synonyms[first] { return "\(head); did you mean '\(synonym)'?" }
         let known = commands.filter { $0.shouldDisplay }.compactMap { $0.commandName } + ["help"]
-        guard !word.hasPrefix("-"), !all.contains(word), word != "version" else { return nil }
-        let head = "there is no command '\(oneLine(word))'"
-        if let synonym = synonyms[word] { return "\(head); did you mean '\(synonym)'?" }
-        let near = suggestion(for: word, among: known)
+        if let command = words.dropFirst().first(where: { known.contains($0) }) {
+            return "the command comes first: imagemill \(command) \(oneLine(first)) …"
+        }
+        let near = suggestion(for: first, among: known)
         if !near.isEmpty { return head + near }
-        if word.contains("/") || word.contains(".") || ShippedPipelines.names.contains(word) {
+        if first.contains("/") || first.contains(".") || ShippedPipelines.names.contains(first) {
             return "\(head); to render pictures: imagemill run PIPELINE PICTURES -o DIR"
         }
         return "\(head); the commands are \(known.joined(separator: ", "))"
     }
+
+    /// An option of `run` without the command.
+    private static func misplacedOption(_ word: String) -> String? {
+        let name = String(word.prefix { $0 != "=" })
+        func has(_ command: String?) -> Bool { options(of: command).contains { $0.texts.contains(name) } }
+        guard has("run"), !has(nil) else { return nil }
+        return "\(name) is an option of 'run'; the command comes first: imagemill run \(name) …"
+    }
+
+    /// An option with one value that is given twice; the parser would take the last one without a word.
+    private static func repeatedOption(in words: [String]) -> String? {
+        let given = words.dropFirst().prefix { $0 != "--" }.filter { $0.hasPrefix("-") && $0 != "-" }.map { $0.prefix { $0 != "=" } }
+        guard Set(given).count < given.count || given.contains("-o") && given.contains("--output") else { return nil }
+        for option in options(of: words[0]) where option.kind == "option" && !option.isRepeating {
+            if given.count(where: { option.texts.contains(String($0)) }) > 1 {
+                return "\(option.texts.last ?? "an option") is given twice; leave one of them out"
+            }
+        }
+        return nil
+    }
+
+    /// - Parameter command: nil for the program itself.
+    private static func options(of command: String?) -> [CommandDescription.Argument] {
+        guard let program = try? CommandDescription.all() else { return [] }
+        guard let command else { return program.arguments ?? [] }
+        return program.subcommands?.first { $0.commandName == command }?.arguments ?? []
+    }
+}
+
+extension CommandDescription.Argument {
+    /// `-o`, `--output`.
+    fileprivate var texts: [String] { (names ?? []).map(\.text) }
 }

@@ -15,7 +15,7 @@ struct Imagemill {
         signal(SIGPIPE, SIG_IGN)
         // A file that grows past a limit of the shell's is an error to report, not a reason to die.
         signal(SIGXFSZ, SIG_IGN)
-        if let word = words.first, let complaint = CommandNames.complaint(about: word) {
+        if let complaint = CommandNames.complaint(about: words) {
             printError("imagemill: \(complaint)")
             exit(ExitStatus.usage.rawValue)
         }

@@ -12,11 +12,18 @@ struct PlanTable {
         for (index, (rendition, name)) in zip(plan.renditions, names).enumerated() {
             lines += ["", rendition.title] + (plan.members.first?.own[index] ?? []).map(memberRow) + rendition.steps.map(row)
             let what = "save \(rendition.format.rawValue)"
-            lines.append("  \(padded(what, width))  \(padded(sizes(rendition.output), 26))  \(name.path.printable)")
+            lines.append("  \(padded(what, width))  \(padded(sizes(rendition.output), 26))  \(name.path.printable)\(flattening(rendition))")
         }
         lines += ["", "up to \(plan.memory >> 20) MiB of memory, stopped after \(Int(plan.deadline.rounded(.up))) s"]
         lines += plan.warnings.map { "warning: \($0.code.rawValue): \($0.message)" }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Whether a rendition loses the transparency that its picture may have: the header tells of an alpha channel, not of what is in it.
+    private func flattening(_ rendition: RenditionPlan) -> String {
+        let drawn = rendition.steps.last?.output ?? plan.shared.last?.output ?? plan.decoded
+        guard drawn.hasAlpha, !rendition.output.hasAlpha else { return "" }
+        return ", transparency becomes \(rendition.rendition.save.background.written)"
     }
 
     /// Columns for the name of a stage.

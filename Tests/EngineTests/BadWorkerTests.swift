@@ -8,7 +8,7 @@ import Testing
 @testable import Engine
 
 @Suite struct BadWorkerTests {
-    /// Stands between the supervisor and a real worker, and does by the source's name what a broken worker might, after a good probe.
+    /// A process between the supervisor and a real worker, which does by the source's name what a broken worker might, after a good probe.
     private static let stub = """
         import os, signal, socket, struct, subprocess, sys, time
 

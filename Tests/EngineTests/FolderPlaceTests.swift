@@ -1,4 +1,4 @@
-// Which folders must not stand within each other: first by made-up places, then by real ones.
+// The folders that must not be inside each other: first with made-up places, then with real ones.
 import Foundation
 import Pipeline
 import TestSupport

@@ -1,4 +1,4 @@
-// The probe tells a broken world from a sound one.
+// The probe tells whether an outbox can be written to.
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-// Reports and the notes beside failed sources: where they stand, what they say, and that they are whole.
+// Reports and the notes beside failed sources: where they are, what they say, and that they are complete.
 import Foundation
 import TestSupport
 import Testing

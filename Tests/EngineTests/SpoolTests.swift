@@ -226,6 +226,31 @@ import Testing
         #expect(try source.members?.map(fixture.text) == ["2.png", "10.png", "more/1.png"])
     }
 
+    @Test("Sidecars in a set are no members; they follow the set, and with `delete` they go to done/")
+    func sidecars() throws {
+        for (policy, left) in [
+            (OriginalPolicy.move, ["1.png", "IMG.AAE", "more", "more/clip.mov", "x.thm"]), (.delete, ["IMG.AAE", "more", "more/clip.mov", "x.thm"]),
+        ] {
+            let set = "trip-\(policy.rawValue)"
+            for (name, text) in [("1.png", "1"), ("IMG.AAE", "<?xml"), ("more/clip.mov", "moov"), ("x.thm", "")] {
+                try folder.write(text, to: "in/\(set)/\(name)")
+            }
+            let job = try fixture.claimed(set, isSet: true)
+            #expect(try fixture.open(job).members?.map(\.relative.text) == [set + "/1.png"])
+            try fixture.settle(job, policy)
+            #expect(try fixture.list(fixture.done + "/" + set) == left)
+        }
+        let kept = ["trip-kept/1.png", "trip-kept/1.xmp"]
+        for name in kept { try folder.write("1", to: "in/" + name) }
+        let job = try fixture.claimed("trip-kept", isSet: true, keeps: true)
+        #expect(try fixture.open(job).members?.map(\.relative.text) == ["trip-kept/1.png"])
+        try fixture.settle(job)
+        #expect(try fixture.list("in").filter { $0.hasPrefix("trip-kept/") } == kept)
+        try folder.write("text", to: "in/texts/a.txt")
+        let texts = try fixture.claimed("texts", isSet: true)
+        #expect(#expect(throws: Failure.self) { try fixture.open(texts) }?.code == .empty)
+    }
+
     @Test("A set without pictures, and a source that is no file, are failures")
     func unreadable() throws {
         try folder.write("1", to: "in/trip/1.png")

@@ -24,7 +24,7 @@ func onePipeline(_ stages: [String], shared: [String] = [], save: String = "{ fo
 }
 
 extension StageDeclaration {
-    /// What stands at the top of a pipeline that uses the stage.
+    /// The lines at the top of a pipeline that uses the stage.
     static var head: String { self is any JoiningStage.Type ? "source: set" : "" }
 }
 

@@ -118,7 +118,7 @@ struct OverlayPlaceTests {
         #expect(result[left + 10 * scale - 3 * scale, 10 * scale] == [255, 0, 0, 255])
         #expect(result[left + 10 * scale - 3 * scale - 1, 10 * scale] == [255, 255, 255, 255])
         #expect(result[result.width - 1, 0] == [0, 0, 0, 0])
-        // To the pixel: 20 points of badge in the corner, of which the half stands out of a picture that begins at 10 points.
+        // To the pixel: 20 points of badge in the corner, half of which sticks out of a picture that begins at 10 points.
         let badgeBox = [result.width - 20 * scale, 0, 20 * scale, 20 * scale]
         #expect(result.boundingBox { $0[3] > 0 && $0[0] > 0 } == badgeBox)
         #expect(result.boundingBox { $0 == [255, 0, 0, 255] } == [left + 7 * scale, 7 * scale, 6 * scale, 6 * scale])

@@ -7,7 +7,7 @@ import Vips
 
 @testable import Stages
 
-/// Each streaming stage alone, then chains; stages of a chain stand in lines of their own.
+/// Each streaming stage alone, then chains; each stage of a chain is on a line of its own.
 private let streams = [
     "resize: { size: 37% }", "resize: { size: 40x30! }", "resize: { size: 180x1300! }", "resize: { size: 50%, linear: true }",
     "resize: { size: 50x50, kernel: nearest }", "frame: { width: 200, height: 150, background: white }",

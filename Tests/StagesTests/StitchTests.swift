@@ -224,7 +224,7 @@ import Vips
         #expect(try joined.pixels[3, height - 1] == PixelGrid(images[1])[3, 9])
     }
 
-    @Test("Narrower pictures stand where they are told, on the background", arguments: [("start", 0), ("center", 2), ("end", 4)])
+    @Test("Narrower pictures are placed by `align`, on the background", arguments: [("start", 0), ("center", 2), ("end", 4)])
     func align(word: String, left: Int) throws {
         let images = [try TestPicture.solid([9, 9, 9], width: 8, height: 2), try TestPicture.solid([200, 0, 0], width: 4, height: 3)]
         let joined = try join("stitch: { align: \(word), background: blue }", images)

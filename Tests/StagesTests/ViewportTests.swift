@@ -9,7 +9,7 @@ import Vips
 struct ViewportTests {
     private static let insets = "content-inset: { top: 3, leading: 5, bottom: 7, trailing: 9 }"
 
-    /// Where the content stands: the pixel of it in the frame's top left corner.
+    /// The pixel of the content in the frame's top left corner.
     @Test(arguments: [
         // As far up and left as it goes, which the insets set.
         ("", [0, 0]), (insets, [-5, -3]),

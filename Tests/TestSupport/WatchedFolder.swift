@@ -80,6 +80,6 @@ package final class WatchedFolder: Sendable {
     /// Why the inbox is paused; nil where it is not.
     package func pause() async throws -> String? { (try await inbox()["paused"] as? [String: Any])?["reason"] as? String }
 
-    /// What stands in a folder, without its sub-folders' own names.
+    /// The contents of a folder, without its sub-folders' own names.
     package func files(_ name: String) -> [String] { runner.files(in: name) }
 }

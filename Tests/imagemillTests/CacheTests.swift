@@ -68,6 +68,27 @@ import Testing
         #expect(try cached("three") == ["a.jpg": [true, true], "b.png": [true, true]])
     }
 
+    @Test("A rendition that is left out because it repeats another one does not move the others in the cache")
+    func repeated() async throws {
+        func rendition(_ name: String, _ stages: String, _ file: String) -> String {
+            "  \(name): { stages: [ \(stages) ], save: { format: png }, file: \"\(file).png\" }\n"
+        }
+        let middle = rendition("b", "{ resize: { size: 200x> } }", "{stem}-{width}")
+        let text = [
+            rendition("a", "{ resize: { size: 300x> } }", "{stem}-{width}"), middle,
+            rendition("c", "{ flip: { axis: horizontal } }", "{stem}-c"),
+        ]
+        try runner.folder.write("renditions:\n" + text.joined(), to: "p.yaml")
+        for out in ["one", "two"] {
+            #expect(try await run(out).exit == 0)
+            #expect(runner.files(in: out) == ["a-64.png", "a-c.png", "b-64.png", "b-c.png"])
+            #expect(try cached(out) == ["a.jpg": [out == "two", out == "two"], "b.png": [out == "two", out == "two"]])
+        }
+        try runner.folder.write("renditions:\n" + middle, to: "p.yaml")
+        #expect(try await run("three").exit == 0)
+        #expect(try runner.bytes("three/a-64.png") == runner.bytes("one/a-64.png"))
+    }
+
     @Test("A rendition of another shape than could be foreseen is taken from the cache too")
     func otherShape() async throws {
         // 60×40, of which 10×30 are left: as wide as 20, it is higher than 60×40 would be.

@@ -19,6 +19,17 @@ import Testing
         #expect(runner.files(in: ".") == ["photo.jpg"])
     }
 
+    @Test("plan says which renditions of a picture with an alpha channel lose it")
+    func planFlattening() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("a.png", as: "pngsave_target") { try TestPicture.make(width: 8, height: 6, bands: 4) { _, _ in [9, 9, 9, 255] } }
+        try await runner.picture("b.jpg")
+        try runner.folder.write("renditions:\n  a: { widths: 4, save: { format: [jpeg, webp], background: \"#102030\" } }\n", to: "p.yaml")
+        let plan = try await runner.run("plan", "a.png", "p.yaml")
+        #expect(plan.output.contains("a-4.jpg, transparency becomes #102030\n") && plan.output.contains("a-4.webp\n"), "\(plan.output)")
+        #expect(try await !runner.run("plan", "b.jpg", "p.yaml").output.contains("transparency"))
+    }
+
     @Test("plan --json says the same for programs")
     func planJSON() async throws {
         let runner = try CommandRunner()

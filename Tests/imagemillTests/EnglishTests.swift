@@ -6,20 +6,32 @@ import Testing
 @Suite struct EnglishTests {
     /// Phrases, and what to write instead.
     private static let phrases: [(pattern: String, instead: String)] = [
-        (#"\bstands?\b(?! for| alone)"#, "is"), (#"\bwhat becomes of\b"#, "what to do with"), (#"\bto (its|their) depth\b"#, "recursively"),
+        (#"\bstands?\b(?! for| alone)"#, "is"), (#"\bto (its|their) depth\b"#, "recursively"),
         (#"\b(is|are|was|were) told\b"#, "gets, is shown"), (#"\bwhere (it is|they are|nothing is) (missing|said)\b"#, "if"),
-        (#", where (it|they|this|that|nothing|nobody|somebody) "#, "if"), (#"\bbegins? like none\b"#, "not a recognized image format"),
-        (#"\bwhat runs is finished\b"#, "finishing running jobs"), (#"\bbehind\b"#, "after"), (#"\bin the works\b"#, "under way"),
-        (#"\bare walked\b"#, "are searched"),
+        (#", where (it|they|this|that|nothing|nobody|somebody) "#, "if"),
+        (#"\bbehind\b"#, "after"), (#"\bin the works\b"#, "under way"),
+        (#"\bare walked\b"#, "are searched"), (#"(^|[.;:!?] )where [^.;:|]*, (?!or |and )"#, "if"),
+    ]
+
+    /// Phrases that comments must not have either.
+    private static let inComments: [(pattern: String, instead: String)] = [
+        (#"\b(stands?|stood)\b(?! for| alone)"#, "is"), (#"\bwhat becomes of\b"#, "what to do with"),
+        (#"\bbegins? like none\b"#, "not a recognized image format"), (#"\bwhat runs is finished\b"#, "finishing running jobs"),
+        (#"\bits content says\b"#, "is detected from the content"), (#"\bbroken world\b"#, "trouble with the environment"),
+        (#"\bnothing is begun\b"#, "starting no new ones"), (#"\bdecoder judges\b"#, "is decoded anyway"),
     ]
 
     /// Each phrase has one of these in it; most lines have none, and to look for words is quick.
-    private static let parts = ["stand", "becomes", "depth", "told", "where", "none", "finished", "behind", "works", "walked"]
+    private static let parts = [
+        "stand", "becomes", "depth", "told", "where", "none", "finished", "behind", "works", "walked", "says", "world", "begun", "judges", "stood",
+    ]
 
-    private func found(in text: String) throws -> [String] {
+    private func found(in text: String) throws -> [String] { try found(Self.phrases + Self.inComments.dropFirst(), in: text) }
+
+    private func found(_ phrases: [(pattern: String, instead: String)], in text: String) throws -> [String] {
         let lowered = text.lowercased()
         guard Self.parts.contains(where: { lowered.contains($0) }) else { return [] }
-        return try Self.phrases.flatMap { phrase in
+        return try phrases.flatMap { phrase in
             text.matches(of: try Regex(phrase.pattern).ignoresCase()).map { "'\(text[$0.range])': write '\(phrase.instead)'" }
         }
     }
@@ -46,13 +58,16 @@ import Testing
     }
 
     @Test(
-        "No comment begins with 'Of', and no header is a question",
+        "No comment begins with 'Of' or has one of the phrases, and no header asks a question",
         arguments: Checkout.files(below: "Sources", extension: "swift") + Checkout.files(below: "Tests", extension: "swift"))
     func comments(file: String) throws {
         let lines = try Checkout.text(file).split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(lines.first?.hasSuffix("?") == false, "\(file): the header is a question")
+        #expect(!lines.prefix { $0.hasPrefix("//") }.contains { $0.contains("?") }, "\(file): the header asks a question")
         for (number, line) in lines.enumerated() {
             let text = line.drop { $0 == " " }
+            if text.hasPrefix("//") {
+                for phrase in try found(Self.inComments, in: String(text)) { Issue.record("\(file):\(number + 1): \(phrase)") }
+            }
             let beginsWithOf = text.hasPrefix("/// Of ") || text.hasPrefix("// Of ")
             let continues = number > 0 && lines[number - 1].drop { $0 == " " }.hasPrefix("//")
             #expect(!beginsWithOf || continues, "\(file):\(number + 1): say what it is: \(text)")

@@ -27,7 +27,7 @@ private struct ArchitectureTable {
 @Suite struct ImportTableTests {
     private static let targets = ["Vips", "Pipeline", "Stages", "Engine", "imagemill"]
 
-    /// The modules that a file imports, whatever stands before `import`.
+    /// The modules that a file imports, whatever comes before `import`.
     private func imports(_ path: String) throws -> [String] {
         try Checkout.text(path).split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")

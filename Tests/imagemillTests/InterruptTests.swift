@@ -46,7 +46,7 @@ import Testing
         for worker in workers { #expect(kill(worker, 0) != 0, "a worker outlived the program") }
     }
 
-    /// What stands in the output folder is what the report names, and each of it can be decoded.
+    /// The output folder contains the files that the report names, and each of them can be decoded.
     private func expectWholePictures(_ runner: CommandRunner, _ report: BatchDocument) async throws {
         #expect(runner.files() == report.sources.flatMap { $0.renditions.map(\.path) }.sorted())
         let own = try FileManager.default.contentsOfDirectory(atPath: runner.folder.path("out/.imagemill"))

@@ -54,12 +54,12 @@ import Testing
         ),
         (rendition("    stages:\n      - resize:\n          size: >800x\n"), "; put the value in quotes: \">800x\""),
         (
-            "renditions:\n  a:\n    save: { format: [webp, avif] }\n",
-            "3:21: error: 'format' expects one of jpeg, png, webp, avif, tiff, gif, found a list; write a rendition for each format"
+            "renditions:\n  a:\n    save: { format: [webp, jpg] }\n",
+            "3:28: error: expected one of jpeg, png, webp, avif, tiff, gif, same, found 'jpg'; did you mean 'jpeg'?"
         ),
         (
-            "renditions:\n  a:\n    save: [ { format: webp } ]\n",
-            "found a list; write a rendition for each format"
+            "renditions:\n  a:\n    save: [ webp ]\n",
+            "3:13: error: 'save' expects a list of mappings such as { format: jpeg }, found 'webp'; write { format: webp }"
         ),
         (stage("frame: { width: 10, height: 10, mode: cover }"), "found 'cover'; did you mean 'aspect-fill'?"),
         (

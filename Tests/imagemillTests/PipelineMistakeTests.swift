@@ -113,7 +113,7 @@ import Testing
             (["run", "p.yaml", "in", "-o", "out", "--resize", "10x"], "leave out 'p.yaml' or the options"),
             (["run", "in", "-o", "out", "--resize", "axb"], "expected a size such as 800x600"),
             (["run", "in", "-o", "out", "--crop", "300"], "--crop takes a width and a height, such as 300x300, found '300'"),
-            (["run", "in", "-o", "out", "--format", "png", "--quality", "80"], "quality"),
+            (["run", "in", "-o", "out", "--format", "tiff", "--quality", "80"], "--quality means nothing for tiff"),
             (["run", "in", "-o", "out", "--format", "heic"], "heic"), (["run", "p.yaml", "in", "-o", "-", "--json"], "-o - takes none of --json"),
             (["run", "p.yaml", "in", "-o", "out", "--exclude", "a{b"], "a{b"), (["run", "p.yaml", "in", "-o", "out", "--from0"], "--from0 needs"),
             (["run", "p.yaml", "in", "-o", "out", "--json", "--json-lines"], "exclude each other"), (["checkk", "x"], "did you mean 'check'?"),

@@ -28,6 +28,34 @@ import Testing
         #expect(report["high.png"]?.renditions.map(\.height) == [18, 36, 54])
     }
 
+    @Test("Widths and formats in one rendition make all files, and every small picture is done")
+    func widths() async throws {
+        let runner = try CommandRunner()
+        for (name, width) in [("large", 90), ("small", 30), ("tiny", 2)] {
+            try await runner.save("in/\(name).png", as: "pngsave_target") { try TestPicture.coded(width: width, height: 20) }
+        }
+        try runner.folder.write("renditions:\n  photo:\n    widths: [20, 40, 80]\n    save: { format: [webp, jpeg], quality: 75 }\n", to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        let stems = ["large-20", "large-40", "large-80", "small-20", "small-30", "tiny-2"]
+        #expect(runner.files() == stems.flatMap { [$0 + ".jpg", $0 + ".webp"] })
+        #expect(try await runner.size(of: "out/large-40.webp") == [40, 9])
+        #expect(try runner.report()["small.png"]?.renditions.map(\.width) == [20, 20, 30, 30])
+        #expect(try runner.report().sources.allSatisfy { $0.warnings.isEmpty })
+        let plan = try await runner.run("plan", "p.yaml", "in/small.png")
+        #expect(plan.output.contains("\nphoto 20w\n"), "\(plan.output)")
+    }
+
+    @Test("With 'format: same' each picture keeps its format")
+    func sameFormat() async throws {
+        let runner = try CommandRunner()
+        for name in ["a.jpg", "b.png", "c.webp"] { try await runner.picture("in/" + name) }
+        let result = try await runner.run("run", "--format", "same", "--quality", "70", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(runner.files() == ["a.jpg", "b.png", "c.webp"])
+        #expect(try ["a.jpg", "b.png", "c.webp"].map { try runner.report()[$0]?.renditions.first?.format } == ["jpeg", "png", "webp"])
+    }
+
     @Test("Widths that a small picture does not have come out as one file, once for each format; other names and settings stay apart")
     func smallPicture() async throws {
         let runner = try CommandRunner()

@@ -1,4 +1,4 @@
-// What is shipped and what is shown must work as it stands.
+// Pipelines that are shipped or shown in documents must work unchanged.
 import Foundation
 import TestSupport
 import Testing

@@ -14,7 +14,7 @@ struct CacheEntry: Sendable, Equatable {
     /// What else is known of it, as JSON.
     let about: String
 
-    /// Where it stands below the cache's folder.
+    /// Its path from the cache's folder.
     var path: BytePath { BytePath("objects/\(key.text.prefix(2))/\(key.text).\(id)") }
 }
 

@@ -3,10 +3,18 @@ import Pipeline
 
 /// The renditions of one source, as far as the cache knows them.
 struct CachedJob {
+    /// A rendition at one scale. A plan may leave some of a pipeline's out, because they repeat another one.
+    private struct Place: Hashable {
+        let rendition: Int
+        let scale: Int
+
+        init(_ plan: RenditionPlan) { (rendition, scale) = (plan.index, plan.scale) }
+        init(rendition: Int, scale: Int) { (self.rendition, self.scale) = (rendition, scale) }
+    }
+
     private let cache: PipelineCache
-    private let keys: [CacheKey]
-    /// In the order of a plan; nil where it must be made.
-    private var found: [CachedRendition?]
+    private let keys: [Place: CacheKey]
+    private var found: [Place: CachedRendition]
 
     /// - Parameters:
     ///   - digest: the source's SHA-256.
@@ -14,36 +22,42 @@ struct CachedJob {
     ///   - formats: of its file, or of the members of a set.
     init(_ cache: PipelineCache, source digest: String, pixelsPerPoint: Int, own: [(String, String)], formats: [SourceFormat]) {
         self.cache = cache
-        keys = cache.keys(source: digest, pixelsPerPoint: pixelsPerPoint, own: own)
-        found = cache.look(for: keys, formats: formats)
+        let keys = cache.keys(source: digest, pixelsPerPoint: pixelsPerPoint, own: own)
+        let places = cache.pipeline.renditions.enumerated().flatMap { index, rendition in
+            rendition.scales.map { Place(rendition: index, scale: $0) }
+        }
+        self.keys = Dictionary(uniqueKeysWithValues: zip(places, keys))
+        found = Dictionary(uniqueKeysWithValues: zip(places, cache.look(for: keys, formats: formats))).compactMapValues(\.self)
     }
 
-    /// What the source's headers say, where every rendition is there: nobody needs to look at the source then.
-    var factsIfComplete: CachedFacts? { found.contains { $0 == nil } ? nil : found.first??.facts }
+    /// What the source's headers say, if any rendition is there.
+    var facts: CachedFacts? { found.values.first?.facts }
 
-    /// The sizes of all renditions, where every one is there.
-    var sizes: [PixelSize] { found.compactMap { $0?.facts.size.size } }
+    /// The sizes of a plan's renditions; nil if one of them is not there.
+    func sizes(of plan: SourcePlan) -> [PixelSize]? {
+        let sizes = plan.renditions.compactMap { found[Place($0)]?.facts.size.size }
+        return sizes.count == plan.renditions.count ? sizes : nil
+    }
 
     /// Fills outputs with what is in the cache. What cannot be used is made after all.
     /// - Returns: for each output what is in it now; nil where it is empty.
     mutating func fill(_ outputs: [StagedFile], _ plan: SourcePlan) -> [CachedRendition?] {
-        for index in found.indices where outputs.indices.contains(index) {
-            guard let rendition = found[index] else { continue }
+        for (output, planned) in zip(outputs, plan.renditions) {
+            guard let rendition = found[Place(planned)] else { continue }
             // Read back like what comes from a worker: a key says nothing about who filled the file.
             let isRight =
-                cache.copy(rendition, into: outputs[index].file)
-                && (try? OutputCheck.check(outputs[index].file, against: plan.renditions[index], said: rendition.facts.size.size)) != nil
+                cache.copy(rendition, into: output.file)
+                && (try? OutputCheck.check(output.file, against: planned, said: rendition.facts.size.size)) != nil
             if !isRight {
-                try? outputs[index].file.empty()
-                found[index] = nil
+                try? output.file.empty()
+                found[Place(planned)] = nil
             }
         }
-        return found
+        return zip(outputs, plan.renditions).map { found[Place($1)] }
     }
 
     /// Keeps a rendition that was made.
-    func keep(_ index: Int, _ file: OpenFile, digest: String, _ facts: CachedFacts) {
-        guard keys.indices.contains(index) else { return }
-        cache.put(keys[index], file, digest: digest, facts)
+    func keep(_ plan: RenditionPlan, _ file: OpenFile, digest: String, _ facts: CachedFacts) {
+        if let key = keys[Place(plan)] { cache.put(key, file, digest: digest, facts) }
     }
 }

@@ -41,7 +41,7 @@ struct CachedRendition: Sendable {
 /// A cache for the sources of one pipeline. For any thread.
 package final class PipelineCache: Sendable {
     private let cache: SharedCache
-    private let pipeline: PipelineFile
+    let pipeline: PipelineFile
     private let keys: CacheKeyBuilder
     private let assets: [(asset: AssetMessage, digest: String)]
 

@@ -1,4 +1,4 @@
-// What is told of events in an inbox, ready to be carried out.
+// A hook of an inbox, ready to be called with events.
 package import Pipeline
 
 /// What happens that somebody may want to be told of.

@@ -29,7 +29,7 @@ package struct LoadedMill: Sendable {
         /// What the outbox is called in the record of names: its path from the mill file if it is below that, so that a project that is moved as a
         /// whole keeps its names; else the absolute path. Without links.
         package let outboxKey: BytePath
-        /// Who is told of what.
+        /// The hooks, by the events that they get.
         package let hooks: [HookEvent: Hook]
 
         /// The places of its reports in the outbox.

@@ -1,4 +1,4 @@
-// Where a folder of the mill file stands, and which of them must not stand within each other.
+// The places of the folders that a mill file names, and the rules for which of them must not be inside another.
 import CLinux
 import Glibc
 import Pipeline
@@ -13,7 +13,7 @@ struct FolderPlace: Sendable {
     let missing: BytePath
     /// Where it is in its file system, with the missing names.
     let place: FileSystemPlace?
-    /// Something stands there that is no folder.
+    /// Something is there that is no folder.
     var isNoFolder = false
 
     /// Whether this folder is another one, or somewhere inside of it.

@@ -19,7 +19,7 @@ package enum WatchingHow: Equatable, Sendable {
 package struct SettlingSource: Sendable {
     package let path: BytePath
     package let reason: SettlingReason
-    /// When the decoder judges it, if nothing changes before.
+    /// When it is decoded anyway, if nothing changes before.
     package let deadline: Moment
 }
 

@@ -29,7 +29,8 @@ package struct OpenedSource: Sendable {
             throw failure
         } catch {
             let isFolder = (error as? NotARegularFile)?.kind == .directory
-            throw isFolder ? SystemError("read it as a picture", code: EISDIR).asSourceFailure : Self.notRegular
+            throw isFolder
+                ? SystemError("read it as a picture", code: EISDIR, because: "it is a folder; name a picture in it").asSourceFailure : Self.notRegular
         }
         if let planned = source.planned, !planned.matches(status) {
             let message = "the plan has a file of \(planned.bytes) bytes, found one of \(status.bytes), or of another time"

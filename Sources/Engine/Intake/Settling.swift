@@ -1,4 +1,4 @@
-// The stability check of one source: when is it complete? Pure: it is given what was seen and the time, and says what to do next.
+// The stability check of one source, which decides when it is complete. Pure: it is given what was seen and the time, and says what to do next.
 package import Pipeline
 
 /// The times of the stability check.
@@ -141,7 +141,7 @@ package struct Settling: Sendable {
 
     /// Judges what opening the source has shown.
     package mutating func examined(_ found: Examination, at now: Moment, _ times: SettleTimes) -> Verdict {
-        // After this time the decoder judges, however incomplete the source seems.
+        // After this time the source is decoded, however incomplete it seems.
         if now >= deadline(times) { return .ready }
         if found.hasWriter == false && writer == .writing { writer = .unknown }
         guard found.hasWriter != true, writer != .writing else {
@@ -171,7 +171,7 @@ package struct Settling: Sendable {
     }
 
     private func quietEnd(_ times: SettleTimes) -> Moment { lastChange + times.settle }
-    /// When the decoder judges it, however incomplete it seems.
+    /// When it is decoded, however incomplete it seems.
     package func deadline(_ times: SettleTimes) -> Moment { lastChange + times.incompleteAfter }
 
     /// The pause before the next look at a file that keeps growing: longer each time.

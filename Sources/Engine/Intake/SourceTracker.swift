@@ -109,7 +109,7 @@ package struct SourceTracker {
         return found
     }
 
-    /// Up to `limit` sources that are not complete yet, with the reason, and when the decoder judges them anyway.
+    /// Up to `limit` sources that are not complete yet, with the reason, and the time at which they are decoded anyway.
     package func settling(limit: Int) -> [SettlingSource] {
         var found: [SettlingSource] = []
         guard counts.settling > 0 else { return found }

@@ -92,7 +92,10 @@ package struct SourceWalk {
             let identity = (folder ?? root.directory).appending(root.lastComponent)
             let address = FileSystem.absolute(keepingLinks: root)
             let relative = (folder.flatMap { common?.relative($0) } ?? BytePath([])).appending(root.lastComponent)
-            return emit(SourceFile(location: .path(root), identity: identity, address: address, relative: relative, typed: root), nil)
+            return emit(
+                SourceFile(
+                    location: .path(root), identity: identity, address: address, relative: relative, typed: root,
+                    problem: status == nil ? Self.unmatched(root) : nil), nil)
         }
         guard let absolute = FileSystem.absolute(root), !isLeftOut(status, root) else { return }
         do throws(SystemError) {
@@ -108,6 +111,12 @@ package struct SourceWalk {
             let name = absolute.lastComponent
             emit(SourceFile(location: .path(root), identity: absolute, relative: name, typed: root, problem: error.asSourceFailure), nil)
         }
+    }
+
+    /// A shell passes a pattern on as it is if no file matches it.
+    private static func unmatched(_ root: BytePath) -> Failure? {
+        guard root.bytes.contains(where: { "*?[".utf8.contains($0) }) else { return nil }
+        return Failure(.notFound, stage: "read", "no file matches this pattern; check the folder and the ending")
     }
 
     private mutating func emit(_ source: SourceFile, _ folder: Directory?) {

@@ -7,7 +7,7 @@ struct Saver {
     /// What was planned.
     let picture: PictureInfo
 
-    /// Encodes a picture into a descriptor. All frames stand below each other, with `page-height` set.
+    /// Encodes a picture into a descriptor. All frames are stacked below each other, with `page-height` set.
     func save(_ image: Image, to output: OpenFile, strip: Bool) throws {
         if case .png(let options) = settings.encoding, let encoder = try PNGEncoder(image, options, planned: picture) {
             return try encoder.save(to: output, strip: strip)

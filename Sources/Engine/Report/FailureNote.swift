@@ -1,8 +1,8 @@
-// `NAME.error.json`, beside a source in `failed/`: why it stands there, and the command that shows it again.
+// `NAME.error.json`, beside a source in `failed/`: why it is there, and the command that shows the failure again.
 import FoundationEssentials
 package import Pipeline
 
-/// Why a source stands in `failed/`.
+/// Why a source is in `failed/`.
 package struct FailureNote: Equatable, Sendable {
     /// The source's path from its inbox.
     package let source: BytePath
@@ -13,14 +13,14 @@ package struct FailureNote: Equatable, Sendable {
     package let replay: String
 
     /// - Parameters:
-    ///   - quarantined: where the source stands now.
+    ///   - quarantined: where the source is now.
     ///   - pipeline: the pipeline file's absolute path.
     package init(source: BytePath, inbox: BytePath, quarantined: BytePath, pipeline: BytePath, failure: Failure, attempts: Int) {
         (self.source, self.inbox, self.failure, self.attempts) = (source, inbox, failure, attempts)
         replay = "imagemill run \(shellQuoted(pipeline)) \(shellQuoted(quarantined)) -o replay"
     }
 
-    /// The note of a source that stands at a path.
+    /// The note of a source at a path.
     package static func path(beside quarantined: BytePath) -> BytePath { quarantined.withSuffix(suffix) }
 
     package static let suffix = ".error.json"

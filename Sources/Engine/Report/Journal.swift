@@ -63,7 +63,7 @@ package final class Journal: Sendable {
             do throws(SystemError) {
                 try file.append(line, for: path)
             } catch {
-                // On a full disk half of the line may stand there.
+                // On a full disk half of the line may have been written.
                 try? Self.cutPartialLine(file, path)
                 throw error
             }

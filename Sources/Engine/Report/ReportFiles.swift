@@ -5,7 +5,7 @@ package import Pipeline
 package struct ReportFiles: Sendable {
     private let besideRenditions: Bool
 
-    /// - Parameter besideRenditions: in the outbox itself instead of in its folder `reports/`; in both, as the sources stand in the inbox.
+    /// - Parameter besideRenditions: in the outbox itself instead of in its folder `reports/`; in both, in the same sub-folders as the sources in the inbox.
     package init(besideRenditions: Bool = false) { self.besideRenditions = besideRenditions }
 
     /// `reports/a/b.jpg.json` for `a/b.jpg`, from the outbox.

@@ -69,7 +69,7 @@ package enum ReportSchema {
     /// One source's document.
     package static var report: JSONValue { body.merging(dialect).merging(["title": "Imagemill report of one source"]) }
 
-    /// What stands beside a source that has failed.
+    /// The note beside a source that has failed.
     package static var failureNote: JSONValue {
         let place = object(["path": text], optional: ["path-bytes": pathBytes])
         let note = object(

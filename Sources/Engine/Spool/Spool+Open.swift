@@ -9,7 +9,7 @@ extension Spool {
     /// The source as the worker reads it: files below open folders, in which no link is followed; a set with its members in natural order.
     ///
     /// A file that somebody may still write to is copied first: one with several names, one that is open for writing, and one of which the
-    /// system does not say. The source itself stays as it is. What was opened is remembered, so that `settle` deletes nothing else.
+    /// system does not say. Files in a set that are recognisably no pictures are passed over. The source itself stays as it is. What was opened is remembered, so that `settle` deletes nothing else.
     ///
     /// The result must be let go before the job is settled, put back, or goes to `failed/`.
     /// - Throws: `StillWritten`, or `Failure` if it cannot be read, is too large, or is a set without pictures.
@@ -49,10 +49,12 @@ extension Spool {
         if !job.keepsOriginal, case .source(let now, _) = try SourceLook(root: folder, ignored: ignored).look(Self.source, isSet: true) {
             guard job.isObserved(now) else { throw StillWritten() }
         }
-        guard !contents.members.isEmpty else { throw Failure(.empty, stage: "read", "expected a folder with pictures, found none in it") }
+        let root = try folder.folder(Self.source)
+        let pictures = contents.members.filter { !Self.isPassedOver($0, in: root) }
+        guard !pictures.isEmpty else { throw Failure(.empty, stage: "read", "expected a folder with pictures, found none in it") }
         var files: [BytePath: FileStatus] = [:]
         var members: [SourceFile] = []
-        for member in contents.members {
+        for member in pictures {
             let relative = job.path.appending(member.path)
             let path = Self.source.appending(member.path)
             let opened = try Self.naming(member.path) { try readable(path, name: member.path.lastComponent, in: folder, limits) }
@@ -64,6 +66,14 @@ extension Spool {
         if !job.keepsOriginal { try? OpenedMembers(files).write(to: folder) }
         return SourceFile(
             location: .below(folder, Self.source), identity: inbox.appending(job.path), relative: job.path, members: members)
+    }
+
+    /// Whether a file of a set is no member: a sidecar, a video, a text. It goes where the set goes, but `settle` does not delete it.
+    private static func isPassedOver(_ member: SetContents.Member, in root: Directory) -> Bool {
+        guard !isNamedLikeAPicture(member.path) else { return false }
+        guard member.status.bytes > 0 else { return true }
+        guard let file = try? root.folder(member.path.directory).opening(member.path.lastComponent) else { return false }
+        return isNoPicture(file, at: 0, count: member.status.bytes)
     }
 
     /// Says which member it is that failed.

@@ -24,7 +24,7 @@ package struct Directory: Sendable {
         }
     }
 
-    /// Whether something is mounted at a path, so that what is seen there is not what stands beneath.
+    /// Whether something is mounted at a path, so that what is seen there hides the folder below.
     package static func isMountPoint(_ path: BytePath) -> Bool {
         guard let folder = try? Directory(path), let above = try? Directory(path.appending(BytePath(".."))) else { return false }
         return clinux_mount(folder.file.descriptor) != clinux_mount(above.file.descriptor)
@@ -65,7 +65,7 @@ package struct Directory: Sendable {
         return OpenFile(owning: descriptor)
     }
 
-    /// Makes a file; fails where something stands there.
+    /// Makes a file; fails if the name is taken.
     package func making(_ name: BytePath, mode: UInt32 = 0o600) throws(SystemError) -> OpenFile {
         let descriptor = withPath(name) { clinux_openat(file.descriptor, $0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode) }
         guard descriptor >= 0 else { throw SystemError("make '\(name.printable)'") }
@@ -143,7 +143,7 @@ package struct Directory: Sendable {
         }
     }
 
-    /// Gives a file a second name; fails where something stands there.
+    /// Gives a file a second name; fails if that is taken.
     package func link(_ name: BytePath, to folder: Directory, as newName: BytePath) throws(SystemError) {
         let result = withPath(name) { old in withPath(newName) { new in linkat(file.descriptor, old, folder.file.descriptor, new, 0) } }
         guard result == 0 else { throw SystemError("link '\(name.printable)'") }

@@ -1,4 +1,4 @@
-// Small files and folders that stand complete after a power cut: written aside, synced, renamed, and the folder synced.
+// Small files and folders that are complete after a power cut: written aside, synced, renamed, and the folder synced.
 import Glibc
 package import Pipeline
 
@@ -50,7 +50,7 @@ package enum DurableFile {
         try syncFolder(parent)
     }
 
-    /// The folder that something stands in; `.` for a bare name.
+    /// The folder that contains something; `.` for a bare name.
     package static func folder(of path: BytePath) -> BytePath {
         let folder = path.withoutTrailingSlashes.directory
         return folder.bytes.isEmpty ? BytePath(".") : folder

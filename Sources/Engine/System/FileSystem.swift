@@ -4,7 +4,7 @@ import Glibc
 package import Pipeline
 
 package enum FileSystem {
-    /// What stands at a path; nil where nothing does.
+    /// What is at a path; nil if there is nothing.
     /// - Parameter followLinks: whether a link stands for what it points to.
     package static func status(_ path: BytePath, followLinks: Bool = true) throws(SystemError) -> FileStatus? {
         var status = stat()

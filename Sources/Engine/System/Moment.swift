@@ -2,7 +2,7 @@
 import Glibc
 import Pipeline
 
-/// An instant of this boot's time, which stands still while the machine sleeps.
+/// An instant of this boot's time, which stops while the machine sleeps.
 package struct Moment: Comparable, Hashable, Sendable {
     package let nanoseconds: Int64
 

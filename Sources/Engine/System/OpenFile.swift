@@ -55,7 +55,9 @@ package final class OpenFile: Sendable {
     package static func contents(_ path: BytePath, limit: Int) throws(SystemError) -> [UInt8] {
         let file = try reading(path)
         let status = try file.status()
-        guard status.kind != .directory else { throw SystemError("read '\(path.printable)'", code: EISDIR) }
+        guard status.kind != .directory else {
+            throw SystemError("read '\(path.printable)'", code: EISDIR, because: "it is a folder; name a file in it")
+        }
         // A pipe has no size, so it is read to the limit.
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)

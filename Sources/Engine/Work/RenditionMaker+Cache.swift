@@ -9,12 +9,12 @@ extension RenditionMaker {
     ) throws -> [StagedFile]? {
         guard let cache = settings.cache, !settings.isDryRun else { return nil }
         if work.cached == nil { work.cached = try lookUp(&work, opened, settings, cache) }
-        guard var cached = work.cached, let facts = cached.factsIfComplete, let planner = cachePlanner(settings) else { return nil }
-        let input = facts.input(work.source.name)
-        let plan = try planned { () throws(PlanFailure) in try input.plan(by: planner) }
+        guard var cached = work.cached, let facts = cached.facts, let planner = cachePlanner(settings) else { return nil }
+        // A plan that fails here fails again with the facts of the source itself.
+        guard let plan = try? facts.input(work.source.name).plan(by: planner), let sizes = cached.sizes(of: plan) else { return nil }
         // What was a bound of the plan is known of what is there.
-        let known = plan.with(sizes: cached.sizes)
-        work.report.source.describe(input, opened)
+        let known = plan.with(sizes: sizes)
+        work.report.source.describe(facts.input(work.source.name), opened)
         work.report.warnings = opened.warnings(work.source.name) + plan.warnings
         let names = try names(for: known, &work, opened, settings, choose)
         work.report.renditions = zip(known.renditions, names).map(Self.entry)
@@ -47,12 +47,14 @@ extension RenditionMaker {
     }
 
     /// Keeps what was made.
-    func keep(_ result: RenderResult, _ wanted: [Int], _ outputs: [StagedFile], _ input: ProbedInput, _ work: inout SourceWork) {
+    func keep(
+        _ result: RenderResult, _ wanted: [Int], _ outputs: [StagedFile], _ plan: SourcePlan, _ input: ProbedInput, _ work: inout SourceWork
+    ) {
         guard let cached = work.cached else { return }
         for (index, said) in zip(wanted, result.renditions) {
             let digest = Digest.of(outputs[index].file)
             work.report.renditions[index].sha256 = digest
-            cached.keep(index, outputs[index].file, digest: digest, CachedFacts(input, size: said, warnings: result.warnings))
+            cached.keep(plan.renditions[index], outputs[index].file, digest: digest, CachedFacts(input, size: said, warnings: result.warnings))
         }
     }
 }

@@ -277,7 +277,7 @@ package final class RenditionMaker {
         }
         work.add(result?.warnings ?? [])
         work.report.peakMemory = result?.peakMemory
-        if let result { keep(result, wanted, outputs, input, &work) }
+        if let result { keep(result, wanted, outputs, plan, input, &work) }
         try FaultPoint.passOutput(.afterTargetWrite)
         return outputs
     }

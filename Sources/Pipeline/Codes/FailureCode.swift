@@ -16,7 +16,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     case tooManyBytes = "too-many-bytes"
     case tooMuchMetadata = "too-much-metadata"
     case tooMuchMemory = "too-much-memory"
-    // How it stands in the file system.
+    // The file system.
     case notFound = "not-found"
     case isADirectory = "is-a-directory"
     case notARegularFile = "not-a-regular-file"

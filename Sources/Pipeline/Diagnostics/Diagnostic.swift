@@ -50,7 +50,7 @@ package struct Diagnostics: Error, Equatable, CustomStringConvertible {
         guard lines.indices.contains(item.position.line - 1) else { return head }
         let line = lines[item.position.line - 1]
         guard !line.isEmpty else { return head }
-        // A tab stays a tab, so that the caret stands where the terminal shows the place.
+        // A tab stays a tab, so that the caret is below the place on a terminal.
         let indent = line.unicodeScalars.prefix(item.position.column - 1).map { $0 == "\t" ? "\t" : " " }.joined()
         return "\(head)\n  \(line)\n  \(indent)^"
     }

@@ -1,4 +1,4 @@
-/// What is told of something that has happened in an inbox: a command, or a webhook.
+/// A hook: the command or the webhook that gets the events of an inbox.
 package struct HookSettings: ParameterValue, Equatable {
     package enum Action: Equatable, Sendable {
         /// The program and its arguments; no shell reads them. The program is a path if it has a slash.

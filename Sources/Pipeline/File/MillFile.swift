@@ -1,9 +1,9 @@
-// The file that `imagemill watch` reads. It says where pictures arrive and where their renditions go; what is done to them stands in pipelines.
+// The file that `imagemill watch` reads. It says where pictures arrive and where their renditions go; pipelines say what to do with them.
 
 /// What the user wrote. It never changes after reading; a reload reads another one.
 package struct MillFile: Sendable {
     package let text: String
-    /// Where the ledger stands; nil for the system's usual place.
+    /// The ledger's folder; nil for the system's usual place.
     package let state: WrittenPath?
     package let workers: WorkerCount
     package let inboxes: [MillInbox]

@@ -1,6 +1,6 @@
 // One inbox of `mill.yaml`.
 
-/// A folder that is watched, and what becomes of what is dropped there.
+/// A folder that is watched, and what to do with the files in it.
 package struct MillInbox: Sendable {
     /// Tells inboxes apart in the state folder, in logs and in the status.
     package let name: String
@@ -13,7 +13,7 @@ package struct MillInbox: Sendable {
     /// How often a source is tried that may succeed another time.
     package let attempts: Int
     package let collision: CollisionPolicy
-    /// Renditions stand in the same sub-folders as their sources.
+    /// Renditions are put into the same sub-folders as their sources.
     package let keepsTree: Bool
     package let incompleteAfter: Duration
     package let zeroByteAfter: Duration

@@ -1,6 +1,6 @@
 // The types of values that only `mill.yaml` has.
 
-/// What becomes of a source that is done.
+/// What to do with a source that is done.
 package enum OriginalPolicy: String, ParameterWord {
     /// To `done/`, under its relative path.
     case move
@@ -88,7 +88,7 @@ extension WorkerCount: ParameterValue {
     }
 }
 
-/// A path as the file has it, and where, for messages about what stands there.
+/// A path as the file has it, and its position, for messages about it.
 package struct WrittenPath: Hashable, Sendable {
     package let text: String
     package let position: Position
@@ -110,7 +110,7 @@ extension WrittenPath: ParameterValue {
 
     package var written: String { text }
 
-    /// The path from where the program stands.
+    /// The path from the working folder.
     /// - Parameter file: the file that has it.
     package func resolved(beside file: BytePath) -> BytePath {
         let path = BytePath(text).withoutTrailingSlashes

@@ -119,28 +119,48 @@ struct PipelineGroup: ParameterGroup {
 
     /// The renditions with their templates filled in.
     var namedRenditions: [Rendition] {
-        let single = renditions.renditions.count == 1
-        return renditions.renditions.map {
-            Rendition(
-                name: $0.name, scales: $0.scales, stages: $0.stages, save: $0.save,
-                file: $0.file ?? (single ? .forOne : .forSeveral), layout: $0.layout, position: $0.position, isWhole: $0.isWhole,
-                canonical: $0.canonical, canonicalSave: $0.canonicalSave)
+        renditions.renditions.map {
+            var rendition = $0
+            rendition.file = rendition.file ?? .usual(single: renditions.count == 1, widths: rendition.width != nil)
+            return rendition
         }
     }
 
     /// Two renditions that would write one name are a mistake of the file.
     private func checkNames(_ p: inout Parameters) {
-        var owners: [[NameTemplate.Part]: String] = [:]
+        var owners: [Name: (title: String, rendition: Rendition)] = [:]
         // A size may tell two names apart, which only the plan knows.
-        for rendition in namedRenditions where rendition.isWhole && !rendition.template.namesSize && rendition.layout == .plain {
+        for rendition in namedRenditions where rendition.isWhole && rendition.layout == .plain {
+            guard !rendition.template.namesSize || rendition.width != nil else { continue }
             for scale in rendition.scales {
-                let name = rendition.template.fixed(rendition: rendition.name, scale: scale, ext: rendition.save.format.fileExtension)
-                let title = "'\(rendition.name)'" + (rendition.scales.count > 1 ? " at scale \(scale)" : "")
-                if let other = owners.updateValue(title, forKey: name) {
-                    let advice = "add {rendition} or {scale} to 'file'"
-                    p.problem(position: rendition.position, "\(title) would write the same file as \(other): '\(rendition.template.text)'; \(advice)")
-                }
+                let ext = rendition.sameFormat.isEmpty ? rendition.save.format.fileExtension : "{ext}"
+                let parts = rendition.template.fixed(rendition: rendition.name, scale: scale, ext: ext)
+                let name = Name(parts: parts, width: rendition.template.namesSize ? rendition.width : nil)
+                let title = "'\(rendition.title)'" + (rendition.scales.count > 1 ? " at scale \(scale)" : "")
+                guard let other = owners.updateValue((title, rendition), forKey: name) else { continue }
+                p.problem(position: rendition.position, "\(clash(rendition, title, other)); \(advice(rendition, other.rendition))")
             }
         }
+    }
+
+    private func clash(_ rendition: Rendition, _ title: String, _ other: (title: String, rendition: Rendition)) -> String {
+        guard isOne(rendition, other.rendition) else {
+            return "\(title) would write the same file as \(other.title): '\(rendition.template.text)'"
+        }
+        return "'\(rendition.name)' would write several files of one name: '\(rendition.template.text)'"
+    }
+
+    private func advice(_ one: Rendition, _ other: Rendition) -> String {
+        guard isOne(one, other) else { return "add {rendition} or {scale} to 'file'" }
+        return one.save.format == other.save.format ? "write a rendition for each 'save'" : "add {ext} to 'file'"
+    }
+
+    /// Both come from the widths or formats of one entry.
+    private func isOne(_ one: Rendition, _ other: Rendition) -> Bool { one.position == other.position && one.scales.count == 1 }
+
+    /// What decides a file's name before the source is known.
+    private struct Name: Hashable {
+        let parts: [NameTemplate.Part]
+        let width: Int?
     }
 }

@@ -5,17 +5,33 @@ package struct Rendition: Sendable {
     package let name: String
     package let scales: [Int]
     package let stages: [StageUse]
-    package let save: SaveSettings
+    /// With `format: same`, what `saved(as:)` replaces.
+    package internal(set) var save: SaveSettings
     /// nil until the file is known to have one rendition or several.
-    package let file: NameTemplate?
+    package internal(set) var file: NameTemplate?
     package let layout: Layout
+    /// Which of its `widths` it has; nil if it has no `widths`.
+    package let width: Int?
+    /// `format: same`: how a source of each format is saved; else empty.
+    let sameFormat: [OutputFormat: SaveWay]
     package let position: Position
     /// Everything in it was understood.
     let isWhole: Bool
     /// What decides its pixels and its bytes, as one text: all that is written but the name, `file` and `scale`.
     package let canonical: String
     /// The same of `save` alone.
-    let canonicalSave: String
+    var canonicalSave: String
+
+    /// The rendition of one source, whose format is known: a `format: same` becomes that format.
+    func saved(as source: SourceFacts) -> Rendition {
+        guard let way = sameFormat[OutputFormat(sameAs: source)] else { return self }
+        var rendition = self
+        (rendition.save, rendition.canonicalSave) = (way.settings, way.node.canonical)
+        return rendition
+    }
+
+    /// Its title in messages: `photo`, `photo 320w`.
+    package var title: String { name + (width.map { " \($0)w" } ?? "") }
 }
 
 /// How a rendition's file is named and marked.
@@ -36,17 +52,24 @@ package enum Layout: String, ParameterWord {
 struct RenditionGroup: ParameterGroup {
     let scales: ScaleList
     let stages: StageList
-    let save: SaveSettings
+    let widths: WidthList?
+    let save: SaveList
     let file: NameTemplate?
     let layout: Layout
 
     init(_ p: inout Parameters) {
         scales = p.optional("scale", ScaleList(scales: [1]), "Pixels in a point: 1, or a list such as [1, 2, 3] for @2x and @3x.")
         stages = p.optional("stages", StageList([]), "What is done for this rendition, after the shared stages.")
-        save = p.required("save", "The file format and its options.")
-        file = p.optional("file", "The file name; default {stem}{scale}.{ext}, with several renditions {stem}-{rendition}{scale}.{ext}.")
+        widths = p.optional(
+            "widths", "A rendition for each of these widths in pixels, such as [320, 640, 1280], after the stages; nothing is enlarged.")
+        save = p.required("save", "The file format and its options. A list of formats, or of such mappings, makes a rendition for each.")
+        file = p.optional(
+            "file",
+            "The file name; default {stem}{scale}.{ext}, with several renditions {stem}-{rendition}{scale}.{ext}; with `widths`, -{width} for {scale}."
+        )
         layout = p.optional("layout", .plain, "`freedesktop`: named and marked so that file managers take it for their own thumbnail.")
         checkScales(&p)
+        checkWidths(&p)
         checkLayout(&p)
     }
 
@@ -54,7 +77,19 @@ struct RenditionGroup: ParameterGroup {
         guard layout == .freedesktop else { return }
         if p.has("file") { p.problem(at: "file", "'layout: freedesktop' names the file; remove 'file'") }
         if scales.scales != [1] { p.problem(at: "scale", "'layout: freedesktop' has one file for each size; remove 'scale'") }
-        if p.has("save"), save.format != .png { p.problem(at: "save", "'layout: freedesktop' needs 'format: png'") }
+        if p.has("widths") { p.problem(at: "widths", "'layout: freedesktop' has one file for each size; remove 'widths'") }
+        if p.has("save"), save.ways.count != 1 || save.ways[0].settings.format != .png {
+            p.problem(at: "save", "'layout: freedesktop' needs 'format: png'")
+        }
+    }
+
+    /// Widths are in pixels, and tell the names apart.
+    private func checkWidths(_ p: inout Parameters) {
+        guard let widths else { return }
+        if p.has("scale") { p.problem(at: "scale", "'widths' are in pixels, which 'scale' does not change; remove one of them") }
+        if widths.widths.count > 1, let file, !file.namesSize {
+            p.problem(at: "file", "'\(file.text)' names every width the same; add {width}")
+        }
     }
 
     /// Several scales must make several pictures.
@@ -97,12 +132,14 @@ struct ScaleList: ParameterValue {
 /// `renditions`: a mapping from names to renditions.
 struct RenditionMap: ParameterValue {
     let renditions: [Rendition]
+    /// How many the file has, before `widths` and formats make several of one.
+    let count: Int
 
     static var expectation: String { "a mapping from names to renditions" }
     static var schema: JSONValue {
         ["type": "object", "minProperties": 1, "additionalProperties": ["$ref": "#/$defs/rendition"]]
     }
-    static var placeholder: RenditionMap { RenditionMap(renditions: []) }
+    static var placeholder: RenditionMap { RenditionMap(renditions: [], count: 0) }
     var written: String { "{}" }
 
     static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> RenditionMap? {
@@ -111,23 +148,26 @@ struct RenditionMap: ParameterValue {
             return nil
         }
         if entries.isEmpty { log.problem(node.position, "'renditions' is empty: nothing would be written") }
-        return RenditionMap(renditions: entries.compactMap { rendition($0, &log) })
+        return RenditionMap(renditions: entries.flatMap { renditions($0, &log) }, count: entries.count)
     }
 
-    private static func rendition(_ entry: YAMLNode.Entry, _ log: inout ReadingLog) -> Rendition? {
+    private static func renditions(_ entry: YAMLNode.Entry, _ log: inout ReadingLog) -> [Rendition] {
         let name = entry.key
         if ["", ".", ".."].contains(name) || name.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "/") || $0 == 0x7F }) {
             log.problem(entry.keyPosition, "the rendition name '\(name)' cannot be part of a file name")
         }
         let problemsBefore = log.problems.count
-        guard let group = Parameters.read(RenditionGroup.self, from: entry.value, owner: "rendition '\(name)'", &log) else { return nil }
+        guard let group = Parameters.read(RenditionGroup.self, from: entry.value, owner: "rendition '\(name)'", &log) else { return [] }
         if group.layout == .freedesktop && !Layout.folders.contains(name) {
             let words = "with 'layout: freedesktop' a rendition is named \(Layout.folders.joined(separator: ", ")), after its folder"
             log.problem(entry.keyPosition, "\(words); found '\(name)'")
         }
-        return Rendition(
-            name: name, scales: group.scales.scales, stages: group.stages.uses, save: group.save, file: group.file, layout: group.layout,
-            position: entry.keyPosition, isWhole: log.problems.count == problemsBefore,
-            canonical: entry.value.canonical(without: ["file", "scale"]), canonicalSave: entry.value.canonical(of: "save"))
+        let isWhole = log.problems.count == problemsBefore
+        return RenditionExpansion(group, at: entry.keyPosition, of: entry.value).parts(&log).map { part in
+            Rendition(
+                name: name, scales: group.scales.scales, stages: group.stages.uses + part.resize, save: part.way.settings, file: group.file,
+                layout: group.layout, width: part.width, sameFormat: part.way.sameFormat, position: entry.keyPosition, isWhole: isWhole,
+                canonical: part.node.canonical(without: ["file", "scale"]), canonicalSave: part.way.node.canonical)
+        }
     }
 }

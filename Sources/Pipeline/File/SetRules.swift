@@ -1,4 +1,4 @@
-// Which stages may stand where in a pipeline for sets, and that those for sets stand in no other.
+// The rules for stages in pipelines for sets: which come before the one that joins the set, and which after it. No other pipeline has stages for sets.
 
 /// Whether a pipeline works on single pictures or on sets of them.
 package enum SourceKind: String, ParameterWord {
@@ -10,7 +10,7 @@ struct SetRules {
     let shared: [StageUse]
     let renditions: [Rendition]
 
-    /// Notes every stage that cannot stand where it does.
+    /// Notes every stage that is in the wrong place.
     func check(_ p: inout Parameters) {
         switch kind {
         case .picture: refuseJoining(&p)
@@ -24,10 +24,13 @@ struct SetRules {
         }
     }
 
-    /// Every way from the set to a file has one stage that joins, and what looks at the picture stands behind it.
+    /// Every way from the set to a file has one stage that joins, and stages that look at the picture come after it.
     private func checkJoining(_ rendition: Rendition, _ p: inout Parameters) {
         if rendition.layout == .freedesktop {
             p.problem(position: rendition.position, "'\(rendition.name)' is a thumbnail of one file, which a set is not; remove 'layout'")
+        }
+        if !rendition.sameFormat.isEmpty {
+            p.problem(position: rendition.position, "'\(rendition.name)' has 'format: same', but a set has no format of its own; name a format")
         }
         let path = shared + rendition.stages
         guard let join = path.firstIndex(where: \.isJoining) else {

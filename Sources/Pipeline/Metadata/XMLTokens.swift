@@ -5,7 +5,7 @@
 enum XMLToken: Equatable {
     case start(name: String, attributes: [XMLAttribute])
     case end(name: String)
-    /// Text with its references replaced, or a CDATA section as it stands.
+    /// Text with its references replaced, or a CDATA section unchanged.
     case text(String)
 }
 
@@ -143,7 +143,7 @@ extension XMLTokens {
         _ = run(while: \.isXMLWhitespace)
     }
 
-    /// Moves past `mark` if it stands here.
+    /// Moves past `mark` if it is next.
     private mutating func skip(_ mark: StaticString) -> Bool {
         guard stands(mark) else { return false }
         position += mark.utf8CodeUnitCount

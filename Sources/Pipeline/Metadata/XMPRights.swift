@@ -182,7 +182,7 @@ private struct XMPReader {
         }
     }
 
-    /// A licence that is granted counts more than a place to ask for one, wherever the two stand in the packet.
+    /// A licence that is granted counts more than a place to ask for one, wherever the two are in the packet.
     private mutating func stateLicence(_ value: String, namesLicensor: Bool) {
         guard let address = Rights.cleanedAddress(value) else { return }
         guard rights.licence == nil || (rights.licenceNamesLicensor && !namesLicensor) else { return }

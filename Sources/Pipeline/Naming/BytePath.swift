@@ -88,7 +88,7 @@ package struct SourceName: Hashable, Sendable {
         } else {
             fileExtension = ""
         }
-        // `@2x` to `@9x`, where something stands before it.
+        // `@2x` to `@9x`, after at least one other character.
         if stem.count > 3, stem[stem.count - 3] == UInt8(ascii: "@"), stem[stem.count - 1] == UInt8(ascii: "x"),
             (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(stem[stem.count - 2])
         {

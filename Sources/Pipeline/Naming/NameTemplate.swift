@@ -18,6 +18,18 @@ package struct NameTemplate: Hashable, Sendable {
     package static let forSeveral = NameTemplate(
         text: "{stem}-{rendition}{scale}.{ext}", parts: [.stem, .literal("-"), .rendition, .scale, .literal("."), .ext])
 
+    /// The template of a rendition without `file`.
+    /// - Parameters:
+    ///   - single: the file has one rendition.
+    ///   - widths: the rendition has `widths`.
+    static func usual(single: Bool, widths: Bool) -> NameTemplate {
+        guard widths else { return single ? .forOne : .forSeveral }
+        let rendition = single ? "" : "-{rendition}"
+        return NameTemplate(
+            text: "{stem}\(rendition)-{width}.{ext}",
+            parts: [.stem] + (single ? [] : [.literal("-"), .rendition]) + [.literal("-"), .width, .literal("."), .ext])
+    }
+
     private init(text: String, parts: [Part]) {
         self.text = text
         self.parts = parts

@@ -28,7 +28,7 @@ package struct RenditionName: Hashable, Sendable {
     package let path: BytePath
     /// A part was longer than a file name can be.
     package let isShortened: Bool
-    /// The name is that of a thumbnail of one certain file, so that whatever stands there is an older one.
+    /// The name is that of a thumbnail of one certain file, so that a file of this name is an older one.
     package var isThumbnail = false
 
     package init(path: BytePath, isShortened: Bool = false, isThumbnail: Bool = false) {

@@ -2,11 +2,11 @@
 
 /// A type that a parameter can have.
 package protocol ParameterValue: Sendable {
-    /// What is expected, as it stands in a message after "expected": `a length such as 120 or 50%`.
+    /// What is expected, as a message has it after "expected": `a length such as 120 or 50%`.
     static var expectation: String { get }
     /// The JSON Schema of its YAML form.
     static var schema: JSONValue { get }
-    /// Any valid value. It stands in where the text has a mistake, so that reading goes on and finds the next one.
+    /// Any valid value. It replaces one that has a mistake, so that reading goes on and finds the next mistake.
     static var placeholder: Self { get }
     /// The value, or nil after the mistake is noted in `log`. A nil with nothing noted means "not what was expected".
     static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Self?

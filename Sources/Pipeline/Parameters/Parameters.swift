@@ -28,7 +28,7 @@ package struct Parameters {
     package private(set) var descriptions: [ParameterDescription] = []
     /// What must be there and is not, with what is expected.
     private var missing: [(key: String, expectation: String)] = []
-    /// Some value was not what was expected, so that placeholders stand in.
+    /// Some value was not what was expected and was replaced by a placeholder.
     private var hasBrokenValue = false
 
     private init(mode: Mode, log: ReadingLog) {
@@ -89,6 +89,12 @@ package struct Parameters {
         return range.lowerBound
     }
 
+    /// A number that may be missing, within a range.
+    package mutating func optional<Value: ParameterNumber>(_ key: String, in range: ClosedRange<Value>, _ text: String) -> Value? {
+        describe(key, text, Value.self, isRequired: false, default: nil, range: range)
+        return value(key, in: range)
+    }
+
     /// A number with a default, within a range.
     package mutating func optional<Value: ParameterNumber>(_ key: String, _ fallback: Value, in range: ClosedRange<Value>, _ text: String) -> Value {
         describe(key, text, Value.self, isRequired: false, default: fallback.written, range: range)
@@ -108,8 +114,10 @@ package struct Parameters {
         log.problem(entry?.keyPosition ?? position, message)
     }
 
-    /// Notes a mistake at a place of its own.
-    mutating func problem(position: Position, _ message: String) { log.problem(position, message) }
+    /// Notes a mistake at a place of its own; once, however many renditions show it.
+    mutating func problem(position: Position, _ message: String) {
+        if !log.problems.contains(Diagnostic(position, message)) { log.problem(position, message) }
+    }
 
     /// Notes that the result depends on the scale although no length in points is written.
     package mutating func notePoints() { log.notePoints() }

@@ -55,14 +55,15 @@ package struct Planner: Sendable {
     package func plan(
         _ source: SourceFacts, pixelsPerPoint: Int, measurements: [StagePath: Measurement] = [:]
     ) throws(PlanFailure) -> SourcePlan {
-        let animates = source.isAnimated && pipeline.renditions.contains { $0.save.format.supportsAnimation }
+        let wanted = pipeline.renditions.map { $0.saved(as: source) }
+        let animates = source.isAnimated && wanted.contains { $0.save.format.supportsAnimation }
         try checkLimits(source, loadsAllFrames: animates)
         let decoded = geometry(of: source, frames: animates ? source.frames : 1, pixelsPerPoint: pixelsPerPoint)
         let shared = try steps(places(pipeline.stages, rendition: nil), from: decoded, scale: 1, measurements)
         let base = shared.last?.output ?? decoded
 
         var renditions: [RenditionPlan] = []
-        for (index, rendition) in pipeline.renditions.enumerated() {
+        for (index, rendition) in wanted.enumerated() {
             let start = input(base, for: rendition)
             let places = places(rendition.stages, rendition: index)
             for scale in rendition.scales {
@@ -109,7 +110,7 @@ package struct Planner: Sendable {
         return input
     }
 
-    /// Stages and where they stand in the pipeline.
+    /// Stages with their places in the pipeline.
     func places(_ uses: [StageUse], rendition: Int?) -> [(use: StageUse, path: StagePath)] {
         uses.enumerated().map { ($1, StagePath(rendition: rendition, stage: $0)) }
     }

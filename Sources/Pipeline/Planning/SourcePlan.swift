@@ -63,8 +63,8 @@ package struct RenditionPlan: Sendable {
 
     package var format: OutputFormat { rendition.save.format }
     package var policy: MetadataPolicy { rendition.save.metadata }
-    /// Its title in messages: `thumb@2x`.
-    package var title: String { rendition.name + scaleSuffix(scale) }
+    /// Its title in messages: `thumb@2x`, `photo 320w`.
+    package var title: String { rendition.title + scaleSuffix(scale) }
 }
 
 /// What will happen to one source.

@@ -1,3 +1,10 @@
+/// The word after `format:` in `save`.
+package enum SaveFormat: String, ParameterWord {
+    case jpeg, png, webp, avif, tiff, gif
+    /// The source's own.
+    case same
+}
+
 /// A format that renditions are saved in.
 package enum OutputFormat: String, ParameterWord, Codable {
     case jpeg, png, webp, avif, tiff, gif
@@ -12,6 +19,20 @@ package enum OutputFormat: String, ParameterWord, Codable {
         case .tiff: "tif"
         case .gif: "gif"
         }
+    }
+
+    /// The format of a source, where it can be written; else PNG for a picture with an alpha channel, and JPEG for one without.
+    package init(sameAs source: SourceFacts) {
+        self =
+            switch source.format {
+            case .jpeg: .jpeg
+            case .png: .png
+            case .webp: .webp
+            case .avif: .avif
+            case .tiff: .tiff
+            case .gif: .gif
+            case .heic: source.hasAlpha ? .png : .jpeg
+            }
     }
 
     package var supportsAnimation: Bool {

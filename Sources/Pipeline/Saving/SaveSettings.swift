@@ -76,7 +76,7 @@ private struct SaveGroup<Options: FormatOptions>: ParameterGroup {
     let settings: SaveSettings
 
     init(_ p: inout Parameters) {
-        let _: OutputFormat = p.required("format", "The file format.")
+        let _: SaveFormat = p.required("format", "The file format.")
         let options = Options(&p)
         let background = p.optional("background", Color.white, "What a format without alpha draws the picture on.")
         let metadata = p.optional("metadata", MetadataPolicy.copyright, "Which metadata stays: copyright, artist and licence; all; or none.")
@@ -93,22 +93,22 @@ extension SaveSettings: ParameterValue {
     package var written: String { "{ format: \(format.rawValue) }" }
 
     package static var schema: JSONValue {
-        ["oneOf": .array(OutputFormat.allCases.map { schema(of: $0) })]
+        ["oneOf": .array(SaveFormat.allCases.map { schema(of: $0) })]
     }
 
     /// The parameters that `save` takes with one format.
-    package static func descriptions(of format: OutputFormat) -> [ParameterDescription] {
+    package static func descriptions(of format: SaveFormat) -> [ParameterDescription] {
         Parameters.describe(group(of: format))
     }
 
-    private static func schema(of format: OutputFormat) -> JSONValue {
+    private static func schema(of format: SaveFormat) -> JSONValue {
         guard case .object(var schema) = group(of: format).mappingSchema(), case .object(var properties)? = schema["properties"] else { return .null }
         properties["format"] = ["const": .string(format.rawValue)]
         schema["properties"] = .object(properties)
         return .object(schema)
     }
 
-    private static func group(of format: OutputFormat) -> any ParameterGroup.Type {
+    private static func group(of format: SaveFormat) -> any ParameterGroup.Type {
         switch format {
         case .jpeg: SaveGroup<JPEGOptions>.self
         case .png: SaveGroup<PNGOptions>.self
@@ -116,29 +116,21 @@ extension SaveSettings: ParameterValue {
         case .avif: SaveGroup<AVIFOptions>.self
         case .tiff: SaveGroup<TIFFOptions>.self
         case .gif: SaveGroup<GIFOptions>.self
+        case .same: SameFormatGroup.self
         }
     }
 
+    /// Reads the settings for one format, which is not `same`; nil for what is not a mapping.
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> SaveSettings? {
-        guard case .mapping(let entries) = node.content else {
-            if case .list = node.content {
-                log.problem(node.position, "'save' expects \(expectation), found a list; write a rendition for each format")
-            }
+        guard case .mapping(let entries) = node.content else { return nil }
+        guard let written = entries.first(where: { $0.key == "format" })?.value else {
+            log.problem(node.position, "'save' needs 'format': \(SaveFormat.expectation)")
             return nil
         }
-        guard let format = entries.first(where: { $0.key == "format" })?.value else {
-            log.problem(node.position, "'save' needs 'format': \(OutputFormat.expectation)")
-            return nil
-        }
-        if case .list = format.content {
-            log.problem(format.position, "'format' expects \(OutputFormat.expectation), found a list; write a rendition for each format")
-            return nil
-        }
-        guard let format = OutputFormat.read(format, &log) else {
+        guard let format = SaveFormat.read(written, &log) else {
             // The other mistakes beside a format that is almost right are shown too.
-            if let meant = format.text.flatMap({ nearestWord(to: $0, among: OutputFormat.allCases.map(\.rawValue)) }) {
-                let corrected = entries.map { $0.key == "format" ? $0.with(text: meant) : $0 }
-                _ = read(YAMLNode(content: .mapping(corrected), position: node.position), &log)
+            if let meant = written.text.flatMap({ nearestWord(to: $0, among: SaveFormat.allCases.map(\.rawValue)) }) {
+                _ = read(node.replacing("format", with: meant), &log)
             }
             return nil
         }
@@ -149,6 +141,9 @@ extension SaveSettings: ParameterValue {
         case .avif: return read(AVIFOptions.self, node, &log)
         case .tiff: return read(TIFFOptions.self, node, &log)
         case .gif: return read(GIFOptions.self, node, &log)
+        case .same:
+            _ = Parameters.read(SameFormatGroup.self, from: node, owner: "'save' with format 'same'", &log)
+            return placeholder
         }
     }
 

@@ -3,7 +3,7 @@
 /// One node of a YAML document.
 package struct YAMLNode: Sendable {
     package enum Content: Sendable {
-        /// The text, and whether it stood in quotes (then it is never a number or a boolean).
+        /// The text, and whether it was in quotes (then it is never a number or a boolean).
         case scalar(String, quoted: Bool)
         case list([YAMLNode])
         case mapping([Entry])
@@ -15,20 +15,33 @@ package struct YAMLNode: Sendable {
         package let value: YAMLNode
 
         /// The same key with another value.
-        func with(text: String) -> Entry {
-            Entry(key: key, keyPosition: keyPosition, value: YAMLNode(content: .scalar(text, quoted: false), position: value.position))
-        }
+        func with(_ value: YAMLNode) -> Entry { Entry(key: key, keyPosition: keyPosition, value: value) }
     }
 
     package let content: Content
     package let position: Position
+
+    /// The text unquoted, at a place that it is not written at.
+    init(text: String, position: Position) { self.init(content: .scalar(text, quoted: false), position: position) }
+
+    init(content: Content, position: Position) {
+        self.content = content
+        self.position = position
+    }
+
+    /// A mapping whose key has another text for its value.
+    func replacing(_ key: String, with text: String) -> YAMLNode {
+        guard case .mapping(let entries) = content else { return self }
+        let changed = entries.map { $0.key == key ? $0.with(YAMLNode(text: text, position: $0.value.position)) : $0 }
+        return YAMLNode(content: .mapping(changed), position: position)
+    }
 
     /// A scalar's text; nil for a list or a mapping.
     package var text: String? {
         if case .scalar(let text, _) = content { text } else { nil }
     }
 
-    /// A scalar's text where it did not stand in quotes.
+    /// A scalar's text; nil if it was in quotes.
     package var plainText: String? {
         if case .scalar(let text, quoted: false) = content { text } else { nil }
     }
@@ -42,8 +55,8 @@ package struct YAMLNode: Sendable {
     package var found: String {
         switch content {
         case .scalar(let text, let quoted): isNull && !quoted ? "nothing" : quoted && finiteNumber(text) != nil ? "'\(text)' in quotes" : "'\(text)'"
-        case .list: "a list"
-        case .mapping: "a mapping"
+        case .list(let items): items.isEmpty ? "an empty list" : "a list"
+        case .mapping(let entries): entries.isEmpty ? "an empty mapping" : "a mapping"
         }
     }
 }

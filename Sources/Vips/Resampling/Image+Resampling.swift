@@ -27,7 +27,7 @@ extension Image {
     /// no pixel.
     /// - Parameters:
     ///   - extent: how many pixels wide and high the picture really is, where its last column and row are not whole ones.
-    ///   - frames: how many pictures of one size stand below each other; so do the results.
+    ///   - frames: how many pictures of one size are stacked below each other; the results are stacked in the same way.
     package func resampled(
         to targets: [ResamplingTarget], extent: (width: Double, height: Double)? = nil, frames: Int = 1
     ) throws(VipsError) -> [Image] {

@@ -17,7 +17,7 @@ final class ScaledImage {
     /// The first row of the frame that is under way.
     private var top = 0
 
-    /// - Parameter frames: how many pictures stand below each other.
+    /// - Parameter frames: how many pictures are stacked below each other.
     init(like source: Image, _ layout: RowLayout, _ target: ResamplingTarget, frames: Int) throws(VipsError) {
         guard let memory = cvips_memory_image_like(source.pointer, CInt(target.width), CInt(target.height * frames)) else {
             throw VipsError.failed(operation: "resample")

@@ -39,10 +39,13 @@ enum GeneratedDocs {
     }
 
     private static var saving: String {
-        let formats = OutputFormat.allCases.map { format in
+        let formats = SaveFormat.allCases.map { format in
             "## `\(format.rawValue)`\n\n" + table(SaveSettings.descriptions(of: format), title: "option")
         }
-        return notice + "# Saving\n\nWhat `save` takes, by format.\n\n" + formats.joined(separator: "\n")
+        return notice
+            + "# Saving\n\nWhat `save` takes, by format. `format` also takes a list, such as `[avif, webp, jpeg]`, and `save` a list of mappings, each\n"
+            + "with options of its own: each entry makes a rendition. A [guide](../guide/responsive-images.md) shows both.\n\n"
+            + formats.joined(separator: "\n")
     }
 
     private static var mill: String {

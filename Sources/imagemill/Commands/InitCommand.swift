@@ -19,6 +19,10 @@ struct InitCommand: ParsableCommand {
     func run() throws {
         let root = RawArguments.paths([folder])[0]
         do {
+            if let found = try FileSystem.status(root), found.kind != .directory {
+                printError("imagemill: '\(root.printable)' is a file; name a folder")
+                throw ExitStatus.usage
+            }
             let files = [("pipeline.yaml", Self.pipeline), ("mill.yaml", Self.mill)].map { (path: root.appending(BytePath($0.0)), text: $0.1) }
             for file in files where try FileSystem.status(file.path, followLinks: false) != nil {
                 printError("imagemill: '\(file.path.printable)' is there already; nothing was written")

@@ -2,14 +2,16 @@ import ArgumentParser
 import Engine
 import Pipeline
 
-extension OutputFormat: ExpressibleByArgument {
+extension SaveFormat: ExpressibleByArgument {
     /// Also takes the usual file extensions.
     package init?(argument: String) {
         let word = argument.lowercased()
-        guard let format = Self.allCases.first(where: { $0.rawValue == word || $0.fileExtension == word }) else { return nil }
+        guard let format = Self(rawValue: ["jpg": "jpeg", "tif": "tiff"][word] ?? word) else { return nil }
         self = format
     }
 }
+
+extension MetadataPolicy: ExpressibleByArgument {}
 
 /// A pipeline with one rendition, described by options instead of a file.
 struct QuickOptions: ParsableArguments {
@@ -22,14 +24,14 @@ struct QuickOptions: ParsableArguments {
     @Option(help: "Draws this picture into the lower right corner, a fifth as wide as the result.", completion: .file())
     var watermark: String?
 
-    @Option(help: "The format of the result. Default: webp.")
-    var format: OutputFormat?
+    @Option(help: "The format of the result; 'same' is that of the source. Default: webp.")
+    var format: SaveFormat?
 
     @Option(help: "How good the result is, 1 to 100. Default: the format's own.")
     var quality: Int?
 
     @Option(help: "Which metadata stays: copyright, keep (all) or strip (none). Default: copyright.")
-    var metadata: String?
+    var metadata: MetadataPolicy?
 
     @Flag(help: "Prints these options as a pipeline file, which does exactly the same, and runs nothing.")
     var printPipeline = false
@@ -38,6 +40,9 @@ struct QuickOptions: ParsableArguments {
     var isAny: Bool { resize != nil || crop != nil || watermark != nil || format != nil || quality != nil || metadata != nil }
 
     func validate() throws {
+        if quality != nil, let format, !SaveSettings.descriptions(of: format).contains(where: { $0.key == "quality" }) || format == .tiff {
+            throw ValidationError("--quality means nothing for \(format.rawValue); leave it out, or choose jpeg, webp or avif with --format")
+        }
         if let crop, cutSides(crop) == nil { throw ValidationError("--crop takes a width and a height, such as 300x300, found '\(crop)'") }
     }
 
@@ -58,7 +63,8 @@ struct QuickOptions: ParsableArguments {
         }
         let list = stages.isEmpty ? "" : "    stages:\n" + stages.map { "      - \($0)\n" }.joined()
         let save =
-            ["format: \((format ?? .webp).rawValue)"] + [quality.map { "quality: \($0)" }, metadata.map { "metadata: \($0)" }].compactMap(\.self)
+            ["format: \((format ?? .webp).rawValue)"]
+            + [quality.map { "quality: \($0)" }, metadata.map { "metadata: \($0.rawValue)" }].compactMap(\.self)
         return "renditions:\n  picture:\n\(list)    save: { \(save.joined(separator: ", ")) }\n"
     }
 

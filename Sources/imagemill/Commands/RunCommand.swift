@@ -49,7 +49,7 @@ struct RunCommand: RenderingCommand {
     @Option(name: .customLong("task"), help: "The number of the task. Default: what Slurm, Kubernetes or AWS Batch set in the environment.")
     var taskNumber: Int?
 
-    @Option(help: "Worker processes. Default: one for each core.")
+    @Option(help: "Worker processes, 1 to 1024. Default: one for each core.")
     var jobs: Int?
 
     @Option(help: "The file for the report: JSON, or a page for a browser if it ends with .html. Default: report.json in the folder of --state.")
@@ -123,9 +123,11 @@ struct RunCommand: RenderingCommand {
     }
 
     private static let outputMissing = ValidationError("name the folder for the renditions with -o DIR (--output)")
+    private static let outputEmpty = ValidationError("-o has an empty name; name the folder for the renditions")
 
     private func validateWithoutPlan() throws {
         guard taskNumber == nil else { throw ValidationError("--task needs --plan") }
+        guard output != "" else { throw Self.outputEmpty }
         if quick.printPipeline { return }
         let sources: [String]
         if quick.isAny {
@@ -187,6 +189,7 @@ struct RunCommand: RenderingCommand {
             var roots = try RawArguments.paths(inputs.filter { $0 != "-" }) + search.listed()
             let folder = RawArguments.paths([output ?? ""])[0]
             let outbox = OutboxLocation(isToStandardOutput ? streams?.output ?? folder : folder, state: state.map { RawArguments.paths([$0])[0] })
+            try refuseFile(outbox.path)
             try refuseSameFolder(roots, outbox.path)
             let input = try inputs.contains("-") ? streams?.takeInput(limit: limitOptions.limits.maximumSourceBytes + 1) : nil
             if let input { roots.append(input) }
@@ -282,6 +285,12 @@ struct RunCommand: RenderingCommand {
         } catch {
             throw ExitStatus.explaining(error, pipeline: preparation.pipeline.file.name)
         }
+    }
+
+    private func refuseFile(_ outbox: BytePath) throws {
+        guard let found = try? FileSystem.status(outbox), found.kind != .directory else { return }
+        printError("imagemill: the output folder '\(outbox.printable)' is a file; name a folder for the renditions (-o)")
+        throw ExitStatus.usage
     }
 
     private func refuseSameFolder(_ roots: [BytePath], _ outbox: BytePath) throws {

@@ -20,7 +20,7 @@ struct StagesCommand: ParsableCommand {
             }
             return
         }
-        if name == "save" { return printOutput(OutputFormat.allCases.map(saving).joined(separator: "\n")) }
+        if name == "save" { return printOutput(SaveFormat.allCases.map(saving).joined(separator: "\n")) }
         guard let stage = StageCatalogue.all.stage(named: name) else {
             printError("imagemill: there is no stage '\(name)'\(suggestion(for: name, among: StageCatalogue.all.names))")
             throw ExitStatus.usage
@@ -28,7 +28,7 @@ struct StagesCommand: ParsableCommand {
         printOutput(StagePage(stage).text)
     }
 
-    private func saving(_ format: OutputFormat) -> String {
+    private func saving(_ format: SaveFormat) -> String {
         "save: { format: \(format.rawValue) }\n" + StagePage.listing(of: SaveSettings.descriptions(of: format).filter { $0.key != "format" })
     }
 }
@@ -37,7 +37,7 @@ struct StagesCommand: ParsableCommand {
 struct StagePage {
     let name: String
     let summary: String
-    /// Stands at the top of a pipeline; the renditions follow it.
+    /// The top of a pipeline; the renditions follow it.
     let example: [String]
     let parameters: [ParameterDescription]
     /// The parameters of what the parameters hold.

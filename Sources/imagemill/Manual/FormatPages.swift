@@ -30,7 +30,7 @@ enum FormatPages {
             }
         }
         page.heading("Saving")
-        for format in OutputFormat.allCases {
+        for format in SaveFormat.allCases {
             page.subheading(format.rawValue)
             list(SaveSettings.descriptions(of: format), in: &page)
         }

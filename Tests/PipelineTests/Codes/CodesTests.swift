@@ -20,7 +20,7 @@ struct CodesTests {
     }
 
     @Test
-    func `no code and no explanation stands twice`() {
+    func `no code and no explanation is there twice`() {
         let all = Self.failures + Self.warnings
         #expect(Set(all.map(\.0)).count == all.count)
         #expect(Set(all.map(\.1)).count == all.count)

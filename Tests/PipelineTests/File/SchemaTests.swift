@@ -43,9 +43,9 @@ struct SchemaTests {
         }
     }
 
-    @Test(arguments: OutputFormat.allCases)
-    func `save has one form for each format`(format: OutputFormat) throws {
-        let forms = try #require(Self.schema["$defs"]?["rendition"]?["properties"]?["save"]?["oneOf"]?.elements)
+    @Test(arguments: SaveFormat.allCases)
+    func `save has one form for each format`(format: SaveFormat) throws {
+        let forms = try #require(Self.schema["$defs"]?["rendition"]?["properties"]?["save"]?["anyOf"]?.elements?.first?["oneOf"]?.elements)
         let form = try #require(forms.first { $0["properties"]?["format"]?["const"] == .string(format.rawValue) })
         let known = form["properties"]?.members.map { Set($0.keys) }
         #expect(known == Set(SaveSettings.descriptions(of: format).map(\.key)))

@@ -30,11 +30,11 @@ struct RenditionNameTests {
             // The stem drops @Nx.
             Row(template: "{stem}{scale}.{ext}", source: "icon@3x.png", scale: 2, name: "icon@2x.png"),
             Row(template: "{stem}.{ext}", source: "icon@2x.png", name: "icon.png"),
-            // A version stands behind the stem.
+            // A version comes after the stem.
             Row(template: "{stem}.{ext}", source: "a.png", version: 2, name: "a-2.png"),
             Row(template: "{stem}{scale}.{ext}", source: "a.png", scale: 2, version: 2, name: "a-2@2x.png"),
             Row(template: "{stem}/{rendition}.{ext}", source: "a.png", version: 12, name: "a-12/web.png"),
-            // Without a stem it stands before the extension.
+            // Without a stem it comes before the extension.
             Row(template: "{hash:4}.{ext}", version: 2, name: "0123-2.png"),
             Row(template: "cover.{rendition}.{ext}", version: 3, name: "cover.web-3.png"),
             Row(template: "out.d/cover", version: 3, name: "out.d/cover-3"),

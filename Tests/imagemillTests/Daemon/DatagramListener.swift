@@ -1,4 +1,4 @@
-// Stands in for systemd's and journald's sockets: takes datagrams and gives them as bytes.
+// A substitute for systemd's and journald's sockets: takes datagrams and gives them as bytes.
 import Glibc
 
 @testable import imagemill

@@ -1,4 +1,4 @@
-// SVG, HTML and other markup, by the name of the outermost element. Before it may stand a byte order mark, an XML
+// SVG, HTML and other markup, by the name of the outermost element. A byte order mark may precede it, an XML
 // declaration, comments and a doctype, which has the name too.
 
 /// The format of a file that begins as markup does; nil if it does not. In UTF-8 or ASCII, as nearly all markup is.

@@ -2,7 +2,7 @@
 
 /// Why a walk through a file's structure cannot go on.
 enum StructureError: Error {
-    /// The bytes end too early, or a hole of zeros stands where a writer that goes on would put something.
+    /// The bytes end too early, or there is a hole of zeros that a writer has yet to fill.
     case endsEarly
     /// It is not as the format has it, or has it in a way that is not known here. More bytes would not mend that.
     case malformed

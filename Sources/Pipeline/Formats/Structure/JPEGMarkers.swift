@@ -45,7 +45,7 @@ struct JPEGMarkers {
         while try markers.next() != endOfImage {}
     }
 
-    /// The code of the next marker; the reader then stands after its length.
+    /// The code of the next marker; the reader is then after its length.
     fileprivate mutating func next() throws(StructureError) -> UInt8 {
         try reader.skip(segmentEnd - reader.position)
         while true {
@@ -75,7 +75,7 @@ struct JPEGMarkers {
         return (try reader.integer(bytes: 2), height)
     }
 
-    /// SOF0 to SOF15, among which stand three that are none: DHT, JPG and DAC.
+    /// SOF0 to SOF15, except for three codes in this range that mean something else: DHT, JPG and DAC.
     private static func isStartOfFrame(_ code: UInt8) -> Bool {
         (0xC0...0xCF).contains(code) && ![0xC4, 0xC8, 0xCC].contains(code)
     }

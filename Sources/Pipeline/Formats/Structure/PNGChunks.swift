@@ -21,7 +21,7 @@ struct PNGChunks {
         return (width, try chunks.reader.integer(bytes: 4))
     }
 
-    /// The animation control chunk stands before the pixels and counts the frames.
+    /// The animation control chunk comes before the pixels and counts the frames.
     static func isAnimated(_ source: ByteSource) throws(StructureError) -> Bool {
         var chunks = try PNGChunks(of: source)
         while true {
@@ -42,7 +42,7 @@ struct PNGChunks {
         }
     }
 
-    /// The type and the length of the next chunk; the reader then stands at its data.
+    /// The type and the length of the next chunk; the reader is then at its data.
     private mutating func next() throws(StructureError) -> (type: FourCC, length: Int) {
         let length = try reader.integer(bytes: 4)
         let type = try reader.fourCC()

@@ -7,7 +7,7 @@ struct TIFFDirectory {
 
     /// The first field of each tag: libtiff ignores later ones too.
     let fields: [TIFFTag: TIFFField]
-    /// Bytes that the directory itself takes, without values that stand elsewhere.
+    /// Bytes that the directory itself takes, without values that are elsewhere.
     let bytes: Int
     /// The offset of the next page's directory; 0 after the last.
     let next: Int

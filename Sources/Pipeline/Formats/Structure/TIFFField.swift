@@ -11,7 +11,7 @@ struct TIFFField {
     /// The offset of the first value in the file.
     private let offset: Int
 
-    /// The reader stands after the tag. Values that fit in the place of their offset stand there.
+    /// The reader is after the tag. Values that fit in the place of their offset are stored there.
     init(from reader: inout ForwardReader, _ layout: TIFFLayout) throws(StructureError) {
         type = try reader.integer(bytes: 2, layout.order)
         order = layout.order

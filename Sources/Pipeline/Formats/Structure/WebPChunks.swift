@@ -42,7 +42,7 @@ struct WebPChunks {
         }
     }
 
-    /// The type and the length of the next chunk; the reader then stands at its data.
+    /// The type and the length of the next chunk; the reader is then at its data.
     private mutating func next() throws(StructureError) -> (type: FourCC, length: Int) {
         let type = try reader.fourCC()
         return (type, try reader.integer(bytes: 4, .little))

@@ -30,7 +30,7 @@ enum HTTPClient {
             throw NoDaemon(description: "the daemon at '\(path.printable)' answers what this version does not understand")
         }
         if let answer = try? JSONDecoder().decode(type, from: answer) { return answer }
-        // A refusal stands in the place of any document.
+        // A refusal may come instead of any document.
         if let refusal = try? JSONDecoder().decode(ControlReply.self, from: answer) { throw NoDaemon(description: refusal.message) }
         throw NoDaemon(description: "the daemon at '\(path.printable)' answers what this version does not understand")
     }

@@ -20,7 +20,7 @@ struct ShownPath: Codable, Equatable, Sendable {
 struct StatusDocument: Codable, Equatable, Sendable {
     enum State: String, Codable, CaseIterable, Sendable {
         case starting, running
-        /// SIGTERM came: what runs is finished, and nothing is begun.
+        /// SIGTERM came: running jobs are finished, and no new ones are started.
         case draining
     }
 
@@ -59,7 +59,7 @@ struct StatusDocument: Codable, Equatable, Sendable {
         var watching: Watching
         var state = State.running
         var paused: Pause?
-        /// Eligible files that stand in the inbox.
+        /// Eligible files that are in the inbox.
         var seen = 0
         var settling = 0
         /// Some of these, with the reason.
@@ -87,7 +87,7 @@ struct StatusDocument: Codable, Equatable, Sendable {
     struct SettlingEntry: Codable, Equatable, Sendable {
         var path: ShownPath
         var reason: SettlingReason
-        /// After so many seconds without a change the decoder judges it.
+        /// After so many seconds without a change it is decoded anyway.
         var secondsLeft: Int
     }
 

@@ -67,7 +67,7 @@ install: ## Installs program, units, pipelines, manual, completions and document
 	@# As they stand here, so that their links to each other hold.
 	install -d "$(DESTDIR)$(DOCDIR)/docs"
 	install -m 644 README.md CHANGELOG.md LICENSE "$(DESTDIR)$(DOCDIR)/"
-	cp -R $(addprefix docs/,architecture.md clusters.md glossary.md operations.md security.md systems.md decisions guide images reference schema) "$(DESTDIR)$(DOCDIR)/docs/"
+	cp -R $(addprefix docs/,architecture.md clusters.md failures.md glossary.md operations.md security.md systems.md decisions guide images reference schema) "$(DESTDIR)$(DOCDIR)/docs/"
 	chmod -R u=rwX,go=rX "$(DESTDIR)$(DOCDIR)"
 	for page in docs/man/*.[15]; do \
 		install -D -m 644 -t "$(DESTDIR)$(MANDIR)/man$${page##*.}" "$$page" || exit 1; done

@@ -1,10 +1,10 @@
 # Every task of this project. `make help` lists them.
 SHELL = bash
 SWIFT ?= swift
-DEBIAN_PACKAGES = curl libvips-dev libvips-tools libsqlite3-dev libdeflate-dev libseccomp-dev libssl-dev pkg-config python3-jsonschema python3-yaml
+DEBIAN_PACKAGES = curl libvips-dev libvips-tools libsqlite3-dev libdeflate-dev libseccomp-dev libssl-dev pkg-config python3-jsonschema python3-markdown-it python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build install uninstall demo test chaos hostile memory fuzz test-pages test-browser test-monitoring test-cluster sanitize bench refusals lint format docs guide-pictures \
+.PHONY: help deps build install uninstall demo test chaos hostile memory fuzz test-pages test-browser site test-site test-monitoring test-cluster sanitize bench refusals lint format docs guide-pictures \
 	deb test-deb test-container test-systems
 
 # Where `make install` puts things; DESTDIR goes before all of it, for packagers.
@@ -67,7 +67,7 @@ install: ## Installs program, units, pipelines, manual, completions and document
 	@# As they stand here, so that their links to each other hold.
 	install -d "$(DESTDIR)$(DOCDIR)/docs"
 	install -m 644 README.md CHANGELOG.md LICENSE "$(DESTDIR)$(DOCDIR)/"
-	cp -R $(addprefix docs/,architecture.md clusters.md glossary.md operations.md security.md systems.md decisions guide images reference schema) "$(DESTDIR)$(DOCDIR)/docs/"
+	cp -R $(addprefix docs/,architecture.md clusters.md failures.md glossary.md operations.md security.md systems.md decisions guide images reference schema) "$(DESTDIR)$(DOCDIR)/docs/"
 	chmod -R u=rwX,go=rX "$(DESTDIR)$(DOCDIR)"
 	for page in docs/man/*.[15]; do \
 		install -D -m 644 -t "$(DESTDIR)$(MANDIR)/man$${page##*.}" "$$page" || exit 1; done
@@ -106,7 +106,7 @@ test-systems: deps ## Runs all tests on SYSTEMS (Debian 13) too, with their libr
 
 deb: ## Builds a Debian package below .build, for this system and newer ones.
 	@test "$(BINARY)" != .build/release/imagemill || $(MAKE) --no-print-directory build
-	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="dpkg-dev"
+	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="dpkg-dev python3-markdown-it"
 	@deploy/debian/build "$(BINARY)" .build
 
 test-deb: ## Checks the Debian package, and installs, uses, upgrades and purges it in roots of PACKAGE_SYSTEMS; as root.
@@ -180,6 +180,14 @@ format: ## Formats the sources.
 docs: ## Writes the generated reference and schemas below docs/.
 	$(SWIFT) build --product imagemill
 	.build/debug/imagemill docs docs
+
+site: ## Writes the documentation as a site that needs no network and no server: .build/site/index.html
+	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="python3-markdown-it"
+	@docs/site/build .build/site
+	@Tests/Site/links .build/site
+
+test-site: site ## Opens that site in a headless Chromium: light, dark, on a phone, by keyboard; skipped if there is none.
+	Tests/Site/run .build/site --pictures .build/site-pictures || [ $$? = 77 ]
 
 guide-pictures: ## Makes the pictures of docs/guide anew, by the commands of its pages.
 	$(SWIFT) build --product imagemill

@@ -74,7 +74,7 @@ import Testing
     func initCommand() async throws {
         let runner = try await runner()
         let made = try await runner.run("init", "my shop")
-        #expect(made.exit == 0 && made.output.contains("imagemill run 'my shop/pipeline.yaml' PICTURES -o 'my shop/out'"), "\(made.output)")
+        #expect(made.exit == 0 && made.output.contains("imagemill run 'my shop/pipeline.yaml' PICTURES -o 'my shop/pictures'"), "\(made.output)")
         #expect(runner.files(in: "my shop") == ["mill.yaml", "pipeline.yaml"])
         #expect(try await runner.run("check", "my shop/pipeline.yaml", "my shop/mill.yaml").exit == 0)
         #expect(try await runner.run("run", "my shop/pipeline.yaml", "in", "-o", "out").exit == 0)

@@ -67,7 +67,9 @@ enum GeneratedDocs {
     private static var codes: String {
         let failures = FailureCode.allCases.map { "| `\($0.rawValue)` | \($0.isRetryable ? "yes" : "no") | \($0.explanation) |\n" }
         let warnings = WarningCode.allCases.map { "| `\($0.rawValue)` | \($0.explanation) |\n" }
-        return notice + "# Codes in reports\n\n## Failures\n\n| code | may pass | meaning |\n|---|---|---|\n" + failures.joined()
+        return notice
+            + "# Codes in reports\n\nWhat to do about a failure: [When a picture fails](../failures.md).\n\n## Failures\n\n| code | may pass | meaning |\n|---|---|---|\n"
+            + failures.joined()
             + "\n## Warnings\n\n| code | meaning |\n|---|---|\n" + warnings.joined()
     }
 }

@@ -38,10 +38,11 @@ struct InitCommand: ParsableCommand {
 
     private func next(_ root: BytePath) -> String {
         func path(_ name: String) -> String { shellQuoted(folder == "." ? BytePath(name) : root.appending(BytePath(name))) }
+        // Not into the outbox: `run` and `watch` would each keep the other's renditions, and make copies with -2.
         return """
             wrote \(path("pipeline.yaml")), which says what to do with each picture, and \(path("mill.yaml")), which describes a drop folder
 
-            Render pictures once:    imagemill run \(path("pipeline.yaml")) PICTURES -o \(path("out"))
+            Render pictures once:    imagemill run \(path("pipeline.yaml")) PICTURES -o \(path("pictures"))
             Or watch a folder:       imagemill watch \(path("mill.yaml"))
                                      and copy pictures into \(path("drop"))
 

@@ -22,13 +22,21 @@ struct DaemonOptions: ParsableArguments {
         _ request: ControlRequest, of mill: String? = nil, as type: Answer.Type, withinSeconds seconds: Int = 10
     ) throws -> Answer {
         let places = try sockets(of: mill)
-        // The one that is there; where there is none, the first is the one to name.
-        let path = places.first { (try? FileSystem.status($0)) != nil } ?? places[0]
+        // The one that is there, or that this user may not see; if there is none, the first is the one to name.
+        let path = places.first(where: Self.mayBeThere) ?? places[0]
         do {
             return try HTTPClient.ask(request, at: path, as: type, withinSeconds: seconds)
         } catch {
             printError("imagemill: \(error)")
             throw ExitStatus.tryAgain
+        }
+    }
+
+    private static func mayBeThere(_ path: BytePath) -> Bool {
+        do throws(SystemError) {
+            return try FileSystem.status(path) != nil
+        } catch {
+            return error.code == EACCES
         }
     }
 

@@ -1,0 +1,29 @@
+// The page of failures: it explains every code that there is, and no other.
+import TestSupport
+import Testing
+
+@testable import Pipeline
+
+@Suite struct FailurePageTests {
+    private let sections: [Substring]
+
+    init() throws { sections = try Checkout.text("docs/failures.md").components("\n### `") }
+
+    @Test("Every code of a failure has one section, and no other has")
+    func complete() {
+        let names = sections.dropFirst().map { String($0.prefix { $0 != "`" }) }
+        #expect(names.sorted() == FailureCode.allCases.map(\.rawValue).sorted())
+    }
+
+    @Test("A section names the options that the code's explanation names")
+    func options() throws {
+        for code in FailureCode.allCases {
+            let section = try #require(sections.first { $0.hasPrefix(code.rawValue + "`") })
+            for option in code.explanation.matches(of: /--max-[a-z-]+/) { #expect(section.contains(option.output), "\(code)") }
+        }
+    }
+}
+
+extension String {
+    fileprivate func components(_ separator: String) -> [Substring] { split(separator: separator, omittingEmptySubsequences: false) }
+}

@@ -2,6 +2,8 @@
 
 /// Checked from the header, before any pixel exists, and again while the work goes on.
 package struct Limits: Hashable, Sendable, Codable {
+    /// The formats on request that are read.
+    package var allowed: Set<SourceFormat> = []
     /// Pixels of a source, all frames that are loaded together, and of every picture made of it.
     package var maximumPixels = 100_000_000
     /// Pixels of a side of a source.

@@ -195,6 +195,25 @@ import Vips
         if exit != 0 { #expect(result.errors.contains("the limit is 300 (max-\(what)-bytes)"), "\(result.errors)") }
     }
 
+    @Test("A pipeline lowers limits for its sources, and raises none")
+    func limitsOfPipelines() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("a.jpg")
+        try runner.pipeline()
+        let text = String(decoding: try runner.bytes("p.yaml"), as: UTF8.self)
+        for (own, given, exit) in [("1K", "1M", 2), ("1M", "1K", 2), ("1M", "1M", 0)] {
+            try runner.folder.write("limits: { max-pixels: \(own) }\n" + text, to: "p.yaml")
+            let result = try await runner.run("run", "p.yaml", "a.jpg", "-o", "out", "--max-pixels", given)
+            #expect(result.exit == exit, "\(own) \(given): \(result.errors)")
+            if exit != 0 {
+                #expect(result.errors.contains("the picture has 64×48 pixels; the limit is 1000 in all (max-pixels)"), "\(result.errors)")
+            }
+        }
+        try runner.folder.write("limits: { max-memory: 1G }\n" + text, to: "p.yaml")
+        let check = try await runner.run("check", "p.yaml")
+        #expect(check.exit == 78 && check.errors.contains("max-memory"), "\(check.errors)")
+    }
+
     @Test("Every limit is an option of run")
     func limitOptions() async throws {
         let help = try await CommandRunner().run("run", "--help").output

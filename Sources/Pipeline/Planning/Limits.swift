@@ -24,7 +24,7 @@ package struct Limits: Hashable, Sendable, Codable {
     package init() {}
 }
 
-/// A limit of one source, as users name it. Mill files, inboxes, options, plans of shards and `imagemill doctor` take theirs from this list.
+/// A limit of one source, as users name it. Mill files, inboxes, pipelines, options, plans of shards and `imagemill doctor` take theirs from this list.
 package struct LimitSetting: Sendable {
     package enum Unit: Sendable { case count, bytes }
 
@@ -74,6 +74,15 @@ package struct LimitOverrides: Hashable, Sendable {
     }
 
     package var isEmpty: Bool { values.isEmpty }
+
+    /// Limits of which some are lower: none is raised.
+    package func lowering(_ limits: Limits) -> Limits {
+        var limits = limits
+        for setting in LimitSetting.all {
+            if let value = values[setting.name] { limits[keyPath: setting.value] = min(value, limits[keyPath: setting.value]) }
+        }
+        return limits
+    }
 
     package func applied(to limits: Limits) -> Limits {
         var limits = limits

@@ -43,6 +43,11 @@ package enum VipsLibrary {
         vips_block_untrusted_set(1)
     }
 
+    /// Blocks a class of operations, such as `VipsForeignLoadSvg`, or lets it be used again.
+    package static func setBlocked(_ operations: String, _ isBlocked: Bool) {
+        vips_operation_block_set(operations, isBlocked ? 1 : 0)
+    }
+
     /// The version at run time, such as `8.14.1`.
     package static var version: String {
         (0..<3).map { String(vips_version(CInt($0))) }.joined(separator: ".")

@@ -33,7 +33,9 @@ struct PlanTable {
         let source = plan.source
         var lines = ["\(title): \(source.format.rawValue) \(source.size)\(frames(source.frames)), \(colours(plan.decoded))"]
         let shrink = plan.load.shrink > 1 ? "at 1/\(plan.load.shrink) of its size" : "at full size"
-        lines.append("decoded \(shrink), \(plan.load.isHeldInMemory ? "held in memory" : "streamed row by row")")
+        let size = plan.load.enlargement > 1 ? "at \(plan.load.enlargement) times its size" : shrink
+        lines.append(
+            "\(source.format.isVector ? "drawn" : "decoded") \(size), \(plan.load.isHeldInMemory ? "held in memory" : "streamed row by row")")
         if source.orientation != 1 { lines.append("turned upright (orientation \(source.orientation)): \(plan.decoded.size)") }
         return lines
     }

@@ -8,8 +8,9 @@ import Testing
 @testable import Engine
 
 @Suite struct BadWorkerTests {
-    /// A process between the supervisor and a real worker, which does by the source's name what a broken worker might, after a good probe.
-    private static let stub = """
+    /// A process between the supervisor and a real worker, which does after a good probe what a broken worker might: what the source's name says, or
+    /// its last bytes.
+    static let stub = """
         import os, signal, socket, struct, subprocess, sys, time
 
         us = socket.socket(fileno=0)
@@ -45,6 +46,7 @@ import Testing
                 name = os.readlink("/proc/self/fd/%d" % files[0])
                 with open(os.path.join(os.path.dirname(sys.argv[0]), "log"), "a") as log:
                     print(os.path.basename(name), os.getpid(), file=log)
+                name += os.pread(files[0], 16, max(0, os.fstat(files[0]).st_size - 16)).decode("latin-1")
             if body.startswith(b'{"render"'):
                 if "poison" in name:
                     sys.exit("cannot bear it")

@@ -16,20 +16,22 @@ import Testing
     }
 
     /// A real worker that leaves a line in `starts` when it is started, and may not raise a hard limit: root may.
-    private func maker() -> RenditionMaker {
+    private func maker() -> RenditionMaker { RenditionMaker(pool(), cancellation: cancellation) }
+
+    private func pool() -> WorkerPool {
         let script = """
             echo $$ >> '\(runner.folder.path("starts"))'
             [ $(id -u) = 0 ] && exec setpriv --bounding-set=-sys_resource "$0" __worker
             exec "$0" __worker
             """
-        let workers = WorkerPool(WorkerCommand(executable: "/bin/sh", arguments: ["-c", script, CommandRunner.executable]))
-        return RenditionMaker(workers, cancellation: cancellation)
+        return WorkerPool(WorkerCommand(executable: "/bin/sh", arguments: ["-c", script, CommandRunner.executable]))
     }
 
     private var starts: Int { get throws { try runner.folder.text("starts").split(separator: "\n").count } }
 
     private func settings(outputBytes: Int = 2 << 30) throws -> RenderSettings {
         var limits = Limits()
+        limits.allowed = [.svg]
         limits.maximumOutputBytes = outputBytes
         return RenderSettings(
             pipeline: try LoadedPipeline(path: runner.folder.path("p.yaml")), limits: limits,
@@ -80,6 +82,37 @@ import Testing
         _ = try make("b.jpg", maker, settings)
         #expect(maker.isWorkerFresh)
         #expect(try starts == 2)
+    }
+
+    private static let svg = "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>"
+
+    @Test("Sources that need workers of two kinds get two, which are lent again and again")
+    func kinds() async throws {
+        try await runner.picture("a.jpg")
+        try runner.folder.write(Self.svg, to: "b.svg")
+        let (pool, settings) = (pool(), try settings())
+        let makers = [RenditionMaker(pool, cancellation: cancellation), RenditionMaker(pool, cancellation: cancellation)]
+        for name in ["a.jpg", "b.svg", "a.jpg", "b.svg"] {
+            for maker in makers {
+                #expect(try make(name, maker, settings).count == 1)
+                maker.giveBackWorker()
+            }
+        }
+        #expect(try starts == 2)
+    }
+
+    @Test("A pool that keeps one worker only replaces it if the next source needs another kind")
+    func kindsOfOne() async throws {
+        try await runner.picture("a.jpg")
+        try runner.folder.write(Self.svg, to: "b.svg")
+        let (pool, settings) = (pool(), try settings())
+        pool.limitIdle(to: 1)
+        let maker = RenditionMaker(pool, cancellation: cancellation)
+        for name in ["a.jpg", "a.jpg", "b.svg", "b.svg", "a.jpg"] {
+            #expect(try make(name, maker, settings).count == 1)
+            maker.giveBackWorker()
+        }
+        #expect(try starts == 3)
     }
 
     @Test("B13: Renditions are handed over sealed")

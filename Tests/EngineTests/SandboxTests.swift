@@ -16,7 +16,7 @@ import Testing
     ]
 
     /// What the attacker says of each attempt, in a worker of a kind.
-    private func attempts(drawsText: Bool) async throws -> [String: Set<String>] {
+    private func attempts(_ kind: WorkerKind) async throws -> [String: Set<String>] {
         let runner = try CommandRunner()
         let library = runner.folder.path("attacks.so")
         let attacker = "\(Checkout.path)/Tests/Fixtures/hostile/attacks.c"
@@ -25,13 +25,13 @@ import Testing
         let command = WorkerCommand(
             executable: "/bin/sh", arguments: ["-c", "LD_PRELOAD='\(library)' exec \"$0\" __worker", CommandRunner.executable])
         let worker = try WorkerProcess(WorkerStarter(command))
+        // The attacker begins with the first JPEG: here an asset, which all kinds of workers read once they are shut in.
+        let asset = AssetMessage(path: "a.jpg", format: .jpeg, pixelsPerPoint: 1)
         let message = PipelineMessage(
-            id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [], drawsText: drawsText, limits: Limits())
-        let ready = try worker.ask(.prepare(message), files: [], withinSeconds: 30, cancellation: Cancellation())
-        #expect(try ready.assets(for: message).isEmpty)
-        let source = try OpenFile.reading(BytePath(try await runner.picture("a.jpg")))
+            id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [asset], kind: kind, limits: Limits())
+        let picture = try OpenFile.reading(BytePath(try await runner.picture("a.jpg")))
         let loss = #expect(throws: WorkerLoss.self) {
-            try worker.ask(.probe(.jpeg), files: [source], withinSeconds: 30, cancellation: Cancellation())
+            try worker.ask(.prepare(message), files: [picture], withinSeconds: 30, cancellation: Cancellation())
         }
         guard case .died(let how, let words) = loss else {
             Issue.record("the attacker did not come to its end: \(String(describing: loss))")
@@ -48,15 +48,40 @@ import Testing
 
     @Test("A worker that a picture has taken over reaches nothing", .enabled(if: Sandbox.missing.isEmpty))
     func shutIn() async throws {
-        let found = try await attempts(drawsText: false)
+        let found = try await attempts(WorkerKind())
         for attempt in Self.everything + ["read a font folder"] { #expect(found[attempt] == ["refused"], "\(attempt)") }
     }
 
     @Test("One that draws text reads fonts, and reaches nothing else", .enabled(if: Sandbox.missing.isEmpty))
     func fontsOnly() async throws {
-        let found = try await attempts(drawsText: true)
+        let found = try await attempts(WorkerKind(drawsText: true))
         for attempt in Self.everything { #expect(found[attempt] == ["refused"], "\(attempt)") }
         #expect(found["read a font folder"] == [access("/usr/share/fonts", R_OK) == 0 ? "possible" : "refused"])
+    }
+
+    @Test("One for SVG or PDF reads fonts, and reaches nothing else", .enabled(if: Sandbox.missing.isEmpty), arguments: [SourceFormat.svg, .pdf])
+    func vectors(format: SourceFormat) async throws {
+        let found = try await attempts(WorkerKind(format: format))
+        for attempt in Self.everything { #expect(found[attempt] == ["refused"], "\(attempt)") }
+    }
+
+    @Test("A worker reads formats of its kind only", arguments: [nil, SourceFormat.svg, .jp2])
+    func kinds(format: SourceFormat?) async throws {
+        let runner = try CommandRunner()
+        let worker = try WorkerProcess(WorkerStarter(WorkerCommand(executable: CommandRunner.executable)))
+        let message = PipelineMessage(
+            id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [], kind: WorkerKind(format: format),
+            limits: Limits())
+        let ready = try worker.ask(.prepare(message), files: [], withinSeconds: 30, cancellation: Cancellation())
+        #expect(try ready.assets(for: message).isEmpty)
+        let svg = "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>"
+        for (kind, path) in [(SourceFormat.jpeg, try await runner.picture("a.jpg")), (.svg, try runner.folder.write(svg, to: "a.svg"))] {
+            let source = try OpenFile.reading(BytePath(path))
+            let reply = try worker.ask(.probe(kind), files: [source], withinSeconds: 30, cancellation: Cancellation())
+            let failure = Result { try reply.facts(of: kind) }.failure as? Failure
+            let isRead = kind == (format ?? .jpeg)
+            #expect(failure?.message == (isRead ? nil : "a worker of another kind was given \(kind.title)"), "\(kind)")
+        }
     }
 
     @Test("A worker that has not been shut in yet looks at no picture")
@@ -66,4 +91,8 @@ import Testing
         let failure = #expect(throws: Failure.self) { try reply.facts(of: .jpeg) }
         #expect(failure?.message == "the worker was not given a pipeline")
     }
+}
+
+extension Result {
+    fileprivate var failure: Failure? { if case .failure(let failure) = self { failure } else { nil } }
 }

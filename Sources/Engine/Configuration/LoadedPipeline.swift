@@ -89,7 +89,13 @@ package struct LoadedPipeline: Sendable {
     private static func open(_ reference: AssetReference, beside pipeline: BytePath) throws(Failure) -> OpenedAsset {
         let path = BytePath(reference.path)
         let full = path.bytes.first == UInt8(ascii: "/") ? path : pipeline.directory.appending(path)
-        let source = try OpenedSource(SourceFile(location: .path(full), identity: full, relative: path), limits: Limits())
+        var limits = Limits()
+        limits.allowed = Set(SourceFormat.onRequest)
+        let source = try OpenedSource(SourceFile(location: .path(full), identity: full, relative: path), limits: limits)
+        // All workers read assets.
+        guard !source.format.isOnRequest else {
+            throw Failure(.unsupportedFormat, stage: "read", "assets cannot be in \(source.format.title); convert it to PNG")
+        }
         let message = AssetMessage(path: reference.path, format: source.format, pixelsPerPoint: SourceName(path).pixelsPerPoint)
         return OpenedAsset(reference: reference, message: message, file: source.file)
     }
@@ -102,8 +108,8 @@ package struct LoadedPipeline: Sendable {
     /// The message of each asset, and the digest of its content.
     var assetContents: [(asset: AssetMessage, digest: String)] { assets.map { ($0.message, Digest.of($0.file)) } }
 
-    func message(id: Int, limits: Limits) -> PipelineMessage {
-        PipelineMessage(id: id, name: path, text: file.text, assets: assets.map(\.message), drawsText: file.drawsText, limits: limits)
+    func message(id: Int, kind: WorkerKind, limits: Limits) -> PipelineMessage {
+        PipelineMessage(id: id, name: path, text: file.text, assets: assets.map(\.message), kind: kind, limits: limits)
     }
 
     /// The renditions that cannot be saved, because this system's libvips lacks an encoder.

@@ -162,7 +162,7 @@ package final class DropFolder: Sendable {
     private func route(_ inbox: LoadedMill.Inbox, _ mill: LoadedMill, _ cache: SharedCache?) -> Route {
         let outbox = Outbox(path: inbox.outbox, of: .dropFolder)
         var render = RenderSettings(
-            pipeline: inbox.pipeline, limits: inbox.settings.limits.applied(to: mill.limits), outbox: outbox, keepsTree: inbox.settings.keepsTree,
+            pipeline: inbox.pipeline, limits: inbox.settings.limits(within: mill.limits), outbox: outbox, keepsTree: inbox.settings.keepsTree,
             overwrites: inbox.settings.collision == .overwrite, memory: memory, cancellation: cancellation)
         render.cache = cache.map { PipelineCache($0, inbox.pipeline) }
         let setup = RunSetup(inbox.pipeline, keepsTree: inbox.settings.keepsTree, policy: inbox.settings.collision)

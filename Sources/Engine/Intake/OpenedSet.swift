@@ -21,6 +21,11 @@ package struct OpenedSet: Sendable {
         var opened: [Member] = []
         for source in members {
             let picture = try namingMember(source) { () throws(Failure) in try OpenedSource(source, limits: limits) }
+            // A set has one worker for all of its members.
+            guard !picture.format.isOnRequest else {
+                let message = "a set cannot have members in \(picture.format.title); convert them first"
+                throw Failure(.unsupportedFormat, stage: "read", message).ofMember(source.location.name.printable)
+            }
             let warning = picture.extensionWarning(SourceName(source.relative))
             opened.append(Member(source: source, format: picture.format, status: picture.status, fingerprint: picture.fingerprint, warning: warning))
         }

@@ -39,13 +39,19 @@ package struct OpenedSource: Sendable {
         guard status.bytes > 0 else { throw Failure(.empty, stage: "read", "expected a picture, found a file of 0 bytes") }
         try Self.check(status.bytes, limits)
         switch guessFormat(file.bytes(at: 0, count: 4096)) {
-        case .readable(let format): self.format = format
-        case .recognised(let name):
-            throw Failure(.unsupportedFormat, stage: "read", "expected JPEG, PNG, WebP, GIF, TIFF, HEIC or AVIF, found \(name)")
+        case .readable(let format):
+            guard !format.isOnRequest || limits.allowed.contains(format) else {
+                let remedy = "it is read only with --allow \(format.rawValue), or if the inbox has 'allow: [\(format.rawValue)]'"
+                throw Failure(.unsupportedFormat, stage: "read", Self.found(format.title) + "; \(remedy)")
+            }
+            self.format = format
+        case .recognised(let name): throw Failure(.unsupportedFormat, stage: "read", Self.found(name))
         case .unknown:
             throw Failure(.notAnImage, stage: "read", "expected a picture, found a file in no recognized image format")
         }
     }
+
+    private static func found(_ name: String) -> String { "expected JPEG, PNG, WebP, GIF, TIFF, HEIC or AVIF, found \(name)" }
 
     private static func check(_ bytes: Int, _ limits: Limits) throws(Failure) {
         guard bytes > limits.maximumSourceBytes else { return }
@@ -94,17 +100,7 @@ package struct OpenedSource: Sendable {
 
     /// The warning about an extension that belongs to another format than the content.
     package func extensionWarning(_ name: SourceName) -> Warning? {
-        let expected: [String] =
-            switch format {
-            case .jpeg: ["jpg", "jpeg", "jpe", "jfif"]
-            case .png: ["png", "apng"]
-            case .webp: ["webp"]
-            case .gif: ["gif"]
-            case .tiff: ["tif", "tiff"]
-            case .heic: ["heic", "heif", "hif"]
-            case .avif: ["avif", "avifs", "heif"]
-            }
-        guard !name.fileExtension.isEmpty, !expected.contains(name.fileExtension) else { return nil }
+        guard !name.fileExtension.isEmpty, !format.fileExtensions.contains(name.fileExtension) else { return nil }
         return Warning(.extensionMismatch, "the name says '.\(name.fileExtension)', the content is \(format.rawValue)")
     }
 }

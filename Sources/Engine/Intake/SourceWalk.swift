@@ -22,12 +22,17 @@ package struct WalkRules: Sendable {
     let findsSets: Bool
     /// Which files are wanted. It sees paths below the folder that the user named, or the name of a file that the user named.
     let filter: PathFilter
+    /// The formats on request that are read.
+    let allowed: Set<SourceFormat>
 
-    package init(outbox: BytePath, cache: BytePath? = nil, kind: SourceKind = .picture, filter: PathFilter = PathFilter()) {
+    package init(
+        outbox: BytePath, cache: BytePath? = nil, kind: SourceKind = .picture, filter: PathFilter = PathFilter(), allowed: Set<SourceFormat> = []
+    ) {
         self.outbox = (try? FileSystem.status(outbox))??.identity
         self.cache = cache.flatMap { (try? FileSystem.status($0))??.identity }
         findsSets = kind == .set
         self.filter = filter
+        self.allowed = allowed
     }
 }
 
@@ -219,7 +224,7 @@ package struct SourceWalk {
             } else if status?.kind == .link, (try? folder.status(name, followLinks: true))??.kind == .directory {
                 note("did not follow the link '\(root.path.appending(inner).printable)' to a folder")
             } else if rules.filter.takes(inner) {
-                if !isNamedLikeAPicture(inner) && isNoPicture(name, in: folder) {
+                if !isNamedLikeAPicture(inner, allowed: rules.allowed) && isNoPicture(name, in: folder, allowed: rules.allowed) {
                     passOver(root.path.appending(inner))
                     continue
                 }
@@ -235,7 +240,7 @@ package struct SourceWalk {
 
     /// - Returns: whether the folder is to be walked.
     private mutating func addFolder(_ relative: BytePath, _ status: FileStatus, _ root: Root) -> Bool {
-        if !rules.findsSets && isNamedLikeAPicture(relative) {
+        if !rules.findsSets && isNamedLikeAPicture(relative, allowed: rules.allowed) {
             let message = "expected a picture, found a folder of that name; what is in it is processed as usual"
             emit(folderSource(relative, root, problem: Failure(.isADirectory, stage: "read", message)), nil)
         }

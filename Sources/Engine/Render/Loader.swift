@@ -7,7 +7,8 @@ enum Loader {
     /// What the header of a picture says that was opened with all its frames.
     static func facts(of format: SourceFormat, _ picture: Picture) -> SourceFacts {
         let image = picture.image
-        let pages = max(1, image.pages)
+        // What a JPEG 2000 calls pages are smaller sizes of the same picture.
+        let pages = format == .jp2 ? 1 : max(1, image.pages)
         let isStacked = pages > 1 && image.pageHeight < image.height
         var facts = SourceFacts(
             format: format, size: PixelSize(image.width, isStacked ? image.pageHeight : image.height),
@@ -20,9 +21,13 @@ enum Loader {
     }
 
     /// Opens a picture for decoding. Rows come once, from top to bottom.
-    /// - Parameter allFrames: all frames of an animation below each other, instead of the first picture of the file.
+    /// - Parameters:
+    ///   - enlargement: how many times larger than in its own size a vector picture is drawn.
+    ///   - allFrames: all frames of an animation below each other, instead of the first picture of the file.
     /// - Throws: `VipsError`; `Failure` with the code `unsupported-colour` if its values are none that stages know.
-    static func open(_ file: OpenFile, format: SourceFormat, shrink: Int, allFrames: Bool, tolerance: Tolerance) throws -> Picture {
+    static func open(
+        _ file: OpenFile, format: SourceFormat, shrink: Int, enlargement: Int = 1, allFrames: Bool, tolerance: Tolerance
+    ) throws -> Picture {
         var arguments: [(String, Argument)] = [
             ("source", .source(try Source(descriptor: file.descriptor))), ("access", "sequential"),
             ("fail_on", .string(tolerance == .truncated ? "none" : "error")),
@@ -33,7 +38,8 @@ enum Loader {
             if shrink > 1 { arguments.append(("scale", .double(1 / Double(shrink)))) }
             if allFrames { arguments.append(("n", -1)) }
         case .gif: if allFrames { arguments.append(("n", -1)) }
-        case .png, .tiff, .heic, .avif: break
+        case .svg, .pdf: arguments.append(("scale", .double(Double(enlargement) / Double(shrink))))
+        case .png, .tiff, .heic, .avif, .jxl, .jp2: break
         }
         return try Picture(decoded: Operation(operation(for: format), arguments).image())
     }
@@ -47,6 +53,21 @@ enum Loader {
         case .gif: "gifload_source"
         case .tiff: "tiffload_source"
         case .heic, .avif: "heifload_source"
+        case .svg: "svgload_source"
+        case .pdf: "pdfload_source"
+        case .jxl: "jxlload_source"
+        case .jp2: "jp2kload_source"
+        }
+    }
+
+    /// libvips' class of the operations that decode a format on request, which are blocked unless a worker is of that kind.
+    static func blockedClass(for format: SourceFormat) -> String? {
+        switch format {
+        case .jpeg, .png, .webp, .gif, .tiff, .heic, .avif: nil
+        case .svg: "VipsForeignLoadSvg"
+        case .pdf: "VipsForeignLoadPdf"
+        case .jxl: "VipsForeignLoadJxl"
+        case .jp2: "VipsForeignLoadJp2k"
         }
     }
 

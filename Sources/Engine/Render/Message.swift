@@ -24,8 +24,8 @@ struct PipelineMessage: Codable, Sendable {
     let text: String
     /// Each asset once.
     let assets: [AssetMessage]
-    /// Some stage needs fonts. The first pipeline decides whether the worker can read them, the others are of the same kind.
-    var drawsText = false
+    /// The first pipeline decides the kind of the worker; the others are of the same.
+    var kind = WorkerKind()
     let limits: Limits
 }
 

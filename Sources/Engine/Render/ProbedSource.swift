@@ -24,18 +24,24 @@ final class ProbedSource {
 
     /// The picture, ready to be decoded as planned.
     func picture(_ load: LoadPlan, tolerance: Tolerance) throws -> Picture {
-        let isOpened = load.shrink == 1 && load.loadsAllFrames == facts.isAnimated && tolerance == .nothing
+        let isOpened = load.shrink == 1 && load.enlargement == 1 && load.loadsAllFrames == facts.isAnimated && tolerance == .nothing
         if isOpened, let picture = opened {
             opened = nil
             return picture
         }
-        return try reopened(shrink: load.shrink, allFrames: load.loadsAllFrames, tolerance: tolerance)
+        return try reopened(load, tolerance: tolerance)
+    }
+
+    /// The picture from the beginning again, as planned.
+    func reopened(_ load: LoadPlan, tolerance: Tolerance) throws -> Picture {
+        try reopened(shrink: load.shrink, enlargement: load.enlargement, allFrames: load.loadsAllFrames, tolerance: tolerance)
     }
 
     /// The picture from the beginning again.
-    func reopened(shrink: Int, allFrames: Bool = false, tolerance: Tolerance) throws -> Picture {
+    func reopened(shrink: Int, enlargement: Int = 1, allFrames: Bool = false, tolerance: Tolerance) throws -> Picture {
         opened = nil
-        let picture = try Loader.open(file, format: facts.format, shrink: shrink, allFrames: allFrames, tolerance: tolerance)
+        let picture = try Loader.open(
+            file, format: facts.format, shrink: shrink, enlargement: enlargement, allFrames: allFrames, tolerance: tolerance)
         // libheif looks past the end of a good file to learn its size, and libvips leaves that in its error buffer.
         if facts.format == .heic || facts.format == .avif { _ = VipsLibrary.takeErrors() }
         return picture

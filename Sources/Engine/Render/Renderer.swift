@@ -15,7 +15,7 @@ struct Renderer {
     /// Renders renditions of the plan, by their places in it, each into its descriptor.
     func render(_ source: ProbedSource, _ wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
         let trial = DecoderTrial {
-            try source.reopened(shrink: plan.load.shrink, allFrames: plan.load.loadsAllFrames, tolerance: pipeline.tolerance).image.evaluated()
+            try source.reopened(plan.load, tolerance: pipeline.tolerance).image.evaluated()
         }
         let picture = try source.picture(plan.load, tolerance: pipeline.tolerance)
         let metadata = SourceMetadata(picture.image)
@@ -156,11 +156,11 @@ struct Renderer {
         return frames
     }
 
-    /// Plan and pixels must agree. Before the first scaling stage a picture that was shrunk on load is smaller than planned.
+    /// Plan and pixels must agree. Before the first scaling stage a picture that was shrunk on load is smaller than planned, a vector picture larger.
     private func check(_ frames: Frames, against step: PlannedStage) throws {
         let planned = step.output
-        let isShrunk = !plan.isSet && plan.load.shrink > 1 && step.plan.sizeDependence == .anySize
-        for picture in frames.pictures where picture.pixels != planned.pixels || !(isShrunk || picture.size == planned.size) {
+        let isResized = !plan.isSet && (plan.load.shrink > 1 || plan.load.enlargement > 1) && step.plan.sizeDependence == .anySize
+        for picture in frames.pictures where picture.pixels != planned.pixels || !(isResized || picture.size == planned.size) {
             let found = "\(picture.size) in \(picture.pixels)"
             throw Failure(.internal, stage: step.name, "planned \(planned.size) in \(planned.pixels), rendered \(found)")
         }

@@ -40,18 +40,22 @@ package struct Sandbox {
         _ = VipsLibrary.takeErrors()
     }
 
-    /// Shuts this process in, for good. Does nothing if that was done before.
-    /// - Parameter readingFonts: it may read fonts, and what says where they are.
+    /// Shuts this process in, for good, as a worker of a kind. Does nothing if that was done before.
     /// - Throws: if the kernel can do it and refuses to.
-    mutating func enter(readingFonts: Bool) throws(SystemError) {
+    mutating func enter(_ kind: WorkerKind) throws(SystemError) {
         if isEntered { return }
         // Pango loads its modules with the first text.
-        if readingFonts { _ = try? Image.text("Ag", size: 12) }
-        let folders = (readingFonts ? Self.fontFolders : []).map { strdup($0) } + [nil]
+        if kind.readsFonts { _ = try? Image.text("Ag", size: 12) }
+        if let format = kind.format, let operations = Loader.blockedClass(for: format) {
+            VipsLibrary.setBlocked(operations, false)
+            // What the library loads late, it loads with the sample.
+            _ = CodecTrial.canRead(format)
+        }
+        let folders = (kind.readsFonts ? Self.fontFolders : []).map { strdup($0) } + [nil]
         defer { folders.forEach { free($0) } }
         let result = folders.map { UnsafePointer($0) }.withUnsafeBufferPointer { clinux_forbid_files($0.baseAddress!) }
         guard result == 0 else { throw SystemError("take the worker's access to files") }
-        guard clinux_forbid_calls(readingFonts ? 1 : 0) == 0 else { throw SystemError("take the worker's system calls") }
+        guard clinux_forbid_calls(kind.readsFonts ? 1 : 0) == 0 else { throw SystemError("take the worker's system calls") }
         isEntered = true
     }
 }

@@ -63,6 +63,7 @@ private struct WorkerState {
     private var source: ProbedSource?
     private let profiles = ProfileBook()
     private var sandbox = Sandbox()
+    private var kind = WorkerKind()
 
     /// - Parameter member: asks for a member of the set that is under way.
     mutating func answer(_ request: Request, _ files: [OpenFile], member: @escaping (Int) throws -> OpenFile) -> Reply {
@@ -71,7 +72,7 @@ private struct WorkerState {
         _ = GLibLog.shared.take()
         switch request {
         case .prepare(let message): return prepare(message, files)
-        case .tryReading(let format): return .readable(CodecTrial.canRead(format))
+        case .tryReading(let format): return .readable(tryReading(format))
         case _ where !sandbox.isEntered: return .failed(Failure(.internal, stage: "read", "the worker was not given a pipeline"))
         case .probe(let format): return reply { worker in .facts(try worker.probe(format, files)) }
         case .measure(let message): return reply { worker in .measured(try worker.measure(message, member)) }
@@ -82,7 +83,8 @@ private struct WorkerState {
 
     private mutating func prepare(_ message: PipelineMessage, _ files: [OpenFile]) -> Reply {
         do {
-            try sandbox.enter(readingFonts: message.drawsText)
+            try sandbox.enter(message.kind)
+            kind = message.kind
         } catch {
             return .failed(Failure(.internal, stage: "read", "the worker process cannot be shut in", detail: error.description))
         }
@@ -106,8 +108,17 @@ private struct WorkerState {
         return .assets(message.assets.compactMap { assets.facts[$0.path] })
     }
 
+    /// Reads our own sample of a format, whatever the kind of this worker.
+    private func tryReading(_ format: SourceFormat) -> Bool {
+        guard format != kind.format, let operations = Loader.blockedClass(for: format) else { return CodecTrial.canRead(format) }
+        VipsLibrary.setBlocked(operations, false)
+        defer { VipsLibrary.setBlocked(operations, true) }
+        return CodecTrial.canRead(format)
+    }
+
     private mutating func probe(_ format: SourceFormat, _ files: [OpenFile]) throws -> SourceFacts {
         source = nil
+        guard kind.reads(format) else { throw Failure(.internal, stage: "read", "a worker of another kind was given \(format.title)") }
         guard let file = files.first, files.count == 1 else { throw Failure(.internal, stage: "read", "a request came without its source") }
         let probed = try ProbedSource(file, format: format)
         source = probed

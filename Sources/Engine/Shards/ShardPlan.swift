@@ -57,17 +57,20 @@ package struct ShardPlan: Codable, Equatable, Sendable {
         package let perShard: Int
         /// By name.
         package let limits: [String: Int]
+        /// The formats on request that are read; nil if there are none.
+        package let allow: [SourceFormat]?
 
         private enum CodingKeys: String, CodingKey {
             case keepTree = "keep-tree"
             case perShard = "per-shard"
-            case limits
+            case limits, allow
         }
 
         init(keepTree: Bool, perShard: Int, _ limits: Limits) {
             self.keepTree = keepTree
             self.perShard = perShard
             self.limits = Dictionary(uniqueKeysWithValues: LimitSetting.all.map { ($0.name, limits[keyPath: $0.value]) })
+            allow = limits.allowed.isEmpty ? nil : limits.allowed.sorted { $0.rawValue < $1.rawValue }
         }
     }
 
@@ -125,6 +128,7 @@ package struct ShardPlan: Codable, Equatable, Sendable {
             if let value = options.limits[setting.name] { limits[keyPath: setting.value] = value }
         }
         limits.maximumMemory = memory
+        limits.allowed = Set(options.allow ?? [])
         return limits
     }
 }

@@ -132,7 +132,7 @@ package final class ShardPlanner {
     private func walk(_ path: BytePath, root: BytePath, prefix: BytePath) throws {
         let number = place(of: root)
         let absolute = root.appending(prefix)
-        let rules = WalkRules(outbox: request.folder, kind: request.pipeline.file.source, filter: request.filter)
+        let rules = WalkRules(outbox: request.folder, kind: request.pipeline.file.source, filter: request.filter, allowed: request.limits.allowed)
         var walk = SourceWalk(rules, note: note) { [self] _ in
             passedOver += 1
         } sink: { [self] source, folder in
@@ -182,7 +182,9 @@ package final class ShardPlanner {
             var reader = try TarReader(tar)
             while let member = try reader.next() {
                 guard let inner = innerPath(of: member, in: path), isWanted(inner) else { continue }
-                guard isNamedLikeAPicture(inner) || !isNoPicture(tar, at: member.offset, count: member.bytes) else {
+                let allowed = request.limits.allowed
+                guard isNamedLikeAPicture(inner, allowed: allowed) || !isNoPicture(tar, at: member.offset, count: member.bytes, allowed: allowed)
+                else {
                     passedOver += 1
                     continue
                 }

@@ -21,10 +21,11 @@ package enum ShardSchema {
                 "pipeline": ReportSchema.object([
                     "path": text, "sha256": digest, "assets": ["type": "object", "additionalProperties": digest],
                 ]),
-                "options": ReportSchema.object([
-                    "keep-tree": ["type": "boolean"], "per-shard": positive,
-                    "limits": ReportSchema.object(Dictionary(uniqueKeysWithValues: LimitSetting.all.map { ($0.name, positive) })),
-                ]),
+                "options": ReportSchema.object(
+                    [
+                        "keep-tree": ["type": "boolean"], "per-shard": positive,
+                        "limits": ReportSchema.object(Dictionary(uniqueKeysWithValues: LimitSetting.all.map { ($0.name, positive) })),
+                    ], optional: ["allow": AllowedFormats.schema]),
                 "layout": ["enum": .array(ShardLayout.allCases.map { .string($0.rawValue) })],
                 "roots": ["type": "array", "items": text], "sources": count, "bytes": count, "shards": count, "tasks": positive, "index": digest,
             ])

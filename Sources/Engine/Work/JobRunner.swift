@@ -128,7 +128,7 @@ package final class JobRunner {
         attempt.work.take(source)
         let opened = try attempt.work.open(route.render.limits)
         note(.worker, attempt.lease, "render")
-        try prepare(route)
+        try prepare(route, opened)
         var isAlone = false
         var hasAskedTwice = false
         while true {
@@ -171,10 +171,10 @@ package final class JobRunner {
     }
 
     /// Makes sure that there is a worker that knows the pipeline. It has not seen the source yet: what goes wrong here is not its fault.
-    private func prepare(_ route: Route) throws {
+    private func prepare(_ route: Route, _ opened: OpenedInput) throws {
         if maker.cachePlanner(route.render) != nil { return }
         do {
-            try maker.prepare(route.render)
+            try maker.prepare(route.render, for: opened.formats)
         } catch let loss as WorkerLoss {
             maker.replaceWorker()
             throw WorkerTrouble(description: "no worker can be used: \(try loss.failure(attempt: 1).message)")

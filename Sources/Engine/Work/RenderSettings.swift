@@ -4,6 +4,7 @@ package import Pipeline
 /// What is made of sources, within which bounds, and where it goes.
 package struct RenderSettings: Sendable {
     package let pipeline: LoadedPipeline
+    /// Those of the run or the inbox, as far as the pipeline does not lower them.
     package let limits: Limits
     package let outbox: Outbox
     package let keepsTree: Bool
@@ -21,7 +22,7 @@ package struct RenderSettings: Sendable {
         cancellation: Cancellation
     ) {
         self.pipeline = pipeline
-        self.limits = limits
+        self.limits = pipeline.file.limits.lowering(limits)
         self.outbox = outbox
         self.keepsTree = keepsTree
         self.overwrites = overwrites

@@ -35,9 +35,14 @@ package final class RenditionMaker {
 
     deinit { giveBackWorker() }
 
-    private var slot: WorkerSlot {
-        if let borrowed { return borrowed }
-        let slot = workers.lend(cancellation, last: lastBorrowed)
+    /// The worker that was prepared.
+    private var slot: WorkerSlot { borrowed ?? slot(WorkerKind()) }
+
+    /// A worker for work of a kind.
+    private func slot(_ kind: WorkerKind) -> WorkerSlot {
+        if let borrowed, borrowed.isOf(kind) || borrowed.hasNoProcess { return borrowed }
+        giveBackWorker()
+        let slot = workers.lend(kind, cancellation, last: lastBorrowed)
         borrowed = slot
         lastBorrowed = ObjectIdentifier(slot)
         return slot
@@ -49,20 +54,31 @@ package final class RenditionMaker {
         borrowed = nil
     }
 
-    /// Sees to it that the worker knows the pipeline.
-    /// - Throws: `Diagnostics` where an asset cannot be decoded, `SystemError` where no worker can be started.
+    /// Sees to it that a worker knows the pipeline, and that the formats on request can be read.
+    /// - Throws: `Diagnostics` where an asset cannot be decoded, `MillProblems` where a format cannot be read, `SystemError` where no worker can be
+    ///   started.
     package func prepare(_ settings: RenderSettings) throws {
+        for format in settings.limits.allowed.sorted(by: { $0.rawValue < $1.rawValue }) where !workers.isReadable(format) {
+            guard try canRead(format) else { throw MillProblems(mistakes: [], refusals: [format.missingDecoder]) }
+            workers.noteReadable(format)
+        }
+        try prepare(settings, for: [])
+    }
+
+    /// Sees to it that a worker for sources of these formats knows the pipeline.
+    func prepare(_ settings: RenderSettings, for formats: [SourceFormat]) throws {
         do {
-            _ = try prepared(settings)
+            _ = try prepared(settings, formats)
         } catch let loss as WorkerLoss where loss != .cancelled {
             // The system may have killed it for what others needed.
             replaceWorker()
-            _ = try prepared(settings)
+            _ = try prepared(settings, formats)
         }
     }
 
-    private func prepared(_ settings: RenderSettings) throws -> WorkerSlot.Known {
-        let known = try slot.prepare(settings.pipeline, settings.limits)
+    private func prepared(_ settings: RenderSettings, _ formats: [SourceFormat]) throws -> WorkerSlot.Known {
+        let kind = WorkerKind(drawsText: settings.pipeline.file.drawsText, format: formats.first(where: \.isOnRequest))
+        let known = try slot(kind).prepare(settings.pipeline, settings.limits, kind)
         if let cache = settings.cache, cachePlanners[settings.pipeline.identity] == nil {
             keep(known.planner, for: settings.pipeline)
             cache.remember(known.assets)
@@ -73,7 +89,10 @@ package final class RenditionMaker {
     /// Has a worker try a tiny picture of a format.
     /// - Returns: whether this system can read the format.
     /// - Throws: `SystemError` if no worker can be started, `Failure`, `WorkerLoss`.
-    package func canRead(_ format: SourceFormat) throws -> Bool { try slot.canRead(format) }
+    package func canRead(_ format: SourceFormat) throws -> Bool {
+        let kind = WorkerKind(drawsText: borrowed?.kind.drawsText ?? false, format: format.isOnRequest ? format : nil)
+        return try slot(kind).canRead(format, kind)
+    }
 
     /// Plans what the cache has, without a worker; nil where there is no cache, or it does not know the assets.
     func cachePlanner(_ settings: RenderSettings) -> Planner? {
@@ -92,7 +111,7 @@ package final class RenditionMaker {
     /// - Throws: `Failure` where the source cannot be planned.
     package func plan(_ source: SourceFile, _ settings: RenderSettings) throws -> (plan: SourcePlan, names: [RenditionName]) {
         let opened = try OpenedInput(source, limits: settings.limits)
-        let known = try prepared(settings)
+        let known = try prepared(settings, opened.formats)
         let (input, measurements) = try readably(opened) {
             let input = try probe(opened, source, settings)
             return (input, try self.measurements(of: input, opened, known, settings, alone: false).0)
@@ -130,7 +149,7 @@ package final class RenditionMaker {
         if settings.cancellation.isRaised { throw Cancelled() }
         var clock = Stopwatch()
         if let cached = try cachedOutputs(&work, opened, settings, choose) { return cached }
-        let known = try prepared(settings)
+        let known = try prepared(settings, opened.formats)
         try FaultPoint.passOutput(.afterWorkerStart)
         slot.begin(work.source.identity)
         let input = try settings.memory.holding(alone ? settings.memory.total : 0) { try probe(opened, work.source, settings) }
@@ -184,7 +203,7 @@ package final class RenditionMaker {
         do {
             return try work()
         } catch let failure as Failure where failure.code == .corrupt || failure.code == .setMemberFailed {
-            let missing = Set(opened.formats).filter { $0.decoderPackage != nil }.first { (try? slot.canRead($0)) == false }
+            let missing = Set(opened.formats).filter(\.mayBeMissing).first { (try? canRead($0)) == false }
             throw missing.map { Failure(.unsupportedFormat, stage: failure.stage, $0.missingDecoder, detail: failure.detail) } ?? failure
         }
     }

@@ -29,6 +29,10 @@ extension ThumbnailFacts {
         case .tiff: "image/tiff"
         case .heic: "image/heic"
         case .avif: "image/avif"
+        case .svg: "image/svg+xml"
+        case .pdf: "application/pdf"
+        case .jxl: "image/jxl"
+        case .jp2: "image/jp2"
         }
     }
 }

@@ -1,5 +1,6 @@
 // Where workers come from: those that nobody needs at the moment, a few that were made ready while the program started, then new processes.
 import CLinux
+import Pipeline
 import Synchronization
 
 /// How a new worker process is started.
@@ -25,6 +26,16 @@ package final class WorkerPool: Sendable {
         /// The one that was in use last is at the end.
         var idle: [WorkerSlot] = []
         var mostIdle = Int.max
+        /// The formats on request that were tried and can be read.
+        var readable: Set<SourceFormat> = []
+
+        /// The idle worker to lend; nil if a new one is better.
+        func place(for kind: WorkerKind, last: ObjectIdentifier?) -> Int? {
+            let right = idle.indices.filter { idle[$0].isOf(kind) }
+            if let place = right.last(where: { ObjectIdentifier(idle[$0]) == last }) ?? right.last { return place }
+            // One of another kind is replaced, the one that has been idle for the longest time, if there are as many as may be.
+            return idle.lastIndex { $0.hasNoProcess } ?? (idle.count >= mostIdle ? idle.indices.first : nil)
+        }
     }
 
     /// - Parameter ready: how many workers to make ready now, by copying this process. None where it has several threads already, of
@@ -38,16 +49,12 @@ package final class WorkerPool: Sendable {
 
     // MARK: - Lending
 
-    /// A worker that nobody else has until it is given back.
+    /// A worker that nobody else has until it is given back: of the right kind if one is idle, of those the one that has been idle for the
+    /// shortest time, since its memory is warm.
     /// - Parameter last: the one that the thread had last. The system keeps a thread and the process that it talks to on one processor, so two threads
     ///   that exchange their workers end up on one, and the other processor idles.
-    func lend(_ cancellation: Cancellation, last: ObjectIdentifier?) -> WorkerSlot {
-        let slot =
-            state.withLock { state in
-                let own = state.idle.lastIndex { ObjectIdentifier($0) == last }
-                // Otherwise the one that has been idle for the shortest time: its memory is warm.
-                return Handed(own.map { state.idle.remove(at: $0) } ?? state.idle.popLast())
-            }.value ?? WorkerSlot(self)
+    func lend(_ kind: WorkerKind, _ cancellation: Cancellation, last: ObjectIdentifier?) -> WorkerSlot {
+        let slot = state.withLock { state in Handed(state.place(for: kind, last: last).map { state.idle.remove(at: $0) }) }.value ?? WorkerSlot(self)
         slot.cancellation = cancellation
         return slot
     }
@@ -59,6 +66,11 @@ package final class WorkerPool: Sendable {
             if let slot = lent.value, state.idle.count < state.mostIdle { state.idle.append(slot) }
         }
     }
+
+    /// Notes that a format on request can be read.
+    func noteReadable(_ format: SourceFormat) { state.withLock { _ = $0.readable.insert(format) } }
+
+    func isReadable(_ format: SourceFormat) -> Bool { state.withLock { $0.readable.contains(format) } }
 
     /// Keeps no more workers than this that nobody needs.
     func limitIdle(to count: Int) { state.withLock { $0.mostIdle = count } }

@@ -11,7 +11,7 @@ final class WorkerSlot {
     /// The pipelines that the worker was given, by what tells them apart.
     private var known: [ObjectIdentifier: Known] = [:]
     /// The kind of the worker.
-    private var drawsText = false
+    private(set) var kind = WorkerKind()
     /// What the worker still held after its last rendering, in bytes.
     private var keptBytes = 0
     /// The source that the worker was asked about last, and whether it was asked about others before.
@@ -55,6 +55,17 @@ final class WorkerSlot {
         source = identity
     }
 
+    /// Whether nothing would have to be replaced for work of a kind.
+    func isOf(_ kind: WorkerKind) -> Bool { worker != nil && self.kind == kind }
+
+    var hasNoProcess: Bool { worker == nil }
+
+    /// Only pictures that need text, or have a format on request, meet a worker that can read fonts, or that format.
+    private func become(_ kind: WorkerKind) {
+        if !isUsable || self.kind != kind { replaceWorker() }
+        self.kind = kind
+    }
+
     private var isUsable: Bool {
         guard let worker else { return false }
         return worker.renderings < Self.renderingsPerWorker && keptBytes < Self.keptBytesPerWorker && known.count < Self.mostPipelines
@@ -72,13 +83,11 @@ final class WorkerSlot {
     /// Makes sure that there is a worker that knows the pipeline.
     /// - Returns: the pipeline's number, and its planner with the assets as the worker found them.
     /// - Throws: `Diagnostics` if an asset cannot be decoded or a format cannot be saved, `SystemError` if no worker can be started, `WorkerLoss`.
-    func prepare(_ pipeline: LoadedPipeline, _ limits: Limits) throws -> Known {
-        // Only pictures that need text meet a worker that can read fonts.
-        if !isUsable || drawsText != pipeline.file.drawsText { replaceWorker() }
-        drawsText = pipeline.file.drawsText
+    func prepare(_ pipeline: LoadedPipeline, _ limits: Limits, _ kind: WorkerKind) throws -> Known {
+        become(kind)
         if let known = known[pipeline.identity] { return known }
         let number = known.count + 1
-        let message = pipeline.message(id: number, limits: limits)
+        let message = pipeline.message(id: number, kind: kind, limits: limits)
         let formats = Set(pipeline.file.renditions.map(\.save.format))
         // Several workers read the assets at one time.
         let files = try pipeline.assets.map { asset throws(SystemError) in try asset.file.reopened() }
@@ -98,8 +107,9 @@ final class WorkerSlot {
         }
     }
 
-    /// Whether pictures of a format can be read on this system at all.
-    func canRead(_ format: SourceFormat) throws -> Bool {
+    /// Whether pictures of a format can be read on this system at all, by a worker of this kind.
+    func canRead(_ format: SourceFormat, _ kind: WorkerKind) throws -> Bool {
+        become(kind)
         try start()
         return try ask(.tryReading(format), seconds: Self.secondsToPrepare) { try $0.isReadable() }
     }

@@ -23,10 +23,19 @@ package struct MillInbox: Sendable {
     package let reports: ReportPlace
     /// What differs from the limits of the mill.
     package let limits: LimitOverrides
+    /// The formats on request that it reads.
+    package let allowed: AllowedFormats
     /// Nil if everything is kept.
     package let keepDone, keepFailed: Retention?
     package let onSuccess, onFailure, onPause: HookSettings?
     package let position: Position
+
+    /// The limits of this inbox.
+    package func limits(within mill: Limits) -> Limits {
+        var limits = limits.applied(to: mill)
+        limits.allowed = allowed.formats
+        return limits
+    }
 }
 
 /// The parameters of an inbox.
@@ -42,6 +51,7 @@ struct InboxGroup: ParameterGroup {
     let ignore: NamePatternList
     let reports: ReportPlace
     let limits: LimitOverrides
+    let allowed: AllowedFormats
     let keepDone, keepFailed: Retention?
     let onSuccess, onFailure, onPause: HookSettings?
 
@@ -70,6 +80,9 @@ struct InboxGroup: ParameterGroup {
             "Where reports go: beside the renditions, or to the folder reports/ in the outbox; always under the source's sub-folders.")
         limits = p.optional(
             "limits", LimitOverrides(), "Limits of this inbox that differ from the mill's, such as { max-pixels: 300M }; all but max-memory.")
+        allowed = p.optional(
+            "allow", AllowedFormats(),
+            "Formats that are read besides the usual ones: svg, pdf (its first page), jxl and jp2, each by workers that read nothing else.")
         keepDone = p.optional(
             "keep-done",
             "How long originals stay in done/, and how much of them: 30d, 10G, or { age: 30d, size: 10G }. Default: all of them, for good.")
@@ -99,7 +112,7 @@ struct InboxGroup: ParameterGroup {
         MillInbox(
             name: name ?? defaultName, path: path, outbox: outbox, pipeline: pipeline, settle: settle, originals: originals, watch: watch,
             attempts: attempts, collision: collision, keepsTree: keepsTree, incompleteAfter: incompleteAfter, zeroByteAfter: zeroByteAfter,
-            setQuiet: setQuiet, priority: priority, ignore: ignore.patterns, reports: reports, limits: limits, keepDone: keepDone,
+            setQuiet: setQuiet, priority: priority, ignore: ignore.patterns, reports: reports, limits: limits, allowed: allowed, keepDone: keepDone,
             keepFailed: keepFailed,
             onSuccess: onSuccess, onFailure: onFailure, onPause: onPause,
             position: position)

@@ -25,6 +25,8 @@ package struct PipelineFile: Sendable {
     package let renditions: [Rendition]
     package let profile: ProfilePolicy
     package let tolerance: Tolerance
+    /// What is lower than where the pipeline is used.
+    package let limits: LimitOverrides
     /// Every asset that the stages name, in the order of the text.
     package let assets: [AssetReference]
     /// All that is written, as one text that is the same however it is laid out.
@@ -56,9 +58,10 @@ package struct PipelineFile: Sendable {
         renditions = group.namedRenditions
         profile = group.profile
         tolerance = group.tolerance
+        limits = group.limits
         assets = log.assets
         canonical = root?.canonical ?? ""
-        sharedCanonical = root?.canonical(without: ["renditions"]) ?? ""
+        sharedCanonical = root?.canonical(without: ["renditions", "limits"]) ?? ""
     }
 
     /// Some rendition is a thumbnail for file managers.
@@ -102,6 +105,7 @@ struct PipelineGroup: ParameterGroup {
     let renditions: RenditionMap
     let profile: ProfilePolicy
     let tolerance: Tolerance
+    let limits: LimitOverrides
 
     init(_ p: inout Parameters) {
         source = p.optional(
@@ -110,6 +114,9 @@ struct PipelineGroup: ParameterGroup {
         renditions = p.required("renditions", "What is written: a name for each, with its stages and how to save.")
         profile = p.optional("profile", .srgb, "Convert to sRGB, or keep the source's own RGB or gray profile.")
         tolerance = p.optional("tolerate", .nothing, "Which damage to let pass, with a warning in the report.")
+        limits = p.optional(
+            "limits", LimitOverrides(),
+            "Lower limits for the sources of this pipeline, such as { max-pixels: 20M }; those of the command line and of the inbox hold besides.")
         checkNames(&p)
         SetRules(kind: source, shared: stages.uses, renditions: renditions.renditions).check(&p)
         if source == .set && profile == .keep {

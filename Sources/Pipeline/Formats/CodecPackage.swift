@@ -12,14 +12,17 @@ extension OutputFormat {
 }
 
 extension SourceFormat {
-    /// The package with the decoder; nil if libvips never comes without one.
+    /// The package with the decoder; nil if there is none of that name.
     package var decoderPackage: String? {
         switch self {
         case .heic: "libheif-plugin-libde265"
         case .avif: "libheif-plugin-dav1d"
-        case .jpeg, .png, .webp, .gif, .tiff: nil
+        case .jpeg, .png, .webp, .gif, .tiff, .svg, .pdf, .jxl, .jp2: nil
         }
     }
+
+    /// libvips may come without what decodes it.
+    package var mayBeMissing: Bool { decoderPackage != nil || isOnRequest }
 
     /// What to do if pictures of this format cannot be read.
     package var missingDecoder: String {

@@ -6,7 +6,7 @@ package func unsupportedFeature(of format: SourceFormat, in source: ByteSource) 
     case .jpeg: (try? JPEGMarkers.unsupportedFeature(in: source)) ?? nil
     case .tiff: (try? tiffFeature(source)) ?? nil
     case .heic, .avif: heifFeature(source)
-    case .png, .webp, .gif: nil
+    case .png, .webp, .gif, .svg, .pdf, .jxl, .jp2: nil
     }
 }
 

@@ -16,12 +16,27 @@ package struct CostModel {
 
     /// Bytes of memory that the worker needs at most.
     var memory: Int {
-        let sharedHeld = renditions.count > 1 && !scalesAtOnce ? (shared.last?.output ?? loaded).bytes : 0
-        let together = scalesAtOnce ? renditions.compactMap { $0.steps.first.map(Self.held) }.reduce(needsLoaded, saturating) : 0
+        let last = shared.last.map { $0.output.enlarged(shared.contains(where: \.isScaling) ? 1 : load.enlargement) }
+        let sharedHeld = renditions.count > 1 && !scalesAtOnce ? (last ?? loaded).bytes : 0
+        let together = scalesAtOnce ? renditions.map { held(fromShared: $0.steps.prefix(1)) }.reduce(needsLoaded, saturating) : 0
         let perRendition =
-            renditions.map { saturating(Self.held(by: scalesAtOnce ? $0.steps.dropFirst() : $0.steps[...]), Self.encoder($0)) }.max() ?? 0
-        let parts = [decoder, load.isHeldInMemory ? loaded.bytes : 0, Self.held(by: shared[...]), sharedHeld, together, perRendition]
+            renditions.map { saturating(scalesAtOnce ? Self.held(by: $0.steps.dropFirst()) : held(fromShared: $0.steps[...]), Self.encoder($0)) }
+            .max()
+            ?? 0
+        let parts = [decoder, load.isHeldInMemory ? loaded.bytes : 0, held(fromStart: shared), sharedHeld, together, perRendition]
         return saturating(Self.base, Self.withAssets(assets, parts.reduce(0, saturating)))
+    }
+
+    /// What stages hold of which the first ones get the picture as it was loaded.
+    private func held(fromStart steps: [PlannedStage]) -> Int {
+        let scaling = steps.firstIndex(where: \.isScaling) ?? steps.count - 1
+        let early = steps.prefix(scaling + 1).map { Self.held(by: $0, enlargement: load.enlargement) }
+        return saturating(early.reduce(0, saturating), Self.held(by: steps.dropFirst(scaling + 1)))
+    }
+
+    /// What stages hold that follow the shared ones.
+    private func held(fromShared steps: ArraySlice<PlannedStage>) -> Int {
+        shared.contains(where: \.isScaling) ? Self.held(by: steps) : held(fromStart: Array(steps))
     }
 
     /// Bytes of the assets, which are decoded one after the other before there is any other picture, and of what comes then.
@@ -36,12 +51,14 @@ package struct CostModel {
     /// Seconds after which the worker has hung: a minute, and what decoding and encoding may take on a slow machine.
     var deadline: Double {
         let pixels = Double(source.size.area) * Double(load.loadsAllFrames ? source.frames : 1)
-        return 60 + pixels / 2_000_000 + renditions.map(Self.encodingSeconds).reduce(0, +)
+        let drawn = Double(load.enlargement * load.enlargement)
+        return 60 + pixels * drawn / 2_000_000 + renditions.map(Self.encodingSeconds).reduce(0, +)
     }
 
     /// The picture as the decoder delivers it.
     private var loaded: PictureInfo {
-        decoded.resized(to: PixelSize(decoded.size.width / load.shrink + 1, decoded.size.height / load.shrink + 1))
+        let size = decoded.enlarged(load.enlargement).size
+        return decoded.resized(to: PixelSize(size.width / load.shrink + 1, size.height / load.shrink + 1))
     }
 
     /// What the decoder itself holds, besides what it has delivered.
@@ -59,6 +76,9 @@ package struct CostModel {
         case .tiff: bands * source.depth.bytes * pixels
         // The decoder's planes, and the same as RGB.
         case .heic, .avif: 10 * pixels
+        // Tiles, and layers of the drawing, which may be as large as the whole. Filters may need more; then the worker is stopped.
+        case .svg, .pdf: saturating(160 << 20, 16 * loaded.size.area)
+        case .jxl, .jp2: 24 * pixels
         }
     }
 
@@ -69,12 +89,15 @@ package struct CostModel {
     }
 
     /// What stages hold.
-    static func held(by steps: ArraySlice<PlannedStage>) -> Int { steps.map(held).reduce(0, saturating) }
+    static func held(by steps: ArraySlice<PlannedStage>) -> Int { steps.map { held(by: $0) }.reduce(0, saturating) }
 
     /// What a stage holds: what comes in, if it does not read it row by row; the pictures on its way; and some rows of all of them.
-    static func held(by step: PlannedStage) -> Int {
-        let pictures = (step.plan.isStreaming ? [] : [step.input]) + step.plan.intermediates
-        let sides = ([step.input] + step.plan.intermediates).map { saturating($0.size.width, $0.size.height) }.reduce(0, saturating)
+    /// - Parameter enlargement: how many times larger than planned the picture comes in.
+    static func held(by step: PlannedStage, enlargement: Int = 1) -> Int {
+        let input = step.input.enlarged(enlargement)
+        let intermediates = step.isScaling ? step.plan.intermediates : step.plan.intermediates.map { $0.enlarged(enlargement) }
+        let pictures = (step.plan.isStreaming ? [] : [input]) + intermediates
+        let sides = ([input] + intermediates).map { saturating($0.size.width, $0.size.height) }.reduce(0, saturating)
         let (rows, overflow) = sides.multipliedReportingOverflow(by: 128 * max(step.input.bands, step.output.bands))
         return pictures.map(\.bytes).reduce(overflow ? .max : rows, saturating)
     }
@@ -112,5 +135,15 @@ package struct CostModel {
             case .gif: 5
             }
         return megapixels * secondsPerMegapixel
+    }
+}
+
+extension PlannedStage {
+    fileprivate var isScaling: Bool { if case .scales = plan.sizeDependence { true } else { false } }
+}
+
+extension PictureInfo {
+    fileprivate func enlarged(_ factor: Int) -> PictureInfo {
+        factor == 1 ? self : resized(to: PixelSize(size.width * factor, size.height * factor))
     }
 }

@@ -2,6 +2,8 @@
 
 /// Checked from the header, before any pixel exists, and again while the work goes on.
 package struct Limits: Hashable, Sendable, Codable {
+    /// The formats on request that are read.
+    package var allowed: Set<SourceFormat> = []
     /// Pixels of a source, all frames that are loaded together, and of every picture made of it.
     package var maximumPixels = 100_000_000
     /// Pixels of a side of a source.
@@ -22,7 +24,7 @@ package struct Limits: Hashable, Sendable, Codable {
     package init() {}
 }
 
-/// A limit of one source, as users name it. Mill files, inboxes, options, plans of shards and `imagemill doctor` take theirs from this list.
+/// A limit of one source, as users name it. Mill files, inboxes, pipelines, options, plans of shards and `imagemill doctor` take theirs from this list.
 package struct LimitSetting: Sendable {
     package enum Unit: Sendable { case count, bytes }
 
@@ -72,6 +74,15 @@ package struct LimitOverrides: Hashable, Sendable {
     }
 
     package var isEmpty: Bool { values.isEmpty }
+
+    /// Limits of which some are lower: none is raised.
+    package func lowering(_ limits: Limits) -> Limits {
+        var limits = limits
+        for setting in LimitSetting.all {
+            if let value = values[setting.name] { limits[keyPath: setting.value] = min(value, limits[keyPath: setting.value]) }
+        }
+        return limits
+    }
 
     package func applied(to limits: Limits) -> Limits {
         var limits = limits

@@ -75,7 +75,8 @@ package struct Planner: Sendable {
         let scalesAtOnce =
             renditions.allSatisfy { $0.firstScaling != nil && $0.steps[0].input.frames == base.frames }
             && (base.frames == 1 || (shared.isEmpty && source.orientation == 1))
-        let load = loadPlan(source, decoded, shared: shared, renditions: renditions, scalesAtOnce: scalesAtOnce)
+        var load = loadPlan(source, decoded, shared: shared, renditions: renditions, scalesAtOnce: scalesAtOnce)
+        load.enlargement = Enlargement.factor(for: source, paths: renditions.map { shared + $0.steps }, maximumPixels: limits.maximumPixels)
         let cost = CostModel(
             source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce, renditions: renditions,
             assets: Array(assets.values))
@@ -84,7 +85,9 @@ package struct Planner: Sendable {
         return SourcePlan(
             source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce, renditions: renditions,
             memory: saturating(cost.memory, overflow ? .max : looking), deadline: cost.deadline,
-            warnings: sourceWarnings(source) + warnings(of: shared, renditions, frames: source.isAnimated ? source.frames : 1))
+            warnings: sourceWarnings(source)
+                + warnings(of: shared, renditions, frames: source.isAnimated ? source.frames : 1)
+                .filter { $0.code != .upscaled || load.enlargement == 1 })
     }
 
     // MARK: - The picture from stage to stage

@@ -22,7 +22,8 @@ enum ShrinkOnLoad {
         switch source.format {
         case .jpeg: [1, 2, 4, 8].filter { !isExact || (source.size.width % $0 == 0 && source.size.height % $0 == 0) }
         case .webp: source.isAnimated ? [1] : [1, 2, 4, 8]
-        case .png, .gif, .tiff, .heic, .avif: [1]
+        case .svg, .pdf: [1, 2, 4, 8]
+        case .png, .gif, .tiff, .heic, .avif, .jxl, .jp2: [1]
         }
     }
 

@@ -54,7 +54,7 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var isAnimated: Bool {
         switch format {
         case .gif, .webp: frames > 1
-        case .jpeg, .png, .tiff, .heic, .avif: false
+        case .jpeg, .png, .tiff, .heic, .avif, .svg, .pdf, .jxl, .jp2: false
         }
     }
 }

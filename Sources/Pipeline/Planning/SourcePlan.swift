@@ -37,6 +37,8 @@ package struct PlannedStage: Sendable {
 package struct LoadPlan: Hashable, Sendable {
     /// The decoder delivers one pixel for `shrink` × `shrink` of the source.
     package let shrink: Int
+    /// A vector picture is drawn with `enlargement` × `enlargement` pixels for one of the source.
+    package var enlargement = 1
     /// All frames of an animation, or only the first picture of the file.
     package let loadsAllFrames: Bool
     /// The pixels are needed in another order than the decoder delivers them, or several times.

@@ -31,6 +31,7 @@ struct DoctorCommand: RenderingCommand {
         printOutput("imagemill \(versionText)\n\n")
         printOutput(row("sandbox", Sandbox.inForce))
         printOutput(row("reads", formats.readable.map(\.rawValue).joined(separator: " ")))
+        printOutput(row("on request", formats.onRequest.map(\.rawValue).joined(separator: " ")))
         printOutput(row("writes", formats.writable.map(\.rawValue).joined(separator: " ")))
         printOutput(row("workers", "\(Machine.cores), one for each core"))
         for (name, value, standard) in Self.described(limits, usual) {
@@ -62,6 +63,8 @@ struct DoctorCommand: RenderingCommand {
     /// What a worker can read and write, by trying it with tiny pictures.
     private struct Formats {
         var readable: [SourceFormat] = []
+        /// What --allow and 'allow' can add.
+        var onRequest: [SourceFormat] = []
         var writable: [OutputFormat] = []
         var problems: [String] = []
 
@@ -78,9 +81,10 @@ struct DoctorCommand: RenderingCommand {
                 }
             }
             let maker = RenditionMaker(workers, cancellation: Cancellation())
-            for format in SourceFormat.allCases {
+            for format in SourceFormat.allCases where !format.isOnRequest {
                 if try maker.canRead(format) { readable.append(format) } else { problems.append(format.missingDecoder) }
             }
+            onRequest = try SourceFormat.onRequest.filter { try maker.canRead($0) }
         }
     }
 }

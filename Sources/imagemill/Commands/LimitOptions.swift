@@ -2,8 +2,14 @@ import ArgumentParser
 import Engine
 import Pipeline
 
-/// How much one source may cost: what is the same on every machine.
+/// What one source may be and cost: what is the same on every machine.
 struct SourceLimitOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Also reads these formats: svg, pdf (its first page), jxl and jp2, each by workers that read nothing else.",
+            valueName: "format,..."))
+    var allow: AllowedFormats?
+
     @Option(help: help("max-pixels"))
     var maxPixels: Count?
 
@@ -35,6 +41,7 @@ struct SourceLimitOptions: ParsableArguments {
             "max-output-bytes": maxOutputBytes?.value,
         ]
         var limits = Limits()
+        limits.allowed = allow?.formats ?? []
         for setting in LimitSetting.all {
             if let value = given[setting.name] ?? nil { limits[keyPath: setting.value] = value }
         }

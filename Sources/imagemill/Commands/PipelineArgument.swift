@@ -46,12 +46,14 @@ struct PipelineArgument {
     /// A folder, a picture, or `-`.
     private static func isSource(_ argument: String) -> Bool {
         let path = RawArguments.paths([argument])[0]
-        guard argument != "-", let status = try? FileSystem.status(path) else { return argument == "-" || isNamedLikeAPicture(path) }
+        guard argument != "-", let status = try? FileSystem.status(path) else {
+            return argument == "-" || isNamedLikeAPicture(path, allowed: Set(SourceFormat.onRequest))
+        }
         switch status.kind {
         case .directory: return true
         case .regular:
-            guard let file = try? OpenFile.reading(path) else { return isNamedLikeAPicture(path) }
-            if case .unknown = guessFormat(file.bytes(at: 0, count: 4096)) { return isNamedLikeAPicture(path) }
+            guard let file = try? OpenFile.reading(path) else { return isNamedLikeAPicture(path, allowed: Set(SourceFormat.onRequest)) }
+            if case .unknown = guessFormat(file.bytes(at: 0, count: 4096)) { return isNamedLikeAPicture(path, allowed: Set(SourceFormat.onRequest)) }
             return true
         case .link, .other: return false
         }

@@ -232,7 +232,8 @@ struct RunCommand: RenderingCommand {
 
     private func find(_ roots: [BytePath], _ outbox: OutboxLocation, standardInput: BytePath?, _ pipeline: LoadedPipeline) -> FoundSources {
         let cache = cache.map { RawArguments.paths([$0])[0] }
-        let rules = WalkRules(outbox: outbox.path, cache: cache, kind: pipeline.file.source, filter: search.filter)
+        let rules = WalkRules(
+            outbox: outbox.path, cache: cache, kind: pipeline.file.source, filter: search.filter, allowed: limitOptions.limits.allowed)
         var found = SourceWalk.find(roots, rules)
         if let standardInput {
             found.sources = found.sources.map { $0.typed == standardInput ? $0.shown(as: "standard input") : $0 }

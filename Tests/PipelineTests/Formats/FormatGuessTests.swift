@@ -16,7 +16,6 @@ struct FormatGuessTests {
             ("v/1\u{1}", "OpenEXR"),
             ("#?RADIANCE\n", "Radiance HDR"),
             ("P6\n2 2\n255\n", "PNM"),
-            ("%PDF-1.7", "PDF"),
             ("%!PS-Adobe-3.0 EPSF-3.0", "PostScript"),
             ("PK\u{3}\u{4}", "ZIP archive"),
             ("\0\0\0\u{C}JXL \r\n", nil),
@@ -34,14 +33,22 @@ struct FormatGuessTests {
     @Test(
         arguments: [
             ([0x1F, 0x8B, 8], "gzip"),
-            ([0xFF, 0x0A], "JPEG XL"),
-            ([0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A], "JPEG XL"),
-            ([0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A], "JPEG 2000"),
-            ([0xFF, 0x4F, 0xFF, 0x51], "JPEG 2000"),
             ([0xC5, 0xD0, 0xD3, 0xC6], "PostScript"),
         ] as [([UInt8], String)])
     func `formats with marks that are no text are told by name`(head: [UInt8], name: String) {
         #expect(guessFormat(head) == .recognised(name))
+    }
+
+    @Test(
+        arguments: [
+            (Array("%PDF-1.7".utf8), .pdf),
+            ([0xFF, 0x0A], .jxl),
+            ([0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A], .jxl),
+            ([0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A], .jp2),
+            ([0xFF, 0x4F, 0xFF, 0x51], .jp2),
+        ] as [([UInt8], SourceFormat)])
+    func `formats on request are told by their first bytes`(head: [UInt8], format: SourceFormat) {
+        #expect(guessFormat(head) == .readable(format) && format.isOnRequest)
     }
 
     @Test func `an ICC profile is told by its mark in the middle, whatever its size looks like`() {
@@ -65,7 +72,7 @@ struct FormatGuessTests {
 
     @Test func `the first 4096 bytes decide`() {
         let late = [UInt8](repeating: 0x20, count: 4096) + Array("<svg>".utf8)
-        #expect(guessFormat(Array(late.dropFirst(5))) == .recognised("SVG"))
+        #expect(guessFormat(Array(late.dropFirst(5))) == .readable(.svg))
         #expect(guessFormat(late) == .unknown)
     }
 

@@ -14,7 +14,7 @@ struct MarkupGuessTests {
         "<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' [ <!ENTITY ns 'x'> ]><svg>",
     ])
     func `SVG is found behind all that may stand before it`(text: String) {
-        #expect(guessFormat(Array(text.utf8)) == .recognised("SVG"))
+        #expect(guessFormat(Array(text.utf8)) == .readable(.svg))
     }
 
     @Test(arguments: ["<!DOCTYPE html>", "<!doctype HTML>", "<html lang='en'>", "<!-- saved --><HTML>"])

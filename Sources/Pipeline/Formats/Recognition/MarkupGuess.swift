@@ -9,7 +9,7 @@ func guessMarkup(_ head: [UInt8]) -> FormatGuess? {
     let isXML = text.starts(with: "<?xml".utf8)
     let name = outermostName(&text)
     switch name {
-    case "svg": return .recognised("SVG")
+    case "svg": return .readable(.svg)
     case "html": return .recognised("HTML page")
     default: return isXML ? .recognised("XML") : nil
     }

@@ -43,10 +43,10 @@ struct Signature: Sendable {
 
     private static let otherPictures = [
         knows("ICC profile", mark("acsp", at: 36)),
-        knows("JPEG 2000", mark(0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A)),
-        knows("JPEG 2000", mark(0xFF, 0x4F, 0xFF, 0x51)),
-        knows("JPEG XL", mark(0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A)),
-        knows("JPEG XL", mark(0xFF, 0x0A)),
+        reads(.jp2, mark(0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A)),
+        reads(.jp2, mark(0xFF, 0x4F, 0xFF, 0x51)),
+        reads(.jxl, mark(0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A)),
+        reads(.jxl, mark(0xFF, 0x0A)),
         knows("JPEG XR", mark(0x49, 0x49, 0xBC)),
         knows("Photoshop PSD", mark("8BPS")),
         knows("GIMP XCF", mark("gimp xcf")),
@@ -97,7 +97,7 @@ struct Signature: Sendable {
     ]
 
     private static let documents = [
-        knows("PDF", mark("%PDF-")),
+        reads(.pdf, mark("%PDF-")),
         knows("PostScript", mark("%!PS")),
         knows("PostScript", mark(0xC5, 0xD0, 0xD3, 0xC6)),
         knows("Microsoft Office document", mark(0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1)),

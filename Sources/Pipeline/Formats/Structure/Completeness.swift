@@ -32,6 +32,7 @@ extension SourceFormat {
         case .gif: try GIFBlocks.walk(bytes)
         case .tiff: try TIFFPages.walk(bytes)
         case .heic, .avif: try HEIFCompleteness.walk(bytes)
+        case .svg, .pdf, .jxl, .jp2: throw .malformed
         }
     }
 }

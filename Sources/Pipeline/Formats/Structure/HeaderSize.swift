@@ -2,7 +2,7 @@
 
 /// Width and height in pixels, of one frame. For HEIF they are those of the finished picture, cropped and turned as the
 /// file says; of a GIF, those of the logical screen; of all others, those of the stored pixels, whatever EXIF says.
-/// Nil if the header cannot be read, or has no pixels.
+/// Nil if the header cannot be read, or has no pixels, and for formats on request.
 package func headerSize(of format: SourceFormat, in bytes: ByteSource) -> (width: Int, height: Int)? {
     guard let size = try? format.readSize(in: bytes), size.width > 0, size.height > 0 else { return nil }
     return size
@@ -17,6 +17,7 @@ extension SourceFormat {
         case .gif: try GIFBlocks.size(in: bytes)
         case .tiff: try TIFFPages.size(in: bytes)
         case .heic, .avif: try HEIFItems.size(in: bytes)
+        case .svg, .pdf, .jxl, .jp2: throw .malformed
         }
     }
 }

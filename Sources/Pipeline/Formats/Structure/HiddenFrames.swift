@@ -6,6 +6,6 @@ package func hasHiddenFrames(_ format: SourceFormat, in source: ByteSource) -> B
     case .png: (try? PNGChunks.isAnimated(source)) == true
     // Single pictures are items in `meta`; a sequence is a track, as in a film.
     case .avif, .heic: (try? ISOBoxes.first("moov", in: source)) != nil
-    case .jpeg, .webp, .gif, .tiff: false
+    case .jpeg, .webp, .gif, .tiff, .svg, .pdf, .jxl, .jp2: false
     }
 }

@@ -1,0 +1,14 @@
+// What workers differ in. Pictures in formats whose libraries are not meant for strangers' files never meet a worker that reads others.
+import Pipeline
+
+/// A kind of worker: it stays of this kind for as long as it lives.
+struct WorkerKind: Hashable, Codable, Sendable {
+    /// Some stage needs fonts.
+    var drawsText = false
+    /// The format on request that its sources have; nil for a worker that reads the usual formats.
+    var format: SourceFormat?
+
+    var readsFonts: Bool { drawsText || format?.isVector == true }
+
+    func reads(_ format: SourceFormat) -> Bool { format.isOnRequest ? format == self.format : self.format == nil }
+}

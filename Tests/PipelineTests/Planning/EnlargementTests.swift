@@ -1,0 +1,55 @@
+import Stages
+import Testing
+
+@testable import Pipeline
+
+@Suite struct EnlargementTests {
+    private func plan(
+        _ stages: [String], scale: String = "1", shared: String = "[]", format: SourceFormat = .svg, size: PixelSize = PixelSize(24, 24),
+        _ limits: Limits = Limits()
+    ) throws -> SourcePlan {
+        let list = stages.map { "[\($0)]" }.enumerated().map {
+            "  r\($0): { scale: \(scale), stages: \($1), save: { format: png }, file: '{stem}-\($0)-{scale}.{ext}' }"
+        }
+        let text = "stages: \(shared)\nrenditions:\n" + list.joined(separator: "\n")
+        let pipeline = try PipelineFile(text: text, file: "p.yaml", catalogue: .all)
+        let facts = SourceFacts(format: format, size: size, hasAlpha: true)
+        return try Planner(pipeline: pipeline, assets: [:], limits: limits).plan(facts, pixelsPerPoint: 1)
+    }
+
+    @Test("A vector picture is drawn as large as its largest rendition, and nothing warns of pixels that are not enlarged")
+    func largest() throws {
+        let one = try plan(["resize: { size: 600 }"])
+        #expect(one.load.enlargement == 25 && one.renditions[0].output.size == PixelSize(600, 600))
+        #expect(one.warnings.isEmpty)
+        #expect(try plan(["resize: { size: 600 }", "resize: { size: 100 }"]).load.enlargement == 25)
+        #expect(try plan(["resize: { size: 40 }"], scale: "[1, 2, 3]").load.enlargement == 5)
+        #expect(try plan(["resize: { size: 100 }"], shared: "[grayscale]").load.enlargement == 5)
+        #expect(try plan(["frame: { width: 120, height: 60, mode: aspect-fill }"]).load.enlargement == 5)
+    }
+
+    @Test("One that is smaller than its file says is drawn smaller, and one that is used as it is in its own size")
+    func ownSize() throws {
+        let small = try plan(["resize: { size: 100 }"], size: PixelSize(1000, 1000)).load
+        #expect(small.enlargement == 1 && small.shrink == 4)
+        #expect(try plan([""]).load.enlargement == 1)
+        #expect(try plan(["", "resize: { size: 600 }"]).load.enlargement == 1)
+        #expect(try plan(["inset: { all: 10% }, resize: { size: 600 }"]).load.enlargement == 1)
+    }
+
+    @Test("Pictures of pixels are never enlarged while they are loaded")
+    func pixels() throws {
+        let plan = try plan(["resize: { size: 600 }"], format: .png)
+        #expect(plan.load.enlargement == 1 && plan.warnings.map(\.code) == [.upscaled])
+    }
+
+    @Test("The limit of pixels holds for what is drawn")
+    func limit() throws {
+        var limits = Limits()
+        limits.maximumPixels = 1_000_000
+        // 1000 × 10 from a source of 3 × 24 would be 1002 × 8016.
+        let plan = try plan(["resize: { size: '1000x10!' }"], size: PixelSize(3, 24), limits)
+        #expect(plan.load.enlargement == 117)
+        #expect(plan.memory > 96 << 20)
+    }
+}

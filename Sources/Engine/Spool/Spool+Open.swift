@@ -68,12 +68,13 @@ extension Spool {
             location: .below(folder, Self.source), identity: inbox.appending(job.path), relative: job.path, members: members)
     }
 
-    /// Whether a file of a set is no member: a sidecar, a video, a text. It goes where the set goes, but `settle` does not delete it.
+    /// Whether a file of a set is no member: a sidecar, a video, a text, a format on request, which sets do not read. It goes where
+    /// the set goes, but `settle` does not delete it.
     private static func isPassedOver(_ member: SetContents.Member, in root: Directory) -> Bool {
-        guard !isNamedLikeAPicture(member.path) else { return false }
+        guard !isNamedLikeAPicture(member.path, allowed: []) else { return false }
         guard member.status.bytes > 0 else { return true }
         guard let file = try? root.folder(member.path.directory).opening(member.path.lastComponent) else { return false }
-        return isNoPicture(file, at: 0, count: member.status.bytes)
+        return isNoPicture(file, at: 0, count: member.status.bytes, allowed: [])
     }
 
     /// Says which member it is that failed.

@@ -21,7 +21,7 @@ package enum OutputFormat: String, ParameterWord, Codable {
         }
     }
 
-    /// The format of a source, where it can be written; else PNG for a picture with an alpha channel, and JPEG for one without.
+    /// The format of a source, where it can be written; else PNG for a drawing and for a picture with an alpha channel, and JPEG for one without.
     package init(sameAs source: SourceFacts) {
         self =
             switch source.format {
@@ -31,7 +31,9 @@ package enum OutputFormat: String, ParameterWord, Codable {
             case .avif: .avif
             case .tiff: .tiff
             case .gif: .gif
-            case .heic: source.hasAlpha ? .png : .jpeg
+            case .heic, .jxl, .jp2: source.hasAlpha ? .png : .jpeg
+            // Drawings have sharp edges.
+            case .svg, .pdf: .png
             }
     }
 

@@ -46,7 +46,7 @@ package final class Image {
     package var yoffset: Int { Int(vips_image_get_yoffset(pointer)) }
     /// Across and down.
     package var pixelsPerMillimetre: (Double, Double) { (vips_image_get_xres(pointer), vips_image_get_yres(pointer)) }
-    /// Of all pixels, uncompressed.
+    /// The size of all pixels, uncompressed.
     package var bytes: Int { width * height * bands * Int(vips_format_sizeof(vips_image_get_format(pointer))) }
     /// Pixels of one frame.
     package var pageHeight: Int { Int(vips_image_get_page_height(pointer)) }

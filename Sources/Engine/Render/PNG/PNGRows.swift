@@ -11,7 +11,7 @@ struct PNGRows {
     /// 1 or 2.
     let bytesPerSample: Int
 
-    /// Of a row.
+    /// The length of a row.
     var bytes: Int { width * bands * bytesPerSample }
     private var bytesPerPixel: Int { bands * bytesPerSample }
 

@@ -9,7 +9,9 @@ import Vips
 @testable import Engine
 
 @Suite(.quietVips) struct PNGEncoderTests {
-    private let folder = try! TemporaryFolder()
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
 
     private func options(_ settings: String = "") throws -> PNGOptions {
         let file = try PipelineFile(text: "renditions: { a: { save: { format: png\(settings) } } }", file: "p.yaml", catalogue: .complete)

@@ -8,6 +8,9 @@ extension Count: ExpressibleByArgument {
 
 extension AllowedFormats: ExpressibleByArgument {
     package init?(argument: String) { self.init(argument) }
+
+    /// For the message about another word.
+    package static var allValueStrings: [String] { words }
 }
 
 extension ByteCount: ExpressibleByArgument {

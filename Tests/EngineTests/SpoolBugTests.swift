@@ -65,7 +65,7 @@ import Testing
 
     @Test("B2: a set whose members were all rendered is deleted, with its folders and its mark")
     func wholeSet() throws {
-        for name in ["1.png", "more/2.png", "more/empty/x"] { try folder.write(name, to: "in/trip/\(name)") }
+        for name in ["1.png", "more/2.png", "more/empty/x.png"] { try folder.write(name, to: "in/trip/\(name)") }
         try folder.write("", to: "in/trip/.done")
         let job = try fixture.claimed("trip", isSet: true)
         _ = try fixture.open(job)

@@ -103,15 +103,15 @@ import Testing
         #expect(runner.files() == ["a.webp"])
     }
 
-    @Test("A file that stands where the output folder should be is told")
+    @Test("An output folder that is a file is refused, and the file is left alone")
     func fileAsOutbox() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
         try runner.folder.write("mine", to: "out")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
-        #expect(result.exit == 78)
-        #expect(result.errors.contains("Not a directory"))
+        #expect(result.exit == 64)
+        #expect(result.errors.contains("the output folder 'out' is a file"))
         #expect(try runner.bytes("out") == Array("mine".utf8))
     }
 

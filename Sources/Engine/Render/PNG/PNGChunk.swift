@@ -10,15 +10,15 @@ struct PNGChunk {
 
     init(_ type: String, _ content: [UInt8]) { (self.type, self.content) = (type, content) }
 
-    var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(content.count + 12)
-        bytes += Self.bigEndian(content.count)
-        bytes += type.utf8
-        bytes += content
-        let sum = bytes.withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress! + 4, $0.count - 4) }
-        bytes += Self.bigEndian(Int(sum))
-        return bytes
+    var bytes: [UInt8] { head + content + tail }
+
+    /// What comes before the content.
+    var head: [UInt8] { Self.bigEndian(content.count) + type.utf8 }
+
+    /// What comes after the content: the checksum of type and content.
+    var tail: [UInt8] {
+        let sum = libdeflate_crc32(0, Array(type.utf8), type.utf8.count)
+        return Self.bigEndian(Int(content.withUnsafeBytes { $0.isEmpty ? sum : libdeflate_crc32(sum, $0.baseAddress, $0.count) }))
     }
 
     /// In four bytes; of larger numbers the low ones.

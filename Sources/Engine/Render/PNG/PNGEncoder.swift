@@ -34,8 +34,12 @@ struct PNGEncoder {
         let metadata = strip ? try PNGMetadata(resolutionOf: picture) : try PNGMetadata(of: picture)
         let packed = try picture.withPixels { try pack($0) }
         let header = PNGChunk("IHDR", PNGChunk.bigEndian(rows.width) + PNGChunk.bigEndian(rows.height) + rows.kind)
-        let file = PNGChunk.signature + header.bytes + metadata.first + PNGChunk("IDAT", packed).bytes + metadata.last + PNGChunk("IEND", []).bytes
-        try output.append(file, for: BytePath("rendition"))
+        let pixels = PNGChunk("IDAT", packed)
+        let end = PNGChunk("IEND", [])
+        // What may be large is not copied once more.
+        for part in [PNGChunk.signature + header.bytes + metadata.first + pixels.head, packed, pixels.tail + metadata.last + end.bytes] {
+            try output.append(part, for: BytePath("rendition"))
+        }
     }
 
     // MARK: - Packing
@@ -61,7 +65,7 @@ struct PNGEncoder {
     }
 
     private func packed(_ bytes: [UInt8], _ level: CInt) throws -> [UInt8] {
-        guard let compressor = libdeflate_alloc_compressor(level) else { throw Failure(.outOfMemory, stage: "save", "no memory for a PNG") }
+        guard let compressor = libdeflate_alloc_compressor(level) else { throw Failure(.encodingFailed, stage: "save", "no memory to pack a PNG") }
         defer { libdeflate_free_compressor(compressor) }
         let bound = libdeflate_zlib_compress_bound(compressor, bytes.count)
         return [UInt8](unsafeUninitializedCapacity: bound) { buffer, count in

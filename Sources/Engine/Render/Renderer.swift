@@ -264,6 +264,6 @@ private struct Timing {
 }
 
 extension VipsError {
-    /// Whether a write found no room. There may be some again by now: others write to the same disk.
+    /// Returns true if a write failed because the disk was full. By now it may have room again, since others write to it too.
     fileprivate var isFullDisk: Bool { [ENOSPC, EDQUOT].contains { message.contains(String(cString: strerror($0))) } }
 }

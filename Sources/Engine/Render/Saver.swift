@@ -4,7 +4,7 @@ import Vips
 
 struct Saver {
     let settings: SaveSettings
-    /// What was planned.
+    /// The picture as planned: memory was reserved for it.
     let picture: PictureInfo
 
     /// Encodes a picture into a descriptor. All frames are stacked below each other, with `page-height` set.

@@ -12,10 +12,10 @@ struct PNGChunk {
 
     var bytes: [UInt8] { head + content + tail }
 
-    /// What comes before the content.
+    /// The length and the type, which precede the content.
     var head: [UInt8] { Self.bigEndian(content.count) + type.utf8 }
 
-    /// What comes after the content: the checksum of type and content.
+    /// The checksum of type and content, which follows the content.
     var tail: [UInt8] {
         let sum = libdeflate_crc32(0, Array(type.utf8), type.utf8.count)
         return Self.bigEndian(Int(content.withUnsafeBytes { $0.isEmpty ? sum : libdeflate_crc32(sum, $0.baseAddress, $0.count) }))

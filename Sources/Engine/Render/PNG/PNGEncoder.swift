@@ -15,7 +15,7 @@ struct PNGEncoder {
     private let compression: Int
 
     /// Computes the picture, unless it is in memory.
-    /// - Parameter planned: what memory was planned for.
+    /// - Parameter planned: the picture that memory was reserved for.
     /// - Returns: nil if libpng has to save it.
     init?(_ picture: Image, _ options: PNGOptions, planned: PictureInfo) throws(VipsError) {
         let kinds: Set = ["b-w", "grey16", "srgb", "rgb16"]

@@ -2,7 +2,7 @@
 import CPNGFilter
 import Glibc
 
-/// Where the rows of a picture are in memory, and how they are written.
+/// The layout of a picture's rows in memory. Writes them as they are, or filtered.
 struct PNGRows {
     let width: Int
     let height: Int

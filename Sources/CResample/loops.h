@@ -1,5 +1,5 @@
 // The loops, compiled once for each set of instructions: NAME(x) names a function, TARGET holds its attributes.
-// Vectors of 8 floats become two registers of 4 where the processor has no wider ones.
+// VECTORS is how many vectors of 16 sums are kept in registers at once. Vectors become several registers where the processor has no wider ones.
 
 TARGET static void NAME(widen)(CResampleRow row, const void *in, float *out)
 {
@@ -73,80 +73,116 @@ TARGET static void NAME(narrow)(CResampleRow row, float *in, void *out)
 
 TARGET static void NAME(sum_rows)(float *sum, int adds, const float *rows, size_t stride, const float *weights, int row_count, size_t count)
 {
-    const floats8 zero = {0};
-    for (size_t i = 0; i < count; i += 32) {
-        floats8 a = adds ? load(sum + i) : zero;
-        floats8 b = adds ? load(sum + i + 8) : zero;
-        floats8 c = adds ? load(sum + i + 16) : zero;
-        floats8 d = adds ? load(sum + i + 24) : zero;
+    for (size_t i = 0; i < count; i += 16 * VECTORS) {
+        floats16 sums[VECTORS];
+        EACH_VECTOR(v) sums[v] = adds ? load16(sum + i + 16 * v) : (floats16) {0};
         const float *row = rows + i;
         for (int k = 0; k < row_count; k++, row += stride) {
-            floats8 weight = zero + weights[k];
-            a += weight * load(row);
-            b += weight * load(row + 8);
-            c += weight * load(row + 16);
-            d += weight * load(row + 24);
+            floats16 weight = (floats16) {0} + weights[k];
+            EACH_VECTOR(v) sums[v] += weight * load16(row + 16 * v);
         }
-        store(sum + i, a);
-        store(sum + i + 8, b);
-        store(sum + i + 16, c);
-        store(sum + i + 24, d);
+        EACH_VECTOR(v) store16(sum + i + 16 * v, sums[v]);
     }
 }
 
-// The four numbers in the low half: what the eight of one pixel come to, each band for itself.
-#define FOLD_1(v)                                                                                                                          \
-    ((v) += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3), (v) += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5),           \
-     (v) += __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6))
-#define FOLD_2(v)                                                                                                                          \
-    ((v) += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3), (v) += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5))
-#define FOLD_3(v) ((v) += __builtin_shufflevector(v, v, 3, 4, 5, 6, 7, 0, 1, 2))
-#define FOLD_4(v) ((v) += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3))
+// In pairs of numbers, of pairs, and of fours: how two registers are mixed so that rows become columns.
+#define LOW(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
+#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
+#define LOW_PAIRS(a, b) __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)
+#define HIGH_PAIRS(a, b) __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31)
+#define EVEN_FOURS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
+#define ODD_FOURS(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31)
 
-// The next pixel overwrites what is too much of this one; behind the last one is padding.
-#define KEEP(BANDS, sum, out) (FOLD_##BANDS(sum), *(floats4 *) (out) = __builtin_shufflevector(sum, sum, 0, 1, 2, 3))
+// 16 rows of 16 numbers become 16 columns of them: out[16 * i + j] = in[j][i].
+TARGET static inline __attribute__((always_inline)) void NAME(turn)(const float *const *in, size_t place, float *const *out, size_t out_place)
+{
+    floats16 a[16], b[16];
+    for (int i = 0; i < 16; i++) a[i] = load16(in[i] + place);
+    for (int i = 0; i < 16; i += 2) {
+        b[i] = LOW(a[i], a[i + 1]);
+        b[i + 1] = HIGH(a[i], a[i + 1]);
+    }
+    for (int i = 0; i < 16; i += 4) {
+        a[i] = LOW_PAIRS(b[i], b[i + 2]);
+        a[i + 1] = HIGH_PAIRS(b[i], b[i + 2]);
+        a[i + 2] = LOW_PAIRS(b[i + 1], b[i + 3]);
+        a[i + 3] = HIGH_PAIRS(b[i + 1], b[i + 3]);
+    }
+    for (int i = 0; i < 4; i++) {
+        b[i] = EVEN_FOURS(a[i], a[i + 4]);
+        b[i + 4] = ODD_FOURS(a[i], a[i + 4]);
+        b[i + 8] = EVEN_FOURS(a[i + 8], a[i + 12]);
+        b[i + 12] = ODD_FOURS(a[i + 8], a[i + 12]);
+    }
+    for (int i = 0; i < 4; i++) {
+        store16(out[i] + out_place, EVEN_FOURS(b[i], b[i + 8]));
+        store16(out[i + 4] + out_place, EVEN_FOURS(b[i + 4], b[i + 12]));
+        store16(out[i + 8] + out_place, ODD_FOURS(b[i], b[i + 8]));
+        store16(out[i + 12] + out_place, ODD_FOURS(b[i + 4], b[i + 12]));
+    }
+}
 
-#define SCALE_ROWS(BANDS, PIXELS)                                                                                                          \
-    TARGET static void NAME(scale_rows_##BANDS)(CResampleTaps taps, const float *const *in, float *const *out)                             \
+// One vector holds the same number of 16 rows, so that weights are fetched once for all of them and no lane is idle.
+#define SCALE_TURNED(BANDS)                                                                                                                \
+    TARGET static void NAME(scale_turned_##BANDS)(CResampleTaps taps, int first, int end, const float *in, float *out)                     \
     {                                                                                                                                      \
-        const float *weights = taps.weights;                                                                                               \
-        for (int x = 0; x < taps.width; x++) {                                                                                             \
-            size_t place = (size_t) taps.starts[x] * BANDS;                                                                                \
-            const float *pixel0 = in[0] + place, *pixel1 = in[1] + place, *pixel2 = in[2] + place, *pixel3 = in[3] + place;                \
-            floats8 sum0 = {0}, sum1 = {0}, sum2 = {0}, sum3 = {0};                                                                        \
-            for (int v = 0; v < taps.vectors; v++, weights += 8) {                                                                         \
-                floats8 weight = load(weights);                                                                                            \
-                size_t step = (size_t) v * PIXELS * BANDS;                                                                                 \
-                sum0 += weight * load(pixel0 + step);                                                                                      \
-                sum1 += weight * load(pixel1 + step);                                                                                      \
-                sum2 += weight * load(pixel2 + step);                                                                                      \
-                sum3 += weight * load(pixel3 + step);                                                                                      \
+        for (int x = first; x < end; x++, out += 16 * BANDS) {                                                                             \
+            const float *pixel = in + (size_t) (taps.starts[x] - taps.starts[first]) * BANDS * 16;                                         \
+            floats16 sums[BANDS];                                                                                                          \
+            for (int b = 0; b < BANDS; b++) sums[b] = (floats16) {0};                                                                      \
+            for (int k = taps.places[x]; k < taps.places[x + 1]; k++, pixel += 16 * BANDS) {                                               \
+                floats16 weight = (floats16) {0} + taps.weights[k];                                                                        \
+                for (int b = 0; b < BANDS; b++) sums[b] += weight * load16(pixel + 16 * b);                                                \
             }                                                                                                                              \
-            KEEP(BANDS, sum0, out[0] + x * BANDS);                                                                                         \
-            KEEP(BANDS, sum1, out[1] + x * BANDS);                                                                                         \
-            KEEP(BANDS, sum2, out[2] + x * BANDS);                                                                                         \
-            KEEP(BANDS, sum3, out[3] + x * BANDS);                                                                                         \
+            for (int b = 0; b < BANDS; b++) store16(out + 16 * b, sums[b]);                                                                \
         }                                                                                                                                  \
     }
 
-SCALE_ROWS(1, 8)
-SCALE_ROWS(2, 4)
-SCALE_ROWS(3, 2)
-SCALE_ROWS(4, 2)
+SCALE_TURNED(1)
+SCALE_TURNED(2)
+SCALE_TURNED(3)
+SCALE_TURNED(4)
 
-TARGET static void NAME(scale_rows)(CResampleTaps taps, int bands, const float *const *in, float *const *out)
+TARGET static void NAME(scale_rows)(CResampleTaps taps, int bands, const float *const *in, float *const *out, float *scratch)
 {
-    switch (bands) {
-    case 1: NAME(scale_rows_1)(taps, in, out); break;
-    case 2: NAME(scale_rows_2)(taps, in, out); break;
-    case 3: NAME(scale_rows_3)(taps, in, out); break;
-    default: NAME(scale_rows_4)(taps, in, out); break;
+    float results[CRESAMPLE_PIXELS * 4 * 16];
+    for (int first = 0; first < taps.width;) {
+        int end = first + 1;
+        int start = taps.starts[first];
+        int stop = start + taps.places[end] - taps.places[first];
+        // As many results as the columns in the scratch are enough for, and at least one.
+        while (end < taps.width && end - first < CRESAMPLE_PIXELS) {
+            int needed = taps.starts[end] + taps.places[end + 1] - taps.places[end];
+            if (needed - start > taps.columns) break;
+            end++;
+            stop = needed;
+        }
+        size_t count = (size_t) (stop - start) * (size_t) bands;
+        for (size_t i = 0; i < count; i += 16) {
+            float *columns[16];
+            for (int j = 0; j < 16; j++) columns[j] = scratch + (i + (size_t) j) * 16;
+            NAME(turn)(in, (size_t) start * (size_t) bands + i, columns, 0);
+        }
+        switch (bands) {
+        case 1: NAME(scale_turned_1)(taps, first, end, scratch, results); break;
+        case 2: NAME(scale_turned_2)(taps, first, end, scratch, results); break;
+        case 3: NAME(scale_turned_3)(taps, first, end, scratch, results); break;
+        default: NAME(scale_turned_4)(taps, first, end, scratch, results); break;
+        }
+        size_t done = (size_t) (end - first) * (size_t) bands;
+        for (size_t i = 0; i < done; i += 16) {
+            const float *columns[16];
+            for (int j = 0; j < 16; j++) columns[j] = results + (i + (size_t) j) * 16;
+            NAME(turn)(columns, 0, out, (size_t) first * (size_t) bands + i);
+        }
+        first = end;
     }
 }
 
-#undef FOLD_1
-#undef FOLD_2
-#undef FOLD_3
-#undef FOLD_4
-#undef KEEP
-#undef SCALE_ROWS
+#undef LOW
+#undef HIGH
+#undef LOW_PAIRS
+#undef HIGH_PAIRS
+#undef EVEN_FOURS
+#undef ODD_FOURS
+#undef SCALE_TURNED

@@ -3,6 +3,7 @@
 #include <string.h>
 
 // Vectors that may stand anywhere in memory.
+typedef float floats16 __attribute__((vector_size(64), aligned(4)));
 typedef float floats8 __attribute__((vector_size(32), aligned(4)));
 typedef float floats4 __attribute__((vector_size(16), aligned(4)));
 typedef int32_t ints8 __attribute__((vector_size(32)));
@@ -12,12 +13,16 @@ typedef uint16_t shorts8 __attribute__((vector_size(16), aligned(2)));
 // Macros: a function that takes or gives vectors is called differently with and without wide registers.
 #define load(address) (*(const floats8 *) (address))
 #define store(address, value) (*(floats8 *) (address) = (value))
+#define load16(address) (*(const floats16 *) (address))
+#define store16(address, value) (*(floats16 *) (address) = (value))
+#define EACH_VECTOR(v) _Pragma("unroll") for (int v = 0; v < VECTORS; v++)
 
 // a += b × c rounds twice, also where the processor could do it in one instruction that rounds once: every processor makes the same bits.
 #pragma STDC FP_CONTRACT OFF
 
 #define NAME(x) baseline_##x
 #define TARGET
+#define VECTORS 2
 #include "loops.h"
 #undef NAME
 #undef TARGET
@@ -28,7 +33,17 @@ typedef uint16_t shorts8 __attribute__((vector_size(16), aligned(2)));
 #include "loops.h"
 #undef NAME
 #undef TARGET
-#define CALL(use, name, ...) ((use) == CRESAMPLE_AVX2 ? avx2_##name(__VA_ARGS__) : baseline_##name(__VA_ARGS__))
+#undef VECTORS
+#define NAME(x) avx512_##x
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define VECTORS 4
+#include "loops.h"
+#undef NAME
+#undef TARGET
+#define CALL(use, name, ...)                                                                                                               \
+    ((use) == CRESAMPLE_AVX512 ? avx512_##name(__VA_ARGS__)                                                                                \
+     : (use) == CRESAMPLE_AVX2 ? avx2_##name(__VA_ARGS__)                                                                                  \
+                               : baseline_##name(__VA_ARGS__))
 #else
 #define CALL(use, name, ...) ((void) (use), baseline_##name(__VA_ARGS__))
 #endif
@@ -36,6 +51,9 @@ typedef uint16_t shorts8 __attribute__((vector_size(16), aligned(2)));
 CResampleInstructions cresample_best_instructions(void)
 {
 #if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")
+        && __builtin_cpu_supports("avx512vl"))
+        return CRESAMPLE_AVX512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return CRESAMPLE_AVX2;
 #endif
     return CRESAMPLE_BASELINE;
@@ -51,9 +69,8 @@ void cresample_sum_rows(
     CALL(use, sum_rows, sum, adds, rows, stride, weights, row_count, count);
 }
 
-int cresample_pixels_per_vector(int bands) { return bands == 1 ? 8 : bands == 2 ? 4 : 2; }
-
-void cresample_scale_rows(CResampleInstructions use, CResampleTaps taps, int bands, const float *const *in, float *const *out)
+void cresample_scale_rows(
+    CResampleInstructions use, CResampleTaps taps, int bands, const float *const *in, float *const *out, float *scratch)
 {
-    CALL(use, scale_rows, taps, bands, in, out);
+    CALL(use, scale_rows, taps, bands, in, out, scratch);
 }

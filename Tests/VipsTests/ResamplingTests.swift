@@ -7,6 +7,9 @@ import Testing
 @testable import Vips
 
 @Suite(.quietVips) struct ResamplingTests {
+    /// What this processor has.
+    private let sets = (CRESAMPLE_BASELINE.rawValue...cresample_best_instructions().rawValue).map { CResampleInstructions($0) }
+
     /// A picture of noise, the same each time.
     private func noise(width: Int, height: Int, bands: Int, depth: Int = 8) throws -> Image {
         var state: UInt32 = 12_345
@@ -88,8 +91,8 @@ import Testing
         let full = kind.depth == 8 ? 255.0 : 65_535
         let expected = try reference(image, to: kind.size.0, kind.size.1, kind.kernel, full: full)
         let target = ResamplingTarget(width: kind.size.0, height: kind.size.1, kernel: kind.kernel)
-        for instructions in Set([CRESAMPLE_BASELINE.rawValue, cresample_best_instructions().rawValue]) {
-            let scaled = try image.resampled(to: [target], instructions: CResampleInstructions(instructions))[0]
+        for instructions in sets {
+            let scaled = try image.resampled(to: [target], instructions: instructions)[0]
             #expect((scaled.width, scaled.height, scaled.bands, scaled.format) == (target.width, target.height, image.bands, image.format))
             let found = try values(scaled)
             // A pixel next to nothing in alpha has colours of little weight: what is compared is what is seen of them.
@@ -108,40 +111,49 @@ import Testing
         // In floating point every bit shows; in whole numbers most roundings are hidden.
         let image = try noise(width: 53, height: 37, bands: kind.bands, depth: kind.depth).cast(.float)
         let target = ResamplingTarget(width: kind.size.0, height: kind.size.1, kernel: kind.kernel)
-        let sets = Set([CRESAMPLE_BASELINE.rawValue, cresample_best_instructions().rawValue]).map { CResampleInstructions($0) }
         let results = try sets.map { try image.resampled(to: [target], instructions: $0)[0].pixels() }
         for result in results { #expect(result == results[0]) }
     }
 
-    @Test("A picture taller than a strip and a strong reduction come out as the formula says")
-    func tall() throws {
-        let image = try noise(width: 9, height: 1111, bands: 3)
-        let expected = try reference(image, to: 4, 13, .lanczos3, full: 255)
-        let found = try values(image.resampled(to: ResamplingTarget(width: 4, height: 13)))
-        for (a, b) in zip(found, expected) { #expect(abs(a - b) <= 0.51) }
+    @Test(
+        "Pictures taller and wider than a strip come out as the formula says",
+        arguments: [(9, 1111, 3, 4, 13), (500, 5, 1, 210, 4), (450, 5, 2, 70, 8), (400, 5, 3, 170, 4), (300, 5, 4, 290, 3), (300, 4, 3, 700, 5)])
+    func large(width: Int, height: Int, bands: Int, newWidth: Int, newHeight: Int) throws {
+        let image = try noise(width: width, height: height, bands: bands)
+        let expected = try reference(image, to: newWidth, newHeight, .lanczos3, full: 255)
+        for instructions in sets {
+            let target = ResamplingTarget(width: newWidth, height: newHeight)
+            let found = try values(image.resampled(to: [target], instructions: instructions)[0])
+            // Nearly transparent pixels have colours of little weight; their alpha tells whether they are in their place.
+            for index in found.indices where !image.hasAlpha || index % bands == bands - 1 { #expect(abs(found[index] - expected[index]) <= 0.51) }
+        }
     }
 
     @Test("Gathered rows come out as scattered ones, to the last bit, whatever the sides and however the rows come in")
     func gathering() throws {
-        for (width, height, newWidth, newHeight) in [(7, 1, 9, 50), (40, 3, 11, 200), (5, 64, 5, 65), (33, 17, 70, 34), (12, 40, 6, 9), (1, 2, 1, 7)]
-        {
+        for (width, height, newWidth, newHeight) in [
+            (7, 1, 9, 50), (40, 3, 11, 200), (5, 64, 5, 65), (33, 17, 70, 34), (12, 40, 6, 9), (1, 2, 1, 7), (300, 23, 140, 31),
+        ] {
             let source = (0..<height).map { y in (0..<width * 3).map { Float(($0 * 7919 + y * 104_729) % 65_536) } }
             let target = ResamplingTarget(width: newWidth, height: newHeight)
-            for instructions in Set([CRESAMPLE_BASELINE.rawValue, cresample_best_instructions().rawValue]) {
-                let results = try [(false, 16), (true, 16), (true, 1), (true, 5)].map { gathers, together in
+            for instructions in sets {
+                let results = try [(false, 16), (true, 16), (true, 1), (false, 5), (true, 5)].map { gathers, together in
                     let resampler = Resampler(
-                        from: Sides(width: width, height: height), bands: 3, to: target, instructions: CResampleInstructions(instructions),
+                        from: Sides(width: width, height: height), bands: 3, to: target, instructions: instructions,
                         gathers: gathers)
-                    let stride = paddedLength(width * 3)
+                    let strip = Strip()
                     var rows: [[Float]] = []
                     // The second time as another frame.
                     for _ in 0..<2 {
                         resampler.restart()
-                        for top in Swift.stride(from: 0, to: height, by: together) {
+                        for top in stride(from: 0, to: height, by: together) {
                             let range = top..<min(height, top + together)
-                            var strip = [Float](repeating: 0, count: stride * together)
-                            for y in range { strip.replaceSubrange((y - top) * stride..<(y - top) * stride + width * 3, with: source[y]) }
-                            try resampler.take(strip, range) { row, y throws(VipsError) in
+                            for first in stride(from: 0, to: width * 3, by: Strip.width) {
+                                let columns = first..<min(width * 3, first + Strip.width)
+                                for y in range { for x in columns { strip.row(y - top)[x - columns.lowerBound] = source[y][x] } }
+                                resampler.add(strip, range, columns: columns)
+                            }
+                            try resampler.finish(range) { row, y throws(VipsError) in
                                 #expect(y == rows.count % newHeight)
                                 rows.append((0..<newWidth * 3).map { row[$0] })
                             }
@@ -161,7 +173,7 @@ import Testing
         let resampler = Resampler(
             from: Sides(width: sides.0, height: sides.1), bands: 4, to: ResamplingTarget(width: sides.2, height: sides.3),
             instructions: CRESAMPLE_BASELINE)
-        #expect(resampler.heldFloats <= 16 * (paddedLength(sides.0 * 4) + paddedLength(sides.2 * 4)))
+        #expect(resampler.heldFloats <= 48 * (paddedLength(sides.0 * 4) + paddedLength(sides.2 * 4)))
     }
 
     @Test("Several sizes at once are what each is alone, and the same size is the same picture to the last bit")
@@ -175,25 +187,8 @@ import Testing
         #expect(try together[0].pixels() == image.pixels())
     }
 
-    @Test("A small size that is made from a larger one looks like one that is made from the picture")
-    func derived() throws {
-        // Smooth with edges, like a photo; noise has no picture in it to keep.
-        let bytes = (0..<300 * 200).flatMap { index -> [UInt8] in
-            let (x, y) = (Double(index % 300), Double(index / 300))
-            let wave = 128 + 90 * sin(x / 9) * cos(y / 7)
-            return [UInt8(wave), (x - 150) * (x - 150) + (y - 100) * (y - 100) < 3600 ? 220 : 30, UInt8((x + y) / 2)]
-        }
-        let image = try Image(bytes: bytes, width: 300, height: 200, bands: 3)
-        let targets = [(40, 27), (240, 160), (120, 80), (80, 53)].map { ResamplingTarget(width: $0.0, height: $0.1) }
-        for (target, scaled) in try zip(targets, image.resampled(to: targets)) {
-            let direct = try values(image.resampled(to: target))
-            let error = try zip(values(scaled), direct).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) } / Double(direct.count)
-            #expect(error < 255 * 255 / 1e5, "\(target): below 50 dB to the direct way")
-        }
-    }
-
     @Test(
-        "A5: sizes of one run are within 49 dB of the same sizes alone, on the hardest patterns",
+        "A5: sizes of one run are the same sizes alone, to the last bit, on the hardest patterns",
         arguments: ["stripes", "zones", "noise"])
     func siblings(pattern: String) throws {
         let (width, height) = (800, 600)
@@ -208,9 +203,7 @@ import Testing
         let image = try Image(bytes: bytes, width: width, height: height, bands: 1)
         let targets = [(600, 450), (400, 300), (300, 225), (200, 150), (150, 112), (100, 75)].map { ResamplingTarget(width: $0.0, height: $0.1) }
         for (target, scaled) in try zip(targets, image.resampled(to: targets)) {
-            let direct = try values(image.resampled(to: target))
-            let error = try zip(values(scaled), direct).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) } / Double(direct.count)
-            #expect(error < 255 * 255 / pow(10, 4.9), "\(target): \(10 * log10(255 * 255 / error)) dB")
+            #expect(try scaled.pixels() == image.resampled(to: target).pixels(), "\(target)")
         }
     }
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CRESAMPLE_PADDING 32
+#define CRESAMPLE_PADDING 64
 
 // How the numbers of a picture are stored.
 typedef enum {
@@ -20,7 +20,8 @@ typedef enum {
 // The instructions that the loops are compiled for.
 typedef enum {
     CRESAMPLE_BASELINE,
-    CRESAMPLE_AVX2
+    CRESAMPLE_AVX2,
+    CRESAMPLE_AVX512
 } CResampleInstructions;
 
 // The best that this processor has.
@@ -47,22 +48,25 @@ void cresample_sum_rows(
 
 // Where each pixel of a scaled row comes from.
 typedef struct {
-    // The first pixel that counts, for each pixel of the result.
+    // The first pixel that counts, for each pixel of the result; never less than for the one before.
     const int32_t *starts;
-    // `vectors` times 8 weights for each pixel of the result, each weight as often as a pixel has bands. A vector covers
-    // cresample_pixels_per_vector(bands) pixels; what is left over is 0.
+    // Where its weights begin; behind the last ones, where they end.
+    const int32_t *places;
     const float *weights;
-    int vectors;
     int width;
+    // Pixels of the source that the scratch has room for: as many as one pixel of the result needs, or more.
+    int columns;
 } CResampleTaps;
 
-// 8, 4, 2, 2 for 1, 2, 3, 4 bands.
-int cresample_pixels_per_vector(int bands);
+// How many rows are scaled at once, each in a lane of its own.
+#define CRESAMPLE_ROWS 16
 
-// How many rows are scaled at once, so that each weight is fetched once for all of them.
-#define CRESAMPLE_ROWS 4
+// How many pixels of the result are made before they are stored.
+#define CRESAMPLE_PIXELS 64
 
 // Scales CRESAMPLE_ROWS rows of 1 to 4 bands. The same row may stand in several places; its result is then the same too.
-void cresample_scale_rows(CResampleInstructions use, CResampleTaps taps, int bands, const float *const *in, float *const *out);
+// The scratch has (columns × bands + CRESAMPLE_PADDING) × CRESAMPLE_ROWS floats.
+void cresample_scale_rows(
+    CResampleInstructions use, CResampleTaps taps, int bands, const float *const *in, float *const *out, float *scratch);
 
 #endif

@@ -23,8 +23,7 @@ extension Image {
         try resampled(to: [target])[0]
     }
 
-    /// Scales to several sizes at once, while the rows are read a single time; a small size is made from a larger one where that shows in
-    /// no pixel.
+    /// Scales to several sizes at once, while the rows are read a single time. Each comes out as it would alone.
     /// - Parameters:
     ///   - extent: how many pixels wide and high the picture really is, where its last column and row are not whole ones.
     ///   - frames: how many pictures of one size are stacked below each other; the results are stacked in the same way.
@@ -41,52 +40,24 @@ extension Image {
         precondition(height % frames == 0, "the frames are not of one size")
         guard let layout = RowLayout(self, instructions) else { return try resampledByVips(to: targets, frames: frames) }
         let frameHeight = height / frames
-        let results = try targets.map { target throws(VipsError) in try ScaledImage(like: self, layout, target, frames: frames) }
-        var direct: [ScaledImage] = []
-        for (index, parent) in derivations(of: targets, frameHeight: frameHeight).enumerated() {
-            if let parent { results[parent].derive(results[index]) } else { direct.append(results[index]) }
-        }
         let sides = Sides(width: width, height: frameHeight, extent: extent)
-        for result in direct { result.begin(from: sides) }
-        let strip = Strip(rowLength: width * bands)
+        let results = try targets.map { target throws(VipsError) in try ScaledImage(like: self, sides, layout, target, frames: frames) }
+        let strip = Strip()
         let region = try Region(of: self)
         for frame in 0..<frames {
-            for result in direct { result.begin(frame: frame) }
-            try read(frame * frameHeight..<(frame + 1) * frameHeight, region, strip, layout) { (range) throws(VipsError) in
-                for result in direct { try result.take(region, strip.row(0), range, firstRow: frame * frameHeight) }
+            for result in results { result.begin(frame: frame) }
+            let top = frame * frameHeight
+            for first in stride(from: 0, to: frameHeight, by: Strip.capacity) {
+                let range = first..<min(frameHeight, first + Strip.capacity)
+                try region.prepare(rows: top + range.lowerBound..<top + range.upperBound)
+                for columns in layout.parts(ofWidth: width) {
+                    for y in range { layout.widen(region.row(top + y), columns, into: strip.row(y - first)) }
+                    for result in results { result.add(strip, range, columns: columns) }
+                }
+                for result in results { try result.finish(range) { region.row(top + $0) } }
             }
         }
         return results.map(\.image)
-    }
-
-    /// From which other target each is made; nil where from the picture itself.
-    ///
-    /// A detour by a picture of at least twice the size is not seen: 49 dB and more to the direct way on stripes, zone plates and noise. By one that
-    /// is larger by a third, stripes of two pixels would differ by 31 dB.
-    private func derivations(of targets: [ResamplingTarget], frameHeight: Int) -> [Int?] {
-        targets.map { target in
-            let larger = targets.indices.filter { index in
-                let other = targets[index]
-                return target.kernel == .lanczos3 && other.kernel == .lanczos3
-                    && other.width < width && other.height < frameHeight
-                    && other.width >= target.width * 2 && other.height >= target.height * 2
-            }
-            return larger.min { targets[$0].width * targets[$0].height < targets[$1].width * targets[$1].height }
-        }
-    }
-
-    /// Reads rows, a few at a time: as libvips holds them, and as floats.
-    private func read(
-        _ rows: Range<Int>, _ region: Region, _ strip: Strip, _ layout: RowLayout, _ body: (_ range: Range<Int>) throws(VipsError) -> Void
-    ) throws(VipsError) {
-        var top = rows.lowerBound
-        while top < rows.upperBound {
-            let range = top..<min(rows.upperBound, top + strip.capacity)
-            try region.prepare(rows: range)
-            for y in range { cresample_widen(layout.instructions, layout.row(width), region.row(y), strip.row(y - top)) }
-            try body(range)
-            top = range.upperBound
-        }
     }
 
     /// Transparent pixels lend no colour to their neighbours.
@@ -130,6 +101,7 @@ struct Sides {
 struct RowLayout {
     let instructions: CResampleInstructions
     private let format: CResampleFormat
+    private let bytesPerNumber: Int
     private let bands: Int
     private let hasAlpha: Bool
 
@@ -137,9 +109,9 @@ struct RowLayout {
     init?(_ image: Image, _ instructions: CResampleInstructions) {
         guard (1...4).contains(image.bands) else { return nil }
         switch image.format {
-        case .uchar: format = CRESAMPLE_UCHAR
-        case .ushort: format = CRESAMPLE_USHORT
-        case .float: format = CRESAMPLE_FLOAT
+        case .uchar: (format, bytesPerNumber) = (CRESAMPLE_UCHAR, 1)
+        case .ushort: (format, bytesPerNumber) = (CRESAMPLE_USHORT, 2)
+        case .float: (format, bytesPerNumber) = (CRESAMPLE_FLOAT, 4)
         case .double, .char, .short, .uint, .int, .other: return nil
         }
         self.instructions = instructions
@@ -150,22 +122,15 @@ struct RowLayout {
     func row(_ width: Int) -> CResampleRow {
         CResampleRow(format: format, width: CInt(width), bands: CInt(bands), has_alpha: hasAlpha ? 1 : 0)
     }
-}
 
-/// A few rows of floats below each other.
-final class Strip {
-    /// Rows that it holds: as many as the processor's cache does, besides the sums.
-    let capacity: Int
-    private let stride: Int
-    private let floats: UnsafeMutableBufferPointer<Float>
-
-    init(rowLength: Int) {
-        stride = paddedLength(rowLength)
-        capacity = max(2, min(16, (256 << 10) / (stride * MemoryLayout<Float>.size)))
-        floats = zeroed(capacity * stride)
+    /// The numbers of a row in parts that a strip has room for.
+    func parts(ofWidth width: Int) -> some Sequence<Range<Int>> {
+        let count = width * bands
+        return stride(from: 0, to: count, by: Strip.width).lazy.map { $0..<min(count, $0 + Strip.width) }
     }
 
-    deinit { floats.deallocate() }
-
-    func row(_ index: Int) -> UnsafeMutablePointer<Float> { floats.baseAddress! + index * stride }
+    /// Widens some numbers of a row to floats.
+    func widen(_ stored: UnsafeRawPointer, _ columns: Range<Int>, into floats: UnsafeMutablePointer<Float>) {
+        cresample_widen(instructions, row(columns.count / bands), stored + columns.lowerBound * bytesPerNumber, floats)
+    }
 }

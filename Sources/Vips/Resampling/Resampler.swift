@@ -8,16 +8,12 @@ import CResample
 /// Either way the numbers are added in the same order.
 final class Resampler {
     private let rows: Taps
+    private let columns: Taps
     private let bands: Int
     private let instructions: CResampleInstructions
     /// Floats in a row of the source.
     private let length: Int
     private let gathers: Bool
-
-    private let starts: UnsafeMutableBufferPointer<Int32>
-    private let weights: UnsafeMutableBufferPointer<Float>
-    private let vectors: Int
-    private let newWidth: Int
 
     /// Sums of rows that wait to be scaled along their length; the row of the result at `index` has its sum at `index % sumCount`.
     private let sums: UnsafeMutableBufferPointer<Float>
@@ -29,6 +25,9 @@ final class Resampler {
     /// Rows of the result before they are taken, one after the other.
     private let results: UnsafeMutableBufferPointer<Float>
     private let resultStride: Int
+    /// Room for some columns of the sums, of so many pixels.
+    private let scratch: UnsafeMutableBufferPointer<Float>
+    private let scratchColumns: Int
     /// The first row of the result that was not handed out.
     private var next = 0
     /// The first row of the result whose sum is not complete; for gathering.
@@ -41,41 +40,27 @@ final class Resampler {
         precondition((1...4).contains(bands), "the inner loops know 1 to 4 bands")
         self.bands = bands
         self.instructions = instructions
-        newWidth = target.width
         length = source.width * bands
         stride = paddedLength(length)
         rows = .recent(from: source.height, extent: source.extent.height, to: target.height, kernel: target.kernel)
+        columns = .recent(from: source.width, extent: source.extent.width, to: target.width, kernel: target.kernel)
         self.gathers = gathers ?? (target.height > source.height)
-        keptCount = self.gathers ? rows.longest : 0
+        keptCount = self.gathers ? rows.longest + Strip.capacity : 0
         kept = zeroed(keptCount * stride)
-        sumCount = self.gathers ? Self.together : rows.overlap + Self.together
+        // Complete ones that wait for others, incomplete ones, and those that a strip begins.
+        sumCount = self.gathers ? Self.together : Self.together + rows.overlap + rows.begun(byRows: Strip.capacity)
         sums = zeroed(sumCount * stride)
-        resultStride = paddedLength(newWidth * bands)
+        resultStride = paddedLength(target.width * bands)
         results = zeroed(Self.together * resultStride)
-
-        let columns = Taps.recent(from: source.width, extent: source.extent.width, to: newWidth, kernel: target.kernel)
-        let pixels = Int(cresample_pixels_per_vector(CInt(bands)))
-        vectors = (columns.longest + pixels - 1) / pixels
-        starts = .allocate(capacity: newWidth)
-        weights = zeroed(newWidth * vectors * 8)
-        for x in 0..<newWidth {
-            // Never past the end of the row, even where all but the first few weights are nothing.
-            let start = min(columns.starts[x], max(0, source.width - vectors * pixels))
-            starts[x] = Int32(start)
-            for column in columns.starts[x]..<columns.end(x) {
-                let (vector, place) = (column - start).quotientAndRemainder(dividingBy: pixels)
-                let first = (x * vectors + vector) * 8 + place * bands
-                for band in 0..<bands { weights[first + band] = columns.weight(of: column, in: x) }
-            }
-        }
+        scratchColumns = max(columns.longest, min(source.width, Self.columnsTogether))
+        scratch = zeroed((scratchColumns * bands + Int(CRESAMPLE_PADDING)) * Self.together)
     }
 
     deinit {
-        starts.deallocate()
-        weights.deallocate()
         sums.deallocate()
         kept.deallocate()
         results.deallocate()
+        scratch.deallocate()
     }
 
     /// Floats in rows of the source and of the result that are held.
@@ -84,95 +69,104 @@ final class Resampler {
     /// Begins with another picture of the same size.
     func restart() { (next, nextSum) = (0, 0) }
 
-    /// Takes the next rows of the source.
+    /// Takes a part of the next rows of the source.
     /// - Parameters:
-    ///   - strip: the rows as floats, `stride` floats apart.
-    ///   - range: which rows these are; each row comes once, in order.
-    ///   - finished: is given each row of the result with its place, in order. The floats are for it to change.
-    func take(
-        _ strip: UnsafePointer<Float>, _ range: Range<Int>, finished: (_ row: UnsafeMutablePointer<Float>, _ y: Int) throws(VipsError) -> Void
+    ///   - range: which rows these are; each comes once, in order.
+    ///   - columns: which floats of these rows are in the strip: as many as it holds, or those that are left. What is beyond the last ones
+    ///     is written over.
+    func add(_ strip: Strip, _ range: Range<Int>, columns: Range<Int>) {
+        if gathers { return keep(strip, range, columns) }
+        var y = next
+        while y < rows.count, rows.start(y) < range.upperBound {
+            let first = max(rows.start(y), range.lowerBound)
+            let end = min(rows.end(y), range.upperBound)
+            if first < end {
+                sumUp(strip.row(first - range.lowerBound), Strip.stride, first..<end, columns, for: y)
+            }
+            y += 1
+        }
+    }
+
+    /// Makes what can be made of the source's rows up to the end of `range`, all of whose parts were added.
+    /// - Parameter finished: is given each row of the result with its place, in order. The floats are for it to change.
+    func finish(
+        _ range: Range<Int>, finished: (_ row: UnsafeMutablePointer<Float>, _ y: Int) throws(VipsError) -> Void
     ) throws(VipsError) {
-        if gathers { try gather(strip, range, finished) } else { try scatter(strip, range, finished) }
+        if gathers { try gather(range, finished) } else { try scaleComplete(range, finished) }
     }
 
     private func sum(_ y: Int) -> UnsafeMutablePointer<Float> { sums.baseAddress! + (y % sumCount) * stride }
 
-    // MARK: - Scattering
-
-    private func scatter(
-        _ strip: UnsafePointer<Float>, _ range: Range<Int>, _ finished: (_ row: UnsafeMutablePointer<Float>, _ y: Int) throws(VipsError) -> Void
-    ) throws(VipsError) {
-        var y = next
-        while y < rows.count, rows.starts[y] < range.upperBound {
-            add(strip, range, to: y)
-            y += 1
-            // Complete sums are scaled a few at a time, before more are begun than there is room for: at most `overlap` are incomplete, and
-            // fewer than `together` wait.
-            while next < y, rows.end(next) <= range.upperBound, next + Self.together <= y || isLast(y, range) {
-                let complete = next..<min(y, next + Self.together)
-                try scale(complete.prefix { rows.end($0) <= range.upperBound }, finished)
-            }
+    /// Adds rows of the source to the sum for a row of the result, or begins it with them.
+    private func sumUp(_ floats: UnsafePointer<Float>, _ stride: Int, _ source: Range<Int>, _ columns: Range<Int>, for y: Int) {
+        rows.withWeights(of: y, from: source.lowerBound) { weights in
+            cresample_sum_rows(
+                instructions, sum(y) + columns.lowerBound, source.lowerBound > rows.start(y) ? 1 : 0, floats, stride, weights,
+                CInt(source.count), columns.count)
         }
     }
 
-    private func isLast(_ y: Int, _ range: Range<Int>) -> Bool { y == rows.count || rows.starts[y] >= range.upperBound }
+    // MARK: - Scattering
 
-    private func add(_ strip: UnsafePointer<Float>, _ range: Range<Int>, to y: Int) {
-        let first = max(rows.starts[y], range.lowerBound)
-        let end = min(rows.end(y), range.upperBound)
-        guard first < end else { return }
-        sumUp(strip + (first - range.lowerBound) * stride, first..<end, for: y)
+    /// Scales complete sums along their length, as many at a time as there are lanes.
+    private func scaleComplete(
+        _ range: Range<Int>, _ finished: (_ row: UnsafeMutablePointer<Float>, _ y: Int) throws(VipsError) -> Void
+    ) throws(VipsError) {
+        while next < rows.count {
+            let complete = (next..<min(next + Self.together, rows.count)).prefix { rows.end($0) <= range.upperBound }
+            guard complete.count == Self.together || complete.upperBound == rows.count else { return }
+            try scale(complete, finished)
+        }
     }
 
     // MARK: - Gathering
 
-    private func gather(
-        _ strip: UnsafePointer<Float>, _ range: Range<Int>, _ finished: (_ row: UnsafeMutablePointer<Float>, _ y: Int) throws(VipsError) -> Void
-    ) throws(VipsError) {
+    private func keep(_ strip: Strip, _ range: Range<Int>, _ columns: Range<Int>) {
         for y in range {
-            (kept.baseAddress! + (y % keptCount) * stride).update(from: strip + (y - range.lowerBound) * stride, count: length)
-            while nextSum < rows.count, rows.end(nextSum) <= y + 1 {
-                gather(nextSum)
-                nextSum += 1
-                if nextSum - next == Self.together || nextSum == rows.count { try scale(next..<nextSum, finished) }
-            }
+            let row = kept.baseAddress! + (y % keptCount) * stride + columns.lowerBound
+            row.update(from: strip.row(y - range.lowerBound), count: columns.count)
+        }
+    }
+
+    private func gather(
+        _ range: Range<Int>, _ finished: (_ row: UnsafeMutablePointer<Float>, _ y: Int) throws(VipsError) -> Void
+    ) throws(VipsError) {
+        while nextSum < rows.count, rows.end(nextSum) <= range.upperBound {
+            gather(nextSum)
+            nextSum += 1
+            if nextSum - next == Self.together || nextSum == rows.count { try scale(next..<nextSum, finished) }
         }
     }
 
     /// Sums up the rows for one row of the result: they are kept in one piece, or in two.
     private func gather(_ y: Int) {
-        var first = rows.starts[y]
+        var first = rows.start(y)
         while first < rows.end(y) {
             let end = min(rows.end(y), (first / keptCount + 1) * keptCount)
-            sumUp(kept.baseAddress! + (first % keptCount) * stride, first..<end, for: y)
+            sumUp(kept.baseAddress! + (first % keptCount) * stride, stride, first..<end, 0..<length, for: y)
             first = end
         }
     }
 
     // MARK: - Both
 
-    /// Adds rows of the source to the sum for a row of the result, or begins it with them.
-    private func sumUp(_ floats: UnsafePointer<Float>, _ source: Range<Int>, for y: Int) {
-        rows.withWeights(of: y, from: source.lowerBound) { weights in
-            cresample_sum_rows(
-                instructions, sum(y), source.lowerBound > rows.starts[y] ? 1 : 0, floats, stride, weights, CInt(source.count), length)
-        }
-    }
-
     private static let together = Int(CRESAMPLE_ROWS)
+    /// Pixels of the source whose columns the processor's cache has room for.
+    private static let columnsTogether = 192
 
     private func scale(
         _ complete: Range<Int>, _ finished: (_ row: UnsafeMutablePointer<Float>, _ y: Int) throws(VipsError) -> Void
     ) throws(VipsError) {
-        let taps = CResampleTaps(starts: starts.baseAddress, weights: weights.baseAddress, vectors: CInt(vectors), width: CInt(newWidth))
-        withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: Self.together) { inputs in
-            withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<Float>?.self, capacity: Self.together) { outputs in
-                for index in 0..<Self.together {
-                    // If there are fewer, the last one fills the places of the missing.
-                    inputs.initializeElement(at: index, to: UnsafePointer(sum(min(complete.lowerBound + index, complete.upperBound - 1))))
-                    outputs.initializeElement(at: index, to: result(index))
+        columns.withPointers(columns: scratchColumns) { taps in
+            withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: Self.together) { inputs in
+                withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<Float>?.self, capacity: Self.together) { outputs in
+                    for index in 0..<Self.together {
+                        // If there are fewer, the last one fills the places of the missing.
+                        inputs.initializeElement(at: index, to: UnsafePointer(sum(min(complete.lowerBound + index, complete.upperBound - 1))))
+                        outputs.initializeElement(at: index, to: result(index))
+                    }
+                    cresample_scale_rows(instructions, taps, CInt(bands), inputs.baseAddress, outputs.baseAddress, scratch.baseAddress)
                 }
-                cresample_scale_rows(instructions, taps, CInt(bands), inputs.baseAddress, outputs.baseAddress)
             }
         }
         for y in complete { try finished(result(y - complete.lowerBound), y) }
@@ -180,6 +174,20 @@ final class Resampler {
     }
 
     private func result(_ index: Int) -> UnsafeMutablePointer<Float> { results.baseAddress! + index * resultStride }
+}
+
+/// Some columns of a few rows, as floats: few enough for the processor's nearest cache, so that all sizes are made of them there.
+final class Strip {
+    /// Rows that it holds.
+    static let capacity = 16
+    /// Floats of a row that it holds: whole pixels of 1, 2, 3 and 4 bands, and whole vectors.
+    static let width = 384
+    static let stride = paddedLength(width)
+    private let floats = zeroed(capacity * stride)
+
+    deinit { floats.deallocate() }
+
+    func row(_ index: Int) -> UnsafeMutablePointer<Float> { floats.baseAddress! + index * Self.stride }
 }
 
 /// The floats that a row takes, with room for whole vectors.

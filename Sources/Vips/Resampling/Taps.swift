@@ -1,14 +1,15 @@
 // Along one side of a picture: which pixels make a pixel of the scaled one, and with what weight.
+import CResample
 import Synchronization
 
 /// The pixels that count for each pixel of the result.
 struct Taps {
     /// The first one.
-    private(set) var starts: [Int] = []
+    private(set) var starts: [Int32] = []
     /// All weights, one pixel of the result behind the other; those of one sum up to 1.
     private var weights: [Float] = []
     /// Where the weights of each pixel of the result begin, and where the last ones end.
-    private var places: [Int] = [0]
+    private var places: [Int32] = [0]
 
     /// - Parameters:
     ///   - length: pixels along this side of the source.
@@ -32,8 +33,8 @@ struct Taps {
             // At an edge the curve is cut, and what is left of it weighs all.
             let sum = raw.reduce(0, +)
             for weight in raw { weights.append(Float(weight / sum)) }
-            starts.append(first)
-            places.append(weights.count)
+            starts.append(Int32(first))
+            places.append(Int32(weights.count))
         }
     }
 
@@ -57,31 +58,57 @@ struct Taps {
         let kernel: ResamplingKernel
     }
 
-    /// At most 512 KiB: 16 sides of 8,192 weights.
+    /// At most 4 MiB: 32 sides of 32,768 weights, which is what a photo of 5,400 pixels has.
     private static let recent = Mutex<[Side: Taps]>([:])
-    private static let mostSides = 16
-    private static let mostWeights = 8192
+    private static let mostSides = 32
+    private static let mostWeights = 32_768
 
     var count: Int { starts.count }
 
-    /// Behind the last pixel that counts.
-    func end(_ index: Int) -> Int { starts[index] + places[index + 1] - places[index] }
+    func start(_ index: Int) -> Int { Int(starts[index]) }
 
-    func weight(of source: Int, in index: Int) -> Float { weights[places[index] + source - starts[index]] }
+    /// Behind the last pixel that counts.
+    func end(_ index: Int) -> Int { Int(starts[index] + places[index + 1] - places[index]) }
 
     func withWeights(of index: Int, from source: Int, _ body: (UnsafePointer<Float>) -> Void) {
-        weights.withUnsafeBufferPointer { body($0.baseAddress! + places[index] + source - starts[index]) }
+        weights.withUnsafeBufferPointer { body($0.baseAddress! + Int(places[index]) + source - start(index)) }
+    }
+
+    /// As the inner loops take them.
+    /// - Parameter columns: pixels of the source that their scratch has room for.
+    func withPointers(columns: Int, _ body: (CResampleTaps) -> Void) {
+        starts.withUnsafeBufferPointer { starts in
+            places.withUnsafeBufferPointer { places in
+                weights.withUnsafeBufferPointer { weights in
+                    body(
+                        CResampleTaps(
+                            starts: starts.baseAddress, places: places.baseAddress, weights: weights.baseAddress, width: CInt(count),
+                            columns: CInt(columns)))
+                }
+            }
+        }
     }
 
     /// The most pixels of the source that one pixel of the result is made of.
-    var longest: Int { (0..<count).map { end($0) - starts[$0] }.max() ?? 1 }
+    var longest: Int { (0..<count).map { end($0) - start($0) }.max() ?? 1 }
 
     /// The most pixels of the result that one pixel of the source counts for.
     var overlap: Int {
         var most = 1
         var oldest = 0
         for index in 0..<count {
-            while end(oldest) <= starts[index] { oldest += 1 }
+            while end(oldest) <= start(index) { oldest += 1 }
+            most = max(most, index - oldest + 1)
+        }
+        return most
+    }
+
+    /// The most pixels of the result that begin within so many neighbouring pixels of the source.
+    func begun(byRows length: Int) -> Int {
+        var most = 1
+        var oldest = 0
+        for index in 0..<count {
+            while start(index) - start(oldest) >= length { oldest += 1 }
             most = max(most, index - oldest + 1)
         }
         return most

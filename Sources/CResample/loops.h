@@ -35,8 +35,10 @@ TARGET static void NAME(widen)(CResampleRow row, const void *in, float *out)
 
 TARGET static void NAME(divide_by_alpha)(float *row, int width, int bands, float full)
 {
+    // What rounding has left of an opaque pixel's alpha: such pixels get the same colours with alpha as without.
+    const float opaque = full * 0.999998f;
     for (int x = 0; x < width; x++, row += bands) {
-        float alpha = row[bands - 1] < full ? row[bands - 1] : full;
+        float alpha = row[bands - 1] < opaque ? row[bands - 1] : full;
         // The filter rings around sharp edges; no alpha is below nothing.
         float factor = alpha > 0 ? full / alpha : 0;
         for (int b = 0; b < bands - 1; b++) row[b] *= factor;

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("nothing that libvips made stays alive")
+    @Test("nothing that libvips made stays alive", .quietVips)
     func leaks() throws {
         let folder = try TemporaryFolder()
         // The first round fills what libvips keeps for good, such as colour tables.

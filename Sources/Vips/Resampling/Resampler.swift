@@ -46,14 +46,14 @@ final class Resampler {
         columns = .recent(from: source.width, extent: source.extent.width, to: target.width, kernel: target.kernel)
         self.gathers = gathers ?? (target.height > source.height)
         keptCount = self.gathers ? rows.longest + Strip.capacity : 0
-        kept = zeroed(keptCount * stride)
+        kept = floats(keptCount * stride)
         // Complete ones that wait for others, incomplete ones, and those that a strip begins.
         sumCount = self.gathers ? Self.together : Self.together + rows.overlap + rows.begun(byRows: Strip.capacity)
-        sums = zeroed(sumCount * stride)
+        sums = floats(sumCount * stride)
         resultStride = paddedLength(target.width * bands)
-        results = zeroed(Self.together * resultStride)
-        scratchColumns = max(columns.longest, min(source.width, Self.columnsTogether))
-        scratch = zeroed((scratchColumns * bands + Int(CRESAMPLE_PADDING)) * Self.together)
+        results = floats(Self.together * resultStride)
+        scratchColumns = max(columns.longest, min(source.width, max(Self.columnsTogether, 4 * columns.longest)))
+        scratch = floats((scratchColumns * bands + Int(CRESAMPLE_PADDING)) * Self.together)
     }
 
     deinit {
@@ -64,7 +64,7 @@ final class Resampler {
     }
 
     /// Floats in rows of the source and of the result that are held.
-    var heldFloats: Int { sums.count + kept.count + results.count }
+    var heldFloats: Int { sums.count + kept.count + results.count + scratch.count }
 
     /// Begins with another picture of the same size.
     func restart() { (next, nextSum) = (0, 0) }
@@ -151,7 +151,8 @@ final class Resampler {
     // MARK: - Both
 
     private static let together = Int(CRESAMPLE_ROWS)
-    /// Pixels of the source whose columns the processor's cache has room for.
+    /// Pixels of the source whose columns the processor's cache has room for. If a pixel of the result needs most of them, more are taken, since
+    /// what two neighbouring parts share is turned twice.
     private static let columnsTogether = 192
 
     private func scale(
@@ -183,11 +184,11 @@ final class Strip {
     /// Floats of a row that it holds: whole pixels of 1, 2, 3 and 4 bands, and whole vectors.
     static let width = 384
     static let stride = paddedLength(width)
-    private let floats = zeroed(capacity * stride)
+    private let memory = floats(capacity * stride)
 
-    deinit { floats.deallocate() }
+    deinit { memory.deallocate() }
 
-    func row(_ index: Int) -> UnsafeMutablePointer<Float> { floats.baseAddress! + index * Self.stride }
+    func row(_ index: Int) -> UnsafeMutablePointer<Float> { memory.baseAddress! + index * Self.stride }
 }
 
 /// The floats that a row takes, with room for whole vectors.
@@ -196,9 +197,5 @@ func paddedLength(_ length: Int) -> Int {
     return (length + padding - 1) / padding * padding + padding
 }
 
-/// Floats that are zero: what is beyond the end of a row is multiplied by nothing, but must be a number.
-func zeroed(_ count: Int) -> UnsafeMutableBufferPointer<Float> {
-    let floats = UnsafeMutableBufferPointer<Float>.allocate(capacity: count)
-    floats.initialize(repeating: 0)
-    return floats
-}
+/// Room for floats. What is beyond the end of a row may be anything: what comes of it is not used.
+func floats(_ count: Int) -> UnsafeMutableBufferPointer<Float> { .allocate(capacity: count) }

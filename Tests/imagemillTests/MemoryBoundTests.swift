@@ -37,6 +37,7 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         MemoryCase(stages: "resize: { size: 4000x4000! }", width: 4000, height: 1),
         MemoryCase(stages: "resize: { size: 4000x4000!, kernel: linear }", width: 1, height: 4000),
         MemoryCase(stages: "resize: { size: 5x9000! }", width: 9000, height: 5, kind: PictureKind(hasAlpha: true, isDeep: true)),
+        MemoryCase(stages: "resize: { size: 90% }", width: 60_000, height: 200, kind: PictureKind(hasAlpha: true)),
         MemoryCase(stages: "resize: { size: 50%, linear: true }", width: 4000, height: 3000, kind: PictureKind(hasAlpha: true)),
         MemoryCase(stages: "blur: { sigma: 60 }", width: 2500, height: 2000, kind: PictureKind(hasAlpha: true, isDeep: true)),
         MemoryCase(stages: "blur: { sigma: 9 }", width: 2500, height: 2000, kind: PictureKind(hasAlpha: true)),

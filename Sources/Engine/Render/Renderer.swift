@@ -94,7 +94,12 @@ struct Renderer {
         var shared = try run(plan.shared, on: frames, RenderContext(scale: 1, assets: assets))
         if plan.scalesAtOnce { return (try scaledAtOnce(shared.pictures[0], timing), warnings) }
         if plan.holdsShared && !plan.shared.isEmpty { shared = try shared.map { try $0.inMemory() } }
-        return (plan.renditions.map { $0.format.supportsAnimation ? shared : Frames([shared.pictures[0]]) }, warnings)
+        let starts = try plan.renditions.indices.map { index in
+            let frames = plan.renditions[index].format.supportsAnimation ? shared : Frames([shared.pictures[0]])
+            // What the shared stages made cannot be shrunk as a decoder would have.
+            return plan.shared.isEmpty ? try plan.load.asAlone(frames, rendition: index) : frames
+        }
+        return (starts, warnings)
     }
 
     /// The picture in the colours that stages work in.
@@ -109,12 +114,13 @@ struct Renderer {
     /// The picture at the size that each rendition's first stage scales to, while its rows pass once. That stage finds nothing left to scale.
     private func scaledAtOnce(_ picture: Picture, _ timing: Timing) throws -> [Frames] {
         let swapsSides = plan.load.turnsLate && plan.source.orientation >= 5
-        let targets = try plan.renditions.map { rendition in
+        let targets = try zip(plan.renditions, plan.load.shrinks).map { rendition, shrink in
             guard let scaling = rendition.firstScaling, let kernel = ResamplingKernel(rawValue: scaling.kernel.rawValue) else {
                 throw MismatchedPlan(stage: rendition.steps.first?.name ?? "save")
             }
             let size = swapsSides ? scaling.size.transposed : scaling.size
-            return ResamplingTarget(width: size.width, height: size.height, kernel: kernel)
+            // Each is made of the pixels that it would get alone.
+            return ResamplingTarget(width: size.width, height: size.height, kernel: kernel, shrink: shrink / plan.load.shrink)
         }
         // The last pixel of a JPEG that is shrunk on load stands for what is left of the source, which may be less than a pixel.
         let shrink = Double(plan.load.shrink)
@@ -266,4 +272,12 @@ private struct Timing {
 extension VipsError {
     /// Returns true if a write failed because the disk was full. By now it may have room again, since others write to it too.
     fileprivate var isFullDisk: Bool { [ENOSPC, EDQUOT].contains { message.contains(String(cString: strerror($0))) } }
+}
+
+extension LoadPlan {
+    /// The decoded picture as a rendition would get it if there were no other, whatever size the others need.
+    func asAlone(_ frames: Frames, rendition index: Int) throws -> Frames {
+        guard shrinks[index] > shrink else { return frames }
+        return try frames.map { $0.with(try $0.image.averaged(by: shrinks[index] / shrink)) }
+    }
 }

@@ -107,7 +107,8 @@ extension Renderer {
     private func ready(_ shared: Frames, _ way: MemberPlan, index: Int?) throws -> Picture {
         var frames = shared
         if let index {
-            frames = try run(way.own[index], on: shared, RenderContext(scale: plan.renditions[index].scale, assets: assets))
+            let alone = way.shared.isEmpty ? try way.load.asAlone(shared, rendition: index) : shared
+            frames = try run(way.own[index], on: alone, RenderContext(scale: plan.renditions[index].scale, assets: assets))
         }
         let join = index.map { plan.renditions[$0].steps.first } ?? plan.shared.first
         guard let join else { throw MismatchedPlan(stage: "read") }

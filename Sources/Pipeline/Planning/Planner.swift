@@ -219,7 +219,7 @@ package struct Planner: Sendable {
         }
         let isReadAgain = shared.isEmpty && renditions.count > 1
         let isHeld = !turnsLate && (readsOutOfOrder || isReadAgain || first?.plan.isStreaming == false)
-        return LoadPlan(shrink: factors.min() ?? 1, loadsAllFrames: decoded.frames > 1, isHeldInMemory: isHeld, turnsLate: turnsLate)
+        return LoadPlan(shrinks: factors, loadsAllFrames: decoded.frames > 1, isHeldInMemory: isHeld, turnsLate: turnsLate)
     }
 
     // MARK: - Warnings

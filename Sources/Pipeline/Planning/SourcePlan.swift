@@ -35,8 +35,10 @@ package struct PlannedStage: Sendable {
 
 /// How the source is decoded.
 package struct LoadPlan: Hashable, Sendable {
+    /// By how much the decoder may shrink for each rendition, if there were no other.
+    package let shrinks: [Int]
     /// The decoder delivers one pixel for `shrink` × `shrink` of the source.
-    package let shrink: Int
+    package var shrink: Int { shrinks.min() ?? 1 }
     /// A vector picture is drawn with `enlargement` × `enlargement` pixels for one of the source.
     package var enlargement = 1
     /// All frames of an animation, or only the first picture of the file.

@@ -7,11 +7,14 @@ package struct ResamplingTarget: Sendable {
     package let width: Int
     package let height: Int
     package let kernel: ResamplingKernel
+    /// Means of `shrink` × `shrink` pixels are scaled, as a decoder makes them that shrinks while it loads.
+    package let shrink: Int
 
-    package init(width: Int, height: Int, kernel: ResamplingKernel = .lanczos3) {
+    package init(width: Int, height: Int, kernel: ResamplingKernel = .lanczos3, shrink: Int = 1) {
         self.width = width
         self.height = height
         self.kernel = kernel
+        self.shrink = shrink
     }
 }
 
@@ -21,6 +24,13 @@ extension Image {
     /// Alpha is taken into account, so that transparent pixels lend no colour to their neighbours.
     package func resampled(to target: ResamplingTarget) throws(VipsError) -> Image {
         try resampled(to: [target])[0]
+    }
+
+    /// The means of `shrink` × `shrink` pixels, as a decoder makes them that shrinks while it loads.
+    package func averaged(by shrink: Int) throws(VipsError) -> Image {
+        guard shrink > 1 else { return self }
+        let target = ResamplingTarget(width: (width + shrink - 1) / shrink, height: (height + shrink - 1) / shrink, kernel: .mean)
+        return try resampled(to: [target], extent: (Double(target.width * shrink), Double(target.height * shrink)))[0]
     }
 
     /// Scales to several sizes at once, while the rows are read a single time. Each comes out as it would alone.

@@ -42,8 +42,8 @@ final class Resampler {
         self.instructions = instructions
         length = source.width * bands
         stride = paddedLength(length)
-        rows = .recent(from: source.height, extent: source.extent.height, to: target.height, kernel: target.kernel)
-        columns = .recent(from: source.width, extent: source.extent.width, to: target.width, kernel: target.kernel)
+        rows = .recent(from: source.height, extent: source.extent.height, to: target.height, kernel: target.kernel, shrink: target.shrink)
+        columns = .recent(from: source.width, extent: source.extent.width, to: target.width, kernel: target.kernel, shrink: target.shrink)
         self.gathers = gathers ?? (target.height > source.height)
         keptCount = self.gathers ? rows.longest + Strip.capacity : 0
         kept = floats(keptCount * stride)

@@ -1,13 +1,15 @@
 // The curves by which neighbouring pixels are weighted when a picture is scaled.
 import Glibc
 
-/// A filter, named as libvips names it.
+/// A filter; all but `mean` are named as libvips names them.
 package enum ResamplingKernel: String, Sendable, CaseIterable {
-    case linear, cubic, mitchell, lanczos2, lanczos3
+    /// `mean` is what decoders do that shrink while they load.
+    case mean, linear, cubic, mitchell, lanczos2, lanczos3
 
     /// How far the curve reaches from its middle, in pixels of the coarser of the two pictures.
     var radius: Double {
         switch self {
+        case .mean: 0.5
         case .linear: 1
         case .cubic, .mitchell, .lanczos2: 2
         case .lanczos3: 3
@@ -19,6 +21,7 @@ package enum ResamplingKernel: String, Sendable, CaseIterable {
         let x = abs(distance)
         guard x < radius else { return 0 }
         switch self {
+        case .mean: return 1
         case .linear: return 1 - x
         // Catmull-Rom.
         case .cubic: return Self.cubic(x, b: 0, c: 0.5)

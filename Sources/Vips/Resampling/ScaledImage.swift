@@ -22,7 +22,7 @@ final class ScaledImage {
         image = Image(owning: memory)
         self.layout = layout
         self.target = target
-        let stays = (sides.width, sides.height) == (target.width, target.height)
+        let stays = (sides.width, sides.height) == (target.width, target.height) && target.shrink == 1
         resampler = stays ? nil : Resampler(from: sides, bands: image.bands, to: target, instructions: layout.instructions)
     }
 

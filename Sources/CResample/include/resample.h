@@ -62,7 +62,7 @@ int cresample_pixels_per_vector(int bands);
 // How many rows are scaled at once, so that each weight is fetched once for all of them.
 #define CRESAMPLE_ROWS 4
 
-// Scales CRESAMPLE_ROWS rows of 1 to 4 bands. The same row may stand in several places; its result is then the same too.
+// Scales CRESAMPLE_ROWS rows of 1 to 4 bands. The same row may be in several places; its result is then the same too.
 void cresample_scale_rows(CResampleInstructions use, CResampleTaps taps, int bands, const float *const *in, float *const *out);
 
 #endif

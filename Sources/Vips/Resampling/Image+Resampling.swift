@@ -26,7 +26,7 @@ extension Image {
     /// Scales to several sizes at once, while the rows are read a single time; a small size is made from a larger one where that shows in
     /// no pixel.
     /// - Parameters:
-    ///   - extent: how many pixels wide and high the picture really is, where its last column and row are not whole ones.
+    ///   - extent: how many pixels wide and high the picture really is, if its last column and row are not whole ones.
     ///   - frames: how many pictures of one size are stacked below each other; the results are stacked in the same way.
     package func resampled(
         to targets: [ResamplingTarget], extent: (width: Double, height: Double)? = nil, frames: Int = 1
@@ -59,7 +59,7 @@ extension Image {
         return results.map(\.image)
     }
 
-    /// From which other target each is made; nil where from the picture itself.
+    /// From which other target each is made; nil if from the picture itself.
     ///
     /// A detour by a picture of at least twice the size is not seen: 49 dB and more to the direct way on stripes, zone plates and noise. By one that
     /// is larger by a third, stripes of two pixels would differ by 31 dB.

@@ -7,7 +7,7 @@ final class ScaledImage {
     let image: Image
     private let layout: RowLayout
     private let target: ResamplingTarget
-    /// Nil where the size stays: the rows are then copied, so that not a single number changes.
+    /// Nil if the size stays: the rows are then copied, so that not a single number changes.
     private var resampler: Resampler?
     /// Smaller pictures that are made from this one.
     private var derived: [ScaledImage] = []

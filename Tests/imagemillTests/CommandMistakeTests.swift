@@ -100,6 +100,11 @@ import Testing
         ("check gone.yaml", 78, "imagemill: cannot open 'gone.yaml': No such file or directory\n"),
         ("stages resise", 64, "imagemill: there is no stage 'resise'; did you mean 'resize'?\n"),
         ("retry", 64, "Error: name the failed sources, or use --all\n"),
+        ("retry --all a.jpg", 64, "Error: --all takes no sources; leave out 'a.jpg' or --all\n"),
+        ("help rum", 64, "imagemill: there is no command 'rum'; did you mean 'run'?\n"),
+        ("status p.yaml", 78, "  ^\n1 mistake in p.yaml\n"),
+        ("watch p.yaml", 78, "  ^\n1 mistake in p.yaml; nothing is watched\n"),
+        ("report report.json -o in", 78, "imagemill: cannot put 'in' in place: there is a folder of that name\n"),
         ("convert a.jpg b.webp", 64, "imagemill: there is no command 'convert'; did you mean 'run'?\n"),
         ("status mill.yaml", 75, "/status.sock'; start one with 'imagemill watch mill.yaml'\n"),
     ]
@@ -111,6 +116,8 @@ import Testing
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
         try runner.folder.write("text", to: "notes.txt")
+        try runner.folder.write(
+            "{\"schema\":\"imagemill.batch/1\",\"sources\":[],\"summary\":{\"milliseconds\":1,\"interrupted\":false}}", to: "report.json")
         try runner.folder.write("state: state\ninboxes:\n  - { path: in, outbox: box, pipeline: p.yaml }\n", to: "mill.yaml")
         try FileManager.default.createDirectory(atPath: runner.folder.path("empty"), withIntermediateDirectories: true)
         let result = try await runner.run(arguments.split(separator: " ").map(String.init))

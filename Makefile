@@ -64,7 +64,7 @@ install: ## Installs program, units, pipelines, manual, completions and document
 	cp -R pipelines/. "$(DESTDIR)$(DATADIR)/pipelines/"
 	install -D -m 644 -t "$(DESTDIR)$(DATADIR)/monitoring" deploy/prometheus/alerts.yaml deploy/grafana/imagemill.json deploy/systemd/http.conf
 	chmod -R u=rwX,go=rX "$(DESTDIR)$(DATADIR)"
-	@# As they stand here, so that their links to each other hold.
+	@# As they are here, so that their links to each other hold.
 	install -d "$(DESTDIR)$(DOCDIR)/docs"
 	install -m 644 README.md CHANGELOG.md LICENSE "$(DESTDIR)$(DOCDIR)/"
 	cp -R $(addprefix docs/,architecture.md clusters.md failures.md glossary.md operations.md security.md systems.md decisions guide images reference schema) "$(DESTDIR)$(DOCDIR)/docs/"
@@ -75,7 +75,7 @@ install: ## Installs program, units, pipelines, manual, completions and document
 	"$(BINARY)" --generate-completion-script bash > "$(DESTDIR)$(BASHDIR)/imagemill"
 	"$(BINARY)" --generate-completion-script zsh > "$(DESTDIR)$(ZSHDIR)/_imagemill"
 	"$(BINARY)" --generate-completion-script fish > "$(DESTDIR)$(FISHDIR)/imagemill.fish"
-	@# The configuration is the administrator's: the example stands beside it, and nothing is written over.
+	@# The configuration is the administrator's: the example is beside it, and nothing is written over.
 	sed -e 's|\.\./pipelines/|$(DATADIR)/pipelines/|' -e 's|\.\./docs/|$(DOCDIR)/docs/|' -e 's|: docs/|: $(DOCDIR)/docs/|g' \
 		deploy/mill.yaml > "$(DESTDIR)$(SYSCONFDIR)/imagemill/mill.yaml.example"
 	chmod 644 "$(DESTDIR)$(SYSCONFDIR)/imagemill/mill.yaml.example"
@@ -94,7 +94,7 @@ demo: build ## Makes sample pictures, runs a shipped pipeline over them, and say
 
 test: deps ## Builds and runs all tests.
 	@# One after the other: libvips has one error buffer and one log for the whole process.
-	@# What failed is told again at the end, where it is seen.
+	@# What failed is shown again at the end, where it is seen.
 	@mkdir -p .build
 	@set -o pipefail; $(SWIFT) test --no-parallel 2>&1 | tee .build/test.log || { \
 		printf '\nWhat failed (all of it is in .build/test.log):\n'; \

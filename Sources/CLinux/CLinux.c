@@ -246,7 +246,7 @@ static void reset_signals(void)
 static int take_descriptors(int socket, int errors)
 {
     int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    // The descriptors may stand in each other's way, so they are moved out of it first.
+    // The descriptors may be in each other's way, so they are moved out of it first.
     int high_socket = fcntl(socket, F_DUPFD_CLOEXEC, 3);
     int high_nothing = fcntl(nothing, F_DUPFD_CLOEXEC, 3);
     int high_errors = errors < 0 ? high_nothing : fcntl(errors, F_DUPFD_CLOEXEC, 3);

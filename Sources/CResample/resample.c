@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-// Vectors that may stand anywhere in memory.
+// Vectors that may be anywhere in memory.
 typedef float floats16 __attribute__((vector_size(64), aligned(4)));
 typedef float floats8 __attribute__((vector_size(32), aligned(4)));
 typedef float floats4 __attribute__((vector_size(16), aligned(4)));

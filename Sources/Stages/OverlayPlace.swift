@@ -34,7 +34,7 @@ struct OverlayPlace: Sendable {
     }
 
     /// The box that is drawn into.
-    /// - Throws: `PlanFailure` where it cannot be moved off the rectangle and stay inside the picture.
+    /// - Throws: `PlanFailure` if it cannot be moved off the rectangle and stay inside the picture.
     func box(of size: PixelSize, on picture: PixelSize, scale: Int, stage: String) throws(PlanFailure) -> PixelBox {
         var place = anchor.offset(of: size, in: picture)
         place.x += anchor.inwardX * offset.x.pixels(of: picture.width, scale: scale)

@@ -38,7 +38,7 @@ struct SheetLabel: Sendable {
     }
 
     /// A line of text in the picture's own numbers, no larger than its box, and how far below the box's top it begins, so that all texts are on one line.
-    /// - Returns: nil where there is nothing to see.
+    /// - Returns: nil if there is nothing to see.
     func draw(
         _ text: String, width: Int, height: Int, on picture: Picture, _ background: Color
     ) throws -> (picture: Picture, top: Int)? {
@@ -51,7 +51,7 @@ struct SheetLabel: Sendable {
         return (try picture.storing(cut.linear(zip(front, back).map { ($0 - $1) / 255 }, back)), top)
     }
 
-    /// The text as ink; where it is too long, its beginning and its end.
+    /// The text as ink; if it is too long, its beginning and its end.
     private func fitting(_ text: String, width: Int, size: Int) throws -> Image? {
         guard var ink = try Image.text(text, size: size) else { return nil }
         var kept = text.count

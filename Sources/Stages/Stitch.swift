@@ -41,7 +41,7 @@ package struct Stitch: SetStage {
 
     /// What is seen of one picture, and where.
     struct Piece: Sendable {
-        /// Which part of the picture; nil where nothing new is in it.
+        /// Which part of the picture; nil if nothing new is in it.
         let part: PixelBox?
         let length: Int
     }
@@ -157,7 +157,7 @@ package struct Stitch: SetStage {
         return Frames([try joined(strips[...])])
     }
 
-    /// A piece as wide as the result, with the room behind it.
+    /// A piece as wide as the result, with the room after it.
     private func strip(_ cut: Picture, _ output: PictureInfo, gap: Int) throws -> Picture {
         let size = isVertical ? PixelSize(output.size.width, cut.height + gap) : PixelSize(cut.width + gap, output.size.height)
         guard size != cut.size else { return cut }

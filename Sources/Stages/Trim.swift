@@ -73,7 +73,7 @@ package struct Trim: Stage {
 }
 
 extension Image {
-    /// The box of all pixels that differ from a colour by more than a threshold; nil where there are none.
+    /// The box of all pixels that differ from a colour by more than a threshold; nil if there are none.
     fileprivate func findTrim(threshold: Double, background: [Double]) throws -> PixelBox? {
         // Compared as they are, without the filter against noise that libvips' own find_trim has: it takes thin lines for noise.
         let difference = try linear(Array(repeating: 1, count: bands), background.map { -$0 }).abs()

@@ -147,7 +147,7 @@ extension Image {
 
     package func has(_ field: String) -> Bool { vips_image_get_typeof(pointer, field) != 0 }
 
-    /// The same picture without some of its metadata; itself where it has none of it.
+    /// The same picture without some of its metadata; itself if it has none of it.
     package func removingMetadata(_ fields: [String]) throws(VipsError) -> Image {
         let present = fields.filter(has)
         return present.isEmpty ? self : try editingMetadata { editor in present.forEach(editor.remove) }

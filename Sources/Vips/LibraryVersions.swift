@@ -1,4 +1,4 @@
-// The libraries that encode and decode, as they are at run time. Each is asked by a function of its own, where it is loaded.
+// The libraries that encode and decode, as they are at run time. Each is asked by a function of its own, if it is loaded.
 import Glibc
 
 extension VipsLibrary {

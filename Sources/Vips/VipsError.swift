@@ -18,7 +18,7 @@ package struct VipsError: Error, Equatable, CustomStringConvertible {
     package let reason: Reason
     /// The libvips name of the operation.
     package let operation: String
-    /// One sentence of ours, or libvips' own text where the operation failed.
+    /// One sentence of ours, or libvips' own text if the operation failed.
     package let message: String
 
     package init(reason: Reason, operation: String, message: String) {

@@ -9,9 +9,9 @@ package enum VipsLibrary {
     ///
     /// The operation cache is off: it serves old pixels for a file that was replaced under its name.
     /// - Parameter threads: how many threads one evaluation uses; many pictures by one thread beat one picture by many.
-    /// - Throws: `VipsError` where the library cannot start.
+    /// - Throws: `VipsError` if the library cannot start.
     package static func start(threads: Int = 1, leakCheck: Bool = false) throws(VipsError) {
-        // Some of libvips' loops are made into machine code as they run, by ORC, which ends the process where the system forbids that, as
+        // Some of libvips' loops are made into machine code as they run, by ORC, which ends the process if the system forbids that, as
         // systemd's MemoryDenyWriteExecute does. Most of them are there in C too; the smart crop's are not, and are emulated then.
         let mayUseVectors = hasCompiledVectors || maySystemMapCode
         if !mayUseVectors { setenv("ORC_CODE", "emulate", 1) }
@@ -59,7 +59,7 @@ package enum VipsLibrary {
     /// Bytes that libvips has allocated for pixels and buffers; equal before and after a piece of work that leaks none.
     package static var trackedBytes: Int { vips_tracked_get_mem() }
 
-    /// Takes the text of libvips' error buffer, which is one for the whole process, and empties it. Empty where there was no error.
+    /// Takes the text of libvips' error buffer, which is one for the whole process, and empties it. Empty if there was no error.
     package static func takeErrors() -> String {
         guard let text = vips_error_buffer_copy() else { return "" }
         defer { g_free(text) }
@@ -79,7 +79,7 @@ extension VipsLibrary {
     }
 }
 
-/// Removes the line ends that libvips leaves behind its texts.
+/// Removes the line ends that libvips leaves after its texts.
 func trimmed(_ text: String) -> String {
     var text = text[...]
     while let last = text.last, last.isWhitespace { text.removeLast() }

@@ -16,6 +16,7 @@ enum CommandNames {
         let commands = RootCommand.configuration.subcommands.map { $0.configuration }
         let all = commands.compactMap { $0.commandName } + ["help"]
         if first.hasPrefix("-") { return misplacedOption(first) }
+        if first == "help", words.count > 1, !all.contains(words[1]), !words[1].hasPrefix("-") { return complaint(about: Array(words.dropFirst())) }
         guard !all.contains(first) else { return repeatedOption(in: words) }
         let head = "there is no command '\(oneLine(first))'"
         if let synonym = synonyms[first] { return "\(head); did you mean '\(synonym)'?" }

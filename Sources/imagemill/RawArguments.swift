@@ -3,7 +3,7 @@ import Glibc
 import Pipeline
 
 enum RawArguments {
-    /// The paths that these arguments stood for, as the user typed them.
+    /// The paths that these arguments stand for, as the user typed them.
     ///
     /// An argument that is not UTF-8 reaches the parser with U+FFFD in it; the original is found again among the process' own arguments.
     static func paths(_ arguments: [String]) -> [BytePath] {

@@ -11,12 +11,17 @@ struct RunSummary {
     let warnings: [WarningCode: Int]
     /// The warnings were listed.
     let isVerbose: Bool
+    /// The user has said which files are wanted.
+    var isFiltered = false
 
     var lines: [String] { [sentence] + [warningsSentence].compactMap(\.self) + [versionsSentence(warnings[.nameVersioned] ?? 0)].compactMap(\.self) }
 
     private var sentence: String {
         let passedOver = passedOverClause(summary.passedOver)
-        if summary.sources == 0 { return "nothing to do: no pictures were found" + passedOver }
+        if summary.sources == 0 {
+            let filter = isFiltered ? " that --include and --exclude let pass" : ""
+            return "nothing to do: no pictures were found\(filter)\(passedOver)"
+        }
         let time = "\(oneDecimal(Double(summary.milliseconds) / 1000)) s"
         let unchanged = summary.unchanged > 0 ? ", \(summary.unchanged) unchanged" : ""
         let sources = counted(summary.sources, "source")

@@ -237,11 +237,11 @@ class Checker:
                 self.rendition(name, rendition, path)
         for path in files(self.options.outbox):
             if path.split(b"/")[0] != OWN and not path.endswith(b".json") and path not in owners:
-                self.violated("the rendition %r stands in no report" % path)
+                self.violated("the rendition %r is in no report" % path)
         for path in self.paths("done"):
             if self.takes_sets:
                 path = path.split(b"/")[0]
-            # A second one of the same name stands there with ~2 behind its stem.
+            # A second one of the same name is there with ~2 after its stem.
             plain = re.sub(rb"~\d+(\.[^./]*)?$", rb"\1", path)
             if self.options.power_lost and plain.startswith(b"recovered-"):
                 continue

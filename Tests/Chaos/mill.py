@@ -401,7 +401,7 @@ class Mill:
                 raise Failed("the invariants do not hold for %s:\n%s" % (name, "\n".join(lines[:10] + more)))
 
     def failed(self, name=None):
-        """What stands in failed/, with its code."""
+        """What is in failed/, with its code."""
         found = {}
         for path in files(self.shelf("failed", name)):
             if path.endswith(b".error.json"):

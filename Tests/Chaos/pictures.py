@@ -72,7 +72,7 @@ def read_png(data):
         raise ValueError(str(error))
     if len(rows) != height * (1 + (width * bits + 7) // 8):
         raise ValueError("has %d bytes of pixels" % len(rows))
-    # Nothing stands left of it or above it, so that every filter leaves it as it is.
+    # Nothing is left of it or above it, so that every filter leaves it as it is.
     first = rows[1:1 + bits // 8]
     return width, height, tuple(dict(found)[b"PLTE"][3 * first[0]:3 * first[0] + 3] if kind == 3 and depth == 8 else first)
 

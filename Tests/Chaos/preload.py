@@ -8,7 +8,7 @@ from mill import HERE
 
 
 def shim(folder):
-    """Its path; it stands in the folder."""
+    """Its path; it is in the folder."""
     if not shutil.which("cc"):
         raise Skipped("there is no C compiler")
     path = os.path.join(folder, "failing-calls.so")

@@ -30,7 +30,7 @@ import Testing
         return try store.put(key(number), file, digest: Digest.of(file), about: "{}")
     }
 
-    /// Copies a rendition out; nil where it is not there.
+    /// Copies a rendition out; nil if it is not there.
     private func get(_ store: CacheStore, _ number: Int) throws -> [UInt8]? {
         guard let entry = try store.entry(key(number)) else { return nil }
         try folder.write([UInt8](), to: "copy")

@@ -58,7 +58,7 @@ import Testing
         #expect(throws: ChannelError.garbage("a message that is too large")) { try left.send(String(repeating: "x", count: 17 << 20)) }
     }
 
-    @Test("The other side's end is told, also in the middle of a message")
+    @Test("The other side's end is noticed, also in the middle of a message")
     func closed() throws {
         for bytes: [UInt8] in [[], [9], [9, 0, 0, 0], [9, 0, 0, 0, 34, 65]] {
             let (left, theirs) = try Channel.pair()
@@ -100,7 +100,7 @@ import Testing
         for bytes: [UInt8] in [[9], [9, 0, 0, 0], [9, 0, 0, 0, 34]] {
             let (left, theirs) = try Channel.pair()
             #expect(write(theirs.descriptor, bytes, bytes.count) == bytes.count)
-            // Ends the test where the channel waits for ever.
+            // Ends the test if the channel waits for ever.
             runOnNewThread {
                 usleep(1_500_000)
                 shutdown(theirs.descriptor, CInt(SHUT_RDWR))

@@ -9,7 +9,7 @@ import Testing
 @testable import Engine
 
 @Suite struct ClaimFlowTests {
-    /// Claims whatever is in the inbox, and lets it leave, until it is told to stop.
+    /// Claims whatever is in the inbox, and lets it leave, until it is stopped.
     private final class Claimers: Sendable {
         let fixture: SpoolFixture
         let claimed = Mutex(0)

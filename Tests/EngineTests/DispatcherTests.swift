@@ -8,7 +8,7 @@ import Testing
 @testable import Engine
 
 @Suite struct DispatcherTests {
-    /// A dispatcher whose lanes hand over what they get, and hold it until they are told to go on.
+    /// A dispatcher whose lanes hand over what they get, and hold it until they may go on.
     private final class Lanes: Sendable {
         let store = MemoryJobStore(policy: { _ in RetryPolicy(attempts: 3) })
         private let ids = JobNames()

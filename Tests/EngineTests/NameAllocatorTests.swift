@@ -192,7 +192,7 @@ private final class TestNames: NameStore {
         #expect(try text(allocate("c.jpg", allocator(.fail))) == ["a.webp"])
     }
 
-    @Test("With `overwrite` the loser is told; a source of this run is never replaced")
+    @Test("With `overwrite` the loser is named; a source of this run is never replaced")
     func overwrite() throws {
         try write(allocate("a.jpg", allocator()))
         let allocation = try allocate("b.jpg", allocator(.overwrite))

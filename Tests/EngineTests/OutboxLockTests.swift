@@ -1,4 +1,4 @@
-// One run at a time writes into an output folder, and the other is told who does.
+// One run at a time writes into an output folder, and the other says who does.
 import CLinux
 import Foundation
 import TestSupport

@@ -1,4 +1,4 @@
-// A hit asks no worker anything: it works where there is none.
+// A hit asks no worker anything: it works without one.
 import Foundation
 import Synchronization
 import TestSupport

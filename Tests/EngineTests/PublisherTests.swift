@@ -47,7 +47,7 @@ import Testing
         return files
     }
 
-    @Test("A group is published, each source with its report; the files are told as they are", arguments: [Durability.none, .synced])
+    @Test("A group is published, each source with its report; the files are described as they are", arguments: [Durability.none, .synced])
     func group(durability: Durability) throws {
         let outcomes = publish(
             durability, try source("a.jpg", ["a.webp", "x/a@2x.webp"], report: "reports/a.jpg.json"), try source("b.jpg", ["b.webp"]))

@@ -11,7 +11,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("A report stands under reports/, or beside, as its source stands in the inbox")
+    @Test("A report is under reports/, or beside, with the path of its source in the inbox")
     func places() {
         let source = BytePath("a/b.jpg")
         #expect(ReportFiles().path(for: source) == BytePath("reports/a/b.jpg.json"))

@@ -226,7 +226,7 @@ import Testing
         do {
             let first = try Spool(location, inbox: fixture.inbox, name: "shop")
             let error = #expect(throws: SystemError.self) { try Spool(location, inbox: fixture.inbox, name: "shop") }
-            #expect(error?.code == EWOULDBLOCK && error?.description.contains("another imagemill works there") == true)
+            #expect(error?.code == EWOULDBLOCK && error?.description.contains("another imagemill watch works there; stop one of the two") == true)
             _ = try Spool(location, inbox: fixture.inbox, name: "other")
             withExtendedLifetime(first) {}
         }

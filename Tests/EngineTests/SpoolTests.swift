@@ -280,7 +280,7 @@ import Testing
         #expect(try fixture.list(fixture.done) == ["a.jpg"])
     }
 
-    @Test("If a file has the name of a folder in done/, a version of the folder is made; the folders to sync are told")
+    @Test("If a file has the name of a folder in done/, a version of the folder is made; the folders to sync are returned")
     func fileInTheWay() throws {
         try folder.write("1", to: "in/a")
         try fixture.settle(fixture.claimed("a"))

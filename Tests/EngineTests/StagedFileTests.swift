@@ -35,7 +35,7 @@ import Testing
         #expect(try folder.entries() == [])
     }
 
-    @Test("It takes the place of what stands there, in one step", arguments: [true, false])
+    @Test("It takes the place of what is there, in one step", arguments: [true, false])
     func replaces(unnamed: Bool) throws {
         let folder = try TemporaryFolder()
         try folder.write("old", to: "a.webp")

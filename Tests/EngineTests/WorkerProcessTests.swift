@@ -17,12 +17,12 @@ import Testing
         return loss
     }
 
-    @Test("A worker that ends is told with its code and its last words")
+    @Test("A worker that ends is reported with its code and its last words")
     func exits() throws {
         #expect(try loss(shell("head -c 4 > /dev/null; echo oh no >&2; exit 3")) == .died(how: "ended with code 3", words: "oh no\n"))
     }
 
-    @Test("A worker that a signal ends is told with the signal")
+    @Test("A worker that a signal ends is reported with the signal")
     func signalled() throws {
         #expect(try loss(shell("kill -SEGV $$")) == .died(how: "ended by signal 11 (Segmentation fault)", words: ""))
     }

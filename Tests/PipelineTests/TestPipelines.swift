@@ -41,7 +41,7 @@ func plan(
     return try planner.plan(source, pixelsPerPoint: pixelsPerPoint, measurements: measurements)
 }
 
-/// Why a pipeline cannot be planned for a source; nil where it can.
+/// Why a pipeline cannot be planned for a source; nil if it can.
 func planFailure(
     _ text: String, _ source: SourceFacts, assets: [String: AssetFacts] = [:], limits: Limits = Limits()
 ) throws -> Failure? {

@@ -8,7 +8,7 @@ import Vips
 @Suite(.quietVips) struct ContactSheetTests {
     private let stage = "contact-sheet: { columns: 2, cell: { width: 20, height: 10 }, spacing: 4, label: none, background: white }"
 
-    @Test("Pictures stand in a grid, fitted into their cells and centred, at each scale", arguments: 1...3)
+    @Test("Pictures are in a grid, fitted into their cells and centred, at each scale", arguments: 1...3)
     func grid(scale: Int) throws {
         let wide = try TestPicture.solid([250, 0, 0], width: 400, height: 100)
         let small = try TestPicture.solid([0, 250, 0], width: 4, height: 4)
@@ -16,7 +16,7 @@ import Vips
         let joined = try join(stage, [wide, small, high], scale: scale)
         #expect((joined.image.width, joined.image.height) == (52 * scale, 32 * scale))
         let pixels = try joined.pixels
-        // 20×5 in 20×10, from 2.5: half a point up where there is no half pixel.
+        // 20×5 in 20×10, from 2.5: half a point up if there is no half pixel.
         let top = 4 * scale + (10 * scale - 5 * scale) / 2
         #expect(pixels[4 * scale, top] == [250, 0, 0] && pixels[4 * scale, top - 1] == [255, 255, 255])
         #expect(pixels[24 * scale - 1, top + 5 * scale - 1] == [250, 0, 0] && pixels[24 * scale, top] == [255, 255, 255])
@@ -31,7 +31,7 @@ import Vips
         #expect(pixels[40 * scale, 24 * scale] == [255, 255, 255])
     }
 
-    @Test("A label stands below its picture, and one that is too long is shortened in the middle")
+    @Test("A label is below its picture, and one that is too long is shortened in the middle")
     func labels() throws {
         let picture = try TestPicture.solid([200, 200, 200], width: 80, height: 40)
         let long = String(repeating: "long <name> & ", count: 20) + "1.png"
@@ -52,7 +52,7 @@ import Vips
         #expect(ink(2).isEmpty)
     }
 
-    @Test("All labels stand on one line, whatever letters they have", arguments: [1, 3])
+    @Test("All labels are on one line, whatever letters they have", arguments: [1, 3])
     func baseline(scale: Int) throws {
         let pictures = try (0..<4).map { _ in try TestPicture.solid([200, 200, 200], width: 60, height: 20) }
         let stage = "contact-sheet: { columns: 4, cell: { width: 60, height: 20 }, spacing: 0 }"

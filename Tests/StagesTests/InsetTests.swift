@@ -24,7 +24,7 @@ struct InsetTests {
         }
     }
 
-    /// Every pixel by its place; grey becomes RGB where there is a colour.
+    /// Every pixel by its place; grey becomes RGB if there is a colour.
     private func reference(_ original: PixelGrid, _ kind: PictureKind, _ margins: [Int], _ colour: [Int]?) -> PixelGrid {
         let (width, height) = (original.width + margins[0] + margins[2], original.height + margins[1] + margins[3])
         var values: [Int] = []

@@ -58,7 +58,7 @@ import Vips
         #expect(try joined.image.pixels() == Self.rows(page, 0, length).pixels())
     }
 
-    @Test("A header that stands still is there once, and so is a footer", arguments: [(30, 0), (0, 24), (30, 24)])
+    @Test("A header that does not scroll is there once, and so is a footer", arguments: [(30, 0), (0, 24), (30, 24)])
     func headerAndFooter(header: Int, footer: Int) throws {
         let page = try Self.text(width: 120, height: 240 * 12)
         let (captures, length) = try Self.captures(of: page, height: 240, seed: 5)

@@ -34,7 +34,7 @@ struct ViewportTests {
         ("offset: { x: 20, y: 0 }, reveal: { x: 10, y: 0, width: 80, height: 10 }", [20, 0]),
         ("reveal: { x: 20, y: 0, width: 75, height: 10 }", [20, 0]),
     ])
-    func `the content stands where it was scrolled to`(parameters: String, origin: [Int]) throws {
+    func `the content is where it was scrolled to`(parameters: String, origin: [Int]) throws {
         let picture = try TestPicture.coded(width: 100, height: 80)
         let list = (parameters.isEmpty ? "" : ", ") + parameters
         let rendered = try render("viewport: { width: 40, height: 40\(list), background: '#010203' }", picture)

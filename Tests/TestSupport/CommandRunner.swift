@@ -6,7 +6,7 @@ package final class CommandRunner: Sendable {
     package enum User: Sendable {
         /// Whoever runs the tests.
         case same
-        /// Nobody where root runs the tests, since root reads and writes everything; else whoever runs them.
+        /// Nobody if root runs the tests, since root reads and writes everything; else whoever runs them.
         case unprivileged
     }
 

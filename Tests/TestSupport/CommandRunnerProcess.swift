@@ -111,7 +111,7 @@ package final class RunningCommand: Sendable {
     package var errorsSoFar: String { contents(errors) }
 
     /// Waits for the end.
-    /// - Throws: where it takes longer than `seconds`; the program is killed then.
+    /// - Throws: if it takes longer than `seconds`; the program is killed then.
     package func finish(withinSeconds seconds: Double = 60) async throws -> CommandResult {
         while !isEnded {
             guard ContinuousClock.now - start < .seconds(seconds) else {

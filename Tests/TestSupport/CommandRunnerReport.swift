@@ -91,7 +91,7 @@ extension CommandRunner {
         try BatchDocument(file: folder.path(path))
     }
 
-    /// Every file below a folder that is no file of Imagemill's own, sorted; none where the folder is missing.
+    /// Every file below a folder that is no file of Imagemill's own, sorted; none if the folder is missing.
     package func files(in name: String = "out") -> [String] {
         let all = FileManager.default.subpaths(atPath: folder.path(name)) ?? []
         return all.filter { path in

@@ -1,7 +1,7 @@
 // The pixels of a picture as plain numbers, for probes and for references that libvips has no part in.
 package import Vips
 
-/// Pixels as numbers: 0…255, or 0…65535 where `maximum` says so.
+/// Pixels as numbers: 0…255, or 0…65535 if `maximum` says so.
 package struct PixelGrid: Equatable {
     package let width: Int
     package let height: Int
@@ -43,7 +43,7 @@ package struct PixelGrid: Equatable {
     /// The alpha of pictures that have it, row by row.
     package var alpha: [Int] { band(bands - 1) }
 
-    /// The smallest box that holds all pixels of which this is true: left, top, width, height; nil where there is none.
+    /// The smallest box that holds all pixels of which this is true: left, top, width, height; nil if there is none.
     package func boundingBox(where isInside: ([Int]) -> Bool) -> [Int]? {
         var (left, top, right, bottom) = (Int.max, Int.max, Int.min, Int.min)
         for y in 0..<height {
@@ -66,7 +66,7 @@ package struct PixelGrid: Equatable {
         return PixelGrid(width: width, height: height, bands: bands, maximum: maximum, values: rows)
     }
 
-    /// The largest difference of a value to that of a picture of the same shape; nil where the shapes differ.
+    /// The largest difference of a value to that of a picture of the same shape; nil if the shapes differ.
     package func largestDifference(to other: PixelGrid) -> Int? {
         guard (width, height, bands, maximum) == (other.width, other.height, other.bands, other.maximum) else { return nil }
         var largest = 0

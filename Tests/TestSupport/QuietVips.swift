@@ -2,7 +2,7 @@
 package import Testing
 import Vips
 
-/// Lets one test at a time use libvips, and fails it where it leaves a GLib warning or a text in libvips' error buffer behind.
+/// Lets one test at a time use libvips, and fails it if it leaves a GLib warning or a text in libvips' error buffer behind.
 package struct QuietVips: TestTrait, SuiteTrait, TestScoping {
     package let isRecursive = true
 

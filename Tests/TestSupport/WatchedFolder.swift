@@ -77,7 +77,7 @@ package final class WatchedFolder: Sendable {
     /// The status of the only inbox.
     package func inbox() async throws -> [String: Any] { (try await status()["inboxes"] as? [[String: Any]])?.first ?? [:] }
 
-    /// Why the inbox is paused; nil where it is not.
+    /// Why the inbox is paused; nil if it is not.
     package func pause() async throws -> String? { (try await inbox()["paused"] as? [String: Any])?["reason"] as? String }
 
     /// The contents of a folder, without its sub-folders' own names.

@@ -37,7 +37,7 @@ import Testing
         #expect(try TestPicture.load(path, by: "pngload_source").pixels() == picture.pixels())
     }
 
-    @Test("a descriptor is read from its beginning, wherever it stood")
+    @Test("a descriptor is read from its beginning, wherever its position was")
     func rewinds() throws {
         let path = try TestPicture.save(try solid(77), as: "pngsave_target", to: folder.path("a.png"))
         let descriptor = open(path, O_RDONLY)

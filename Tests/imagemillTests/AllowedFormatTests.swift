@@ -179,7 +179,7 @@ import Vips
         #expect(report.sources.allSatisfy { $0.attempt == 1 }, "\(report.outcomes)")
     }
 
-    @Test("An inbox allows formats for itself; others are told how")
+    @Test("An inbox allows formats for itself; others say how")
     func inbox() async throws {
         let mill = """
             state: state

@@ -48,7 +48,7 @@ import Testing
         arguments: [
             ("rm done/a.jpg", "lost: 1 of the drops with SHA-256 "), ("cp done/a.jpg done/a~3.jpg", "more than was dropped: 1 with SHA-256 "),
             ("rm out/a-small.png", "b'a-small.png', of the report b'reports/a.jpg.json', is missing"),
-            ("echo >> out/a-small.png", "b'a-small.png' has "), ("cp out/a-small.png out/x.png", "the rendition b'x.png' stands in no report"),
+            ("echo >> out/a-small.png", "b'a-small.png' has "), ("cp out/a-small.png out/x.png", "the rendition b'x.png' is in no report"),
             ("rm out/reports/a.jpg.json", "b'a.jpg' is done and has no report"),
             ("echo '{' > out/reports/c.jpg.json", "the report b'reports/c.jpg.json' is not whole"),
             ("cp out/reports/a.jpg.json out/reports/z.jpg.json", "b'a-small.png' is listed by two reports"),
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(
-        "With originals that are deleted, each that is gone stands in a report",
+        "With originals that are deleted, each that is gone is in a report",
         arguments: [
             ("true", "all holds"), ("rm out/reports/* out/*.png", "lost: b'a.jpg' is gone and no report lists it"),
             ("echo 'b2  b.jpg' >> dropped.txt", "lost: b'b.jpg' is gone and no report lists it"),

@@ -152,6 +152,21 @@ import Testing
         }
     }
 
+    @Test("The output folder of another run is no source, unless it is named")
+    func otherOutbox() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "in/web").exit == 0)
+        let second = try await runner.run("run", "p.yaml", "in", "-o", "in/thumbs")
+        #expect(
+            second.errorLines.first == "note: left out 'in/web': it is the output folder of another run; name it to take its pictures",
+            "\(second.errors)")
+        #expect(runner.files(in: "in/thumbs") == ["a.webp"])
+        #expect(try await runner.run("run", "p.yaml", "in/web", "-o", "out").exit == 0)
+        #expect(runner.files() == ["a.webp"])
+    }
+
     @Test("A source folder that is the output folder is refused", arguments: ["in", "./in/", "link", "in/../in"])
     func sameFolder(outbox: String) async throws {
         let runner = try CommandRunner()

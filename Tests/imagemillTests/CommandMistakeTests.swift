@@ -56,22 +56,74 @@ import Testing
         ("check in", 78, "imagemill: cannot read 'in': it is a folder; name a file in it\n"),
         ("init p.yaml", 64, "imagemill: 'p.yaml' is a file; name a folder\n"),
         ("cache stats empty", 64, "imagemill: 'empty' is no cache: expected a folder that 'imagemill run --cache' has filled"),
+        (
+            "run p.yaml --files-from gone.txt -o out", 64,
+            "imagemill: cannot open 'gone.txt': No such file or directory; --files-from takes a list of paths, or - for standard input\n"
+        ),
+        (
+            "shard --files-from gone.txt --pipeline p.yaml -o plan", 64,
+            "imagemill: cannot open 'gone.txt': No such file or directory; --files-from takes a list of paths, or - for standard input\n"
+        ),
+        ("shard in --pipeline p.yaml -o in", 64, "imagemill: 'in' is the folder of the plan too; choose another folder for the plan (-o)\n"),
+        (
+            "gather gone -o out", 78,
+            "imagemill: cannot open the plan 'gone': No such file or directory; name the folder that `imagemill shard` has written\n"
+        ),
+        // The folder may be on a share that comes late.
+        (
+            "run --plan gone --task 1 -o out", 75,
+            "imagemill: cannot open the plan 'gone': No such file or directory; name the folder that `imagemill shard` has written\n"
+        ),
+        ("run --plan p.yaml --task 1 -o out", 78, "imagemill: cannot open the plan 'p.yaml': Not a directory; name the folder that"),
+        ("run p.yaml in -o out --report in", 64, "imagemill: the report cannot be written to 'in': it is a folder; name a file (--report)\n"),
+        ("run p.yaml in -o out --metrics in", 64, "imagemill: the metrics cannot be written to 'in': it is a folder; name a file (--metrics)\n"),
+        ("run p.yaml in -o out --state p.yaml", 78, "imagemill: cannot make the folder 'p.yaml': there is a file of that name\n"),
+        (
+            "run p.yaml in -o s3://bucket/x", 64,
+            "imagemill: 's3://bucket/x' is an address; name a folder of this machine for the renditions (-o), and upload it afterwards\n"
+        ),
+        (
+            "run p.yaml https://example.org/a.jpg -o out", 2,
+            "https://example.org/a.jpg: not-found: this is an address, and only files are read; download it first\n"
+        ),
+        ("run p.yaml ~/a.jpg -o out", 2, "~/a.jpg: not-found: cannot find the file; the shell replaces '~' only if it is not in quotes\n"),
+        ("run p.yaml in -o out --include *.png", 0, "nothing to do: no pictures were found that --include and --exclude let pass\n"),
+        ("run p.yaml in -o out --jobs 0", 64, "Error: --jobs takes 1 to 1024\n"),
+        ("run --crop 10 in -o out", 64, "Error: --crop takes a width and a height, such as 300x300, found '10'\n"),
+        ("run p.yaml in -o out --quality 80", 64, "Error: options such as --resize replace the pipeline file; leave out 'p.yaml' or the options\n"),
+        ("run p.yaml in -o out --json --json-lines", 64, "Error: --json and --json-lines exclude each other\n"),
+        ("run in/a.jpg in -o out", 64, "Error: 'in/a.jpg' is no pipeline; name a pipeline file such as my.yaml"),
+        ("run p.yaml in -o out --plan x", 64, "Error: --plan takes no pipeline and no sources: they are in 'x'\n"),
+        ("plan p.yaml", 64, "Error: name one picture and one pipeline, found 0 pictures\n"),
+        ("plan in/a.jpg p.yaml --sheet in", 64, "Error: --sheet writes a PNG or a JPEG; name a file that ends with .png or .jpg\n"),
+        ("check in/a.jpg", 78, "in/a.jpg:1:1: error: expected a YAML file, found a picture (jpeg)\n"),
+        ("check gone.yaml", 78, "imagemill: cannot open 'gone.yaml': No such file or directory\n"),
+        ("stages resise", 64, "imagemill: there is no stage 'resise'; did you mean 'resize'?\n"),
+        ("retry", 64, "Error: name the failed sources, or use --all\n"),
+        ("retry --all a.jpg", 64, "Error: --all takes no sources; leave out 'a.jpg' or --all\n"),
+        ("help rum", 64, "imagemill: there is no command 'rum'; did you mean 'run'?\n"),
+        ("status p.yaml", 78, "  ^\n1 mistake in p.yaml\n"),
+        ("watch p.yaml", 78, "  ^\n1 mistake in p.yaml; nothing is watched\n"),
+        ("report report.json -o in", 78, "imagemill: cannot put 'in' in place: there is a folder of that name\n"),
+        ("convert a.jpg b.webp", 64, "imagemill: there is no command 'convert'; did you mean 'run'?\n"),
         ("status mill.yaml", 75, "/status.sock'; start one with 'imagemill watch mill.yaml'\n"),
     ]
 
-    @Test("A mistake on the command line is told with its cause and its remedy, and nothing is written", arguments: mistakes.indices)
+    @Test("A mistake on the command line is shown with its cause and its remedy, and nothing is written", arguments: mistakes.indices)
     func words(index: Int) async throws {
         let (arguments, exit, words) = Self.mistakes[index]
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
         try runner.folder.write("text", to: "notes.txt")
+        try runner.folder.write(
+            "{\"schema\":\"imagemill.batch/1\",\"sources\":[],\"summary\":{\"milliseconds\":1,\"interrupted\":false}}", to: "report.json")
         try runner.folder.write("state: state\ninboxes:\n  - { path: in, outbox: box, pipeline: p.yaml }\n", to: "mill.yaml")
         try FileManager.default.createDirectory(atPath: runner.folder.path("empty"), withIntermediateDirectories: true)
         let result = try await runner.run(arguments.split(separator: " ").map(String.init))
         #expect(result.exit == exit)
         #expect(result.errors.contains(words), "\(result.errors)")
-        for name in ["one", "two", "in/.imagemill", "drop"] { #expect(!runner.exists(name)) }
+        for name in ["one", "two", "in/.imagemill", "drop", "plan", "in/plan.json", "s3:"] { #expect(!runner.exists(name)) }
         #expect(!runner.exists("out") || exit == 2 || exit == 0)
     }
 

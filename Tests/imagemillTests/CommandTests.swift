@@ -154,7 +154,7 @@ import Testing
         #expect(overview.output.contains("Exit codes: 0 all good"))
     }
 
-    @Test("The version is told, and those of libvips and the libraries of formats")
+    @Test("The version is printed, and those of libvips and the libraries of formats")
     func version() async throws {
         let result = try await CommandRunner().run("--version")
         #expect(result.exit == 0)

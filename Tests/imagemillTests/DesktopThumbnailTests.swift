@@ -105,7 +105,7 @@ import Testing
         #expect(try await runner.size(of: "thumbs/" + names[0]).count == 2)
     }
 
-    @Test("What the layout cannot have is told with its place")
+    @Test("What the layout cannot have is shown with its place")
     func mistakes() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("An output folder that may not be written to is told before any work, with its name")
+    @Test("An output folder that may not be written to is named before any work, with its name")
     func readOnlyOutbox() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
@@ -115,7 +115,7 @@ import Testing
         #expect(try runner.bytes("out") == Array("mine".utf8))
     }
 
-    @Test("A folder that stands where a rendition should be gets a version beside it")
+    @Test("A folder that is where a rendition should be gets a version beside it")
     func folderAsRendition() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()

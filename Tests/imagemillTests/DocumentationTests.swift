@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "Every command in the guides runs as it stands",
+        "Every command in the guides runs as it is printed",
         // The tutorial has a test of its own.
         arguments: ["README.md", "docs/clusters.md"] + Checkout.files(below: "docs/guide", extension: "md").filter { !$0.hasSuffix("/tutorial.md") })
     func commands(page: String) async throws {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("The five minutes of setting up a drop folder work as they stand")
+    @Test("The five minutes of setting up a drop folder work as they are printed")
     func operations() async throws {
         let text = try Checkout.text("docs/operations.md")
         let drop = try WatchedFolder()

@@ -6,18 +6,20 @@ import Testing
 @Suite struct EnglishTests {
     /// Phrases, and what to write instead.
     private static let phrases: [(pattern: String, instead: String)] = [
-        (#"\bstands?\b(?! for| alone)"#, "is"), (#"\bto (its|their) depth\b"#, "recursively"),
-        (#"\b(is|are|was|were) told\b"#, "gets, is shown"), (#"\bwhere (it is|they are|nothing is) (missing|said)\b"#, "if"),
+        (#"\bstands?\b(?! for| alone)"#, "is"),
+        (#"\bwhere (it is|they are|nothing is) (missing|said)\b"#, "if"),
         (#", where (it|they|this|that|nothing|nobody|somebody) "#, "if"),
-        (#"\bbehind\b"#, "after"), (#"\bin the works\b"#, "under way"),
-        (#"\bare walked\b"#, "are searched"), (#"(^|[.;:!?] )where [^.;:|]*, (?!or |and )"#, "if"),
+        (#"\bbehind\b"#, "after"), (#"(^|[.;:!?] )where [^.;:|]*, (?!or |and )"#, "if"),
     ]
 
-    /// Phrases that comments must not have either.
+    /// Phrases that comments and the names of tests must not have either.
     private static let inComments: [(pattern: String, instead: String)] = [
         (#"\b(stands?|stood)\b(?! for| alone)"#, "is"), (#"\bwhat becomes of\b"#, "what to do with"),
         (#"\bbegins? like none\b"#, "not a recognized image format"), (#"\bwhat runs is finished\b"#, "finishing running jobs"),
         (#"\bits content says\b"#, "is detected from the content"), (#"\bbroken world\b"#, "trouble with the environment"),
+        (#"\b(nil|empty|negative|none|false) where\b"#, "if"), (#"- Throws:[^.]*\bwhere\b"#, "if"),
+        (#"\b(are|is|was|were) told\b(?! from| apart)"#, "gets, is shown"),
+        (#"\bare walked\b"#, "are searched"), (#"\bin the works\b"#, "under way"), (#"\bto (its|their) depth\b"#, "recursively"),
         (#"\bnothing is begun\b"#, "starting no new ones"), (#"\bdecoder judges\b"#, "is decoded anyway"),
     ]
 
@@ -58,14 +60,14 @@ import Testing
     }
 
     @Test(
-        "No comment begins with 'Of' or has one of the phrases, and no header asks a question",
+        "No comment begins with 'Of', none and no test's name has one of the phrases, and no header asks a question",
         arguments: Checkout.files(below: "Sources", extension: "swift") + Checkout.files(below: "Tests", extension: "swift"))
     func comments(file: String) throws {
         let lines = try Checkout.text(file).split(separator: "\n", omittingEmptySubsequences: false)
         #expect(!lines.prefix { $0.hasPrefix("//") }.contains { $0.contains("?") }, "\(file): the header asks a question")
         for (number, line) in lines.enumerated() {
             let text = line.drop { $0 == " " }
-            if text.hasPrefix("//") {
+            if text.hasPrefix("//") || text.hasPrefix("@Test(\"") || text.hasPrefix("func `") || text.hasPrefix("@Test func `") {
                 for phrase in try found(Self.inComments, in: String(text)) { Issue.record("\(file):\(number + 1): \(phrase)") }
             }
             let beginsWithOf = text.hasPrefix("/// Of ") || text.hasPrefix("// Of ")

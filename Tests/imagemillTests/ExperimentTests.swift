@@ -64,7 +64,7 @@ import Testing
         for name in listed { #expect(table.contains("| `\(name)` |"), "\(name)") }
     }
 
-    @Test("An experiment that fails, one that is skipped, and a name that is none, are told by the exit code and the last line")
+    @Test("An experiment that fails, one that is skipped, and a name that is none, show in the exit code and the last line")
     func failing() async throws {
         let runner = try CommandRunner()
         let script = "/usr/bin/python3 '\(Checkout.path)/Tests/Chaos/run'"

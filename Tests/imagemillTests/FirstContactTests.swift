@@ -83,7 +83,7 @@ import Testing
         #expect(again.exit == 64 && again.errors == "imagemill: 'my shop/pipeline.yaml' is there already; nothing was written\n")
     }
 
-    @Test("The version is told for every way to ask", arguments: ["--version", "-V", "version"])
+    @Test("The version is printed for every way to ask", arguments: ["--version", "-V", "version"])
     func version(word: String) async throws {
         let result = try await CommandRunner().run(word)
         #expect(result.exit == 0 && result.output.contains(/^\d+\.\d+\.\d+\nlibvips 8\./), "\(result)")

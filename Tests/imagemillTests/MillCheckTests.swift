@@ -29,18 +29,19 @@ import Testing
         #expect(!runner.exists("state") && !runner.exists(".imagemill"))
     }
 
-    @Test("A missing inbox is no mistake")
+    @Test("A missing inbox is no mistake, and how to make it is shown")
     func missing() async throws {
-        let result = try await runner(one, folders: ["out"]).run("check", "mill.yaml")
+        let runner = try runner(one, folders: ["out"])
+        let result = try await runner.run("check", "mill.yaml")
         #expect(result.exit == 0)
-        #expect(result.output.contains("the inbox is missing, and would be waited for"))
+        #expect(result.output.contains("; the inbox is missing: make it with mkdir -p \(runner.folder.path)/in, or mount it; until then"))
     }
 
     @Test("An inbox that is there is not called missing where this user may write nowhere", .enabled(if: TestMachine.isRoot))
     func noPlace() async throws {
         let runner = try runner(one)
         let tool = "setpriv --reuid=65534 --regid=65534 --clear-groups"
-        // Where the test's folder or the program is hidden from that user, there is nothing to try.
+        // If the test's folder or the program is hidden from that user, there is nothing to try.
         guard try await runner.shell("chmod 755 . in out && \(tool) test -x '\(CommandRunner.executable)' -a -r mill.yaml").exit == 0 else { return }
         let result = try await runner.shell("\(tool) '\(CommandRunner.executable)' check mill.yaml")
         #expect(result.exit == 0)
@@ -70,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "Folders that stand within each other are refused with a sentence",
+        "Folders that are inside of each other are refused with a sentence",
         arguments: [
             ("path: in, outbox: in/out", "is inside of the inbox"), ("path: out/in, outbox: out", "is inside of the outbox"),
             ("path: in, outbox: link", "is the outbox too"), ("path: link/sub, outbox: in", "is inside of the outbox"),
@@ -94,7 +95,7 @@ import Testing
         #expect(result.output == "code 78\n" && result.errors.contains("is inside of the inbox"), "\(result.errors)")
     }
 
-    @Test("A pipeline that stands in an inbox is refused, since it would be taken for a source")
+    @Test("A pipeline that is in an inbox is refused, since it would be taken for a source")
     func pipelineInside() async throws {
         let runner = try runner("state: state\ninboxes:\n  - { path: in, outbox: out, pipeline: in/p.yaml }\n")
         try runner.folder.write("renditions: { web: { save: { format: webp } } }\n", to: "in/p.yaml")
@@ -102,7 +103,7 @@ import Testing
         #expect(result.exit == 78 && result.errors.contains("is in an inbox, and would be taken for a source"), "\(result.errors)")
     }
 
-    @Test("Where neither the file nor the environment names a state folder, the usual one is taken")
+    @Test("If neither the file nor the environment names a state folder, the usual one is taken")
     func usualState() async throws {
         let runner = try runner("inboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n")
         let result = try await runner.shell("STATE_DIRECTORY='\(runner.folder.path)/here:/else' '\(CommandRunner.executable)' check mill.yaml")

@@ -71,12 +71,39 @@ import Testing
             "2:5: error: inbox 'drop': the outbox "
         ),
         (
+            "renditions:\n  a:\n    save: {format:webp}\n",
+            "3:12: error: found the key 'format:webp' without a value; write a space after the colon: format: webp\n      save: {format:webp}\n             ^\n1 mistake"
+        ),
+        (
+            "renditions:\n  a:\n    save:\n      format:webp\n",
+            "4:7: error: 'save' expects a mapping such as { format: jpeg, quality: 82 }, or a list of them, found 'format:webp'; write a space after the colon: format: webp"
+        ),
+        (stage("rotate: { angle: 90deg }"), "4:26: error: 'angle' expects a number from -360 to 360, found '90deg'; write 90 without a unit"),
+        (stage("flatten: { colour: red }"), "4:20: error: unknown key 'colour' in stage 'flatten'; did you mean 'background'?"),
+        (
+            rendition("    file: \"{stem}.{ext}\n"),
+            "3:11: error: not YAML: found unexpected end of stream; the quote that begins here is not closed"
+        ),
+        (
+            "limits: { max-pixels: 10MP }\ninboxes:\n  - { path: drop, outbox: a, pipeline: p.yaml }\n",
+            "1:1: error: unknown key 'limits' in the mill file; it knows state, workers, inboxes"
+        ),
+        (
+            "inboxes:\n  - { path: drop, outbox: a, pipeline: web-photos }\n",
+            "2:40: error: the pipeline 'web-photos' cannot be used: cannot open 'web-photos': No such file or directory; write the path of a file, as"
+        ),
+        ("inboxes:\n  - drop\n", "2:5: error: the inbox expects a mapping with 'path', 'outbox', 'pipeline', found 'drop'"),
+        (
+            "http: http://localhost:8080/\ninboxes:\n  - { path: drop, outbox: a, pipeline: p.yaml }\n",
+            "found 'http://localhost:8080/'; write localhost:8080"
+        ),
+        (
             "inboxes:\n  - { path: drop, outbox: a, pipeline: p.yaml }\n  - { path: drop, outbox: b, pipeline: p.yaml }\n",
             "3:5: error: the folder 'drop' is an inbox already, in line 2; remove one of them"
         ),
     ]
 
-    @Test("A mistake is told with its place, its cause and its remedy", arguments: mistakes.indices)
+    @Test("A mistake is shown with its place, its cause and its remedy", arguments: mistakes.indices)
     func words(index: Int) async throws {
         let (text, words) = Self.mistakes[index]
         let runner = try CommandRunner()
@@ -87,7 +114,7 @@ import Testing
         #expect(result.errors.contains((words.first?.isNumber == true ? "x.yaml:" : "") + words), "\(result.errors)")
     }
 
-    @Test("A byte that is not UTF-8 is told with its line and column")
+    @Test("A byte that is not UTF-8 is shown with its line and column")
     func encoding() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(Array("renditions:\n  # caf".utf8) + [0xE9] + Array("\n  a:\n".utf8), to: "x.yaml")

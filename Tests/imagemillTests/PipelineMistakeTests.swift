@@ -1,4 +1,4 @@
-// What a user wrote wrongly is told all at once, with its place, before anything is done.
+// Mistakes in a pipeline file are shown all at once, with its place, before anything is done.
 import Foundation
 import TestSupport
 import Testing
@@ -46,7 +46,7 @@ import Testing
         #expect(!runner.exists("out"))
     }
 
-    @Test("A missing asset is told at the place that names it")
+    @Test("A missing asset is shown at the place that names it")
     func missingAsset() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
@@ -59,7 +59,7 @@ import Testing
         #expect(!runner.exists("out"))
     }
 
-    @Test("An asset that is no picture, or a damaged one, is told at the place that names it")
+    @Test("An asset that is no picture, or a damaged one, is shown at the place that names it")
     func badAsset() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("A missing or unusable pipeline file is told by its name", arguments: ["gone.yaml", "gone"])
+    @Test("A missing or unusable pipeline file is called by its name", arguments: ["gone.yaml", "gone"])
     func missingPipeline(name: String) async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")

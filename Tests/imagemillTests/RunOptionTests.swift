@@ -45,7 +45,7 @@ import Testing
         #expect(try Array(result.output.utf8) == runner.bytes("out/.imagemill/report.json"))
     }
 
-    @Test("--report puts the report where it is told, with the folders above it")
+    @Test("--report puts the report where the option says, with the folders above it")
     func report() async throws {
         let runner = try await runner()
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--report", "reports/today.json")

@@ -125,7 +125,7 @@ import Vips
         #expect(result.output.contains("(each member)") && result.output.contains("≤ 10×"), "\(result.output)")
     }
 
-    @Test("A file where a folder is expected is told so, and a missing folder is not found")
+    @Test("A file where a folder is expected is called one, and a missing folder is not found")
     func file() async throws {
         let runner = try CommandRunner()
         try pipeline(runner, "stitch")

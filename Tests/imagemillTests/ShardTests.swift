@@ -48,7 +48,7 @@ import Testing
 
     // MARK: - The whole
 
-    @Test("Shards make the same files as one run, each in its shard's folder; a source that fails is told by gather")
+    @Test("Shards make the same files as one run, each in its shard's folder; a source that fails is listed by gather")
     func whole() async throws {
         let runner = try CommandRunner()
         try await archive(runner)

@@ -50,7 +50,7 @@ void cresample_sum_rows(
 typedef struct {
     // The first pixel that counts, for each pixel of the result; never less than for the one before.
     const int32_t *starts;
-    // Where its weights begin; behind the last ones, where they end.
+    // Where its weights begin; after the last ones, where they end.
     const int32_t *places;
     const float *weights;
     int width;
@@ -64,7 +64,7 @@ typedef struct {
 // How many pixels of the result are made before they are stored.
 #define CRESAMPLE_PIXELS 64
 
-// Scales CRESAMPLE_ROWS rows of 1 to 4 bands. The same row may stand in several places; its result is then the same too.
+// Scales CRESAMPLE_ROWS rows of 1 to 4 bands. The same row may be in several places; its result is then the same too.
 // The scratch has (columns × bands + CRESAMPLE_PADDING) × CRESAMPLE_ROWS floats.
 void cresample_scale_rows(
     CResampleInstructions use, CResampleTaps taps, int bands, const float *const *in, float *const *out, float *scratch);

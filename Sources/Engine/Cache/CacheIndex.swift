@@ -117,7 +117,7 @@ struct CacheIndex: Sendable {
         }
     }
 
-    /// What is wrong with the index itself; nil where nothing is.
+    /// What is wrong with the index itself; nil if nothing is.
     func damage() throws -> String? {
         try database.read { database in
             let check = try String.fetchOne(database, sql: "PRAGMA quick_check") ?? "no answer"
@@ -142,7 +142,7 @@ struct CacheIndex: Sendable {
 
     /// Makes room for a rendition, the least recently used first.
     /// - Parameter used: entries that were used meanwhile, the last one last.
-    /// - Returns: nil where it is there already, or there is no room.
+    /// - Returns: nil if it is there already, or there is no room.
     func reserve(_ key: CacheKey, bytes: Int, digest: String, about: String, bound: Int, used: [Int64]) throws -> Reservation? {
         try database.write { database in
             try note(used: used, database)
@@ -191,7 +191,7 @@ struct CacheIndex: Sendable {
         try database.write { try note(used: used, $0) }
     }
 
-    /// What processes left unfinished that are gone. Only where no other process uses the cache.
+    /// What processes left unfinished that are gone. Only if no other process uses the cache.
     func unfinished() throws -> [CacheEntry] {
         try database.read { try Row.fetchAll($0, sql: "SELECT * FROM entries WHERE state <> 1").map(CacheEntry.init) }
     }
@@ -227,7 +227,7 @@ struct CacheIndex: Sendable {
         for id in used { try touch.execute(arguments: [id]) }
     }
 
-    /// - Returns: false where even without all that can go there would be more.
+    /// - Returns: false if even without all that can go there would be more.
     private func evict(to bytes: Int, _ database: Database) throws -> Bool {
         guard bytes >= 0 else { return false }
         var total = try Int.fetchOne(database, sql: "SELECT bytes FROM total") ?? 0

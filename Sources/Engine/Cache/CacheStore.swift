@@ -25,9 +25,9 @@ package final class CacheStore: Sendable {
     /// Uses are written down in batches.
     private static let batch = 256
 
-    /// Opens a cache, and makes one where there is none.
+    /// Opens a cache, and makes one if there is none.
     /// - Parameter bound: the most bytes that all renditions together may have.
-    /// - Throws: `CacheProblem` where the folder cannot be used.
+    /// - Throws: `CacheProblem` if the folder cannot be used.
     package convenience init(folder: BytePath, bound: Int) throws(CacheProblem) {
         do throws(SystemError) {
             try FileSystem.makeDirectories(folder)
@@ -92,11 +92,11 @@ package final class CacheStore: Sendable {
 
     // MARK: - Renditions
 
-    /// What is known of a rendition; nil where it is not there.
+    /// What is known of a rendition; nil if it is not there.
     func entry(_ key: CacheKey) throws -> CacheEntry? { try index.entry(key) }
 
     /// Copies a rendition into an empty file, and checks the copy.
-    /// - Returns: false where it was not there or not as it should be; it is removed then, and the file is empty again.
+    /// - Returns: false if it was not there or not as it should be; it is removed then, and the file is empty again.
     func copy(_ entry: CacheEntry, into file: OpenFile) throws -> Bool {
         do throws(SystemError) {
             let stored = try OpenFile.reading(folder.appending(entry.path))
@@ -125,7 +125,7 @@ package final class CacheStore: Sendable {
 
     /// Keeps a copy of a rendition.
     /// - Parameter digest: the rendition's SHA-256.
-    /// - Returns: whether it is there now; not where it has more bytes than the whole cache may have.
+    /// - Returns: whether it is there now; not if it has more bytes than the whole cache may have.
     @discardableResult
     func put(_ key: CacheKey, _ file: OpenFile, digest: String, about: String) throws -> Bool {
         let bytes = try file.status().bytes

@@ -40,7 +40,7 @@ struct CachedJob {
     }
 
     /// Fills outputs with what is in the cache. What cannot be used is made after all.
-    /// - Returns: for each output what is in it now; nil where it is empty.
+    /// - Returns: for each output what is in it now; nil if it is empty.
     mutating func fill(_ outputs: [StagedFile], _ plan: SourcePlan) -> [CachedRendition?] {
         for (output, planned) in zip(outputs, plan.renditions) {
             guard let rendition = found[Place(planned)] else { continue }

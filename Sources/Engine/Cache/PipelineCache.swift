@@ -73,7 +73,7 @@ package final class PipelineCache: Sendable {
         return found
     }
 
-    /// Copies a rendition into an output; false where it must be made.
+    /// Copies a rendition into an output; false if it must be made.
     func copy(_ rendition: CachedRendition, into file: OpenFile) -> Bool {
         let isCopied = cache.use { try $0.copy(rendition.entry, into: file) } ?? false
         cache.count(hits: isCopied ? 1 : 0, misses: isCopied ? 0 : 1)
@@ -86,7 +86,7 @@ package final class PipelineCache: Sendable {
 
     // MARK: - Planning without a worker
 
-    /// A planner for the pipeline, where all that must be known of its assets was found out by an earlier run.
+    /// A planner for the pipeline, if all that must be known of its assets was found out by an earlier run.
     func planner(limits: Limits) -> Planner? {
         var facts: [String: AssetFacts] = [:]
         for (asset, digest) in assets {

@@ -54,7 +54,7 @@ package struct LoadedMill: Sendable {
     ///   - path: of the mill file, to which others are relative.
     ///   - text: what it says.
     ///   - environment: a variable's value.
-    /// - Throws: `Diagnostics` or `MillProblems` for what the user has to change, `SystemError` where the system does not even let itself be looked at.
+    /// - Throws: `Diagnostics` or `MillProblems` for what the user has to change, `SystemError` if the system does not even let itself be looked at.
     package init(path: String, text: String, environment: (String) -> String?) throws {
         let file = try MillFile(text: text, file: path)
         var loader = MillPipelines(path: path)
@@ -194,7 +194,8 @@ private struct MillPipelines {
         } catch let error as SystemError where error.mayPass {
             throw error
         } catch {
-            problems.append(Diagnostic(written.position, "the pipeline '\(written.text)' cannot be used: \(error)"))
+            let remedy = written.text.contains(".") ? "" : "; write the path of a file, as shipped pipelines have names in `imagemill run` only"
+            problems.append(Diagnostic(written.position, "the pipeline '\(written.text)' cannot be used: \(error)\(remedy)"))
         }
         return found[file]
     }
@@ -209,14 +210,14 @@ extension LoadedMill.Inbox {
             setQuiet: settings.setQuiet, takesSets: takesSets, ignored: ignored)
     }
 
-    /// Makes the outbox where nothing but itself is missing, as `run` does. For the start only: an outbox that vanishes later is waited for, since
-    /// what vanished may be a mount. Where the folder above is missing too, `outboxPause` says so.
+    /// Makes the outbox if nothing but itself is missing, as `run` does. For the start only: an outbox that vanishes later is waited for, since
+    /// what vanished may be a mount. If the folder above is missing too, `outboxPause` says so.
     package func makeOutbox() throws(SystemError) {
         guard try FileSystem.status(outbox) == nil, try FileSystem.status(outbox.directory)?.kind == .directory else { return }
         try FileSystem.makeDirectories(outbox)
     }
 
-    /// Why nothing can be written to the outbox now; nil where it can.
+    /// Why nothing can be written to the outbox now; nil if it can.
     package var outboxPause: Pause? {
         do throws(SystemError) {
             let folder = try Directory(outbox)

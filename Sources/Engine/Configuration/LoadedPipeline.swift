@@ -28,7 +28,7 @@ package struct LoadedPipeline: Sendable {
     private static let largest = 1 << 20
 
     /// Reads a pipeline and opens its assets; their paths are relative to the file.
-    /// - Throws: `Diagnostics` for what is written wrongly, `SystemError` where the file cannot be read.
+    /// - Throws: `Diagnostics` for what is written wrongly, `SystemError` if the file cannot be read.
     package init(path: String) throws { try self.init(path: path, text: Self.text(of: path)) }
 
     /// The text of a pipeline or mill file. A file that is a pipe can be read once only.

@@ -9,7 +9,7 @@ struct FolderPlace: Sendable {
     let path: BytePath
     /// The nearest folder that is there, and all above it, the nearest first.
     let ancestors: [FileIdentity]
-    /// The names below that one that are not there; empty where the folder is.
+    /// The names below that one that are not there; empty if the folder is.
     let missing: BytePath
     /// Where it is in its file system, with the missing names.
     let place: FileSystemPlace?
@@ -119,7 +119,7 @@ struct MillLayout: Sendable {
 
 extension FolderPlace {
     /// Looks where a path leads. Nothing is made.
-    /// - Throws: where the system does not let even that be seen.
+    /// - Throws: if the system does not let even that be seen.
     static func looking(_ path: BytePath, _ mounts: MountTable) throws(SystemError) -> FolderPlace {
         var existing = path
         var missing: [UInt8] = []

@@ -131,7 +131,7 @@ package final class DropFolder: Sendable {
         }
         let shared = InboxController.SharedParts(
             store: store, dispatcher: dispatcher, owner: owner, ids: ids, journal: journal, hooks: hooks, prefix: prefix,
-            newToken: { [self] in newToken() },
+            locks: InboxLocks(), newToken: { [self] in newToken() },
             isDraining: { [self] in state.withLock { $0.isDraining } }, tell: { [self] event, controller in tell(event, controller) },
             workerLost: { [self] in state.withLock { $0.lostWorkers += 1 } })
         let housekeeper = Housekeeper(store, dispatcher, lanes, state: stateFolder) { [self] in

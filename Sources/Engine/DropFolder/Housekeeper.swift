@@ -163,11 +163,14 @@ extension InboxController {
             // The lock of the same folders may be its own.
             state.withLock { $0.spool = nil }
             let spool = try Spool(inbox.spool, inbox: inbox.path, name: name)
+            // The mount is busy anyway: the lock of the spool, or the state folder, is on it too.
+            let lock = try shared.locks.lock(inbox.path)
             try InboxRecovery(self, spool).run()
             // A reload may have moved the inbox meanwhile; its folders are made anew then.
             let isCurrent = state.withLock { state in
                 guard state.inbox.path == inbox.path else { return false }
                 state.spool = spool
+                state.lock = lock
                 return true
             }
             guard isCurrent else { return false }

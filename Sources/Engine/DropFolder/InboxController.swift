@@ -14,6 +14,8 @@ final class InboxController: Sendable {
         var route: Route
         var watcher: InboxWatcher?
         var spool: Spool?
+        /// Keeps other drop folders from this inbox, whatever their state folders are.
+        var lock: InboxLocks.Lock?
         /// The outbox was a mount when it was last written to.
         var outboxWasMount = false
         var pause = PauseState()
@@ -62,6 +64,7 @@ final class InboxController: Sendable {
         let hooks: HookRunner
         /// Begins the names of all staged files of this state folder, so that the next start knows those that a crash has left.
         let prefix: String
+        let locks: InboxLocks
         let newToken: @Sendable () -> String
         let isDraining: @Sendable () -> Bool
         let tell: @Sendable (DropFolderEvent, InboxController) -> Void

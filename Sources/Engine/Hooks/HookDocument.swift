@@ -5,7 +5,7 @@ import Pipeline
 struct HookDocument: Encodable {
     struct Source: Encodable {
         let path: String
-        /// Only where the path is not UTF-8.
+        /// Only if the path is not UTF-8.
         let pathBytes: String?
 
         init(_ path: BytePath) { (self.path, pathBytes) = (path.text, path.percentEncodedIfNotText) }

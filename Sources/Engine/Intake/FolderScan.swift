@@ -7,7 +7,7 @@ final class FolderScan {
     enum Found {
         /// A folder that is about to be listed, and must be watched before.
         case folder(BytePath, Directory)
-        /// A set, in an inbox of sets. Its folders are walked only in order to watch them.
+        /// A set, in an inbox of sets. Its folders are searched only in order to watch them.
         case set(BytePath)
         case file(BytePath, FileStatus)
         /// A link, a pipe, a socket or a device.

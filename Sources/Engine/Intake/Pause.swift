@@ -10,6 +10,7 @@ package enum PauseReason: String, CaseIterable, Sendable, Codable {
     case permission
     case missingInbox = "missing-inbox"
     case missingOutbox = "missing-outbox"
+    case inUse = "in-use"
 
     /// The reason for a pause after an error with a folder.
     /// - Parameter missing: the reason if the folder is not there.
@@ -20,6 +21,7 @@ package enum PauseReason: String, CaseIterable, Sendable, Codable {
             case EACCES, EPERM: .permission
             case EROFS: .readOnly
             case ENOSPC, EDQUOT: .noSpace
+            case EWOULDBLOCK: .inUse
             default: .ioError
             }
     }
@@ -38,6 +40,11 @@ package struct Pause: Equatable, Sendable {
     /// The pause after an error with a folder.
     package init(_ error: SystemError, missing: PauseReason) {
         self.init(PauseReason(error, missing: missing), error.description)
+    }
+
+    /// The pause while there is no inbox, at the start or later.
+    init(missingInbox path: BytePath) {
+        self.init(.missingInbox, "the inbox '\(path.printable)' is missing; make it with mkdir -p, or mount it")
     }
 
     /// The pause after a folder was unmounted: the next mount would hide what is written into the folder beneath.

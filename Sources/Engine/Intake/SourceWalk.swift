@@ -118,8 +118,14 @@ package struct SourceWalk {
         }
     }
 
-    /// A shell passes a pattern on as it is if no file matches it.
+    /// Why a file is missing, if its name shows it. A shell passes a pattern on as it is if no file matches it.
     private static func unmatched(_ root: BytePath) -> Failure? {
+        if root.printable.contains("://") {
+            return Failure(.notFound, stage: "read", "this is an address, and only files are read; download it first")
+        }
+        if root.bytes.first == UInt8(ascii: "~") {
+            return Failure(.notFound, stage: "read", "cannot find the file; the shell replaces '~' only if it is not in quotes")
+        }
         guard root.bytes.contains(where: { "*?[".utf8.contains($0) }) else { return nil }
         return Failure(.notFound, stage: "read", "no file matches this pattern; check the folder and the ending")
     }
@@ -216,7 +222,12 @@ package struct SourceWalk {
     private mutating func list(_ folder: Directory, _ relative: BytePath, _ root: Root) throws(SystemError) -> [BytePath] {
         var folders: [BytePath] = []
         var files: [SourceFile] = []
-        for name in try folder.names().lazy.filter({ !isIgnored($0) }).map({ BytePath($0) }).sorted(by: { $0.precedes($1) }) where !isEnded {
+        let names = try folder.names()
+        guard relative.bytes.isEmpty || !isOutputFolder(folder, names) else {
+            note("left out '\(root.path.appending(relative).printable)': it is the output folder of another run; name it to take its pictures")
+            return []
+        }
+        for name in names.lazy.filter({ !isIgnored($0) }).map({ BytePath($0) }).sorted(by: { $0.precedes($1) }) where !isEnded {
             let inner = relative.appending(name)
             let status = (try? folder.status(name)).flatMap { $0 }
             if status?.kind == .directory, let status {
@@ -236,6 +247,15 @@ package struct SourceWalk {
         }
         if !files.isEmpty { emit(folderSource(relative, root, members: files), folder) }
         return folders
+    }
+
+    /// Where a run keeps its record, unless it has `--state`.
+    private static let recordFolder = BytePath(".imagemill")
+
+    /// Whether a run has written its renditions into a folder.
+    private func isOutputFolder(_ folder: Directory, _ names: [[UInt8]]) -> Bool {
+        guard names.contains(where: { $0.elementsEqual(Self.recordFolder.bytes) }) else { return false }
+        return (try? folder.status(Self.recordFolder.appending(BytePath("names.sqlite"))))??.kind == .regular
     }
 
     /// - Returns: whether the folder is to be walked.

@@ -125,7 +125,8 @@ final class WatchLoop {
             }
             return directory
         } catch {
-            pause(Pause(error, missing: .missingInbox))
+            let pause = Pause(error, missing: .missingInbox)
+            self.pause(pause.reason == .missingInbox && error.code == ENOENT ? Pause(missingInbox: settings.path) : pause)
             return nil
         }
     }

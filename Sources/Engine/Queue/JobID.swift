@@ -7,7 +7,7 @@ import Synchronization
 package struct JobID: Hashable, Comparable, Sendable {
     package let text: String
 
-    /// - Returns: nil where the name is none of ours.
+    /// - Returns: nil if the name is none of ours.
     package init?(_ name: [UInt8]) {
         let isRight = name.enumerated().allSatisfy { place, byte in
             place == 12 || place == 17 ? byte == UInt8(ascii: "-") : isHexadecimal(byte)
@@ -39,7 +39,7 @@ private func hexadecimal(_ number: UInt64, _ digits: Int) -> String {
     return String(repeating: "0", count: digits - text.count) + text
 }
 
-/// Gives out names for jobs, each later than the one before even where the clock goes back.
+/// Gives out names for jobs, each later than the one before even if the clock goes back.
 package final class JobNames: Sendable {
     private let last = Mutex<(milliseconds: UInt64, counter: UInt16)>((0, 0))
 

@@ -103,7 +103,7 @@ extension SQLiteJobStore {
                 try change { try $0.execute(sql: "DELETE FROM hooks WHERE body IS NULL AND key = ?", arguments: [key]) }
                 continue
             }
-            // One that is still open ends later, and is told then.
+            // One that is still open ends later, and gets its hook then.
             if !job.progress.state.isOpen { jobs.append(job) }
         }
         return jobs

@@ -58,7 +58,7 @@ final class Channel: Sendable {
         }
     }
 
-    /// Sends as much as there is room for, and waits only where there is none.
+    /// Sends as much as there is room for, and waits only if there is none.
     /// - Parameter call: sends with these flags.
     private func sending(_ patience: Patience, _ call: (CInt) -> Int) throws(ChannelError) -> Int {
         let flags = CInt(MSG_NOSIGNAL) | (patience.isEndless ? 0 : CInt(MSG_DONTWAIT))

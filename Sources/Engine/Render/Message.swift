@@ -13,7 +13,7 @@ enum Request: Codable, Sendable {
     case render(RenderMessage)
     /// Find out whether pictures of a format can be read on this system at all. Answer: `readable`.
     case tryReading(SourceFormat)
-    /// What the worker asked for while it measures or renders. Beside it: the member, or nothing where it cannot be had.
+    /// What the worker asked for while it measures or renders. Beside it: the member, or nothing if it cannot be had.
     case member
 }
 
@@ -43,7 +43,7 @@ struct RenderMessage: Codable, Sendable {
     var measurements: [StageMeasurement] = []
     /// Places of renditions in the plan that are not wanted: no output comes for them, and nothing is said of them.
     var omitted: Set<Int> = []
-    /// What thumbnails for file managers say of their source; nil where there are none.
+    /// What thumbnails for file managers say of their source; nil if there are none.
     var thumbnail: ThumbnailFacts?
 }
 

@@ -147,7 +147,7 @@ struct Renderer {
     func run(_ steps: [PlannedStage], on start: Frames, _ context: RenderContext) throws -> Frames {
         var frames = start
         for (index, step) in steps.enumerated() {
-            // The first stage's input was held while loading, where it needs that.
+            // The first stage's input was held while loading, if it needs that.
             if !step.plan.isStreaming && index > 0 { frames = try frames.map { try $0.inMemory() } }
             do {
                 frames = try step.render(frames, in: context)

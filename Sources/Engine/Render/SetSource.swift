@@ -66,7 +66,7 @@ extension Renderer {
         return plan.renditions.map { $0.format.supportsAnimation ? joined : Frames([joined.pictures[0]]) }
     }
 
-    /// All members, ready to be joined: a list for each rendition, or one where the set is joined for all of them.
+    /// All members, ready to be joined: a list for each rendition, or one if the set is joined for all of them.
     private func gather(_ source: SetSource) throws -> (lists: [[Picture]], SourceMetadata, [Warning]) {
         var lists: [[Picture]] = Array(repeating: [], count: plan.shared.isEmpty ? plan.renditions.count : 1)
         var metadata: SourceMetadata?
@@ -103,7 +103,7 @@ extension Renderer {
     }
 
     /// One member as it waits to be joined.
-    /// - Parameter index: the rendition that joins it; nil where the shared stages do.
+    /// - Parameter index: the rendition that joins it; nil if the shared stages do.
     private func ready(_ shared: Frames, _ way: MemberPlan, index: Int?) throws -> Picture {
         var frames = shared
         if let index {

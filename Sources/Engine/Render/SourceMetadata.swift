@@ -15,7 +15,7 @@ struct SourceMetadata {
     private let fields: [String]
     /// The fields of blocks that say something about the picture.
     private let telling: Set<String>
-    /// Who owns the picture, wherever it says so; where its blocks disagree, XMP counts.
+    /// Who owns the picture, wherever it says so; if its blocks disagree, XMP counts.
     private let rights: Rights
     /// The same where EXIF counts, which keeps its own words.
     private let exifRights: Rights
@@ -40,7 +40,7 @@ struct SourceMetadata {
     ) {
         switch policy {
         case .keep:
-            // What is left of EXIF where the format has none.
+            // What is left of EXIF if the format has none.
             let isRescued = format == .tiff && !rights.isEmpty && !fields.contains("xmp-data")
             return (isRescued ? try image.editingMetadata { $0.set("xmp-data", blob: rights.xmpPacket()) } : image, false)
         case .strip: return (try stripped(image), !keepsProfile)

@@ -13,7 +13,7 @@ package enum Worker {
     /// Serves requests on standard input until the supervisor closes it.
     /// - Returns: the exit code.
     package static func run() -> CInt {
-        // Where the supervisor is gone already, its end of the socket is closed, which ends the loop below. Its number tells nothing:
+        // If the supervisor is gone already, its end of the socket is closed, which ends the loop below. Its number tells nothing:
         // in a container it may well be 1.
         guard clinux_bind_to_parent() == 0 else { return 70 }
         _ = clinux_forbid_core()

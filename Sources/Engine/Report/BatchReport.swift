@@ -17,7 +17,7 @@ package struct BatchSummary: Sendable, Encodable, Equatable {
     package var interrupted = false
     /// Files that a search found and that are no pictures.
     package var passedOver = 0
-    /// Those of a dry run that would be done. Not in the document, where they count as skipped.
+    /// Those of a dry run that would be done. In the document they count as skipped.
     package var planned = 0
 
     private enum CodingKeys: String, CodingKey {

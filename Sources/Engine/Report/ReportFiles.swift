@@ -20,7 +20,7 @@ package struct ReportFiles: Sendable {
 }
 
 extension BytePath {
-    /// The path with something behind its last component, which is shortened where the whole would be longer than a file name can be.
+    /// The path with something after its last component, which is shortened if the whole would be longer than a file name can be.
     package func withSuffix(_ suffix: String) -> BytePath {
         let name = lastComponent.bytes
         let room = longestFileName - suffix.utf8.count

@@ -3,7 +3,7 @@ package import Pipeline
 
 /// A word as a shell reads it back, byte for byte.
 ///
-/// Where quotes are not enough (control characters, bytes that are no text), it is written as `$'…'`, which bash, zsh and ksh read.
+/// If quotes are not enough (control characters, bytes that are no text), it is written as `$'…'`, which bash, zsh and ksh read.
 package func shellQuoted(_ word: BytePath) -> String {
     let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:,@%=".utf8)
     if !word.bytes.isEmpty, word.bytes.allSatisfy(plain.contains) { return word.text }

@@ -39,7 +39,7 @@ package struct SourceReport: Sendable, Encodable {
         package var path: BytePath
         package var format: OutputFormat
         package var size: PixelSize
-        /// nil where nothing was written.
+        /// nil if nothing was written.
         package var bytes: Int?
         package var sha256: String?
         /// It was copied from the cache.

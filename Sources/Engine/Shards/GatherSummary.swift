@@ -111,7 +111,7 @@ struct ShardTally {
         return total
     }
 
-    /// Since 1970; 0 where it is no time.
+    /// Since 1970; 0 if it is no time.
     private static func milliseconds(_ text: String) -> Int {
         let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         return ((try? format.parse(text)).map { Int(($0.timeIntervalSince1970 * 1000).rounded()) }) ?? 0

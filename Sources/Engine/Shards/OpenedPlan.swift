@@ -1,4 +1,5 @@
 // A plan as a task reads it: checked against what it was when it was made.
+import Glibc
 package import Pipeline
 
 /// A plan that is complete.
@@ -11,7 +12,13 @@ package struct OpenedPlan: Sendable {
     /// - Throws: `PlanMismatch` if there is no plan, or not the one that was written; `SystemError` if it cannot be read.
     package init(_ path: BytePath) throws {
         self.path = path
-        folder = try Directory(path)
+        do throws(SystemError) {
+            folder = try Directory(path)
+        } catch {
+            guard [ENOENT, ENOTDIR].contains(error.code) else { throw error }
+            let reason = "\(error.reason); name the folder that `imagemill shard` has written"
+            throw SystemError("open the plan '\(path.printable)'", code: error.code, because: reason)
+        }
         guard let status = try folder.status(PlanFile.plan) else {
             throw PlanMismatch(
                 description: "there is no complete plan in '\(path.printable)': \(PlanFile.plan.text) is missing; run `imagemill shard`")

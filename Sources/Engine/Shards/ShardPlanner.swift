@@ -39,6 +39,8 @@ package struct PlanRequest {
 /// Something that was asked for cannot be had together with something else.
 package struct PlanRefusal: Error, CustomStringConvertible {
     package let description: String
+
+    package init(_ description: String) { self.description = description }
 }
 
 /// Makes one plan. Its memory grows with the largest folder and with the size of a shard, not with the number of sources. Not for two threads at once.
@@ -83,10 +85,10 @@ package final class ShardPlanner {
     private static func checkTree(_ request: PlanRequest) throws {
         let why = "the folders of the sources are kept ('--keep-tree', or '{dir}' in the pipeline), and each must be in one shard"
         if request.pipeline.file.source == .set {
-            throw PlanRefusal(description: "\(why), which sets of pictures cannot; leave that out: each shard then has a folder of its own")
+            throw PlanRefusal("\(why), which sets of pictures cannot; leave that out: each shard then has a folder of its own")
         }
         guard request.sources.count + (request.list == nil ? 0 : 1) == 1 else {
-            throw PlanRefusal(description: "\(why); name one folder, such as the one above all of them")
+            throw PlanRefusal("\(why); name one folder, such as the one above all of them")
         }
     }
 
@@ -117,7 +119,7 @@ package final class ShardPlanner {
                 throw SystemError("find '\(path.printable)'", code: 2)
             }
             if let other = walked.first(where: { absolute.isAtOrBelow($0.absolute) || $0.absolute.isAtOrBelow(absolute) }) {
-                throw PlanRefusal(description: "'\(path.printable)' and '\(other.path.printable)' are in one another; name one of them")
+                throw PlanRefusal("'\(path.printable)' and '\(other.path.printable)' are in one another; name one of them")
             }
             walked.append((path, absolute))
             let isFolder = status.kind == .directory
@@ -170,10 +172,10 @@ package final class ShardPlanner {
         let isCompressed = [".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst"].contains(where: name.hasSuffix)
         guard status.kind == .regular, isTar || isCompressed else { return false }
         guard isTar else {
-            throw PlanRefusal(description: "'\(path.printable)' is compressed, so that nobody can begin in its middle; decompress it")
+            throw PlanRefusal("'\(path.printable)' is compressed, so that nobody can begin in its middle; decompress it")
         }
         guard request.pipeline.file.source != .set else {
-            throw PlanRefusal(description: "'\(path.printable)' is a tar, and the pipeline takes sets of pictures, which are folders; unpack it")
+            throw PlanRefusal("'\(path.printable)' is a tar, and the pipeline takes sets of pictures, which are folders; unpack it")
         }
         let tar = try OpenFile.reading(absolute)
         let time = try tar.status().modified
@@ -192,7 +194,7 @@ package final class ShardPlanner {
                 guard add(PlannedSource(root: root, kind: .member(file, offset: member.offset))) else { break }
             }
         } catch let damage as DamagedTar {
-            throw PlanRefusal(description: "'\(path.printable)' is no whole tar: \(damage); fetch it again")
+            throw PlanRefusal("'\(path.printable)' is no whole tar: \(damage); fetch it again")
         }
         if let failure { throw failure }
         return true
@@ -222,7 +224,7 @@ package final class ShardPlanner {
         while let path = try list.next() {
             let parts = path.components.filter { $0 != Array(".".utf8) }
             guard !parts.contains(Array("..".utf8)), !parts.isEmpty else {
-                throw PlanRefusal(description: "entry \(list.number) of the list, '\(path.printable)': paths with '..' are not taken")
+                throw PlanRefusal("entry \(list.number) of the list, '\(path.printable)': paths with '..' are not taken")
             }
             let root = path.isAbsolute ? BytePath("/") : here
             let inner = BytePath(Array(parts.joined(separator: [UInt8(ascii: "/")])))
@@ -269,7 +271,7 @@ package final class ShardPlanner {
         if let lastFolder { ended.insert(lastFolder.hashValue) }
         lastFolder = folder
         guard !ended.contains(folder.hashValue) else {
-            throw PlanRefusal(description: "the list comes back to the folder '\(folder.printable)', which must be in one shard; sort the list")
+            throw PlanRefusal("the list comes back to the folder '\(folder.printable)', which must be in one shard; sort the list")
         }
     }
 }

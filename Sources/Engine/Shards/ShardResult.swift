@@ -7,7 +7,7 @@ package struct ShardResult: Codable, Equatable, Sendable {
     /// A source that failed. Its report has more.
     package struct Failed: Codable, Equatable, Sendable {
         package let path: String
-        /// The path's bytes, percent-encoded, where it is not UTF-8.
+        /// The path's bytes, percent-encoded, if it is not UTF-8.
         package let pathBytes: String?
         package let code: FailureCode
         package let stage: String

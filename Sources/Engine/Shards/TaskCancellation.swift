@@ -1,4 +1,4 @@
-// A task is told to stop once; its shards can be given up one by one.
+// A task is stopped once; its shards can be given up one by one.
 import Synchronization
 
 /// Stops a task at a signal, and a single shard for other reasons.

@@ -1,4 +1,4 @@
-// Removes what has been in `done/` or `failed/` for long enough, where the mill file says so.
+// Removes what has been in `done/` or `failed/` for long enough, if the mill file says so.
 import Pipeline
 
 /// Keeps one of these folders within the bounds that the user has set.

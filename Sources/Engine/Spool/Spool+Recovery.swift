@@ -33,7 +33,7 @@ extension Spool {
         } catch {
             guard error.isAbsence else { throw error }
         }
-        // It may be where nothing could be found out. What was only offered is not in a spool.
+        // It may be if nothing could be found out. What was only offered is not in a spool.
         if let trouble, job.progress.state != .offered { throw trouble }
         return .nowhere
     }

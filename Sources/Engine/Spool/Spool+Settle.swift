@@ -109,7 +109,7 @@ extension Spool {
         do throws(SystemError) {
             try above.rename(member.lastComponent, to: job, as: Self.doomed)
         } catch {
-            // Where the answer of a file server is lost, it is moved in spite of that.
+            // If the answer of a file server is lost, it is moved in spite of that.
             guard error.isAbsence else { throw error }
         }
         guard let doomed = try job.status(Self.doomed) else { return }

@@ -53,7 +53,8 @@ package final class Spool: Sendable {
             lock = own.isShared ? try own.open(.work).locking(SpoolFolders.lock) : nil
         } catch {
             guard error.code == EWOULDBLOCK else { throw error }
-            throw SystemError("use '\(own.path(.work).printable)'", code: error.code, because: "another imagemill works there")
+            let reason = "another imagemill watch works there; stop one of the two, or give each an inbox of its own"
+            throw SystemError("use '\(own.path(.work).printable)'", code: error.code, because: reason)
         }
     }
 

@@ -14,7 +14,7 @@ package final class Cancellation: Sendable {
 
     package var descriptor: CInt { event.descriptor }
 
-    /// The signal that asked, or 0 where it was something else; nil while nobody has.
+    /// The signal that asked, or 0 if it was something else; nil while nobody has.
     package var cause: CInt? { signal.withLock { $0 } }
 
     package var isRaised: Bool { cause != nil }

@@ -42,7 +42,7 @@ package struct Directory: Sendable {
         return directory
     }
 
-    /// The folder below, which is made where it is missing.
+    /// The folder below, which is made if it is missing.
     package func makingFolder(_ name: BytePath, mode: UInt32 = 0o777) throws(SystemError) -> Directory {
         let result = withPath(name) { mkdirat(file.descriptor, $0, mode) }
         guard result == 0 || errno == EEXIST else { throw SystemError("make the folder '\(name.printable)'") }

@@ -13,7 +13,7 @@ package enum FaultPoint: CaseIterable, Sendable {
     #if DEBUG
         /// Does what `IMAGEMILL_FAULT` asks for at this place: `name:n:action`, at the n-th pass in this process.
         ///
-        /// Actions: `kill`, `stop`, `sleep:MILLISECONDS`, `error:ENOSPC` (or another of `FaultPlan.errors`). Where `IMAGEMILL_FAULT_LOG` names a
+        /// Actions: `kill`, `stop`, `sleep:MILLISECONDS`, `error:ENOSPC` (or another of `FaultPlan.errors`). If `IMAGEMILL_FAULT_LOG` names a
         /// file, every pass adds its name to it, one a line.
         package static func pass(_ point: FaultPoint) throws(SystemError) {
             try plan.withLock { plan throws(SystemError) in plan.pass(point) }?.perform(at: point)
@@ -51,7 +51,7 @@ package enum FaultPoint: CaseIterable, Sendable {
         var passed = 0
         var log: String?
 
-        /// - Returns: nil where the text is no fault.
+        /// - Returns: nil if the text is no fault.
         init?(_ text: String) {
             let words = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
             guard words.count == 3, let point = FaultPoint.allCases.first(where: { $0.name == words[0] }),

@@ -18,7 +18,9 @@ package enum FileSystem {
     /// - Parameter mode: permissions of those that are made, of which the process' mask takes away its own.
     package static func makeDirectories(_ path: BytePath, mode: UInt32 = 0o777) throws(SystemError) {
         if withPath(path, { mkdir($0, mode) }) == 0 || errno == EEXIST {
-            guard try status(path)?.kind == .directory else { throw SystemError("make the folder '\(path.printable)'", code: ENOTDIR) }
+            guard try status(path)?.kind == .directory else {
+                throw SystemError("make the folder '\(path.printable)'", code: ENOTDIR, because: "there is a file of that name")
+            }
             return
         }
         guard errno == ENOENT, path.bytes.contains(UInt8(ascii: "/")), path.directory != path else {
@@ -48,7 +50,7 @@ package enum FileSystem {
         try file.append(Array(text.utf8), for: path)
     }
 
-    /// The path without links, `.` and `..`; nil where it does not exist.
+    /// The path without links, `.` and `..`; nil if it does not exist.
     package static func absolute(_ path: BytePath) -> BytePath? {
         guard let real = withPath(path, { realpath($0, nil) }) else { return nil }
         defer { free(real) }

@@ -47,7 +47,7 @@ extension Fingerprint {
         return bytes
     }
 
-    /// - Returns: nil where these bytes are no fingerprint; they come from a file that anybody may have written to.
+    /// - Returns: nil if these bytes are no fingerprint; they come from a file that anybody may have written to.
     init?(encoded bytes: [UInt8]) {
         var rest = bytes[...]
         var files: [File] = []

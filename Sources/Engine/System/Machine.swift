@@ -20,7 +20,7 @@ package enum Machine {
     /// Files that this process may have open.
     package static var descriptorLimit: Int { max(64, Int(clamping: sysconf(CInt(_SC_OPEN_MAX)))) }
 
-    /// How wide a terminal is, in characters; nil where the descriptor is no terminal, or it does not say.
+    /// How wide a terminal is, in characters; nil if the descriptor is no terminal, or it does not say.
     package static func terminalColumns(_ descriptor: CInt) -> Int? {
         let columns = Int(clinux_terminal_columns(descriptor))
         return columns > 0 ? columns : nil

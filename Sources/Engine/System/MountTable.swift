@@ -34,10 +34,10 @@ struct MountTable: Sendable {
         }
     }
 
-    /// As this process sees it now; empty where the system does not tell.
+    /// As this process sees it now; empty if the system does not tell.
     static var current: MountTable { MountTable((try? OpenFile.contents(BytePath("/proc/self/mountinfo"), limit: 16 << 20)) ?? []) }
 
-    /// Where a path is; nil where the table does not have the mount.
+    /// Where a path is; nil if the table does not have the mount.
     /// - Parameter path: without links and dots.
     func place(of path: BytePath, onMount number: Int64) -> FileSystemPlace? {
         guard let mount = mounts[number], path.isAtOrBelow(mount.point) else { return nil }

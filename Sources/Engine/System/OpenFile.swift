@@ -32,7 +32,7 @@ package final class OpenFile: Sendable {
         return FileStatus(status)
     }
 
-    /// Up to `count` bytes at an offset; fewer at the end of the file or where it cannot be read.
+    /// Up to `count` bytes at an offset; fewer at the end of the file or if it cannot be read.
     package func bytes(at offset: Int, count: Int) -> [UInt8] {
         guard offset >= 0, count > 0 else { return [] }
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, used in

@@ -152,7 +152,8 @@ package final class StagedFile {
         do throws(SystemError) {
             try staging.rename(temporaryName, to: folder, as: name)
         } catch {
-            throw SystemError("put '\(destination.printable)' in place", code: error.code)
+            let reason = error.code == EISDIR ? "there is a folder of that name" : nil
+            throw SystemError("put '\(destination.printable)' in place", code: error.code, because: reason)
         }
         hasTemporaryName = false
     }

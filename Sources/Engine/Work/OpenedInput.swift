@@ -38,7 +38,7 @@ enum OpenedInput: Sendable {
         }
     }
 
-    /// What the next run compares the source with; nil where another write need not have moved a file's time.
+    /// What the next run compares the source with; nil if another write need not have moved a file's time.
     var fingerprint: Fingerprint? {
         switch self {
         case .picture(let picture): picture.fingerprint

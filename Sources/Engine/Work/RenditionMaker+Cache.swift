@@ -2,8 +2,8 @@
 import Pipeline
 
 extension RenditionMaker {
-    /// What the cache has, where it has every rendition; no worker is asked.
-    /// - Returns: nil where something must be made.
+    /// What the cache has, if it has every rendition; no worker is asked.
+    /// - Returns: nil if something must be made.
     func cachedOutputs(
         _ work: inout SourceWork, _ opened: OpenedInput, _ settings: RenderSettings, _ choose: NameChoice
     ) throws -> [StagedFile]? {

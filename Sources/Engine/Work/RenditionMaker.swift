@@ -55,7 +55,7 @@ package final class RenditionMaker {
     }
 
     /// Sees to it that a worker knows the pipeline, and that the formats on request can be read.
-    /// - Throws: `Diagnostics` where an asset cannot be decoded, `MillProblems` where a format cannot be read, `SystemError` where no worker can be
+    /// - Throws: `Diagnostics` if an asset cannot be decoded, `MillProblems` if a format cannot be read, `SystemError` if no worker can be
     ///   started.
     package func prepare(_ settings: RenderSettings) throws {
         for format in settings.limits.allowed.sorted(by: { $0.rawValue < $1.rawValue }) where !workers.isReadable(format) {
@@ -94,7 +94,7 @@ package final class RenditionMaker {
         return try slot(kind).canRead(format, kind)
     }
 
-    /// Plans what the cache has, without a worker; nil where there is no cache, or it does not know the assets.
+    /// Plans what the cache has, without a worker; nil if there is no cache, or it does not know the assets.
     func cachePlanner(_ settings: RenderSettings) -> Planner? {
         if let known = cachePlanners[settings.pipeline.identity] { return known.planner }
         guard let planner = settings.cache?.planner(limits: settings.limits) else { return nil }
@@ -108,7 +108,7 @@ package final class RenditionMaker {
     }
 
     /// Plans one source without writing anything. Unless it is a dry run, what stages must see is measured.
-    /// - Throws: `Failure` where the source cannot be planned.
+    /// - Throws: `Failure` if the source cannot be planned.
     package func plan(_ source: SourceFile, _ settings: RenderSettings) throws -> (plan: SourcePlan, names: [RenditionName]) {
         let opened = try OpenedInput(source, limits: settings.limits)
         let known = try prepared(settings, opened.formats)
@@ -257,7 +257,7 @@ package final class RenditionMaker {
         return names
     }
 
-    /// - Parameter hash: the source's digest, where it is known already.
+    /// - Parameter hash: the source's digest, if it is known already.
     private func naming(
         _ plan: SourcePlan, _ source: SourceFile, _ opened: OpenedInput, _ settings: RenderSettings, hash: String? = nil
     ) throws -> NamingFacts {

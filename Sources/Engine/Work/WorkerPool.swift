@@ -38,7 +38,7 @@ package final class WorkerPool: Sendable {
         }
     }
 
-    /// - Parameter ready: how many workers to make ready now, by copying this process. None where it has several threads already, of
+    /// - Parameter ready: how many workers to make ready now, by copying this process. None if it has several threads already, of
     ///   which a copy would have one alone, with locks that nobody opens.
     package init(_ command: WorkerCommand = WorkerCommand(), ready count: Int = 0) {
         starter = WorkerStarter(command)

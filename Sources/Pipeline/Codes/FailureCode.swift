@@ -132,7 +132,7 @@ package struct Failure: Error, Equatable, Sendable, Codable {
     package let stage: String
     /// A sentence: what was expected, what was found.
     package let message: String
-    /// libvips' or the system's own words, where there are any.
+    /// libvips' or the system's own words, if there are any.
     package let detail: String?
 
     package init(_ code: FailureCode, stage: String, _ message: String, detail: String? = nil) {

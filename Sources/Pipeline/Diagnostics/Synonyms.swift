@@ -12,6 +12,8 @@ enum Synonyms {
         "flop": ["flip"], "mirror": ["flip"], "unsharp": ["sharpen"], "montage": ["contact-sheet"], "rounded": ["mask"], "round": ["mask"],
         "panorama": ["stitch"], "blend": ["composite"], "sizes": ["scale"], "outputs": ["renditions"], "variants": ["renditions"],
         "steps": ["stages"], "operations": ["stages"], "strip": ["metadata"], "exif": ["metadata"], "interlace": ["progressive"],
+        "color": ["background"], "colour": ["color", "background"], "background-color": ["background"], "degrees": ["angle"],
+        "opacity": ["alpha"], "radius": ["sigma"],
         "chroma-subsampling": ["subsampling"], "jpg": ["jpeg"], "tif": ["tiff"], "watch": ["inboxes"], "folders": ["inboxes"],
     ]
 

@@ -26,7 +26,8 @@ package struct HTTPSettings: ParameterValue, Equatable {
         }
         guard let text else { return nil }
         guard let address = Address(text, at: position) else {
-            log.problem(position, "expected \(expectation), found '\(text)'")
+            let host = text.firstRange(of: "://").map { text[$0.upperBound...].prefix { $0 != "/" } } ?? ""
+            log.problem(position, "expected \(expectation), found '\(text)'" + (host.isEmpty ? "" : "; write \(host)"))
             return nil
         }
         guard token != nil || !address.isOpen else {
@@ -53,6 +54,7 @@ package struct HTTPSettings: ParameterValue, Equatable {
 extension HTTPSettings.Address {
     /// - Parameter text: `HOST:PORT`, `[IPv6]:PORT`, or a path with a slash.
     init?(_ text: String, at position: Position) {
+        guard !text.contains("://") else { return nil }
         if text.contains("/") {
             self = .unix(WrittenPath(text: text, position: position))
             return

@@ -40,17 +40,20 @@ package struct MillFile: Sendable {
     }
 
     /// How much one source may cost.
-    /// - Parameter memory: bytes for all workers together, where the file does not say.
+    /// - Parameter memory: bytes for all workers together, if the file does not say.
     package func limits(memory: Int) -> Limits { limitGroup.limits(memory: memory) }
 
     /// Whether a text looks more like a mill file than like a pipeline, by its keys.
     package static func isLikely(_ text: String) -> Bool {
         guard let root = readYAML(text).root else { return false }
+        // `limits` and `source` alone tell nothing; these keys are in every file of their kind.
+        let (hasInboxes, hasRenditions) = (root.hasKey("inboxes"), root.hasKey("renditions"))
+        if hasInboxes != hasRenditions { return hasInboxes }
         let (mill, pipeline) = (known(MillGroup.self, in: root), known(PipelineGroup.self, in: root))
         return mill > pipeline || mill == pipeline && nearlyKnown(MillGroup.self, in: root) > nearlyKnown(PipelineGroup.self, in: root)
     }
 
-    /// Where a pipeline would begin that is a mill file instead; nil where it is none.
+    /// Where a pipeline would begin that is a mill file instead; nil if it is none.
     static func standsInstead(of pipeline: YAMLNode) -> Position? { kind(pipeline, isOnly: MillGroup.self, not: PipelineGroup.self) }
 
     private static func kind(_ root: YAMLNode, isOnly one: any ParameterGroup.Type, not other: any ParameterGroup.Type) -> Position? {

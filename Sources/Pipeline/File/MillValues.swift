@@ -19,12 +19,12 @@ package enum ReportPlace: String, ParameterWord {
 
 /// How an inbox is watched.
 package enum WatchMode: Hashable, Sendable {
-    /// By events where the file system tells of all changes, else by looking every five seconds.
+    /// By events if the file system tells of all changes, else by looking every five seconds.
     case auto
     case events
     case poll(every: Duration)
 
-    /// How often is looked where nothing else is said.
+    /// How often is looked if nothing else is said.
     package static let usualPoll = Duration.seconds(5)
 }
 

@@ -46,7 +46,7 @@ package struct Anchor: Hashable, Sendable {
     package var horizontal: Edge { if case .edges(let edge, _) = kind { edge } else { .center } }
     package var vertical: Edge { if case .edges(_, let edge) = kind { edge } else { .center } }
 
-    /// The offset of an inner picture in an outer space, in pixels; negative where the inner one is larger.
+    /// The offset of an inner picture in an outer space, in pixels; negative if the inner one is larger.
     package func offset(of inner: PixelSize, in outer: PixelSize) -> PixelOffset {
         switch kind {
         case .edges(let horizontal, let vertical):

@@ -58,7 +58,7 @@ extension PixelSize {
 package struct Placement: Hashable, Sendable {
     /// The picture's size when drawn, in pixels.
     package let drawn: PixelSize
-    /// Its top left corner in the frame; negative where it is cut.
+    /// Its top left corner in the frame; negative if it is cut.
     package let offset: PixelOffset
 
     /// Works out the drawing of a picture in a frame.

@@ -79,7 +79,7 @@ package struct PictureInfo: Hashable, Sendable {
     }
 
     /// The colour model once these colours are drawn on the picture: grey stays grey until something else is drawn.
-    /// - Throws: `PlanFailure` where colours cannot be converted into the picture's own.
+    /// - Throws: `PlanFailure` if colours cannot be converted into the picture's own.
     package func colour(drawing colours: [Color], stage: String) throws(PlanFailure) -> ColourModel {
         switch colour {
         case .rgb: return .rgb

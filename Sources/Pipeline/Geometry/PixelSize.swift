@@ -48,7 +48,7 @@ package struct PixelBox: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(size) at \(offset)" }
 
-    /// The part of the box that lies in a picture of a size; nil where that is nothing.
+    /// The part of the box that lies in a picture of a size; nil if that is nothing.
     package func intersection(with picture: PixelSize) -> PixelBox? {
         let left = max(0, offset.x)
         let top = max(0, offset.y)

@@ -1,7 +1,7 @@
 // Artist and Copyright of EXIF 2.3 §4.6.4, read from the block itself: libexif translates both to ASCII and adds words of its own.
 
 extension Rights {
-    /// Reads the owner out of an EXIF block, with or without `Exif\0\0` in front. Empty where there is none, or the block is damaged.
+    /// Reads the owner out of an EXIF block, with or without `Exif\0\0` in front. Empty if there is none, or the block is damaged.
     package init(exif: [UInt8]) {
         self.init()
         let mark = Array("Exif\0\0".utf8)
@@ -20,7 +20,7 @@ extension Rights {
         return texts.isEmpty ? nil : texts
     }
 
-    /// UTF-8 where that is valid, else Latin-1, as old cameras write.
+    /// UTF-8 if that is valid, else Latin-1, as old cameras write.
     private static func decoded(_ bytes: [UInt8]) -> String {
         String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }

@@ -19,7 +19,7 @@ extension Rights {
     }
 }
 
-/// UTF-8 where it is valid, else Latin-1, in which every byte is a character. The block's own declaration (1:90) is
+/// UTF-8 if it is valid, else Latin-1, in which every byte is a character. The block's own declaration (1:90) is
 /// not asked: it is often missing, and often wrong.
 private func iptcText(_ bytes: ArraySlice<UInt8>) -> String? {
     let latin1 = { String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) }

@@ -145,7 +145,7 @@ extension XMLTokens {
 
     /// Moves past `mark` if it is next.
     private mutating func skip(_ mark: StaticString) -> Bool {
-        guard stands(mark) else { return false }
+        guard isAt(mark) else { return false }
         position += mark.utf8CodeUnitCount
         return true
     }
@@ -153,11 +153,11 @@ extension XMLTokens {
     /// Moves past the next `mark`, or to the end and false when there is none.
     @discardableResult
     private mutating func skip(past mark: StaticString) -> Bool {
-        while position < bytes.count, !stands(mark) { position += 1 }
+        while position < bytes.count, !isAt(mark) { position += 1 }
         return skip(mark)
     }
 
-    private func stands(_ mark: StaticString) -> Bool {
+    private func isAt(_ mark: StaticString) -> Bool {
         mark.withUTF8Buffer { bytes[position...].starts(with: $0) }
     }
 }

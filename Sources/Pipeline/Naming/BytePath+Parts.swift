@@ -59,7 +59,7 @@ private let slash = UInt8(ascii: "/")
 private let dots = Array("../".utf8)
 
 extension BytePath {
-    /// The bytes that `percentEncoded` stands for; nil where it is not well formed.
+    /// The bytes that `percentEncoded` stands for; nil if it is not well formed.
     package init?(percentEncoded text: String) {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

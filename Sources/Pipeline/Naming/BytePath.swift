@@ -10,7 +10,7 @@ package struct BytePath: Hashable, Sendable, Codable {
     /// The path as text; what is not UTF-8 is shown as U+FFFD.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Percent-encoded bytes where the path is not UTF-8; nil where `text` says it all.
+    /// Percent-encoded bytes if the path is not UTF-8; nil if `text` says it all.
     package var percentEncodedIfNotText: String? {
         guard Array(text.utf8) != bytes else { return nil }
         return bytes.map { byte in
@@ -57,7 +57,7 @@ package struct BytePath: Hashable, Sendable, Codable {
         return BytePath(Array(bytes[(slash + 1)...]))
     }
 
-    /// All but the last component; empty where there is only one.
+    /// All but the last component; empty if there is only one.
     package var directory: BytePath {
         guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return BytePath([]) }
         return BytePath(Array(bytes[..<max(slash, slash == 0 ? 1 : 0)]))
@@ -74,7 +74,7 @@ package struct SourceName: Hashable, Sendable {
     package let stem: [UInt8]
     /// Pixels in one point: the N of `@Nx`, 1 without.
     package let pixelsPerPoint: Int
-    /// In lower case, without the dot; empty where there is none.
+    /// In lower case, without the dot; empty if there is none.
     package let fileExtension: String
 
     package init(_ path: BytePath) {

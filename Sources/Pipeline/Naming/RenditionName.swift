@@ -3,13 +3,13 @@
 /// What names can be made of, besides the rendition itself.
 package struct NamingFacts: Hashable, Sendable {
     package let source: SourceName
-    /// SHA-256 of the source in hexadecimal; only where a template asks for it.
+    /// SHA-256 of the source in hexadecimal; only if a template asks for it.
     package let hash: String?
     /// `YYYY:MM:DD HH:MM:SS`, as EXIF writes it.
     package let date: String
     /// Puts every name below the source's directory, unless the template says `{dir}` itself.
     package let keepsTree: Bool
-    /// MD5 of the source's URI in hexadecimal; only where a rendition is a thumbnail for file managers.
+    /// MD5 of the source's URI in hexadecimal; only if a rendition is a thumbnail for file managers.
     package let thumbnailDigest: String?
 
     package init(
@@ -40,7 +40,7 @@ package struct RenditionName: Hashable, Sendable {
 
 extension Rendition {
     /// The name of this rendition of one source.
-    /// - Throws: `PlanFailure` where the result cannot be a file name.
+    /// - Throws: `PlanFailure` if the result cannot be a file name.
     func name(for facts: NamingFacts, scale: Int, size: PixelSize, version: Int) throws(PlanFailure) -> RenditionName {
         switch layout {
         case .plain:
@@ -54,7 +54,7 @@ extension Rendition {
 extension NameTemplate {
     /// The name of one rendition of one source.
     /// - Parameter version: 1 for the name itself; 2 makes `a-2.webp` of `a.webp`, so that two sources do not share a name.
-    /// - Throws: `PlanFailure` where the result cannot be a file name.
+    /// - Throws: `PlanFailure` if the result cannot be a file name.
     package func name(
         for facts: NamingFacts, rendition: String, scale: Int, format: OutputFormat, size: PixelSize, version: Int
     ) throws(PlanFailure) -> RenditionName {

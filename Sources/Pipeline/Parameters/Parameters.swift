@@ -7,7 +7,7 @@ package struct ParameterDescription: Sendable {
     package let expectation: String
     package let schema: JSONValue
     package let isRequired: Bool
-    /// The default as a user would write it; nil where there is none.
+    /// The default as a user would write it; nil if there is none.
     package let defaultText: String?
 }
 
@@ -51,7 +51,10 @@ package struct Parameters {
         case .mapping(let found): entries = found
         case .scalar where node.isNull: entries = []
         case .scalar, .list:
-            log.problem(node.position, "expected the parameters of \(owner) as a mapping, found \(node.found)")
+            let keys = describe(type, catalogue: log.catalogue)
+            let named = keys.filter(\.isRequired).isEmpty ? Array(keys.prefix(3)) : keys.filter(\.isRequired)
+            let example = named.isEmpty ? "" : " with " + named.map { "'\($0.key)'" }.joined(separator: ", ")
+            log.problem(node.position, "\(owner) expects a mapping\(example), found \(node.found)\(node.missingSpace)")
             return nil
         }
         var parameters = Parameters(mode: .reading(entries, node.position, owner: owner), log: log)
@@ -106,7 +109,7 @@ package struct Parameters {
 
     /// Notes a mistake that no single value shows, such as two parameters that exclude each other.
     ///
-    /// Without a key, or where the key is not written, the mapping itself is the place. Does nothing when describing, nor where a value
+    /// Without a key, or if the key is not written, the mapping itself is the place. Does nothing when describing, nor if a value
     /// was not understood: what follows from a placeholder is no mistake of the user's.
     package mutating func problem(at key: String? = nil, _ message: String) {
         guard case .reading(let entries, let position, _) = mode, !hasBrokenValue else { return }
@@ -138,7 +141,7 @@ package struct Parameters {
         }
         guard case .scalar(let text, let quoted) = node.content else { return "" }
         if quoted && isUnderstood(text) { return "; write \(text) without quotes" }
-        for unit in ["px", "pt", "points", "pixels", "%"] where text.hasSuffix(unit) && (unit != "%" || Value.self is Int.Type) {
+        for unit in ["px", "pt", "points", "pixels", "deg", "°", "%"] where text.hasSuffix(unit) && (unit != "%" || Value.self is Int.Type) {
             let number = String(text.dropLast(unit.count).reversed().drop { $0 == " " }.reversed())
             if isUnderstood(number) { return "; write \(number) without a unit" }
         }

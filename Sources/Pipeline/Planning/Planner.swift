@@ -50,8 +50,8 @@ package struct Planner: Sendable {
     /// Works out what will happen to a source.
     /// - Parameters:
     ///   - pixelsPerPoint: the `@Nx` of the source's name.
-    ///   - measurements: what was measured on the decoded picture, where stages ask for that; without it their sizes are bounds.
-    /// - Throws: `PlanFailure` where the source is beyond a limit, or a stage can do nothing with it.
+    ///   - measurements: what was measured on the decoded picture, if stages ask for that; without it their sizes are bounds.
+    /// - Throws: `PlanFailure` if the source is beyond a limit, or a stage can do nothing with it.
     package func plan(
         _ source: SourceFacts, pixelsPerPoint: Int, measurements: [StagePath: Measurement] = [:]
     ) throws(PlanFailure) -> SourcePlan {
@@ -261,7 +261,7 @@ package struct Planner: Sendable {
     }
 }
 
-/// A sum that stays the largest number where it would be larger.
+/// A sum that stays the largest number if it would be larger.
 func saturating(_ sum: Int, _ part: Int) -> Int {
     let (sum, overflow) = sum.addingReportingOverflow(part)
     return overflow ? .max : sum

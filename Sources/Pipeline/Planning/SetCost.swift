@@ -60,7 +60,7 @@ struct SetCost {
         }.max() ?? CostModel.base
     }
 
-    /// What comes after: the joined picture where it is held, and the renditions one after the other.
+    /// What comes after: the joined picture if it is held, and the renditions one after the other.
     private var joining: Int {
         // The frames of an animation are the members that are held already.
         let isHeld = renditions.count > 1 && !shared.isEmpty

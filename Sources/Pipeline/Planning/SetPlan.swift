@@ -19,7 +19,7 @@ package struct MemberPlan: Sendable {
     package let decoded: PictureInfo
     /// What is done for all renditions.
     package let shared: [PlannedStage]
-    /// What is done for each rendition of the plan; empty where the set is joined for all of them.
+    /// What is done for each rendition of the plan; empty if the set is joined for all of them.
     package let own: [[PlannedStage]]
 }
 
@@ -27,8 +27,8 @@ extension Planner {
     /// Works out what will happen to a set.
     /// - Parameters:
     ///   - members: in their order.
-    ///   - measurements: what was measured on the decoded members, where stages ask for that.
-    /// - Throws: `PlanFailure` where a member is beyond a limit, or the set cannot be joined.
+    ///   - measurements: what was measured on the decoded members, if stages ask for that.
+    /// - Throws: `PlanFailure` if a member is beyond a limit, or the set cannot be joined.
     package func plan(set members: [MemberFacts], measurements: [StagePath: Measurement] = [:]) throws(PlanFailure) -> SourcePlan {
         guard let first = members.first else { throw PlanFailure(.empty, stage: "read", "expected a folder with pictures, found none in it") }
         for member in members { try checkMember(member) }
@@ -88,7 +88,7 @@ extension Planner {
         return result
     }
 
-    /// The stage that joins, and those behind it.
+    /// The stage that joins, and those after it.
     private func joinSteps(
         _ places: ArraySlice<(use: StageUse, path: StagePath)>, _ members: [SetMember], scale: Int, _ measurements: [StagePath: Measurement]
     ) throws(PlanFailure) -> [PlannedStage] {
@@ -103,7 +103,7 @@ extension Planner {
         return [join] + (try steps(places.dropFirst(), from: join.output, scale: scale, measurements))
     }
 
-    /// A rendition's stages: those for each member, where it joins the set itself, and the rest.
+    /// A rendition's stages: those for each member, if it joins the set itself, and the rest.
     private func steps(
         of rendition: Rendition, _ index: Int, _ scale: Int, after joined: PictureInfo?, _ members: [SetMember],
         _ measurements: [StagePath: Measurement]

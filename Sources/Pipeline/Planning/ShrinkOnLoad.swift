@@ -39,7 +39,7 @@ enum ShrinkOnLoad {
         }
     }
 
-    /// How many source pixels the first scaling stage makes one of, along the side where that is least; 1 where no stage scales.
+    /// How many source pixels the first scaling stage makes one of, along the side where that is least; 1 if no stage scales.
     private static func ratio(_ path: [PlannedStage]) -> Double {
         for step in path {
             switch step.plan.sizeDependence {

@@ -15,7 +15,7 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var hasProfile: Bool
     /// The decoder must hold the whole picture, as for progressive JPEG and interlaced PNG.
     package var isInterlaced: Bool
-    /// Bytes of the file; 0 where that is not known.
+    /// Bytes of the file; 0 if that is not known.
     package var bytes = 0
     /// Bytes of EXIF, XMP, IPTC and texts.
     package var metadataBytes = 0

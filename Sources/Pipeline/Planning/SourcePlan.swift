@@ -60,7 +60,7 @@ package struct RenditionPlan: Sendable {
     /// As it is saved.
     package fileprivate(set) var output: PictureInfo
 
-    /// What the first stage scales to, where it does that and nothing before.
+    /// What the first stage scales to, if it does that and nothing before.
     package var firstScaling: (size: PixelSize, kernel: ScalingKernel)? {
         if case .scales(let size, let kernel) = steps.first?.plan.sizeDependence { (size, kernel) } else { nil }
     }
@@ -106,8 +106,8 @@ package struct SourcePlan: Sendable {
     }
 
     /// The names of all renditions, in their order.
-    /// - Parameter version: 1, or more where other sources own the names.
-    /// - Throws: `PlanFailure` where a name cannot be used, or two renditions would have one.
+    /// - Parameter version: 1, or more if other sources own the names.
+    /// - Throws: `PlanFailure` if a name cannot be used, or two renditions would have one.
     package func names(for facts: NamingFacts, version: Int) throws(PlanFailure) -> [RenditionName] {
         var names: [RenditionName] = []
         for plan in renditions {

@@ -73,7 +73,7 @@ extension StagePlan {
     package var warnings: [Warning] { [] }
 }
 
-/// How a stage depends on the number of pixels that come in. Loading shrinks only where every stage up to the first scaling one allows it.
+/// How a stage depends on the number of pixels that come in. Loading shrinks only if every stage up to the first scaling one allows it.
 package enum SizeDependence: Hashable, Sendable {
     /// Any number will do: the stage treats all pixels alike.
     case anySize

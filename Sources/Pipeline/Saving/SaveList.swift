@@ -35,8 +35,8 @@ struct SaveList: ParameterValue {
         case .mapping: return SaveList(ways: ways(node, &log))
         case .list(let items): return items.isEmpty ? nil : SaveList(ways: items.flatMap { ways($0, &log) })
         case .scalar(let text, _):
-            guard let format = SaveFormat(rawValue: text) else { return nil }
-            log.problem(node.position, "'save' expects \(expectation), found '\(text)'; write { format: \(format.rawValue) }")
+            let remedy = SaveFormat(rawValue: text).map { "; write { format: \($0.rawValue) }" } ?? node.missingSpace
+            log.problem(node.position, "'save' expects \(expectation), found \(node.found)\(remedy)")
             return nil
         }
     }

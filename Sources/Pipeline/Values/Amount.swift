@@ -1,4 +1,4 @@
-// Numbers with a unit behind, as options and settings take them.
+// Numbers with a unit, as options and settings take them.
 
 /// A count such as `300M`: K, M and G stand for thousands, millions and thousand millions.
 package struct Count: Hashable, Sendable {

@@ -5,7 +5,7 @@ import Yams
 ///
 /// Anchors, aliases, merge keys and repeated keys are refused: the file says what it says, once.
 /// - Parameter need: the key that it must have, for the message about an empty file.
-/// - Returns: the root, or nil where the text cannot be read as far as that; and every mistake found.
+/// - Returns: the root, or nil if the text cannot be read as far as that; and every mistake found.
 func readYAML(_ text: String, need: String = "renditions") -> (root: YAMLNode?, problems: [Diagnostic]) {
     var reader = YAMLReader()
     do {
@@ -64,9 +64,22 @@ private struct YAMLReader {
                 refuse(position, "merge keys are not supported; write the values out where they are needed")
                 continue
             }
+            // In braces, `{format:webp}` is a key without a value.
+            let missingSpace = YAMLNode(text: name, position: position).missingSpace
+            if !missingSpace.isEmpty, isPlain(key), value.scalar?.string == "", let colon = name.firstIndex(of: ":") {
+                refuse(position, "found the key '\(name)' without a value\(missingSpace)")
+                let rest = YAMLNode(text: String(name[name.index(after: colon)...]), position: position)
+                entries.append(.init(key: String(name[..<colon]), keyPosition: position, value: rest))
+                continue
+            }
             if let value = node(value) { entries.append(.init(key: name, keyPosition: position, value: value)) }
         }
         return entries
+    }
+
+    private func isPlain(_ node: Node) -> Bool {
+        guard let style = node.scalar?.style else { return false }
+        return style != .singleQuoted && style != .doubleQuoted
     }
 
     /// The value is read all the same, as if it were written out, so that other mistakes show too.
@@ -88,7 +101,9 @@ private func diagnostic(for error: YamlError, in text: String) -> Diagnostic {
         let slip = YAMLSlip(in: text, near: place, problem: problem)
         return Diagnostic(slip?.position ?? place, "not YAML: \(problem)" + (slip.map { "; \($0.remedy)" } ?? ""))
     case .composer(_, let problem, let mark, _):
-        return Diagnostic(Position(line: mark.line, column: mark.column), "not YAML: \(problem)")
+        let place = Position(line: mark.line, column: mark.column)
+        guard problem.contains("another document") else { return Diagnostic(place, "not YAML: \(problem)") }
+        return Diagnostic(place, "a second document begins here (---); a file holds one, so move the rest to a file of its own")
     case .reader(let problem, let offset, _, let text):
         return Diagnostic(position(of: offset ?? 0, in: text), "not YAML: \(problem)")
     case .duplicatedKeysInMapping(let duplicates, let context):

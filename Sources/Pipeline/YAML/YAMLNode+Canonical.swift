@@ -17,7 +17,7 @@ extension YAMLNode {
         }
     }
 
-    /// The value of a mapping's key, as one text for all that say the same; empty where the key is not there.
+    /// The value of a mapping's key, as one text for all that say the same; empty if the key is not there.
     package func canonical(of key: String) -> String {
         guard case .mapping(let entries) = content, let entry = entries.first(where: { $0.key == key }) else { return "" }
         return entry.value.canonical

@@ -36,6 +36,12 @@ package struct YAMLNode: Sendable {
         return YAMLNode(content: .mapping(changed), position: position)
     }
 
+    /// Whether it is a mapping that has this key.
+    func hasKey(_ key: String) -> Bool {
+        guard case .mapping(let entries) = content else { return false }
+        return entries.contains { $0.key == key }
+    }
+
     /// A scalar's text; nil for a list or a mapping.
     package var text: String? {
         if case .scalar(let text, _) = content { text } else { nil }
@@ -44,6 +50,13 @@ package struct YAMLNode: Sendable {
     /// A scalar's text; nil if it was in quotes.
     package var plainText: String? {
         if case .scalar(let text, quoted: false) = content { text } else { nil }
+    }
+
+    /// What to write, for a message, if `key:value` without a space was read as a text.
+    package var missingSpace: String {
+        guard let text = plainText, let colon = text.firstIndex(of: ":"), colon != text.startIndex, text.index(after: colon) != text.endIndex
+        else { return "" }
+        return "; write a space after the colon: \(text[..<colon]): \(text[text.index(after: colon)...])"
     }
 
     /// Nothing was written: `key:` alone, `~` or `null`.

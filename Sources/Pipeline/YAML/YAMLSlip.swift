@@ -28,6 +28,11 @@ struct YAMLSlip {
         } else if let column = Self.value(in: here, beginningWith: [">", "<", "%", "@", "`", "!", "&", "*"]) {
             let value = Self.text(of: here, from: column)
             self.init(position: Position(line: place.line, column: column), remedy: "put the value in quotes: \"\(value)\"")
+        } else if problem.contains("unexpected end of stream"), let quote = Self.openQuote(lines) {
+            self.init(position: quote, remedy: "the quote that begins here is not closed")
+        } else if problem.hasSuffix("expected ',' or '}'") || problem.hasSuffix("expected ',' or ']'") {
+            let (opening, closing) = problem.hasSuffix("'}'") ? ("{", "}") : ("[", "]")
+            self.init(position: place, remedy: "'\(opening)' before this place needs a '\(closing)', or there is a comma missing between two values")
         } else if problem.hasSuffix("expected key") || problem.contains("mapping values are not allowed") {
             self.init(position: place, remedy: "lines that belong together must be indented by the same number of spaces")
         } else {
@@ -43,6 +48,16 @@ struct YAMLSlip {
     /// The column of a value, after `: ` or `- `, that begins with one of these characters.
     private static func value(in line: [Character], beginningWith first: Set<Character>) -> Int? {
         line.indices.dropFirst(2).first { line[$0 - 1] == " " && [":", "-"].contains(line[$0 - 2]) && first.contains(line[$0]) }.map { $0 + 1 }
+    }
+
+    /// The last quote that begins a value and has no partner in its line.
+    private static func openQuote(_ lines: [[Character]]) -> Position? {
+        for (index, line) in lines.enumerated().reversed() {
+            guard let column = value(in: line, beginningWith: ["\"", "'"]) else { continue }
+            if line[column...].contains(line[column - 1]) { continue }
+            return Position(line: index + 1, column: column)
+        }
+        return nil
     }
 
     /// `{stem}.{ext}`: a brace that closes is followed by more.

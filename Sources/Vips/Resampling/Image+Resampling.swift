@@ -35,7 +35,7 @@ extension Image {
 
     /// Scales to several sizes at once, while the rows are read a single time. Each comes out as it would alone.
     /// - Parameters:
-    ///   - extent: how many pixels wide and high the picture really is, where its last column and row are not whole ones.
+    ///   - extent: how many pixels wide and high the picture really is, if its last column and row are not whole ones.
     ///   - frames: how many pictures of one size are stacked below each other; the results are stacked in the same way.
     package func resampled(
         to targets: [ResamplingTarget], extent: (width: Double, height: Double)? = nil, frames: Int = 1

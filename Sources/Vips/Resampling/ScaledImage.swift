@@ -7,7 +7,7 @@ final class ScaledImage {
     let image: Image
     private let layout: RowLayout
     private let target: ResamplingTarget
-    /// Nil where the size stays: the rows are then copied, so that not a single number changes.
+    /// Nil if the size stays: the rows are then copied, so that not a single number changes.
     private let resampler: Resampler?
     /// The first row of the frame that is under way.
     private var top = 0

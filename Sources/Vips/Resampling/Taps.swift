@@ -6,14 +6,14 @@ import Synchronization
 struct Taps {
     /// The first one.
     private(set) var starts: [Int32] = []
-    /// All weights, one pixel of the result behind the other; those of one sum up to 1.
+    /// All weights, one pixel of the result after the other; those of one sum up to 1.
     private var weights: [Float] = []
     /// Where the weights of each pixel of the result begin, and where the last ones end.
     private var places: [Int32] = [0]
 
     /// - Parameters:
     ///   - length: pixels along this side of the source.
-    ///   - extent: the same where the last pixel is not a whole one.
+    ///   - extent: the same if the last pixel is not a whole one.
     ///   - newLength: pixels along this side of the result.
     ///   - shrink: means of so many pixels are scaled instead of the pixels.
     init(from length: Int, extent: Double, to newLength: Int, kernel: ResamplingKernel, shrink: Int = 1) {

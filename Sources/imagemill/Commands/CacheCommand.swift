@@ -16,7 +16,7 @@ struct CacheFolder: ParsableArguments {
     @Argument(help: "The folder of the cache.")
     var folder: String
 
-    /// Runs work on the cache; trouble with it is told, and ends the program.
+    /// Runs work on the cache; trouble with it is printed, and ends the program.
     func use<Value>(_ work: (CacheStore) throws -> Value) throws -> Value {
         do {
             return try work(try CacheStore(existing: RawArguments.paths([folder])[0]))

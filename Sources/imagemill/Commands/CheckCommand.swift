@@ -65,8 +65,12 @@ struct CheckCommand: RenderingCommand {
         let head = "\(inbox.settings.name): \(inbox.path.printable) → \(inbox.outbox.printable)"
         if let place = inbox.spool.predicted { return "\(head); work/, done/ and failed/ will be in \(place.printable)" }
         let isThere = (try? FileSystem.status(inbox.path)).flatMap { $0 } != nil
-        let trouble = isThere ? "this user may write to no place for work/, done/ and failed/" : "the inbox is missing, and would be waited for"
+        let trouble = isThere ? "this user may write to no place for work/, done/ and failed/" : Self.missing(inbox.path)
         return "\(head); \(trouble)"
+    }
+
+    private static func missing(_ inbox: BytePath) -> String {
+        "the inbox is missing: make it with mkdir -p \(shellQuoted(inbox)), or mount it; until then `imagemill watch` waits for it"
     }
 
     /// The worker decodes the assets.

@@ -27,6 +27,7 @@ enum GeneratedDocs {
         }
         files += [
             ("reference/stages.md", stages), ("reference/saving.md", saving), ("reference/codes.md", codes), ("reference/mill.md", mill),
+            ("reference/commands.md", notice + (try CommandReference.page())),
         ]
         for page in try CommandPages.pages() + FormatPages.pages { files.append(("man/\(page.name)", page.text)) }
         return files

@@ -25,7 +25,7 @@ struct DoctorCommand: RenderingCommand {
         do {
             limits = try mill.map { path in try WatchCommand.load(path).file.limits(memory: usual.maximumMemory) } ?? usual
         } catch {
-            throw ExitStatus.explaining(error, reading: mill ?? "")
+            throw ExitStatus.explaining(error, reading: mill ?? "", ending: "")
         }
         let formats = try await onNewThread { try Formats(workers) }
         printOutput("imagemill \(versionText)\n\n")

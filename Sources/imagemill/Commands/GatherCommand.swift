@@ -31,10 +31,17 @@ struct GatherCommand: ParsableCommand {
     }
 
     func run() throws {
+        let opened: OpenedPlan
+        do {
+            opened = try OpenedPlan(RawArguments.paths([plan])[0])
+        } catch {
+            // Not 75, which means that shards are missing.
+            throw ExitStatus.explaining(error, reading: plan)
+        }
         let summary: GatherSummary
         do {
             let folder = RawArguments.paths([output])[0]
-            let gathering = try Gathering(OpenedPlan(RawArguments.paths([plan])[0]), folder) { printError("note: \($0)") }
+            let gathering = try Gathering(opened, folder) { printError("note: \($0)") }
             if missing {
                 let tasks = try gathering.missing().description
                 return printOutput(tasks.isEmpty ? "" : tasks + "\n")

@@ -27,7 +27,8 @@ struct RetryCommand: ParsableCommand {
     var daemon: DaemonOptions
 
     func validate() throws {
-        guard all != !named.sources.isEmpty else { throw ValidationError("name the failed sources, or use --all") }
+        guard all || !named.sources.isEmpty else { throw ValidationError("name the failed sources, or use --all") }
+        guard !all || named.sources.isEmpty else { throw ValidationError("--all takes no sources; leave out '\(named.sources[0])' or --all") }
     }
 
     /// A mill file comes first, and is known by what is in it: a failed source may be a YAML file too.

@@ -13,7 +13,7 @@ struct Explanation {
     }
 
     /// - Parameter file: a source as the user names it, or as reports do.
-    /// - Throws: the exit code for wrong usage where it is not among the sources.
+    /// - Throws: the exit code for wrong usage if it is not among the sources.
     func print(_ file: BytePath) throws {
         guard let index = place(of: file) else {
             printError("imagemill: '\(file.printable)' is not among the sources; --why takes one of them")

@@ -29,13 +29,18 @@ struct SearchOptions: ParsableArguments {
     var filter: PathFilter { PathFilter(include: include, exclude: exclude) }
 
     /// The list of `--files-from`; nil if there is none.
-    func list() throws(SystemError) -> PathLines? {
+    func list() throws -> PathLines? {
         guard let filesFrom else { return nil }
-        return try PathLines(RawArguments.paths([filesFrom])[0], endWithNUL: from0)
+        do throws(SystemError) {
+            return try PathLines(RawArguments.paths([filesFrom])[0], endWithNUL: from0)
+        } catch {
+            printError("imagemill: \(error); --files-from takes a list of paths, or - for standard input")
+            throw error.mayPass ? ExitStatus.tryAgain : ExitStatus.usage
+        }
     }
 
     /// All paths of the list.
-    func listed() throws(SystemError) -> [BytePath] {
+    func listed() throws -> [BytePath] {
         guard let list = try list() else { return [] }
         var paths: [BytePath] = []
         while let path = try list.next() { paths.append(path) }

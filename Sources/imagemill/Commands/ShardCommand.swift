@@ -76,6 +76,7 @@ struct ShardCommand: RenderingCommand {
         let cancellation = Cancellation()
         do {
             try SignalWatcher.watch(cancellation)
+            try refusePlanAmongSources()
             let request = PlanRequest(
                 pipeline: pipeline, sources: RawArguments.paths(sources),
                 list: try search.list(), filter: search.filter, folder: RawArguments.paths([output])[0], perShard: perShard,
@@ -92,9 +93,18 @@ struct ShardCommand: RenderingCommand {
         } catch let refusal as PlanRefusal {
             printError("imagemill: \(refusal)")
             throw ExitStatus.usage
+        } catch let exit as ExitCode {
+            throw exit
         } catch {
             if let signal = cancellation.cause { throw ExitStatus.stopped(by: signal) }
             throw ExitStatus.explaining(error, pipeline: self.pipeline)
+        }
+    }
+
+    private func refusePlanAmongSources() throws {
+        guard let folder = FileSystem.absolute(RawArguments.paths([output])[0]) else { return }
+        for source in RawArguments.paths(sources) where FileSystem.absolute(source) == folder {
+            throw PlanRefusal("'\(source.printable)' is the folder of the plan too; choose another folder for the plan (-o)")
         }
     }
 

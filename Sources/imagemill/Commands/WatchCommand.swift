@@ -31,7 +31,7 @@ struct WatchCommand: RenderingCommand {
         do {
             return try Self.load(mill)
         } catch {
-            throw ExitStatus.explaining(error, reading: mill)
+            throw ExitStatus.explaining(error, reading: mill, ending: "; nothing is watched")
         }
     }
 

@@ -5,7 +5,7 @@ import Logging
 import Pipeline
 import Synchronization
 
-/// Runs a drop folder until it is told to stop.
+/// Runs a drop folder until it is stopped.
 final class Daemon: DaemonControl {
     private let folder: DropFolder
     private let file: String

@@ -55,7 +55,7 @@ struct DaemonOptions: ParsableArguments {
         do {
             return try LoadedMill.stateFolder(path: mill, text: try LoadedPipeline.text(of: mill)) { environment[$0] }
         } catch {
-            throw ExitStatus.explaining(error, reading: mill)
+            throw ExitStatus.explaining(error, reading: mill, ending: "")
         }
     }
 }

@@ -1,4 +1,4 @@
-// Where the daemon's state and its socket are when nobody says so.
+// Where the daemon's state and its socket are if nobody says so.
 import Engine
 import Pipeline
 
@@ -11,7 +11,7 @@ struct StatePlaces {
 
     init(_ variables: [String: String]) { self.variables = variables }
 
-    /// The state folder where the configuration names none: systemd's, else the user's own.
+    /// The state folder if the configuration names none: systemd's, else the user's own.
     var defaultState: BytePath {
         // systemd separates several by colons; the first is ours.
         if let folder = first("STATE_DIRECTORY") { return BytePath(folder) }

@@ -14,7 +14,7 @@ import Testing
         try SQLiteJobStore(state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) }, clock: { now })
     }
 
-    @Test("What is added is due, in its order, also for the next start; what was told is gone, what is put off comes back")
+    @Test("What is added is due, in its order, also for the next start; what was delivered is gone, what is put off comes back")
     func order() throws {
         let first = try store(1_000)
         for key in ["a", "b", "c"] { try first.addHook(inbox: "in", event: "success", key: key, body: Array(key.utf8)) }
@@ -28,7 +28,7 @@ import Testing
         #expect(later.map(\.key) == ["c", "b"] && later[1].attempts == 1)
     }
 
-    @Test("A job is told once; one that is only expected is not told yet")
+    @Test("A job's end is delivered once; one that is only expected is not delivered yet")
     func once() throws {
         let store = try store(1_000)
         try store.expectHook(inbox: "in", key: "a")

@@ -156,7 +156,7 @@ private final class WatchedFolder: Sendable {
         try await inbox.settled()
         try FileManager.default.removeItem(atPath: folder.path("in"))
         let paused = try await inbox.wait { $0.notes.contains { if case .paused = $0 { true } else { false } } }
-        #expect(paused.notes.last?.sentence.contains("open the folder") == true)
+        #expect(paused.notes.last?.sentence.contains("is missing; make it with mkdir -p, or mount it") == true)
         #expect(inbox.watcher.status.pause?.reason == .missingInbox)
         try folder.write(png, to: "in/a.png")
         #expect(try await inbox.names(1) == ["a.png"])

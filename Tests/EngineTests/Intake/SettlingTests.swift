@@ -93,7 +93,7 @@ import Testing
         #expect(one.examined(Examination(hasWriter: true, structure: .complete), at: at(2), times) == .wait(until: at(6)))
     }
 
-    @Test("What looks torn waits longer and longer, and then the decoder judges")
+    @Test("What looks torn waits longer and longer, and then is decoded anyway")
     func torn600() {
         var one = Settling(at: at(0))
         one.recordFinish(at: at(0))
@@ -145,7 +145,7 @@ import Testing
         #expect(pauses == pauses.sorted())
     }
 
-    @Test("A close counts for what stands there then, and not for what somebody writes afterwards")
+    @Test("A close counts for what is there then, and not for what somebody writes afterwards")
     func closedThenChanged() {
         var one = Settling(at: at(0))
         one.recordFinish(at: at(0))

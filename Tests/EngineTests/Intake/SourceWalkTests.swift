@@ -26,7 +26,7 @@ import Testing
         try FileManager.default.createSymbolicLink(atPath: folder.path(name), withDestinationPath: target)
     }
 
-    @Test("A folder is walked to its depth, in natural order")
+    @Test("A folder is searched recursively, in natural order")
     func order() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/10.jpg", "in/2.jpg", "in/b/1.jpg", "in/a/deep/er/x.png", "in/b.jpg")

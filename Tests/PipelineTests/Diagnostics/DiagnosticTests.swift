@@ -5,7 +5,7 @@ import Testing
 
 struct DiagnosticTests {
     @Test(arguments: Fixture.all)
-    func `each fixture brings exactly the messages that stand below it`(fixture: Fixture) {
+    func `each fixture brings exactly the messages that are below it`(fixture: Fixture) {
         #expect(messages(of: fixture.input, file: fixture.name + ".yaml") == fixture.expected)
     }
 
@@ -21,7 +21,7 @@ struct DiagnosticTests {
     }
 
     @Test
-    func `mistakes stand in the order of the text`() {
+    func `mistakes are in the order of the text`() {
         let items = [Diagnostic(Position(line: 2, column: 1), "second"), Diagnostic(Position(line: 1, column: 3), "first")]
         let diagnostics = Diagnostics(file: "a.yaml", text: "one\ntwo", items: items)
         #expect(diagnostics.items.map(\.message) == ["first", "second"])
@@ -29,7 +29,7 @@ struct DiagnosticTests {
     }
 
     @Test
-    func `a tab before the place stays a tab, so that the caret stands below it`() {
+    func `a tab before the place stays a tab, so that the caret is below it`() {
         let diagnostics = Diagnostics(file: "a", text: "a:\t b", items: [Diagnostic(Position(line: 1, column: 5), "wrong")])
         #expect(diagnostics.description == "a:1:5: error: wrong\n  a:\t b\n    \t ^")
     }

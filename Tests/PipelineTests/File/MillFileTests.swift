@@ -1,4 +1,4 @@
-// The mill file: what it says where nothing is said, and what is said of its mistakes.
+// The mill file: what it says if nothing is said, and what is said of its mistakes.
 import Testing
 
 @testable import Pipeline
@@ -64,7 +64,7 @@ struct MillFileTests {
     }
 
     @Test(arguments: Fixture.mills)
-    func `each fixture brings exactly the messages that stand below it`(fixture: Fixture) {
+    func `each fixture brings exactly the messages that are below it`(fixture: Fixture) {
         let error = #expect(throws: Diagnostics.self) { try MillFile(text: fixture.input, file: fixture.name + ".yaml") }
         #expect(error?.description == fixture.expected)
     }

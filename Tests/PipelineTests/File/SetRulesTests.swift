@@ -15,7 +15,7 @@ import Testing
         #expect(mistakes(set("[]", save: "jpeg", shared: "[ animate ]")) == [])
     }
 
-    @Test("What cannot be joined is told with its place")
+    @Test("What cannot be joined is shown with its place")
     func refused() {
         #expect(
             mistakes(set("[ stitch ]", head: "source: picture")) == [

@@ -4,7 +4,7 @@ import Testing
 
 struct FormatGuessTests {
     @Test(arguments: SmallFiles.all)
-    func `each format that we read is told by its first bytes`(file: SmallFile) {
+    func `each format that we read is recognized by its first bytes`(file: SmallFile) {
         #expect(guessFormat(file.bytes) == .readable(file.format))
     }
 
@@ -26,7 +26,7 @@ struct FormatGuessTests {
             ("just words", nil),
             ("", nil),
         ] as [(String, String?)])
-    func `other formats are told by name, and the rest is unknown`(head: String, name: String?) {
+    func `other formats are called by name, and the rest is unknown`(head: String, name: String?) {
         #expect(guessFormat(Array(head.utf8)) == name.map(FormatGuess.recognised) ?? .unknown)
     }
 
@@ -35,7 +35,7 @@ struct FormatGuessTests {
             ([0x1F, 0x8B, 8], "gzip"),
             ([0xC5, 0xD0, 0xD3, 0xC6], "PostScript"),
         ] as [([UInt8], String)])
-    func `formats with marks that are no text are told by name`(head: [UInt8], name: String) {
+    func `formats with marks that are no text are called by name`(head: [UInt8], name: String) {
         #expect(guessFormat(head) == .recognised(name))
     }
 
@@ -47,11 +47,11 @@ struct FormatGuessTests {
             ([0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A], .jp2),
             ([0xFF, 0x4F, 0xFF, 0x51], .jp2),
         ] as [([UInt8], SourceFormat)])
-    func `formats on request are told by their first bytes`(head: [UInt8], format: SourceFormat) {
+    func `formats on request are recognized by their first bytes`(head: [UInt8], format: SourceFormat) {
         #expect(guessFormat(head) == .readable(format) && format.isOnRequest)
     }
 
-    @Test func `an ICC profile is told by its mark in the middle, whatever its size looks like`() {
+    @Test func `an ICC profile is recognized by its mark in the middle, whatever its size looks like`() {
         let profile = { (size: [UInt8]) in size + [UInt8](repeating: 0, count: 32) + Array("acsp".utf8) }
         #expect(guessFormat(profile([0, 0, 2, 0xA0])) == .recognised("ICC profile"))
         #expect(guessFormat(profile([0, 0, 1, 0])) == .recognised("ICC profile"))

@@ -8,12 +8,12 @@ struct ISOMediaBrandsTests {
     }
 
     @Test(arguments: ["heic", "heix", "hevc", "hevx", "heim", "heis"])
-    func `HEIF coded as HEVC is told by its major brand`(brand: String) {
+    func `HEIF coded as HEVC is recognized by its major brand`(brand: String) {
         #expect(guess(brand) == .readable(.heic))
     }
 
     @Test(arguments: ["avif", "avis"])
-    func `AVIF is told by its major brand`(brand: String) {
+    func `AVIF is recognized by its major brand`(brand: String) {
         #expect(guess(brand, "mif1") == .readable(.avif))
     }
 
@@ -27,7 +27,7 @@ struct ISOMediaBrandsTests {
     @Test(arguments: [
         ("isom", "MP4 video"), ("mp42", "MP4 video"), ("qt  ", "QuickTime video"), ("crx ", "RAW: Canon CR3"), ("M4A ", "MPEG-4 audio"),
     ])
-    func `other ISO media are told by name`(brand: String, name: String) {
+    func `other ISO media are called by name`(brand: String, name: String) {
         #expect(guess(brand, "isom") == .recognised(name))
     }
 

@@ -13,7 +13,7 @@ struct MarkupGuessTests {
         "<?xml version='1.0'?><?xml-stylesheet href='a.css'?><svg:svg xmlns:svg='http://www.w3.org/2000/svg'>",
         "<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' [ <!ENTITY ns 'x'> ]><svg>",
     ])
-    func `SVG is found behind all that may stand before it`(text: String) {
+    func `SVG is found after all that may come before it`(text: String) {
         #expect(guessFormat(Array(text.utf8)) == .readable(.svg))
     }
 

@@ -1,4 +1,4 @@
-// Sound files that no decoder here reads are told from damaged ones.
+// Sound files that no decoder here reads are distinguished from damaged ones.
 import Testing
 
 @testable import Pipeline

@@ -3,7 +3,7 @@ import Testing
 @testable import Pipeline
 
 @Suite struct EXIFRightsTests {
-    /// A little-endian EXIF block with ASCII fields, their values behind the directory.
+    /// A little-endian EXIF block with ASCII fields, their values after the directory.
     private func block(_ fields: [(tag: Int, value: [UInt8])], prefix: [UInt8] = Array("Exif\0\0".utf8)) -> [UInt8] {
         func bytes(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 255) } }
         var directory = bytes(fields.count, 2)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test
-    func `short values stand in the field itself, and the mark in front may be missing`() {
+    func `short values are in the field itself, and the mark in front may be missing`() {
         #expect(Rights(exif: block([(315, Array("Al\0".utf8))], prefix: [])).creator == ["Al"])
     }
 

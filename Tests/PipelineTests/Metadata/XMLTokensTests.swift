@@ -36,7 +36,7 @@ struct XMLTokensTests {
         #expect(tokens("a&#;&#xD800;&#1114112;&#99999999999;&#xZ;b") == [.text("ab")])
     }
 
-    @Test func `a CDATA section is text as it stands`() {
+    @Test func `a CDATA section is text as it is`() {
         #expect(tokens("<![CDATA[<a> &amp; ]] ]>]]>x") == [.text("<a> &amp; ]] ]>"), .text("x")])
     }
 

@@ -31,7 +31,7 @@ struct ColorTests {
     }
 
     @Test(arguments: ["", "~", "null"])
-    func `nothing where a colour should stand hints at the missing quotes`(text: String) {
+    func `nothing where a colour should be hints at the missing quotes`(text: String) {
         let words =
             "expected a color such as white, transparent, #f80, #ff8800 or #ff880080, found nothing; "
             + "a color with # needs quotes: '#ff8800'"
@@ -61,7 +61,7 @@ struct ColorTests {
         arguments: [
             ("white", true, true), ("transparent", true, false), ("#8888", true, false), ("red", false, true), ("#ff000000", true, false),
         ])
-    func `shades of grey and opacity are told`(text: String, isGrey: Bool, isOpaque: Bool) throws {
+    func `shades of grey and opacity are recognized`(text: String, isGrey: Bool, isOpaque: Bool) throws {
         let color = try #require(Color(text))
         #expect(color.isGrey == isGrey)
         #expect(color.isOpaque == isOpaque)

@@ -15,7 +15,7 @@ final class DatagramListener {
 
     deinit { close(descriptor) }
 
-    /// The next datagram; nil where none comes in some seconds.
+    /// The next datagram; nil if none comes in some seconds.
     func next(withinSeconds seconds: Int = 10) -> [UInt8]? {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&waiting, 1, CInt(seconds * 1000)) == 1 else { return nil }

@@ -18,7 +18,7 @@ import Testing
         try drop.runner.folder.write(text, to: "mill.yaml")
     }
 
-    @Test("Success, failure and pause are told, each to its own, with the report")
+    @Test("Success, failure and pause are delivered, each to its own, with the report")
     func told() async throws {
         let drop = try WatchedFolder()
         try write(drop, ["success", "failure", "pause"].map { teller(drop, $0) }.joined(separator: ", "))
@@ -49,7 +49,7 @@ import Testing
         #expect(Set(all.compactMap { $0["id"] as? String }).count == all.count)
     }
 
-    @Test("A hook that hangs holds up nothing, and its job is told by the next start", .timeLimit(.minutes(2)))
+    @Test("A hook that hangs holds up nothing, and its job is delivered by the next start", .timeLimit(.minutes(2)))
     func hangs() async throws {
         let drop = try WatchedFolder()
         try write(drop, "on-success: { command: [sleep, '300'], timeout: 5m }")

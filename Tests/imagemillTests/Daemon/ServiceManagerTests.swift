@@ -21,7 +21,7 @@ import Testing
         #expect([listener.nextText(), listener.nextText(), listener.nextText()] == ["WATCHDOG=1", "STOPPING=1", "EXTEND_TIMEOUT_USEC=30000000"])
     }
 
-    @Test("A reload is told with its time, as newer managers want it")
+    @Test("A reload is announced with its time, as newer managers want it")
     func reloading() throws {
         let folder = try TemporaryFolder()
         let listener = try DatagramListener(folder.path("notify"))
@@ -48,7 +48,7 @@ import Testing
         #expect(!manager.tell(.ready))
     }
 
-    @Test("The watchdog is told twice as often as it asks, and only where it is meant for this process")
+    @Test("The watchdog is notified twice as often as it asks, and only where it is meant for this process")
     func watchdog() {
         func interval(_ variables: [String: String]) -> Duration? {
             ServiceManager(variables.merging(["NOTIFY_SOCKET": "/x"]) { first, _ in first }, process: 77)?.watchdogInterval

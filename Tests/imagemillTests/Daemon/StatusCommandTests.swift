@@ -137,10 +137,13 @@ import Testing
             ])
     }
 
-    @Test("retry wants names or --all", arguments: [["retry"], ["retry", "--all", "a.jpg"]])
-    func usage(command: [String]) async throws {
-        let result = try await CommandRunner().run(command)
-        #expect(result.exit == 64)
-        #expect(result.errors.contains("name the failed sources, or use --all"))
+    @Test(
+        "retry wants names or --all",
+        arguments: [
+            ("retry", "name the failed sources, or use --all"), ("retry --all a.jpg", "--all takes no sources; leave out 'a.jpg' or --all"),
+        ])
+    func usage(command: String, words: String) async throws {
+        let result = try await CommandRunner().run(command.split(separator: " ").map(String.init))
+        #expect(result.exit == 64 && result.errors.contains(words), "\(result.errors)")
     }
 }

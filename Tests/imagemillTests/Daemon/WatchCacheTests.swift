@@ -25,7 +25,7 @@ import Testing
 
     private func cached(_ drop: WatchedFolder, _ name: String) throws -> [Bool] { try report(drop, name).renditions.map(\.cached) }
 
-    @Test("A source whose renditions another inbox has made is published without a worker: all workers stand still meanwhile")
+    @Test("A source whose renditions another inbox has made is published without a worker: all workers are stopped meanwhile")
     func noWorker() async throws {
         let drop = try drop()
         let watch = try await drop.start()
@@ -143,7 +143,7 @@ import Testing
         try await drop.stop(watch)
     }
 
-    @Test("The cache stands in the folder that systemd gives, unless the file names one; never in an inbox, an outbox or among sources")
+    @Test("The cache is in the folder that systemd gives, unless the file names one; never in an inbox, an outbox or among sources")
     func folder() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()

@@ -63,7 +63,7 @@ import Testing
         #expect(drop.files("out") == ["a.png.json", "a.webp"] && drop.files("state/done").count == 8)
     }
 
-    @Test("What cannot be rendered stands in failed/ with the reason, and the command in its note shows it again")
+    @Test("What cannot be rendered is in failed/ with the reason, and the command in its note shows it again")
     func failed() async throws {
         let drop = try WatchedFolder(inbox: "incomplete-after: 300ms, zero-byte-after: 300ms")
         let watch = try await drop.start()

@@ -1,4 +1,4 @@
-// `imagemill watch` when the world breaks, when it is told to stop, and when its configuration changes.
+// `imagemill watch` with trouble in its surroundings, when it is stopped, and when its configuration changes.
 import Foundation
 import TestSupport
 import Testing
@@ -133,6 +133,8 @@ import Testing
         }
         #expect(try await drop.stop(watch).exit == 0)
         #expect(drop.files("out") == ["a.jpg.json", "a.webp", "b.jpg.json", "b.webp"])
+        // Both names have the lock on the inbox.
+        #expect(!watch.errorsSoFar.contains("PAUSE_REASON"), "\(watch.errorsSoFar)")
         #expect(drop.files("state/done").map { $0.split(separator: "/").last } == ["a.jpg", "b.jpg"])
         #expect(drop.files("state/work").isEmpty && drop.files("state/failed").isEmpty && drop.files("in").isEmpty)
         #expect(watch.errorsSoFar.components(separatedBy: "info: done").count == 3, "\(watch.errorsSoFar)")

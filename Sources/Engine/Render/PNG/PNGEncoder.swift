@@ -57,7 +57,7 @@ struct PNGEncoder {
         let sample = rows.sample
         let (asIs, asDifferences) = (try packed(plain(sample), 1).count, try packed(filtered(sample), 1).count)
         let bytes = sample.map(\.count).reduce(0, +) * (rows.bytes + 1)
-        // What packs well is packed fast, so both ways are tried; else the sample is believed where it is clear.
+        // What packs well is packed fast, so both ways are tried; else the sample is believed if it is clear.
         let isClear = min(asIs, asDifferences) * 4 > bytes && max(asIs, asDifferences) * 8 > min(asIs, asDifferences) * 9
         if isClear { return asIs < asDifferences ? try packed(plain(all), plainLevel) : try packed(filtered(all), filteredLevel) }
         let ways = (try packed(plain(all), plainLevel), try packed(filtered(all), filteredLevel))

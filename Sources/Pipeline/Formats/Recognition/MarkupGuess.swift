@@ -15,7 +15,7 @@ func guessMarkup(_ head: [UInt8]) -> FormatGuess? {
     }
 }
 
-/// In small letters and without a namespace prefix; nil where the prologue does not end, or something else follows it.
+/// In small letters and without a namespace prefix; nil if the prologue does not end, or something else follows it.
 private func outermostName(_ text: inout ArraySlice<UInt8>) -> String? {
     while true {
         text = text.drop(while: isSpace)

@@ -4,7 +4,7 @@
 package struct ByteSource: Sendable {
     /// Bytes in all.
     package let count: Int
-    /// The bytes from an offset on: as many as asked for, or fewer where they end.
+    /// The bytes from an offset on: as many as asked for, or fewer if they end.
     package let read: @Sendable (_ offset: Int, _ count: Int) -> [UInt8]
 
     package init(count: Int, read: @escaping @Sendable (_ offset: Int, _ count: Int) -> [UInt8]) {
@@ -26,7 +26,7 @@ package enum ByteOrder: Sendable {
 }
 
 extension ByteSource {
-    /// An unsigned number of up to eight bytes; one too large for an `Int` becomes the largest. Nil where the bytes end before.
+    /// An unsigned number of up to eight bytes; one too large for an `Int` becomes the largest. Nil if the bytes end before.
     package func integer(at offset: Int, bytes count: Int, _ order: ByteOrder = .big) -> Int? {
         guard (0...8).contains(count), (0...self.count).contains(offset) else { return nil }
         var reader = ForwardReader(self, in: offset..<offset + count)

@@ -1,5 +1,6 @@
 // The address that the mill file names.
 import Engine
+import Glibc
 import Pipeline
 
 extension HTTPListener {
@@ -9,14 +10,32 @@ extension HTTPListener {
     /// - Throws: `SystemError`, or `MillProblems` if the token cannot be used.
     init(_ settings: HTTPSettings, beside file: BytePath) throws {
         let token = try settings.token.map { try Self.token(in: $0.resolved(beside: file)) }
-        switch settings.address {
-        case .tcp(let host, let port): self = try .tcp(host: host, port: port, token: token)
-        case .unix(let path): self = try .unix(path.resolved(beside: file), places: Self.webPlaces, token: token)
+        do throws(SystemError) {
+            switch settings.address {
+            case .tcp(let host, let port): self = try .tcp(host: host, port: port, token: token)
+            case .unix(let path): self = try .unix(path.resolved(beside: file), places: Self.webPlaces, token: token)
+            }
+        } catch {
+            throw SystemError(error.attempt, code: error.code, because: "\(error.reason); \(Self.remedy(error.code)) ('http' in '\(file.printable)')")
+        }
+    }
+
+    private static func remedy(_ code: CInt) -> String {
+        switch code {
+        case EADDRINUSE: "stop the program that uses it, or choose another port"
+        case EADDRNOTAVAIL: "no network interface of this machine has that address; choose one that has"
+        case EACCES: "choose a port above 1023, or a socket in a folder that this user may write to"
+        default: "choose another address"
         }
     }
 
     private static func token(in path: BytePath) throws -> String {
-        let status = try OpenFile.reading(path).status()
+        let status: FileStatus
+        do throws(SystemError) {
+            status = try OpenFile.reading(path).status()
+        } catch {
+            throw MillProblems(mistakes: [], refusals: ["the 'token' of 'http' cannot be read: \(error)"])
+        }
         guard status.mode & 0o007 == 0 else {
             throw MillProblems(mistakes: [], refusals: ["everybody may read the token in '\(path.printable)'; use chmod 640"])
         }

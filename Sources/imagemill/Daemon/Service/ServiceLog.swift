@@ -1,4 +1,4 @@
-// The daemon's log: to journald with its fields where standard error goes there, else lines on standard error.
+// The daemon's log: to journald with its fields if standard error goes there, else lines on standard error.
 import Engine
 import Glibc
 import Logging
@@ -7,7 +7,7 @@ import Logging
 struct LogSink: Sendable {
     private enum Place: Sendable {
         case journal(OpenFile, UnixAddress)
-        /// Lines, with `<N>` before them where a service manager reads the priority from there.
+        /// Lines, with `<N>` before them if a service manager reads the priority from there.
         case lines(withPriority: Bool)
         /// Lines for somebody who reads along.
         case terminal
@@ -65,7 +65,7 @@ struct LogSink: Sendable {
 
     private func write(_ text: String, priority: Int?) {
         let bytes = Array(((priority.map { "<\($0)>" } ?? "") + text + "\n").utf8)
-        // In one call, so that lines of several threads do not mix. Where nobody reads, there is nobody to tell.
+        // In one call, so that lines of several threads do not mix. If nobody reads, there is nobody to tell.
         _ = bytes.withUnsafeBytes { Glibc.write(errors, $0.baseAddress, $0.count) }
     }
 }

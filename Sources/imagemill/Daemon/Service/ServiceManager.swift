@@ -33,10 +33,10 @@ enum ServiceNews: Equatable, Sendable {
 struct ServiceManager: Sendable {
     private let socket: OpenFile
     private let address: UnixAddress
-    /// How often `alive` must be told at the latest; half of what the manager allows. nil where it does not watch.
+    /// How often `alive` must be told at the latest; half of what the manager allows. nil if it does not watch.
     let watchdogInterval: Duration?
 
-    /// - Returns: nil where there is none.
+    /// - Returns: nil if there is none.
     /// - Parameter variables: the environment.
     init?(_ variables: [String: String], process: pid_t = getpid()) {
         guard let text = variables["NOTIFY_SOCKET"], let address = UnixAddress(variable: text),
@@ -54,7 +54,7 @@ struct ServiceManager: Sendable {
     }
 
     /// Tells all of it in one datagram.
-    /// - Returns: whether it went out. There is nothing to be done where it did not: the manager is gone or busy.
+    /// - Returns: whether it went out. There is nothing to be done if it did not: the manager is gone or busy.
     @discardableResult
     func tell(_ news: ServiceNews...) -> Bool {
         let now = Self.monotonicMicroseconds

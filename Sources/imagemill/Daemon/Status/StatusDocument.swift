@@ -2,7 +2,7 @@
 import Engine
 import Pipeline
 
-/// A path as documents show it: text, and the bytes where the text does not say it all.
+/// A path as documents show it: text, and the bytes if the text does not say it all.
 struct ShownPath: Codable, Equatable, Sendable {
     var text: String
     var bytes: String?
@@ -79,7 +79,7 @@ struct StatusDocument: Codable, Equatable, Sendable {
         var failed = 0
         /// Sources that are in the failed folder now. `imagemill status` counts them; nil if it may not read the folder.
         var failedNow: Int?
-        /// How long the oldest has been in the works.
+        /// How long the oldest has been under way.
         var oldestSeconds: Int?
     }
 

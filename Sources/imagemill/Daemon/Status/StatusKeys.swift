@@ -1,4 +1,4 @@
-// The keys of the status document where they are not the properties' names.
+// The keys of the status document that are not the properties' names.
 
 extension ShownPath {
     enum CodingKeys: String, CodingKey {

@@ -26,7 +26,7 @@ import Testing
         #expect(status(HTTPAccess(token: token), .get, "/metrics", ["host": "pictures.example", "authorization": "Bearer \(token)"]) == .ok)
     }
 
-    @Test("The token comes as a bearer's or as a password; without it only health is told")
+    @Test("The token comes as a bearer's or as a password; without it only health is shown")
     func tokens() {
         let access = HTTPAccess(token: token)
         func status(_ authorization: String?, _ path: String = "/api/status") -> HTTPStatus {

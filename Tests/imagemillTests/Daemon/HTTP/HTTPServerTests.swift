@@ -103,7 +103,7 @@ import Testing
         #expect(daemon.requests == [.reload, request])
     }
 
-    @Test("While a reload takes its time, status is answered, and a second reload is told to come again")
+    @Test("While a reload takes its time, status is answered, and a second reload is asked to come again")
     func slow() async throws {
         let daemon = FakeDaemon()
         let server = try serve(daemon)
@@ -206,7 +206,7 @@ import Testing
         silent.removeAll()
     }
 
-    @Test("Without a daemon the client says where it has looked, also where a dead socket stands")
+    @Test("Without a daemon the client says where it has looked, also if a dead socket is there")
     func nobody() throws {
         let words = "no daemon is running at '\(path.text)'; start one with 'imagemill watch mill.yaml'"
         for isDead in [false, true] {
@@ -218,14 +218,14 @@ import Testing
         }
     }
 
-    @Test("Who may not reach the socket is told so, and not that there is no daemon", .enabled(if: TestMachine.isRoot))
+    @Test("Who may not reach the socket gets that answer, and not that there is no daemon", .enabled(if: TestMachine.isRoot))
     func refused() async throws {
         let server = try serve()
         defer { server.stop() }
         let folder = DurableFile.folder(of: path).text
         let runner = try CommandRunner()
         let tool = "setpriv --reuid=65534 --regid=65534 --clear-groups"
-        // Where the program is hidden from that user, there is nothing to try.
+        // If the program is hidden from that user, there is nothing to try.
         guard try await runner.shell("\(tool) test -x '\(CommandRunner.executable)'").exit == 0 else { return }
         let result = try await runner.shell("chmod 700 '\(folder)'; cd / && \(tool) '\(CommandRunner.executable)' status --socket '\(path.text)'")
         #expect(result.exit == 75)

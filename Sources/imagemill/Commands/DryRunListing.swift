@@ -1,0 +1,30 @@
+import Engine
+import Pipeline
+import Synchronization
+
+/// What `imagemill run --dry-run` prints: the files that would be written, in the order of the sources.
+final class DryRunListing: BatchObserver {
+    private let progress: Progress
+    private let outbox: BytePath
+    private let lines = Mutex<[(path: BytePath, text: String)]>([])
+
+    init(progress: Progress, outbox: BytePath) {
+        self.progress = progress
+        self.outbox = outbox
+    }
+
+    func begin(sources: Int) { progress.begin(sources: sources) }
+
+    func end() {
+        progress.end()
+        let sorted = lines.withLock { $0.sorted { $0.path.precedes($1.path) } }
+        printOutput(sorted.map(\.text).joined())
+    }
+
+    func finished(_ report: SourceReport, _ summary: BatchSummary) {
+        progress.finished(report, summary)
+        guard report.error == nil else { return }
+        let text = report.renditions.map { renditionLine(report, $0, in: outbox) + "\n" }.joined()
+        lines.withLock { $0.append((report.source.path, text)) }
+    }
+}

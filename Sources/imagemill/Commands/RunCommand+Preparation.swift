@@ -1,0 +1,91 @@
+// What `imagemill run` finds out before it starts a worker: the pipeline, the sources, and what is unchanged.
+import ArgumentParser
+import Engine
+import Pipeline
+
+extension RunCommand {
+    /// What is known before any worker is started.
+    struct Preparation {
+        let start: ContinuousClock.Instant
+        let pipeline: LoadedPipeline
+        /// The sources as the user named them.
+        let roots: [BytePath]
+        let found: FoundSources
+        let setup: RunSetup
+        let work: WorkList
+        let outbox: OutboxLocation
+        /// For standard input and output; nil if they are not used.
+        let streams: StreamFolder?
+        /// Nil if nothing is written.
+        let lock: OutboxLock?
+    }
+
+    func prepare() throws -> Preparation {
+        let start = ContinuousClock.now
+        if quick.printPipeline { try printPipeline() }
+        try refuseTooFewDescriptors(workers: 1, renditions: 1)
+        let (pipeline, inputs) = try loadedPipeline()
+        try refuseSeveralToStandardOutput(pipeline)
+        do {
+            let streams = inputs.contains("-") || output == "-" || (dryRun && isPage) ? try StreamFolder() : nil
+            var roots = try RawArguments.paths(inputs.filter { $0 != "-" }) + search.listed()
+            let folder = RawArguments.paths([output ?? ""])[0]
+            let outbox = OutboxLocation(isToStandardOutput ? streams?.output ?? folder : folder, state: state.map { RawArguments.paths([$0])[0] })
+            try refuseOutputs(outbox, roots)
+            let input = try inputs.contains("-") ? streams?.takeInput(limit: limitOptions.limits.maximumSourceBytes + 1) : nil
+            if let input { roots.append(input) }
+            let found = find(roots, outbox, standardInput: input, pipeline)
+            try refuseOverSource(report, "report", "--report", found)
+            try refuseOverSource(metrics, "metrics", "--metrics", found)
+            let writes = !dryRun && why == nil
+            // The specification of thumbnails wants the folder to be the user's alone.
+            if writes && pipeline.file.makesThumbnails { try FileSystem.makeDirectories(outbox.path, mode: 0o700) }
+            let lock = writes ? try OutboxLock(outbox) : nil
+            if let note = lock?.note { printError("note: \(note)") }
+            let setup = RunSetup(pipeline, keepsTree: keepTree, policy: collision)
+            var work = force || why != nil ? WorkList(toDo: found.sources) : WorkList(found.sources, setup, outbox: outbox, isDryRun: dryRun)
+            work.passedOver = found.passedOver.count
+            let preparation = Preparation(
+                start: start, pipeline: pipeline, roots: roots, found: found, setup: setup, work: work, outbox: outbox, streams: streams, lock: lock)
+            try refuseTooFewDescriptors(workers: workerCount(for: preparation), renditions: pipeline.file.renditions.count)
+            return preparation
+        } catch let exit as ExitCode {
+            throw exit
+        } catch {
+            throw ExitStatus.explaining(error, pipeline: pipeline.file.name)
+        }
+    }
+
+    private func printPipeline() throws {
+        _ = try quick.pipeline()
+        printOutput("# Save this as my.yaml and run it: imagemill run my.yaml photos/ -o out/\n" + quick.text)
+        throw ExitCode.success
+    }
+
+    var isToStandardOutput: Bool { output == "-" }
+
+    private func find(_ roots: [BytePath], _ outbox: OutboxLocation, standardInput: BytePath?, _ pipeline: LoadedPipeline) -> FoundSources {
+        let cache = cache.map { RawArguments.paths([$0])[0] }
+        let rules = WalkRules(
+            outbox: outbox.path, cache: cache, kind: pipeline.file.source, filter: search.filter, allowed: limitOptions.limits.allowed)
+        var found = SourceWalk.find(roots, rules)
+        if let standardInput {
+            found.sources = found.sources.map { $0.typed == standardInput ? $0.shown(as: "standard input") : $0 }
+        }
+        if !quiet { found.notes.forEach { printError("note: \($0)") } }
+        if verbose { found.passedOver.forEach { printError("passed over: \($0.printable)") } }
+        return found
+    }
+
+    /// The pipeline, and the sources that were named.
+    private func loadedPipeline() throws -> (LoadedPipeline, [String]) {
+        if quick.isAny { return (try quick.pipeline(), inputs) }
+        let argument = try PipelineArgument(among: inputs)
+        try PipelineArgument.refuseMistyped(argument.path)
+        do {
+            return (try LoadedPipeline(path: argument.path), argument.others)
+        } catch {
+            throw ExitStatus.explaining(error, reading: argument.path)
+        }
+    }
+}

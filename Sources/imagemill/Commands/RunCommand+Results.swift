@@ -1,0 +1,55 @@
+// What `imagemill run` does when everything is rendered: it removes stale renditions, writes the page, and sums up.
+import ArgumentParser
+import Engine
+import Pipeline
+
+extension RunCommand {
+    /// - Returns: how many renditions were removed.
+    func removeStale(_ preparation: Preparation, _ record: OutboxRecord, _ made: MadeNames) throws -> Int {
+        let pruning = Pruning(
+            record, roots: preparation.roots, found: preparation.found.sources, unchanged: preparation.work.unchanged, made: made)
+        let stale = try pruning.stale()
+        if dryRun {
+            guard !json && !jsonLines else { return 0 }
+            printOutput(stale.map { "would remove \(preparation.outbox.path.appending($0).printable)\n" }.joined())
+            return 0
+        }
+        if verbose { stale.forEach { printError("removed \(preparation.outbox.path.appending($0).printable)") } }
+        if !stale.isEmpty { try pruning.remove(stale) }
+        return stale.count
+    }
+
+    /// The report is a page for a browser.
+    var isPage: Bool { report.map(ReportPageFile.isPage) ?? false }
+
+    /// Where the JSON goes, of which a page is made too.
+    func documentPath(_ preparation: Preparation) -> BytePath? {
+        guard isPage else { return reportPath(preparation.outbox) }
+        return dryRun ? preparation.streams?.report : preparation.outbox.report
+    }
+
+    func writePage(_ preparation: Preparation) throws {
+        guard isPage, let page = reportPath(preparation.outbox), let document = documentPath(preparation) else { return }
+        try ReportPageFile(page, renditionsIn: isToStandardOutput ? nil : preparation.outbox.path).write(reportIn: document)
+    }
+
+    private func reportPath(_ outbox: OutboxLocation) -> BytePath? {
+        if let report { return RawArguments.paths([report])[0] }
+        return dryRun ? nil : outbox.report
+    }
+
+    func conclude(_ summary: BatchSummary, removed: Int, _ outbox: OutboxLocation, _ progress: Progress, _ cancellation: Cancellation) throws {
+        if !quiet && !isToStandardOutput {
+            let report = reportPath(outbox)
+            let words = RunSummary(
+                summary: summary, isDryRun: dryRun, report: report, warnings: progress.warnings, isVerbose: verbose,
+                isFiltered: !search.include.isEmpty || !search.exclude.isEmpty)
+            words.lines.forEach(printError)
+            if removed > 0 { printError("\(counted(removed, "rendition")) removed that nothing makes any more") }
+        }
+        if let signal = cancellation.cause { throw ExitStatus.stopped(by: signal) }
+        guard summary.failed > 0 else { return }
+        if progress.environmentFailures == summary.failed { throw ExitStatus.tryAgain }
+        throw summary.failed == summary.sources ? ExitStatus.allFailed : ExitStatus.someFailed
+    }
+}

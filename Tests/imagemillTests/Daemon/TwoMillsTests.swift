@@ -1,0 +1,46 @@
+// `imagemill watch` beside another program that has what it needs: the inbox, or the address of the dashboard.
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite struct TwoMillsTests {
+    @Test("Of two mills with one inbox the second one waits and says why, and takes over when the first has ended", arguments: ["", ", name: other"])
+    func oneInbox(settings: String) async throws {
+        let drop = try WatchedFolder()
+        let second = "state: state2\ninboxes:\n  - { path: in, outbox: out2, pipeline: p.yaml, settle: 200ms\(settings) }\n"
+        try drop.runner.folder.write(second, to: "second.yaml")
+        let watch = try await drop.start()
+        let other = try drop.runner.start("watch", "second.yaml")
+        try await drop.until("it is paused: \(other.errorsSoFar)") { other.errorsSoFar.contains("PAUSE_REASON=in-use") }
+        let inbox = drop.runner.folder.path("in")
+        let sentence = "paused: cannot take the sources in '\(inbox)': another imagemill watch takes them; stop one of the two, or give each"
+        #expect(other.errorsSoFar.contains(sentence), "\(other.errorsSoFar)")
+        for number in 1...4 { try await drop.drop("\(number).jpg") }
+        for number in 1...4 { try await drop.until("out/\(number).jpg.json", "state/done/in/\(number).jpg") }
+        #expect(drop.files("out2").isEmpty)
+        #expect(try await drop.stop(watch).exit == 0)
+        try await drop.drop("5.jpg")
+        try await drop.until("out2/5.jpg.json")
+        #expect(try await drop.stop(other).exit == 0)
+    }
+
+    @Test("An address that another program has ends the start with 75, the address, the setting and what to do")
+    func addressInUse() async throws {
+        let taken = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        defer { close(taken) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(taken, $0, length) | listen(taken, 1) | getsockname(taken, $0, &length) }
+        }
+        try #require(result == 0)
+        let host = "127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
+        let drop = try WatchedFolder(mill: "state: state\nhttp: \(host)\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n")
+        let watch = try await drop.runner.run("watch", "mill.yaml")
+        let remedy = "stop the program that uses it, or choose another port ('http' in 'mill.yaml')"
+        #expect(watch.exit == 75 && watch.errors == "imagemill: cannot listen on '\(host)': Address already in use; \(remedy)\n", "\(watch.errors)")
+    }
+}

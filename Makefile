@@ -4,7 +4,7 @@ SWIFT ?= swift
 DEBIAN_PACKAGES = curl libvips-dev libvips-tools libsqlite3-dev libdeflate-dev libseccomp-dev libssl-dev pkg-config python3-jsonschema python3-markdown-it python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build install uninstall demo test chaos hostile memory fuzz test-pages test-browser site test-site test-monitoring test-cluster sanitize bench bench-dashboard refusals lint format docs guide-pictures \
+.PHONY: help deps build install uninstall demo test chaos hostile memory fuzz test-pages test-browser site test-site test-monitoring test-visible test-cluster sanitize bench bench-dashboard refusals lint format docs guide-pictures \
 	deb test-deb test-container test-systems
 
 # Where `make install` puts things; DESTDIR goes before all of it, for packagers.
@@ -148,6 +148,10 @@ test-monitoring: deps ## Has a real Prometheus scrape a drop folder: alerts come
 	$(SWIFT) build --product imagemill
 	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="prometheus"
 	Tests/Monitoring/prometheus --imagemill .build/debug/imagemill || [ $$? = 77 ]
+
+test-visible: ## All of test-pages, test-browser, test-site and test-monitoring: each passed, failed, or skipped with the reason.
+	@test "$(BINARY)" != .build/release/imagemill || $(MAKE) --no-print-directory build
+	@Tests/visible "$(BINARY)"
 
 test-cluster: ## Runs batches of ICONS on a real Slurm on this machine: a controller and four nodes. See docs/clusters.md
 	@test "$(BINARY)" != .build/release/imagemill || $(MAKE) --no-print-directory build

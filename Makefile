@@ -4,7 +4,7 @@ SWIFT ?= swift
 DEBIAN_PACKAGES = curl libvips-dev libvips-tools libsqlite3-dev libdeflate-dev libseccomp-dev libssl-dev pkg-config python3-jsonschema python3-markdown-it python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build install uninstall demo test chaos hostile memory fuzz test-pages test-browser site test-site test-monitoring test-cluster sanitize bench refusals lint format docs guide-pictures \
+.PHONY: help deps build install uninstall demo test chaos hostile memory fuzz test-pages test-browser site test-site test-monitoring test-visible test-cluster sanitize bench bench-dashboard refusals lint format docs guide-pictures \
 	deb test-deb test-container test-systems
 
 # Where `make install` puts things; DESTDIR goes before all of it, for packagers.
@@ -31,7 +31,7 @@ SYSTEMS ?= trixie
 PACKAGE_SYSTEMS ?= bookworm trixie
 
 help: ## Lists the tasks.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Installs what is missing, as root or with sudo; elsewhere says what to install.
 	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.3 or newer is missing; see https://www.swift.org/install"; exit 1; }
@@ -149,6 +149,10 @@ test-monitoring: deps ## Has a real Prometheus scrape a drop folder: alerts come
 	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="prometheus"
 	Tests/Monitoring/prometheus --imagemill .build/debug/imagemill || [ $$? = 77 ]
 
+test-visible: ## All of test-pages, test-browser, test-site and test-monitoring: each passed, failed, or skipped with the reason.
+	@test "$(BINARY)" != .build/release/imagemill || $(MAKE) --no-print-directory build
+	@Tests/visible "$(BINARY)"
+
 test-cluster: ## Runs batches of ICONS on a real Slurm on this machine: a controller and four nodes. See docs/clusters.md
 	@test "$(BINARY)" != .build/release/imagemill || $(MAKE) --no-print-directory build
 	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="slurm-wlm munge parallel qemu-user-static python3-venv"
@@ -162,6 +166,10 @@ test-cluster: ## Runs batches of ICONS on a real Slurm on this machine: a contro
 sanitize: deps ## Runs the tests of the engine under the thread sanitizer.
 	@# Without those that start workers: these live under a limit of address space, and the sanitizer needs more than any.
 	$(SWIFT) test --sanitize=thread --scratch-path .build/thread --no-parallel --filter EngineTests --skip BadWorkerTests
+
+bench-dashboard: build ## Measures what it costs to look at a drop folder: throughput with the dashboard open, CPU of an idle one.
+	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="libvips-tools libjpeg-turbo-progs imagemagick python3-venv"
+	Benchmarks/dashboard --imagemill .build/release/imagemill --write
 
 bench: build ## Measures speed and quality against the peers; about half an hour. See Benchmarks/README.md
 	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="libvips-tools libjpeg-turbo-progs imagemagick python3-venv"

@@ -27,7 +27,11 @@ package struct Composite: Stage {
             guard let source = sources.first, sources.count == 1, source.steps.isEmpty else {
                 return Footprint(scattered: "draws layers, which are not drawn")
             }
-            return Footprint(AffineMap(to: input, drawnAt: source.box.size, source.box.offset))
+            var footprint = Footprint(AffineMap(to: input, drawnAt: source.box.size, source.box.offset))
+            footprint.drawings = canvas.layersAboveSource.map { layer in
+                Footprint.Drawing(layer.content.title, Polygon(layer.box).mapped(by: footprint.map ?? .identity))
+            }
+            return footprint
         }
         package var note: String { "\(canvas.layers.count) layer\(canvas.layers.count == 1 ? "" : "s")" }
         package var isStreaming: Bool { false }
@@ -144,6 +148,8 @@ struct CanvasPlan: Sendable {
     var hasAlpha: Bool { !background.isOpaque || layers.contains { $0.blend.canClear } }
     var isGrey: Bool { background.isGrey && layers.allSatisfy(\.isGrey) }
     var intermediates: [PictureInfo] { layers.flatMap(\.intermediates) }
+    /// What is drawn over the picture; what is below it is mostly hidden by it.
+    var layersAboveSource: ArraySlice<LayerPlan> { layers.drop { if case .source = $0.content { false } else { true } }.dropFirst() }
 }
 
 /// A layer as it will be drawn.
@@ -153,6 +159,16 @@ struct LayerPlan: Sendable {
         case asset(AssetPath, PixelSize)
         case color(Color, PixelSize)
         indirect case canvas(CanvasPlan)
+
+        /// What a drawing of the plan calls it.
+        var title: String {
+            switch self {
+            case .source: "the picture"
+            case .asset(let path, _): path.fileName
+            case .color: "a color"
+            case .canvas: "layers"
+            }
+        }
     }
 
     let content: Content

@@ -31,7 +31,15 @@ package struct Overlay: Stage {
         let asset: PixelSize
         let steps: [PlannedStage]
         let box: PixelBox
+        let assetName: String
+        let isTiled: Bool
 
+        package var footprint: Footprint {
+            var footprint = Footprint.unmoved
+            footprint.drawings = [Footprint.Drawing(assetName, Polygon(box))]
+            if isTiled { footprint.note = "repeats '\(assetName)' over all of the picture; one of them is drawn" }
+            return footprint
+        }
         package var note: String { "overlay \(box)" }
         package let intermediates: [PictureInfo]
     }
@@ -46,7 +54,8 @@ package struct Overlay: Stage {
         let size = place.size(of: drawn, on: input.size, scale: context.scale)
         let box = try place.box(of: size, on: input.size, scale: context.scale, stage: Self.name)
         let intermediates = (steps.isEmpty ? [] : [asset]) + steps.intermediates + [drawn.resized(to: box.size)]
-        return Plan(output: output, asset: asset.size, steps: steps, box: box, intermediates: intermediates)
+        return Plan(
+            output: output, asset: asset.size, steps: steps, box: box, assetName: image.fileName, isTiled: isTiled, intermediates: intermediates)
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

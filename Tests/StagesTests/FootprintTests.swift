@@ -50,13 +50,41 @@ struct FootprintTests {
         let all = try everyStage.flatMap { stage in
             try everySize.map { try #require(try steps(stage, for: [TestPicture.coded(width: $0.width, height: $0.height)], assets: assets).last) }
         }
-        let moving = Set(all.filter { $0.plan.footprint != .unmoved }.map(\.name))
+        let moving = Set(all.filter { $0.plan.footprint.map != .identity }.map(\.name))
         for step in all where !moving.contains(step.name) { #expect(step.output.size == step.input.size, "\(step.name)") }
     }
 
     @Test func `every stage of one picture is tried`() {
         let tried = Set(everyStage.map { String($0.split(separator: ":")[0]) })
         #expect(Set(StageCatalogue.all.names).subtracting(tried) == ["trim", "stitch", "contact-sheet", "animate"])
+    }
+
+    @Test(arguments: [
+        ("overlay: { image: mark, anchor: bottom-trailing, offset: { x: 6, y: 4 }, width: 16 }", [58, 50, 74, 56]),
+        ("overlay: { image: mark, anchor: top }", [20, 0, 60, 15]),
+        ("overlay: { image: mark, offset: { x: 30, y: 0 } }", [50, 22, 80, 37]),
+        (
+            "composite: { layers: [ { color: blue }, { source: true }, { image: mark, anchor: leading, width: 20 }, { color: red, width: 9, height: 9, anchor: top } ] }",
+            [0, 0, 44, 34]
+        ),
+    ])
+    func `what is drawn on the picture changes the pixels in its box, and no others`(stage: String, box: [Int]) throws {
+        let assets = TestAssets(images: ["mark": try TestPicture.make(width: 40, height: 15, bands: 3) { _, _ in [200, 250, 0] }])
+        let before = try PixelGrid(chart())
+        let rendered = try render(stage, chart(), assets: assets)
+        let areas = rendered.step.plan.footprint.drawings.map { $0.area.clipped(to: Polygon(Self.size)) }
+        let changed = (0..<60).flatMap { y in (0..<80).map { (x: $0, y: y) } }.filter {
+            rendered.pixels[$0.x, $0.y].prefix(3) != before[$0.x, $0.y].prefix(3)
+        }
+        let inside = (0..<60).flatMap { y in (0..<80).map { (x: $0, y: y) } }.filter { place in
+            areas.contains { area in
+                let (x, y) = (area.points.map(\.x), area.points.map(\.y))
+                return (x.min()!..<x.max()!).contains(Double(place.x) + 0.5) && (y.min()!..<y.max()!).contains(Double(place.y) + 0.5)
+            }
+        }
+        #expect(changed.map { [$0.x, $0.y] } == inside.map { [$0.x, $0.y] })
+        let found = [changed.map(\.x).min(), changed.map(\.y).min(), changed.map { $0.x + 1 }.max(), changed.map { $0.y + 1 }.max()]
+        #expect(found.compactMap(\.self) == box)
     }
 
     @Test func `cap insets are lines on the picture`() throws {

@@ -61,9 +61,14 @@ import Testing
         let commands = blocks("sh", in: text).flatMap { $0.split(separator: "\n").map(String.init) }.filter { !$0.contains("sudo") }
         #expect(commands.prefix(3) == ["mkdir drop", "imagemill check mill.yaml", "imagemill watch mill.yaml"])
         #expect(try await drop.runner.shell("mkdir drop && \(CommandRunner.executable) check mill.yaml").exit == 0)
+        // The programs of its hooks, and the key.
+        for name in ["bin/import", "bin/mail"] { try drop.runner.folder.write("#!/bin/sh\n", to: name) }
+        try drop.runner.folder.write("0123456789abcdef\n", to: "hook-key")
+        #expect(try await drop.runner.shell("chmod +x bin/*").exit == 0)
         for text in settings {
+            let text = text.replacingOccurrences(of: "/usr/local/", with: "").replacingOccurrences(of: "/etc/imagemill/hook-key", with: "hook-key")
             try drop.runner.folder.write(text, to: "settings.yaml")
-            let result = try await drop.runner.shell("\(CommandRunner.executable) check settings.yaml")
+            let result = try await drop.runner.shell("PATH=$PWD/bin:$PATH \(CommandRunner.executable) check settings.yaml")
             #expect(result.exit == 0, "\(text): \(result.errors)")
         }
         let watch = try await drop.start()

@@ -118,4 +118,56 @@ import Testing
         let made = try Checkout.text("deploy/tmpfiles.d/imagemill.conf")
         #expect(made.contains("d /srv/imagemill/inbox ") && made.contains("d /srv/imagemill/outbox "))
     }
+
+    // MARK: - Hooks
+
+    private func hooks(_ lines: String) -> String { one.dropLast(" }\n".count) + ", \(lines) }\n" }
+
+    @Test(
+        "A hook whose program cannot be started is named with its line, by check and by doctor",
+        arguments: [
+            ("[./gone, a]", "/gone'", "there is no program '"),
+            ("[no-such-program-here]", "PATH", "there is no program 'no-such-program-here' in the folders of PATH ("),
+            ("{ command: [./plain] }", "/plain'", "is not executable for this user; chmod +x makes it so"),
+            ("[./in]", "/in'", "is no file, so it cannot be run"),
+            ("[./text]", "/text'", "is a text without a first line such as #!/bin/sh, so it cannot be run"),
+            ("[./python]", "/python'", "is a script for '/no/such/python', which is missing"),
+            ("[./windows]", "/windows'", "is a script for '/bin/sh\\r', which is missing"),
+        ])
+    func programs(hook: String, file: String, words: String) async throws {
+        let runner = try runner(hooks("on-failure: \(hook)"))
+        let texts = [
+            "plain": "#!/bin/sh\n", "text": "echo hello\n", "python": "#!/no/such/python -u\n", "windows": "#!/bin/sh\r\n", "good": "#! /bin/sh -e\n",
+        ]
+        for (name, text) in texts { try runner.folder.write(text, to: name) }
+        _ = try await runner.shell("chmod +x text python windows good")
+        let result = try await runner.run("check", "mill.yaml")
+        #expect(result.exit == 78 && result.output.isEmpty)
+        #expect(result.errors.hasPrefix("mill.yaml:3:") && result.errors.contains(": error: on-failure of 'in': "), "\(result.errors)")
+        #expect(result.errors.contains(words) && result.errors.contains(file), "\(result.errors)")
+        let doctor = try await runner.run("doctor", "mill.yaml")
+        #expect(
+            doctor.exit == 1 && doctor.output.contains("problem: mill.yaml:3: on-failure of 'in': ") && doctor.output.contains(words),
+            "\(doctor.output)")
+        try runner.folder.write(hooks("on-success: [./good], on-failure: [sh, -c, 'true'], on-pause: { command: [/bin/true] }"), to: "mill.yaml")
+        let good = try await runner.run("check", "mill.yaml")
+        #expect(good.exit == 0, "\(good.errors)")
+    }
+
+    @Test("A webhook needs curl, and the file with its key")
+    func webhooks() async throws {
+        let runner = try runner(hooks("on-success: { webhook: 'http://127.0.0.1:9/', secret: key }"))
+        let missing = try await runner.run("check", "mill.yaml")
+        #expect(missing.exit == 78 && missing.errors.contains("on-success of 'in': cannot open '\(runner.folder.path)/key'"), "\(missing.errors)")
+        try runner.folder.write(" \n", to: "key")
+        let empty = try await runner.run("check", "mill.yaml")
+        #expect(empty.exit == 78 && empty.errors.contains("cannot sign with '\(runner.folder.path)/key': there is no key in it"), "\(empty.errors)")
+        try runner.folder.write("0123456789abcdef\n", to: "key")
+        #expect(try await runner.run("check", "mill.yaml").exit == 0)
+        try FileManager.default.createDirectory(atPath: runner.folder.path("bin"), withIntermediateDirectories: true)
+        let result = try await runner.shell("PATH=$PWD/bin $IMAGEMILL check mill.yaml")
+        #expect(result.exit == 78 && result.errors.contains("mill.yaml:3:"), "\(result.errors)")
+        #expect(result.errors.contains("webhooks are sent by curl, and there is no program 'curl' in the folders of PATH ("), "\(result.errors)")
+        #expect(result.errors.contains("; install the package curl"), "\(result.errors)")
+    }
 }

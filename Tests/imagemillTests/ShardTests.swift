@@ -79,6 +79,61 @@ import Testing
         #expect(try kept(runner, "staging") == [])
     }
 
+    @Test(
+        "gather writes a page of all shards whose addresses lead to their files; what is missing or packed is named",
+        arguments: ["folders", "tree", "tar"])
+    func page(layout: String) async throws {
+        let runner = try CommandRunner()
+        try await archive(runner)
+        let options = ["folders": [], "tree": ["--keep-tree"], "tar": ["--pack", "tar"]][layout]!
+        #expect(try await runner.run(["shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "4", "--tasks", "2"] + options).exit == 0)
+        #expect(try await runner.run("run", "--plan", "plan", "--task", "0", "-o", "out").exit == 0)
+        let part = try await runner.run("gather", "plan", "-o", "out", "--report", "pages/report.html")
+        #expect(part.exit == 75, "\(part.errors)")
+        let early = try content(runner)
+        #expect(early.notices == ["1 of 2 shards are not done; run these tasks again: 1."] && !early.rows.isEmpty && early.rows.count < 7)
+        #expect(try await runner.run("run", "--plan", "plan", "--task", "1", "-o", "out").exit == 0)
+        let result = try await runner.run("gather", "plan", "-o", "out", "--report", "pages/report.html")
+        #expect(result.exit == 0, "\(result.errors)")
+        let all = try content(runner)
+        #expect(all.notices.isEmpty && all.rows.count == 7 && all.rows.filter { $0.status == "failed" }.map(\.path) == ["b/4.jpg"])
+        for row in all.rows where row.status == "done" {
+            #expect((row.archive != nil) == (layout == "tar"))
+            let addresses = [row.url] + row.renditions.map(\.url)
+            if layout == "tar" {
+                #expect(addresses.allSatisfy { $0 == nil } && runner.exists("out/" + (row.archive ?? "")))
+            } else {
+                for address in addresses { #expect(runner.exists("pages/" + (address ?? "?")), "\(address ?? "nil")") }
+            }
+        }
+    }
+
+    private struct PageContent: Decodable {
+        struct Row: Decodable {
+            struct Rendition: Decodable { let url: String? }
+            let status, path: String
+            let url, archive: String?
+            let renditions: [Rendition]
+        }
+        let rows: [Row]
+        let notices: [String]
+    }
+
+    private func content(_ runner: CommandRunner) throws -> PageContent {
+        let page = String(decoding: try runner.bytes("pages/report.html"), as: UTF8.self)
+        let start = try #require(page.range(of: #"<script type="application/json" id="data">"#)).upperBound
+        let end = try #require(page.range(of: "</script>", range: start..<page.endIndex)).lowerBound
+        return try JSONDecoder().decode(PageContent.self, from: Data(page[start..<end].utf8))
+    }
+
+    @Test("A page of a batch is no document, and --missing has none")
+    func noPage() async throws {
+        let runner = try CommandRunner()
+        let json = try await runner.run("gather", "plan", "-o", "out", "--report", "report.json")
+        #expect(json.exit == 64 && json.errors.contains("--report writes a page; name a file that ends with .html"), "\(json.errors)")
+        #expect(try await runner.run("gather", "plan", "-o", "out", "--report", "a.html", "--missing").errors.contains("exclude each other"))
+    }
+
     @Test("Plan, results and what gather writes are as their schemas say")
     func schemas() async throws {
         let runner = try CommandRunner()
@@ -171,8 +226,9 @@ import Testing
         try await archive(runner)
         #expect(mkfifo(runner.folder.path("list"), 0o600) == 0)
         let command = try runner.start("shard", "--files-from", "list", "--pipeline", "p.yaml", "-o", "plan")
-        let feeding = Task { try await runner.shell("(echo in/1.jpg; sleep 20) > list", seconds: 30) }
-        for _ in 0..<2000 where !runner.exists("plan") { try await Task.sleep(for: .milliseconds(5)) }
+        let feeding = Task { try await runner.shell("(touch opened; echo in/1.jpg; sleep 60) > list", seconds: 90) }
+        // The shell opens the pipe when somebody reads it.
+        for _ in 0..<2000 where !runner.exists("opened") { try await Task.sleep(for: .milliseconds(5)) }
         try await Task.sleep(for: .milliseconds(200))
         command.signal(SIGKILL)
         _ = try await command.finish()

@@ -29,3 +29,11 @@ package struct Hook: Equatable, Sendable {
 
     init(action: Action, timeout: Duration) { (self.action, self.timeout) = (action, timeout) }
 }
+
+extension MillInbox {
+    /// What it says of each event that has a hook.
+    var hooks: [(event: HookEvent, settings: HookSettings)] {
+        let all: [(HookEvent, HookSettings?)] = [(.success, onSuccess), (.failure, onFailure), (.pause, onPause)]
+        return all.compactMap { event, settings in settings.map { (event, $0) } }
+    }
+}

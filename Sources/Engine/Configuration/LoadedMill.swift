@@ -125,9 +125,7 @@ package struct LoadedMill: Sendable {
     }
 
     private static func hooks(_ inbox: MillInbox, _ file: String) -> [HookEvent: Hook] {
-        let settings: [(HookEvent, HookSettings?)] = [(.success, inbox.onSuccess), (.failure, inbox.onFailure), (.pause, inbox.onPause)]
-        let given = settings.compactMap { event, hook in hook.map { (event, Hook($0) { absolute($0, file) }) } }
-        return Dictionary(uniqueKeysWithValues: given)
+        Dictionary(uniqueKeysWithValues: inbox.hooks.map { ($0.event, Hook($0.settings) { absolute($0, file) }) })
     }
 
     private static func absolute(_ path: WrittenPath, _ file: String) -> BytePath {

@@ -144,8 +144,8 @@ package final class HookRunner: Sendable {
             return HookProcess(arguments: arguments, variables: variables, input: record.body, timeout: hook.timeout).run(cancellation)
         case .webhook(let url, let file):
             do throws(SystemError) {
-                let secret = try file.map { path throws(SystemError) in try OpenFile.contents(path, limit: 4096) }
-                let key = secret.map { Array($0.reversed().drop { $0 <= 0x20 }.reversed()) }
+                let key = try file.map { path throws(SystemError) in try Webhook.key(in: path) }
+                if let missing = Webhook.missingProgram { return .failed(missing) }
                 return Webhook(url: url, secret: key, timeout: hook.timeout).process(record, time: wallClock() / 1000).run(cancellation)
             } catch {
                 return .failed("\(error)")

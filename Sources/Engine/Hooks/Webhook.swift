@@ -1,4 +1,5 @@
 // A webhook: the document, sent by POST with a signature.
+import Glibc
 import Pipeline
 
 /// A request to a receiver, made by curl, which knows about TLS, names and proxies.
@@ -25,6 +26,16 @@ struct Webhook {
         ]
         return HookProcess(
             arguments: arguments, input: Array((options.joined(separator: "\n") + "\n").utf8), more: record.body, timeout: timeout + .seconds(5))
+    }
+
+    /// What to do if requests cannot be made on this system; nil if they can.
+    static var missingProgram: String? { Program(name: "curl").problem.map { "webhooks are sent by curl, and \($0); install the package curl" } }
+
+    /// The key of the signatures, without white space at its end.
+    static func key(in file: BytePath) throws(SystemError) -> [UInt8] {
+        let key = try OpenFile.contents(file, limit: 4096).reversed().drop { $0 <= 0x20 }.reversed()
+        guard !key.isEmpty else { throw SystemError("sign with '\(file.printable)'", code: EINVAL, because: "there is no key in it") }
+        return Array(key)
     }
 
     /// HMAC-SHA256 of the time, a point, and the body.

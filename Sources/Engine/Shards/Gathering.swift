@@ -3,9 +3,9 @@ package import Pipeline
 
 /// Goes through the results of a plan, shard by shard.
 package struct Gathering {
-    private let plan: OpenedPlan
+    let plan: OpenedPlan
     /// Nil if no task has begun.
-    private let output: ShardOutput?
+    let output: ShardOutput?
     private let note: (String) -> Void
 
     /// - Parameter note: told of results that cannot be used, and count as missing.

@@ -120,6 +120,12 @@ package struct ShardOutput: Sendable {
         return result
     }
 
+    /// The reports of a shard's sources; nil if there are none.
+    func report(_ shard: Int) throws(SystemError) -> [UInt8]? {
+        guard let status = try reports.status(file(shard)) else { return nil }
+        return try reports.opening(file(shard)).bytes(at: 0, count: status.bytes)
+    }
+
     /// Publishes a shard: after everything that it consists of has reached the disk, one rename says that it is done. Then nobody else can
     /// publish anything of it any more.
     func publish(_ result: ShardResult, _ staging: Staging) throws(SystemError) {

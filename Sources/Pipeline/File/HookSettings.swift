@@ -10,25 +10,28 @@ package struct HookSettings: ParameterValue, Equatable {
     package let action: Action
     /// How long it may take.
     package let timeout: Duration
+    package let position: Position
 
     package static let usualTimeout = Duration.seconds(30)
 
     package static let expectation =
         "a command such as [notify-send, done], { command: [...], timeout: 1m }, or { webhook: https://example.org/hook, secret: FILE }"
     package static var schema: JSONValue { ["anyOf": [Command.schema, Group.mappingSchema()]] }
-    package static var placeholder: HookSettings { HookSettings(action: Command.placeholder.action, timeout: usualTimeout) }
+    package static var placeholder: HookSettings {
+        HookSettings(action: Command.placeholder.action, timeout: usualTimeout, position: Position(line: 1, column: 1))
+    }
     package var written: String { "[]" }
 
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> HookSettings? {
         if case .list = node.content {
-            return Command.read(node, &log).map { HookSettings(action: $0.action, timeout: usualTimeout) }
+            return Command.read(node, &log).map { HookSettings(action: $0.action, timeout: usualTimeout, position: node.position) }
         }
         guard case .mapping = node.content, let group = Parameters.read(Group.self, from: node, owner: "the hook", &log) else { return nil }
         switch (group.command, group.webhook) {
-        case (let command?, nil): return HookSettings(action: command.action, timeout: group.timeout)
+        case (let command?, nil): return HookSettings(action: command.action, timeout: group.timeout, position: node.position)
         case (nil, let url?):
             if ["http://", "https://"].contains(where: { url.hasPrefix($0) }), url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
-                return HookSettings(action: .webhook(url: url, secret: group.secret), timeout: group.timeout)
+                return HookSettings(action: .webhook(url: url, secret: group.secret), timeout: group.timeout, position: node.position)
             }
             log.problem(node.position, "expected an address that begins with http:// or https://, found '\(url)'")
         case (nil, nil), (_?, _?): log.problem(node.position, "a hook has either a 'command' or a 'webhook'")

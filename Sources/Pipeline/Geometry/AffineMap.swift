@@ -57,6 +57,10 @@ package struct Polygon: Hashable, Sendable {
         points = [PlanePoint(0, 0), PlanePoint(width, 0), PlanePoint(width, height), PlanePoint(0, height)]
     }
 
+    package init(_ box: PixelBox) {
+        self = Polygon(box.size).mapped(by: AffineMap(dx: Double(box.offset.x), dy: Double(box.offset.y)))
+    }
+
     package func mapped(by map: AffineMap) -> Polygon { Polygon(points.map { map($0) }) }
 
     /// What it has in common with another one; without points if that is nothing.

@@ -9,11 +9,21 @@ package struct Footprint: Hashable, Sendable {
         package init(_ start: PlanePoint, _ end: PlanePoint) { (self.start, self.end) = (start, end) }
     }
 
+    /// Something that is drawn on the picture, such as a badge.
+    package struct Drawing: Hashable, Sendable {
+        /// What it is: the name of its file.
+        package let name: String
+        package let area: Polygon
+
+        package init(_ name: String, _ area: Polygon) { (self.name, self.area) = (name, area) }
+    }
+
     /// From the result's pixels to those of the incoming picture; nil if no single map does that.
     package var map: AffineMap?
     /// The point that the stage keeps in view.
     package var anchor: PlanePoint?
     package var lines: [Line] = []
+    package var drawings: [Drawing] = []
     /// What a person must know who sees the drawing.
     package var note: String?
 

@@ -10,6 +10,8 @@ package struct RenditionOutline: Sendable, Equatable {
     package let frame: Polygon
     package let anchors: [PlanePoint]
     package let lines: [Footprint.Line]
+    /// Badges, watermarks and layers, as far as they are seen.
+    package let drawings: [Footprint.Drawing]
     /// What cannot be drawn, and what else a person must know.
     package let notes: [String]
     /// The rendition's place among the pipeline's.
@@ -42,11 +44,14 @@ extension RenditionOutline {
     /// Whether all lines are in the same places. Scales of one rendition may differ by what is rounded to whole pixels.
     fileprivate func isAlike(_ other: RenditionOutline) -> Bool {
         let tolerance = index == other.index ? max(0.5, 2 * max(pixel, other.pixel)) : 0.5
-        return notes == other.notes && isPadded == other.isPadded && points.count == other.points.count
+        return notes == other.notes && drawings.map(\.name) == other.drawings.map(\.name) && isPadded == other.isPadded
+            && points.count == other.points.count
             && zip(points, other.points).allSatisfy { abs($0.x - $1.x) <= tolerance && abs($0.y - $1.y) <= tolerance }
     }
 
-    private var points: [PlanePoint] { kept.points + frame.points + anchors + lines.flatMap { [$0.start, $0.end] } }
+    private var points: [PlanePoint] {
+        kept.points + frame.points + anchors + lines.flatMap { [$0.start, $0.end] } + drawings.flatMap(\.area.points)
+    }
 }
 
 /// Follows the steps of a rendition, and knows at each of them which part of the source is still to be seen.
@@ -57,6 +62,7 @@ private struct OutlineTracer {
     private var frame: Polygon
     private var anchors: [PlanePoint] = []
     private var lines: [Footprint.Line] = []
+    private var drawings: [Footprint.Drawing] = []
     private var notes: [String] = []
     /// The stage after which nothing can be drawn.
     private var end: String?
@@ -73,7 +79,7 @@ private struct OutlineTracer {
         if rendition.output.certainty != .exact { tracer.notes.append("a guess: the content decides") }
         return RenditionOutline(
             titles: ["\(rendition.title) \(rendition.output.description)"], kept: tracer.kept, frame: tracer.frame, anchors: tracer.anchors,
-            lines: tracer.lines, notes: tracer.notes, index: rendition.index,
+            lines: tracer.lines, drawings: tracer.drawings, notes: tracer.notes, index: rendition.index,
             pixel: (abs(tracer.frame.area) / Double(rendition.output.size.area)).squareRoot())
     }
 
@@ -90,6 +96,7 @@ private struct OutlineTracer {
         }
         anchors += footprint.anchor.map { [toSource($0)] } ?? []
         lines += footprint.lines.map { Footprint.Line(toSource($0.start), toSource($0.end)) }
+        drawings += footprint.drawings.map { Footprint.Drawing($0.name, $0.area.mapped(by: toSource)) }
         if let note = footprint.note { notes.append("'\(step.name)' \(note)") }
         guard let map = footprint.map else {
             end = step.name
@@ -98,5 +105,6 @@ private struct OutlineTracer {
         toSource = toSource.after(map)
         frame = Polygon(step.output.size).mapped(by: toSource)
         kept = kept.clipped(to: frame)
+        drawings = drawings.map { Footprint.Drawing($0.name, $0.area.clipped(to: frame)) }.filter { !$0.area.points.isEmpty }
     }
 }

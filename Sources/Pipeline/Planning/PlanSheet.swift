@@ -84,7 +84,14 @@ package struct PlanSheet {
         var lines = outline.kept.points.isEmpty ? [] : [line(outline.kept.points, color)]
         if outline.isPadded { lines.append(line(outline.frame.points, color, isBroken: true)) }
         lines += outline.lines.map { line([$0.start, $0.end], color, width: 1.5, isClosed: false) }
+        lines += outline.drawings.flatMap { crossed($0.area.points, color) }
         return lines + outline.anchors.flatMap { cross(at: $0, color) }
+    }
+
+    /// A box with its diagonals: the usual sign for a picture.
+    private func crossed(_ points: [PlanePoint], _ color: JSONValue) -> [JSONValue] {
+        let diagonals = points.count == 4 ? [[points[0], points[2]], [points[1], points[3]]] : []
+        return [line(points, color, width: 1.5)] + diagonals.map { line($0, color, width: 1, isClosed: false) }
     }
 
     /// Two strokes through a point, which are not scaled.
@@ -126,12 +133,15 @@ package struct PlanSheet {
                 let swatch = sheetLine([PlanePoint(28, middle), PlanePoint(52, middle)], color(index), width: 5)
                 rows.append((number == 0 ? [swatch] : [], [text(words, 64, y)]))
             }
-            for words in ([extent(outline)] + outline.notes).flatMap(wrapped) {
+            for words in ([extent(outline)] + drawn(outline) + outline.notes).flatMap(wrapped) {
                 rows.append(([], [text(words, 64, legendTop + rows.count * Self.row, color: "#b7c0cc")]))
             }
         }
-        let key = "Lines show the part of the picture that a rendition shows, broken lines the edge of a result with room beside it, crosses anchors."
-        for words in wrapped(key) { rows.append(([], [text(words, 24, legendTop + rows.count * Self.row + Self.row / 2, color: "#8d98a7")])) }
+        let key = "Lines show the part of the picture that a rendition shows, broken lines the edge of a result with room beside it, crosses anchors"
+        let isDrawnOn = outlines.contains { !$0.drawings.isEmpty }
+        for words in wrapped(key + (isDrawnOn ? ", boxes with diagonals what is drawn on it." : ".")) {
+            rows.append(([], [text(words, 24, legendTop + rows.count * Self.row + Self.row / 2, color: "#8d98a7")]))
+        }
         return rows
     }
 
@@ -144,6 +154,10 @@ package struct PlanSheet {
         let part = PixelBox(PixelOffset(x, y), PixelSize(rounded(right) - x, rounded(bottom) - y))
         let what = part.size == source ? "shows all of the picture" : "shows \(part)"
         return what + (outline.isPadded ? ", with room beside it" : "")
+    }
+
+    private func drawn(_ outline: RenditionOutline) -> [String] {
+        outline.drawings.isEmpty ? [] : ["draws " + outline.drawings.map(\.name).joined(separator: ", ") + " on it"]
     }
 
     /// The characters that fit beside a swatch.

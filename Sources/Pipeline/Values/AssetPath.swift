@@ -4,6 +4,9 @@ package struct AssetPath: ParameterValue, Hashable {
 
     package init(_ path: String) { self.path = path }
 
+    /// The last part of the path.
+    package var fileName: String { BytePath(path).lastComponent.text }
+
     package static var expectation: String { "the path of a picture, relative to the pipeline file" }
     package static var schema: JSONValue { ["type": "string"] }
     package static var placeholder: AssetPath { AssetPath("") }

@@ -55,6 +55,8 @@ struct CheckCommand: RenderingCommand {
     private func checkMill(_ path: String, _ text: String, _ workers: WorkerPool) async throws -> String {
         let mill = try LoadedMill(path: path, text: text) { name in getenv(name).map { String(cString: $0) } }
         for inbox in mill.inboxes { try await checkAssets(inbox.pipeline, inbox.settings.limits(within: mill.limits), workers) }
+        let missing = mill.hookProblems
+        guard missing.isEmpty else { throw Diagnostics(file: path, text: text, items: missing) }
         let count = mill.inboxes.count
         let head = counted(count, "inbox", "inboxes")
         let cache = mill.cache.map { "cache: \($0.folder.printable), at most \(($0.bound ?? SharedCache.usualBound) >> 20) MiB" }

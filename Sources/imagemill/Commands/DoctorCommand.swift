@@ -14,19 +14,20 @@ struct DoctorCommand: RenderingCommand {
             Exit codes: 0 nothing is missing, 1 something is, 78 a mistake in the mill file.
             """)
 
-    @Argument(help: "A mill file, whose limits are shown. Default: the limits of `imagemill run`.")
+    @Argument(help: "A mill file, whose limits are shown and whose hooks are looked at. Default: the limits of `imagemill run`.")
     var mill: String?
 
     func workerCount(for preparation: Void) -> Int { 1 }
 
     func run(_ preparation: Void, _ workers: WorkerPool) async throws {
         let usual = Self.usual
-        let limits: Limits
+        let loaded: LoadedMill?
         do {
-            limits = try mill.map { path in try WatchCommand.load(path).file.limits(memory: usual.maximumMemory) } ?? usual
+            loaded = try mill.map(WatchCommand.load)
         } catch {
             throw ExitStatus.explaining(error, reading: mill ?? "", ending: "")
         }
+        let limits = loaded?.file.limits(memory: usual.maximumMemory) ?? usual
         let formats = try await onNewThread { try Formats(workers) }
         printOutput("imagemill \(versionText)\n\n")
         printOutput(row("sandbox", Sandbox.inForce))
@@ -37,7 +38,9 @@ struct DoctorCommand: RenderingCommand {
         for (name, value, standard) in Self.described(limits, usual) {
             printOutput(row(name, value + (value == standard ? " (default)" : " (\(mill ?? ""); the default is \(standard))")))
         }
-        let problems = Sandbox.missing.map { $0 + "; see \"Security\" in the documentation" } + formats.problems
+        let problems =
+            Sandbox.missing.map { $0 + "; see \"Security\" in the documentation" } + formats.problems
+            + (loaded?.hookProblems.map { "\(mill ?? ""):\($0.position.line): \($0.message)" } ?? [])
         for problem in problems { printOutput("\nproblem: \(problem)\n") }
         if !problems.isEmpty { throw ExitStatus.someFailed }
     }

@@ -9,6 +9,7 @@ struct GatherCommand: ParsableCommand {
         abstract: "Merges the results of a plan's tasks, and says which tasks must run again.",
         discussion: """
             Example: imagemill gather plan -o out
+                     imagemill gather plan -o out --report report.html
                      sbatch --array=$(imagemill gather plan -o out --missing) imagemill.sbatch
 
             Writes out/.imagemill/report.json. Ends with 0 if all shards are done, also if sources have failed; otherwise with 75.
@@ -20,6 +21,9 @@ struct GatherCommand: ParsableCommand {
     @Option(name: [.customShort("o"), .long], help: "The folder that the tasks write into.")
     var output: String
 
+    @Option(help: "A page for a browser, such as report.html, with up to 10,000 sources: those that failed first.", completion: .file())
+    var report: String?
+
     @Flag(help: "Prints the numbers of the tasks that have shards to do, such as 3,17,200-210, and nothing else. Ends with 0.")
     var missing = false
 
@@ -28,6 +32,10 @@ struct GatherCommand: ParsableCommand {
 
     func validate() throws {
         guard !missing || !json else { throw ValidationError("--missing and --json exclude each other") }
+        guard !missing || report == nil else { throw ValidationError("--missing and --report exclude each other") }
+        guard report.map(ReportPageFile.isPage) ?? true else {
+            throw ValidationError("--report writes a page; name a file that ends with .html. The document is in OUT/.imagemill/report.json")
+        }
     }
 
     func run() throws {
@@ -47,6 +55,11 @@ struct GatherCommand: ParsableCommand {
                 return printOutput(tasks.isEmpty ? "" : tasks + "\n")
             }
             summary = try gathering.gather(file: OutboxLocation(folder).report, stream: json ? 1 : nil)
+            if let report {
+                var document = GatheredDocument()
+                try gathering.eachReport { try document.add($0) }
+                try ReportPageFile(RawArguments.paths([report])[0], renditionsIn: folder).write(document.document(summary))
+            }
         } catch {
             throw ExitStatus.explaining(error, pipeline: plan)
         }

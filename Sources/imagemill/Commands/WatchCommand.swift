@@ -52,6 +52,7 @@ struct WatchCommand: RenderingCommand {
         do {
             try await onNewThread {
                 let news = DaemonNews(LogSink(variables))
+                for problem in loaded.hookProblems { news.log.noted("\(path):\(problem.position.line): \(problem.message)") }
                 // A large state folder, and much that an earlier run has begun, may take a while.
                 ServiceManager(variables)?.tell(.extendTimeout(600_000), .status("starting"))
                 let folder = try DropFolder(loaded, workers: workers, observer: news.observer)

@@ -145,7 +145,7 @@ final class Daemon: DaemonControl {
             }
             log.logger.notice("read '\(file)' again", metadata: .event(.reloaded))
             let late = new.file.http == http ? [] : ["'http' takes effect at the next start"]
-            return ControlReply(ok: true, "read '\(file)' again", details: notes + late)
+            return ControlReply(ok: true, "read '\(file)' again", details: notes + late + new.hookProblems.map(\.message))
         } catch {
             let lines = "\(error)".split(separator: "\n").map(String.init)
             state.withLock { $0.reload = StatusDocument.Reload(state: .refused, time: timestamp(), diagnostics: lines) }

@@ -9,6 +9,16 @@ struct ReportDocument {
     private(set) var summary: Summary?
     /// Entries that cannot be read.
     private(set) var unreadable = 0
+    /// What a reader must know of the whole, a sentence each.
+    private(set) var notices: [String] = []
+    /// What all sources come to, if the entries are only some of them.
+    private(set) var totals: Totals?
+
+    struct Totals: Encodable {
+        let sources, done, failed, renditions, bytes: Int
+        /// How many have failed for each reason.
+        let codes: [String: Int]
+    }
 
     struct Summary: Codable {
         let milliseconds: Int
@@ -78,6 +88,20 @@ struct ReportDocument {
         let started: String
         let milliseconds: Times
         let engine: [String: String]?
+        /// Set for the sources of a batch in shards.
+        var place = Place()
+
+        /// Where its files are.
+        struct Place {
+            /// The folder that paths begin at, below that of all renditions.
+            var folder = BytePath([])
+            /// The tar that its renditions are in; nil if they are files.
+            var archive: BytePath?
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case status, pipeline, inbox, source, renditions, warnings, error, attempt, started, milliseconds, engine
+        }
     }
 
     /// An entry, or what is in its place.
@@ -95,6 +119,10 @@ struct ReportDocument {
     private struct LastLine: Decodable { let summary: Summary }
 
     private struct Schema: Decodable { let schema: String }
+
+    init(entries: [Entry], unreadable: Int, notices: [String], totals: Totals?) {
+        (self.entries, self.unreadable, self.notices, self.totals) = (entries, unreadable, notices, totals)
+    }
 
     /// - Parameter bytes: a document, or a line for each entry.
     /// - Throws: `NoReport` if it is something else.

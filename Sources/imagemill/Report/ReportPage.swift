@@ -22,8 +22,9 @@ struct ReportPage {
         }
 
         /// A relative address: it never begins with a slash or a scheme, so that it names no other host.
-        func address(_ path: String, _ bytes: String?) -> String {
-            let path = bytes.flatMap(BytePath.init(percentEncoded:)) ?? BytePath(path)
+        /// - Parameter folder: the one that the path begins at, below that of the renditions.
+        func address(_ path: String, _ bytes: String?, in folder: BytePath) -> String {
+            let path = folder.appending(bytes.flatMap(BytePath.init(percentEncoded:)) ?? BytePath(path))
             let whole = Array("./".utf8) + base.bytes + [UInt8(ascii: "/")] + path.bytes
             return whole.map { Self.plain.contains($0) ? String(UnicodeScalar($0)) : Self.escaped($0) }.joined()
         }
@@ -38,6 +39,9 @@ struct ReportPage {
 
     /// - Parameter links: nil if it is not known where the pictures are.
     init(_ document: ReportDocument, _ links: Links?) { (self.document, self.links) = (document, links) }
+
+    /// What happens to almost every picture deserves no look.
+    static let usualWarnings: Set = [WarningCode.metadataRemoved.rawValue]
 
     /// The file's bytes.
     var html: [UInt8] {
@@ -66,7 +70,8 @@ struct ReportPage {
             pipelines: document.entries.map(\.pipeline).reduce(into: []) { if !$0.contains($1) { $0.append($1) } },
             started: document.entries.map(\.started).min(),
             engine: document.entries.last?.engine.map { "Imagemill \($0["imagemill"] ?? "") with libvips \($0["libvips"] ?? "")" },
-            summary: document.summary, unreadable: document.unreadable, codes: Self.codes, rows: document.entries.map(row))
+            summary: document.summary, unreadable: document.unreadable, notices: document.notices, totals: document.totals,
+            usual: Self.usualWarnings.sorted(), codes: Self.codes, rows: document.entries.map(row))
         let text = Array(json(content).utf8)
         var safe: [UInt8] = []
         safe.reserveCapacity(text.count)
@@ -83,19 +88,23 @@ struct ReportPage {
 
     private func row(_ entry: ReportDocument.Entry) -> Row {
         let source = entry.source
+        let place = entry.place
         let isPicture = source.members == nil
+        let links = place.archive == nil ? links : nil
         return Row(
             status: entry.status, path: source.path,
-            url: isPicture ? source.location.flatMap { links?.address($0, source.locationBytes) } : nil,
+            url: isPicture ? source.location.flatMap { links?.address($0, source.locationBytes, in: place.folder) } : nil,
             bytes: source.bytes ?? source.members.map { $0.reduce(0) { $0 + $1.bytes } }, width: source.width, height: source.height,
             orientation: source.orientation ?? 1, format: source.format ?? source.members.map { "a set of \($0.count)" }, inbox: entry.inbox,
             started: entry.started, attempt: entry.attempt ?? 1,
             times: [entry.milliseconds.wait, entry.milliseconds.render, entry.milliseconds.publish], error: entry.error, warnings: entry.warnings,
+            archive: place.archive?.text,
             renditions: entry.renditions.map { rendition in
                 Rendition(
                     name: rendition.name, scale: rendition.scale, path: rendition.path,
                     // What was not written is not there.
-                    url: rendition.bytes == nil ? nil : links?.address(rendition.path, rendition.pathBytes), format: rendition.format,
+                    url: rendition.bytes == nil ? nil : links?.address(rendition.path, rendition.pathBytes, in: place.folder),
+                    format: rendition.format,
                     width: rendition.width, height: rendition.height, bytes: rendition.bytes, cached: rendition.cached ?? false)
             })
     }
@@ -106,6 +115,9 @@ struct ReportPage {
         let engine: String?
         let summary: ReportDocument.Summary?
         let unreadable: Int
+        let notices: [String]
+        let totals: ReportDocument.Totals?
+        let usual: [String]
         let codes: [String: String]
         let rows: [Row]
     }
@@ -121,6 +133,7 @@ struct ReportPage {
         let times: [Int]
         let error: ReportDocument.Entry.Problem?
         let warnings: [ReportDocument.Entry.Problem]
+        let archive: String?
         let renditions: [Rendition]
     }
 

@@ -20,7 +20,13 @@ struct ReportPageFile {
     /// - Throws: `SystemError`, `ReportDocument.NoReport`.
     @discardableResult
     func write(reportIn file: BytePath) throws -> Int {
-        let document = try ReportDocument(OpenFile.contents(file, limit: Self.largest))
+        try write(ReportDocument(OpenFile.contents(file, limit: Self.largest)))
+    }
+
+    /// - Returns: how many entries of the document could not be read.
+    /// - Throws: `SystemError`.
+    @discardableResult
+    func write(_ document: ReportDocument) throws -> Int {
         let isStream = path.text == "-"
         if !isStream { try FileSystem.makeDirectories(DurableFile.folder(of: path)) }
         let links = outbox.flatMap { ReportPage.Links(outbox: $0, page: isStream ? BytePath("page") : path) }

@@ -1,8 +1,7 @@
 'use strict';
 // Everything in the report is data: it reaches the page as text, never as markup.
 const report = JSON.parse(document.getElementById('data').textContent);
-// What happens to almost every picture deserves no look.
-const usual = new Set(['metadata-removed']);
+const usual = new Set(report.usual);
 const rows = report.rows.map(row => ({ ...row, serious: row.warnings.filter(one => !usual.has(one.code)) })).map((row, order) => ({
   ...row, order,
   total: row.times[0] + row.times[1] + row.times[2],
@@ -53,7 +52,12 @@ const states = tally(rows, row => row.status);
 const finished = rows.filter(row => row.status === 'done');
 // What earlier runs made is there too.
 const standing = rows.filter(row => row.status === 'done' || row.status === 'skipped');
-const cards = [
+// Of a large batch only some sources are in the page.
+const totals = report.totals;
+const cards = totals ? [
+  ['Sources', number.format(totals.sources)], ['Done', number.format(totals.done)], ['Failed', number.format(totals.failed)],
+  ['Renditions', number.format(totals.renditions)], ['After', bytes(totals.bytes)],
+] : [
   ['Sources', number.format(rows.length)], ['Done', number.format(finished.length)], ['Failed', number.format(states.get('failed') || 0)],
   ['Unchanged', states.get('skipped')], ['Planned', states.get('planned')],
   ['With warnings', number.format(rows.filter(row => row.serious.length).length)],
@@ -63,6 +67,8 @@ const cards = [
   ['Stopped early', report.summary && report.summary.interrupted && 'yes'],
 ];
 find('summary').append(...cards.filter(card => card[1]).map(([name, value]) => make('div', {}, make('dt', {}, name), make('dd', {}, String(value)))));
+
+find('summary').after(...report.notices.map(text => make('p', { class: 'notice' }, visible(text))));
 
 // Failures and warnings
 
@@ -76,6 +82,7 @@ for (const row of rows) {
   if (row.error) note(row.error.code, true, row.error.message);
   for (const code of new Set(row.warnings.map(one => one.code))) note(code, false, row.warnings.find(one => one.code === code).message);
 }
+for (const [code, count] of Object.entries(totals ? totals.codes : {})) problems.set(code, { message: '', ...problems.get(code), isFailure: true, count });
 const ranked = [...problems].sort((a, b) => b[1].isFailure - a[1].isFailure || usual.has(a[0]) - usual.has(b[0]) || b[1].count - a[1].count);
 if (!ranked.length) find('problem-list').append(make('p', { class: 's-done' }, 'None.'));
 else find('problem-list').append(make('table', {}, make('thead', {}, make('tr', {},
@@ -262,6 +269,9 @@ function open(row) {
   dialog.showModal();
 }
 
+// The row may have been drawn anew meanwhile; then the browser does not find what had the focus.
+dialog.addEventListener('close', () => button(active)?.focus({ preventScroll: true }));
+
 function renditions(row) {
   return make('div', { class: 'list' }, make('table', {}, make('thead', {}, make('tr', {}, ...['Rendition', 'File', 'Format', 'Pixels'].map(name => make('th', { scope: 'col' }, name)), make('th', { scope: 'col', class: 'number' }, 'Bytes'))),
     make('tbody', {}, ...row.renditions.map(one => make('tr', {}, make('td', {}, title(one)), make('td', {}, visible(one.path)), make('td', {}, one.format + (one.cached ? ', from the cache' : '')),
@@ -272,7 +282,7 @@ const title = one => visible(one.name) + (one.scale > 1 ? `@${one.scale}x` : '')
 /** The source below a rendition, and a slider that says how much of each is seen. */
 function comparison(row) {
   const seen = row.renditions.filter(one => one.url);
-  if (!seen.length) return make('p', { class: 'hint' }, row.status === 'planned' ? 'Nothing was written.' : 'The report does not say where the pictures are.');
+  if (!seen.length) return make('p', { class: 'hint' }, row.status === 'planned' ? 'Nothing was written.' : row.archive ? `The renditions are in ${visible(row.archive)}, which browsers do not open.` : 'The report does not say where the pictures are.');
   const notes = make('p', { class: 'hint', 'aria-live': 'polite' });
   const bar = make('div', { class: 'bar' });
   const [before, after] = [make('img', { alt: 'before: ' + visible(row.path) }), make('img', {})];

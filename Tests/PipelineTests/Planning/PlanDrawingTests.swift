@@ -60,6 +60,32 @@ struct PlanDrawingTests {
         #expect(box(outline.kept) == [0, 0, 400, 200])
     }
 
+    @Test func `an overlay is a box on the source, cut by what comes after it`() throws {
+        let assets = ["mark/a.png": AssetFacts(size: PixelSize(50, 20), pixelsPerPoint: 1, isGrey: false)]
+        func drawings(_ stages: [String], scale: String = "1") throws -> [[Footprint.Drawing]] {
+            try plan(onePipeline(stages, scale: scale), .jpeg(400, 200), assets: assets).outlines.map(\.drawings)
+        }
+        let overlay = "overlay: { image: mark/a.png, anchor: bottom-trailing, offset: { x: 10, y: 10 } }"
+        let found = try drawings(["resize: { size: 200x }", overlay])
+        #expect(found.first?.map(\.name) == ["a.png"] && found.first.map { box($0[0].area) } == [280, 140, 380, 180])
+        #expect(
+            try drawings(["resize: { size: 200x }", overlay, "crop: { width: 50%, height: 100%, anchor: trailing }"]).first?.map { box($0.area) } == [
+                [280, 140, 380, 180]
+            ])
+        #expect(
+            try drawings(["resize: { size: 200x }", overlay, "crop: { width: 20, height: 100%, anchor: trailing }"]).first?.map { box($0.area) } == [
+                [360, 140, 380, 180]
+            ])
+        #expect(try drawings([overlay, "crop: { width: 20, height: 20, anchor: top-leading }"]) == [[]])
+        #expect(try drawings(["resize: { size: 100x }", overlay], scale: "[1, 2]").count == 1)
+    }
+
+    @Test func `an overlay that is repeated is drawn once, and said to be everywhere`() throws {
+        let assets = ["a.png": AssetFacts(size: PixelSize(50, 20), pixelsPerPoint: 1, isGrey: false)]
+        let outline = try #require(try plan(onePipeline(["overlay: { image: a.png, tile: true }"]), .jpeg(400, 200), assets: assets).outlines.first)
+        #expect(outline.drawings.count == 1 && outline.notes == ["'overlay' repeats 'a.png' over all of the picture; one of them is drawn"])
+    }
+
     @Test func `of a set the first picture is drawn up to the stage that joins them`() throws {
         let text = onePipeline(["crop: { width: 50%, height: 50% }", "stitch: { direction: horizontal }"], head: "source: set")
         let planner = Planner(pipeline: try pipeline(text), assets: [:], limits: Limits())

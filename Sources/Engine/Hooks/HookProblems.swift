@@ -1,0 +1,39 @@
+// What keeps hooks from running, as far as it is seen before one is needed.
+import Glibc
+package import Pipeline
+
+extension LoadedMill {
+    /// Programs and files that hooks need and that are missing, each with its place in the mill file. No reason not to start: hooks are told later
+    /// what is told too early.
+    package var hookProblems: [Diagnostic] {
+        inboxes.flatMap { inbox in
+            inbox.settings.hooks.flatMap { event, settings in
+                inbox.hooks[event].map { hook in
+                    Self.problems(settings, hook).map { Diagnostic($0, "on-\(event.rawValue) of '\(inbox.settings.name)': \($1)") }
+                } ?? []
+            }
+        }
+    }
+
+    private static func problems(_ settings: HookSettings, _ hook: Hook) -> [(Position, String)] {
+        switch (settings.action, hook.action) {
+        case (.command(let written, _), .command(let arguments)): Program(name: arguments[0]).problem.map { [(written.position, $0)] } ?? []
+        case (.webhook(_, let written), .webhook(_, let file)):
+            (Webhook.missingProgram.map { [(settings.position, $0)] } ?? [])
+                + zip([written].compactMap(\.self), [file].compactMap(\.self)).compactMap { written, file in
+                    keyProblem(file).map { (written.position, $0) }
+                }
+        case (.command, .webhook), (.webhook, .command): []
+        }
+    }
+
+    /// A key that only the user of the service can read is no mistake.
+    private static func keyProblem(_ file: BytePath) -> String? {
+        do throws(SystemError) {
+            _ = try Webhook.key(in: file)
+            return nil
+        } catch {
+            return error.code == EACCES ? nil : "\(error)"
+        }
+    }
+}

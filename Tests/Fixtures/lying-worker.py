@@ -45,8 +45,6 @@ while True:
             os.kill(os.getpid(), signal.SIGKILL)
         if "victim" in name:
             time.sleep(0.5)
-        if "idler" in name:
-            time.sleep(600)
         while "spinner" in name:
             pass
         if "babble" in name:

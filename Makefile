@@ -121,7 +121,7 @@ chaos: build ## Breaks runs and drop folders in every way there is, about an hou
 	IMAGEMILL_FULL_SIZE=1 $(SWIFT) test --no-parallel --filter LedgerSizeTests
 	Tests/Chaos/run --imagemill .build/debug/imagemill --release .build/release/imagemill
 
-hostile: build ## Feeds FILES malformed pictures, and bombs, to one run and one drop folder; some minutes.
+hostile: build ## Feeds FILES malformed pictures, and bombs, to one run and one drop folder, and mixes giants with small pictures; some minutes.
 	Tests/Hostile/run --imagemill .build/release/imagemill --files $(FILES)
 
 test-pages: ## Opens the pages of reports in a headless Chromium, and uses them; skipped if there is none.

@@ -45,12 +45,18 @@ private final class FileReader {
 
     deinit { close(descriptor) }
 
+    /// Reads as much as is asked for, or all that is left: libtiff takes less for damage, and a file system may give less at a time.
     /// - Returns: how many bytes were read, 0 at the end, -1 for an error.
     func read(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
-        var got = pread(descriptor, buffer, count, position)
-        while got < 0 && errno == EINTR { got = pread(descriptor, buffer, count, position) }
-        if got > 0 { position += off_t(got) }
-        return got
+        var filled = 0
+        while filled < count {
+            let got = pread(descriptor, buffer + filled, count - filled, position)
+            if got < 0 && errno == EINTR { continue }
+            guard got > 0 else { return filled > 0 ? filled : got }
+            filled += got
+            position += off_t(got)
+        }
+        return filled
     }
 
     /// - Returns: the new position, -1 for an error.

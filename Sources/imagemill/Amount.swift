@@ -13,6 +13,10 @@ extension AllowedFormats: ExpressibleByArgument {
     package static var allValueStrings: [String] { words }
 }
 
+extension PositiveTime: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
+}
+
 extension ByteCount: ExpressibleByArgument {
     package init?(argument: String) { self.init(argument) }
 }

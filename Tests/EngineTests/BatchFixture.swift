@@ -25,14 +25,14 @@ extension CommandRunner {
     ///   - cache: made for the pipeline; nil for none.
     func run(
         to out: String = "out", workers: WorkerCommand, lanes: Int = 2, memory: MemoryBudget = MemoryBudget(bytes: 1 << 30),
-        cache: (LoadedPipeline) throws -> PipelineCache? = { _ in nil }
+        limits: Limits = Limits(), cache: (LoadedPipeline) throws -> PipelineCache? = { _ in nil }
     ) async throws -> [String: SourceReport] {
         let location = OutboxLocation(BytePath(folder.path(out)))
-        let found = SourceWalk.find([BytePath(folder.path("in"))], WalkRules(outbox: location.path))
+        let found = SourceWalk.find([BytePath(folder.path("in"))], WalkRules(outbox: location.path, allowed: limits.allowed))
         let pipeline = try LoadedPipeline(path: folder.path("p.yaml"))
         let outbox = Outbox(path: location.path, of: .run)
         var render = RenderSettings(
-            pipeline: pipeline, limits: Limits(), outbox: outbox, keepsTree: false, memory: memory, cancellation: Cancellation())
+            pipeline: pipeline, limits: limits, outbox: outbox, keepsTree: false, memory: memory, cancellation: Cancellation())
         render.cache = try cache(pipeline)
         let allocator = NameAllocator(
             store: try OutboxRecord(location), outbox: BytePath([]), folder: outbox, policy: .version, isGone: { location.isGone($0) })

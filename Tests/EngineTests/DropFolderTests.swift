@@ -41,37 +41,4 @@ import Testing
         try await onNewThread { mill.drain(within: .seconds(30)) }
         #expect(mill.status.inboxes[0].failed == 0)
     }
-
-    /// What a worker may do in place of an honest answer, and the code that its source ends with.
-    private static let lies: [String: FailureCode] = [
-        "liar": .outputRejected, "late": .outputRejected, "babble": .workerCrashed, "miser": .workerCrashed, "giant": .workerCrashed,
-        "full": .workerCrashed, "talker": .corrupt, "beggar": .workerCrashed, "poison": .workerCrashed, "deadly": .workerCrashed,
-    ]
-
-    @Test("B13: Each lie of a worker costs its own source, the inbox never pauses, and the sources after it are done")
-    func lies() async throws {
-        let drop = try WatchedFolder(inbox: "attempts: 1")
-        let folder = drop.runner.folder
-        let stub = try folder.write(BadWorkerTests.stub, to: "stub.py")
-        let workers = WorkerPool(WorkerCommand(executable: "/usr/bin/python3", arguments: [stub, CommandRunner.executable]))
-        let text = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
-        let mill = try DropFolder(try LoadedMill(path: folder.path("mill.yaml"), text: text) { _ in nil }, workers: workers, observer: Silence())
-        try await onNewThread { try mill.start() }
-        let picture = try await SamplePicture.jpeg.bytes
-        // What follows the end of a JPEG belongs to no picture.
-        for lie in Self.lies.keys { try drop.drop("\(lie).jpg", picture + Array(lie.utf8)) }
-        for good in ["a.jpg", "zz.jpg"] { try drop.drop(good, picture) }
-        try await drop.until("out/a.jpg.json", "out/zz.jpg.json")
-        for (lie, code) in Self.lies {
-            let note = "state/failed/in/\(lie).jpg.error.json"
-            try await drop.until("state/failed/in/\(lie).jpg", note)
-            let document = try JSONSerialization.jsonObject(with: Data(try drop.runner.bytes(note))) as? [String: Any]
-            #expect(document?["code"] as? String == code.rawValue, "\(lie): \(document ?? [:])")
-        }
-        #expect(mill.status.inboxes[0].pause == nil && mill.status.inboxes[0].failed == Self.lies.count)
-        #expect(drop.files("out").filter { !$0.hasSuffix(".json") } == ["a.webp", "zz.webp"])
-        #expect(try drop.runner.bytes("out/a.webp") == drop.runner.bytes("out/zz.webp"))
-        try await onNewThread { mill.drain(within: .seconds(30)) }
-        #expect(drop.files("in").isEmpty && drop.files("state/work").isEmpty)
-    }
 }

@@ -31,7 +31,7 @@ import Testing
             id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [asset], kind: kind, limits: Limits())
         let picture = try OpenFile.reading(BytePath(try await runner.picture("a.jpg")))
         let loss = #expect(throws: WorkerLoss.self) {
-            try worker.ask(.prepare(message), files: [picture], withinSeconds: 30, cancellation: Cancellation())
+            try worker.ask(.prepare(message), files: [picture], within: TimeBound(seconds: 30), cancellation: Cancellation())
         }
         guard case .died(let how, let words) = loss else {
             Issue.record("the attacker did not come to its end: \(String(describing: loss))")
@@ -72,12 +72,12 @@ import Testing
         let message = PipelineMessage(
             id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [], kind: WorkerKind(format: format),
             limits: Limits())
-        let ready = try worker.ask(.prepare(message), files: [], withinSeconds: 30, cancellation: Cancellation())
+        let ready = try worker.ask(.prepare(message), files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
         #expect(try ready.assets(for: message).isEmpty)
         let svg = "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>"
         for (kind, path) in [(SourceFormat.jpeg, try await runner.picture("a.jpg")), (.svg, try runner.folder.write(svg, to: "a.svg"))] {
             let source = try OpenFile.reading(BytePath(path))
-            let reply = try worker.ask(.probe(kind), files: [source], withinSeconds: 30, cancellation: Cancellation())
+            let reply = try worker.ask(.probe(kind), files: [source], within: TimeBound(seconds: 30), cancellation: Cancellation())
             let failure = Result { try reply.facts(of: kind) }.failure as? Failure
             let isRead = kind == (format ?? .jpeg)
             #expect(failure?.message == (isRead ? nil : "a worker of another kind was given \(kind.title)"), "\(kind)")
@@ -87,7 +87,7 @@ import Testing
     @Test("A worker that has not been shut in yet looks at no picture")
     func notBefore() throws {
         let worker = try WorkerProcess(WorkerStarter(WorkerCommand(executable: CommandRunner.executable)))
-        let reply = try worker.ask(.probe(.jpeg), files: [], withinSeconds: 30, cancellation: Cancellation())
+        let reply = try worker.ask(.probe(.jpeg), files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
         let failure = #expect(throws: Failure.self) { try reply.facts(of: .jpeg) }
         #expect(failure?.message == "the worker was not given a pipeline")
     }

@@ -11,7 +11,7 @@ import Testing
     private func loss(_ command: WorkerCommand, seconds: Double = 20, _ cancellation: Cancellation = Cancellation()) throws -> WorkerLoss? {
         let worker = try WorkerProcess(WorkerStarter(command))
         let loss = #expect(throws: WorkerLoss.self) {
-            try worker.ask(.probe(.jpeg), files: [], withinSeconds: seconds, cancellation: cancellation)
+            try worker.ask(.probe(.jpeg), files: [], within: TimeBound(seconds: seconds), cancellation: cancellation)
         }
         #expect(kill(worker.identifier, 0) != 0, "the process still runs")
         return loss
@@ -35,8 +35,20 @@ import Testing
     @Test("A worker that hangs is killed at its deadline")
     func hangs() throws {
         let start = ContinuousClock.now
-        #expect(try loss(shell("exec sleep 60"), seconds: 0.3) == .timedOut)
+        #expect(try loss(shell("exec sleep 60"), seconds: 0.3) == .timedOut(TimeBound(seconds: 0.3).overrun))
         #expect(ContinuousClock.now - start < .seconds(40))
+    }
+
+    @Test("A worker that takes more processor time than it may is killed long before its deadline")
+    func spins() throws {
+        var limits = Limits()
+        limits.maximumProcessorMilliseconds = 200
+        limits.maximumMilliseconds = 600_000
+        let bound = TimeBound(limits, pixelSeconds: 0.1)
+        let worker = try WorkerProcess(WorkerStarter(shell("while :; do :; done")))
+        let loss = #expect(throws: WorkerLoss.self) { try worker.ask(.probe(.jpeg), files: [], within: bound, cancellation: Cancellation()) }
+        #expect(loss == .timedOut(bound.processorOverrun))
+        #expect(kill(worker.identifier, 0) != 0, "the process still runs")
     }
 
     @Test("A cancellation kills a worker at once")
@@ -79,8 +91,8 @@ import Testing
                 }
             }
             let start = ContinuousClock.now
-            #expect(throws: isCancelled ? WorkerLoss.cancelled : .timedOut) {
-                try worker.ask(.prepare(message), files: [], withinSeconds: isCancelled ? 20 : 0.3, cancellation: cancellation)
+            #expect(throws: isCancelled ? WorkerLoss.cancelled : .timedOut(TimeBound(seconds: 0.3).overrun)) {
+                try worker.ask(.prepare(message), files: [], within: TimeBound(seconds: isCancelled ? 20 : 0.3), cancellation: cancellation)
             }
             #expect(ContinuousClock.now - start < .seconds(40))
         }
@@ -105,21 +117,21 @@ import Testing
         }
         let start = ContinuousClock.now
         let loss = #expect(throws: WorkerLoss.self) {
-            try worker.ask(.probe(.jpeg), files: [], withinSeconds: 2, cancellation: Cancellation(), members: access)
+            try worker.ask(.probe(.jpeg), files: [], within: TimeBound(seconds: 2), cancellation: Cancellation(), members: access)
         }
         #expect(ContinuousClock.now - start < .seconds(40))
         switch mostRequests {
         case 0: #expect(loss == .confused("it asked for a member that the set does not have") && opened == 0)
         case 1, 3: #expect(loss == .confused("it asked for more members than the set has") && opened == mostRequests)
         // The bound is out of reach; it is the deadline that ends this.
-        default: #expect(loss == .timedOut)
+        default: #expect(loss == .timedOut(TimeBound(seconds: 2).overrun))
         }
     }
 
     @Test("B18: A worker that the system kills is told from one that crashes, and from one that is killed from here")
     func killed() throws {
         #expect(try loss(shell("kill -KILL $$")) == .killed)
-        #expect(try loss(shell("exec sleep 60"), seconds: 0.2) == .timedOut)
+        #expect(try loss(shell("exec sleep 60"), seconds: 0.2) == .timedOut(TimeBound(seconds: 0.2).overrun))
         // Closes its socket and goes on: it has to be killed from here.
         let loss = try loss(shell("exec <&-; exec 0</dev/null; sleep 60"))
         #expect(loss == .died(how: "closed its socket and was stopped", words: ""))

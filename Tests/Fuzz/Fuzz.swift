@@ -32,7 +32,8 @@ private let reader: @Sendable ([UInt8]) -> Void = {
         _ = completeness(of: format, in: source)
         _ = hasHiddenFrames(format, in: source)
         _ = unsupportedFeature(of: format, in: source)
-        _ = isPlainYCbCr(format, source)
+        _ = format.codedSize(in: source)
+        _ = isPlainYCbCr(format, page: 2, source)
         if let size = headerSize(of: format, in: source) { precondition(size.width > 0 && size.height > 0) }
     }
     precondition(jpegScans(in: source, atMost: 500) <= 501)

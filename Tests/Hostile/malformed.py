@@ -118,6 +118,30 @@ def pages(count, loops):
     return out
 
 
+def box(kind, content, full=None):
+    content = (b"" if full is None else bytes([full, 0, 0, 0])) + content
+    return struct.pack(">I", len(content) + 8) + kind + content
+
+
+def avif(width, height, coded):
+    """An AVIF of one size by its boxes, and of `coded` squared by its codec's sequence header."""
+    bits = "000" + "1" + "1" + "01000" + f"{15:04b}" * 2 + f"{coded - 1:016b}" * 2 + "0" * 20 + "1"
+    bits += "0" * (-len(bits) % 8)
+    sequence = int(bits, 2).to_bytes(len(bits) // 8, "big")
+    sequence = b"\x0a" + bytes([len(sequence)]) + sequence
+    data = b"\x12\0" + sequence + b"\x32\x10" + b"\x10" * 16
+    properties = box(b"ispe", struct.pack(">II", width, height), 0) + box(b"pixi", b"\3\x08\x08\x08", 0) + box(b"av1C", b"\x81\x08\x0c\0" + sequence)
+
+    def meta(offset):
+        return box(b"meta", box(b"hdlr", b"\0\0\0\0pict" + bytes(13), 0) + box(b"pitm", b"\0\1", 0)
+                   + box(b"iloc", b"\x44\0\0\1\0\1\0\0\0\1" + struct.pack(">II", offset, len(data)), 0)
+                   + box(b"iinf", b"\0\1" + box(b"infe", b"\0\1\0\0av01\0", 2), 0)
+                   + box(b"iprp", box(b"ipco", properties) + box(b"ipma", b"\0\0\0\1\0\1\3\x81\2\x83", 0)), 0)
+
+    head = box(b"ftyp", b"avif\0\0\0\0avifmif1miaf")
+    return head + meta(len(head) + len(meta(0)) + 8) + box(b"mdat", data)
+
+
 def bombs():
     """Names, contents, and the codes that each may end with; None is a success, `passed over` no picture."""
     text = zlib.compress(b"A" * 49_000_000, 9)
@@ -131,6 +155,7 @@ def bombs():
     yield "5000-frames.gif", gif(10, 10, 5_000), {None, "too-many-frames"}
     yield "5000-scans.jpg", scans(10_000, 10_000, 5_000), {"too-many-scans"}
     yield "profile.jpg", small[:2] + profile + small[2:], {"too-much-metadata"}
+    yield "16-says-65536.avif", avif(16, 16, 65_536), {"too-many-pixels"}
     yield "10000-pages.tif", pages(10_000, False), {None}
     yield "loop.tif", pages(10, True), {None, "corrupt"}
     entities = "".join(f'<!ENTITY e{n} "&e{n - 1};&e{n - 1};">' for n in range(1, 100))

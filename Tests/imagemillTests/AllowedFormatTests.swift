@@ -19,26 +19,8 @@ import Vips
         """
 
     /// The same, on the first of two pages.
-    private static let pdf = pdf(pages: ["1 0 0 rg 0 0 8 8 re f 0 0 1 rg 8 0 8 8 re f", "0 1 0 rg 0 0 16 8 re f"])
-
-    private static func pdf(pages: [String]) -> String {
-        let kids = pages.indices.map { "\(3 + 2 * $0) 0 R" }.joined(separator: " ")
-        var objects = ["<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[\(kids)]/Count \(pages.count)>>"]
-        for (index, page) in pages.enumerated() {
-            objects.append("<</Type/Page/Parent 2 0 R/MediaBox[0 0 16 8]/Contents \(4 + 2 * index) 0 R>>")
-            objects.append("<</Length \(page.utf8.count)>>stream\n\(page)\nendstream")
-        }
-        var file = "%PDF-1.4\n"
-        var table = "0000000000 65535 f \n"
-        for (index, object) in objects.enumerated() {
-            let place = String(file.utf8.count)
-            table += String(repeating: "0", count: 10 - place.count) + place + " 00000 n \n"
-            file += "\(index + 1) 0 obj\(object)endobj\n"
-        }
-        let start = file.utf8.count
-        let count = objects.count + 1
-        return file + "xref\n0 \(count)\n\(table)trailer<</Size \(count)/Root 1 0 R>>\nstartxref\n\(start)\n%%EOF\n"
-    }
+    private static let pdf = SmallPDF.file(
+        pages: ["1 0 0 rg 0 0 8 8 re f 0 0 1 rg 8 0 8 8 re f", "0 1 0 rg 0 0 16 8 re f"], width: 16, height: 8)
 
     /// One file of each format below `in`.
     private func writeAll() async throws {
@@ -89,6 +71,37 @@ import Vips
         }
         let plan = try await runner.run("plan", "p.yaml", "in/a.svg", "--allow", "svg")
         #expect(plan.output.contains("a.svg: svg 16×8") && plan.output.contains("drawn at 25 times its size"), "\(plan)")
+    }
+
+    @Test("The pipeline says which page of a PDF or a TIFF is read, and which frame of an animation")
+    func pages() async throws {
+        try runner.folder.write(Self.pdf, to: "in/a.pdf")
+        func page(_ index: Int) throws -> Image { try TestPicture.solid(index == 0 ? [255, 0, 0] : [0, 255, 0], width: 16, height: 8) }
+        for (name, saver) in [("b.tif", "tiffsave_target"), ("c.gif", "gifsave_target"), ("d.webp", "webpsave_target")] {
+            try await runner.save("in/" + name, as: saver) {
+                try Image.arrayjoin([page(0), page(1)]).editingMetadata { $0.set("page-height", int: 8) }
+            }
+        }
+        let text = String(decoding: try runner.bytes("p.yaml"), as: UTF8.self)
+        for (page, color) in [(1, [255, 0, 0]), (2, [0, 255, 0])] {
+            try runner.folder.write("page: \(page)\n" + text, to: "p.yaml")
+            let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--allow", "pdf")
+            #expect(result.exit == 0 && runner.files().count == 4, "\(result.errors)")
+            #expect(
+                try runner.report().sources.allSatisfy { $0.warnings.allSatisfy { $0.code != "pages-dropped" && $0.code != "animation-dropped" } })
+            for name in ["b.png", "c.png", "d.png"] + (page == 2 ? ["a.png"] : []) {
+                let middle = try await runner.inspect("out/" + name, by: "pngload_source") { try PixelGrid($0)[8, 4] }
+                #expect(zip(middle, color).allSatisfy { abs($0 - $1) < 12 }, "\(name) \(page): \(middle)")
+            }
+        }
+        try runner.folder.write("page: 3\n" + text, to: "p.yaml")
+        try await runner.picture("in/e.jpg")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--allow", "pdf")
+        #expect(try runner.report().outcomes.values.allSatisfy { $0 == "no-such-page" }, "\(result.errors)")
+        #expect(result.errors.contains("expected page 3, which the pipeline asks for ('page'); the file has 2 pages or frames"), "\(result.errors)")
+        #expect(result.errors.contains("the file has one"), "\(result.errors)")
+        try runner.folder.write("page: 0\n" + text, to: "p.yaml")
+        #expect(try await runner.run("check", "p.yaml").exit == 78)
     }
 
     @Test("An SVG reads no other file and asks no server, wherever the reference is")

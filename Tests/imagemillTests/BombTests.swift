@@ -2,6 +2,7 @@
 import Foundation
 import TestSupport
 import Testing
+import Vips
 
 @Suite struct BombTests {
     /// Writes the bombs of `make hostile` into `in`.
@@ -44,6 +45,31 @@ import Testing
         #expect(
             messages["texts.png"]
                 == "its worker took more than 193 MiB of memory, far more than a picture of the size in its header needs, and was stopped")
+    }
+
+    @Test("A HEIC or an AVIF that says less than its codec is judged by the codec, before it is decoded", arguments: ["av1", "hevc"])
+    func codecs(compression: String) async throws {
+        let runner = try CommandRunner()
+        try await runner.save("whole.heif", as: "heifsave_target", [("compression", .string(compression)), ("effort", 0)]) {
+            try TestPicture.solid([9, 99, 9], width: 1280, height: 960)
+        }
+        var bytes = try runner.bytes("whole.heif")
+        // After the box's type come its version and flags.
+        let extents = bytes.indices.dropLast(16).filter { bytes[$0..<$0 + 4].elementsEqual("ispe".utf8) }
+        #expect(!extents.isEmpty)
+        for extent in extents { bytes.replaceSubrange(extent + 8..<extent + 16, with: [0, 0, 0, 16, 0, 0, 0, 16]) }
+        try runner.folder.write(bytes, to: "a.heif")
+        try runner.pipeline()
+        for (name, limit, words) in [
+            ("whole.heif", "1M", "the picture has 1280×960 pixels; the limit is 1000000 in all (max-pixels)"),
+            ("a.heif", "1M", "the picture has 16×16 pixels, and its codec's header says 1280×960; the limit is 1000000 in all (max-pixels)"),
+            ("whole.heif", "2M", ""),
+        ] {
+            let result = try await runner.run("run", "p.yaml", name, "-o", "out", "--force", "--max-pixels", limit)
+            #expect(result.exit == (words.isEmpty ? 0 : 2) && (words.isEmpty || result.errors.contains(words)), "\(result.errors)")
+        }
+        let report = try runner.report()
+        #expect(try #require(report["whole.heif"]?.predictedMemory) > 10 * 1280 * 960)
     }
 
     @Test("The limit of passes can be raised")

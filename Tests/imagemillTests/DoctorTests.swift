@@ -19,6 +19,20 @@ import Testing
         #expect(result.exit == (Sandbox.missing.isEmpty ? 0 : 1))
     }
 
+    @Test("Limits of an inbox and of its pipeline are told with the value that holds")
+    func inboxes() async throws {
+        let drop = try WatchedFolder(inbox: "name: photos, limits: { max-time: 5m, max-pixels: 300M }")
+        let text = String(decoding: try drop.runner.bytes("p.yaml"), as: UTF8.self)
+        try drop.runner.folder.write("limits: { max-pixels: 20M, max-cpu-time: 1h, max-profile-bytes: 2K }\n" + text, to: "p.yaml")
+        let result = try await drop.runner.run("doctor", "mill.yaml")
+        let own = result.output.split(separator: "\n").filter { $0.contains("inbox") }
+        #expect(
+            own == [
+                "max-pixels          20000000 (pipeline p.yaml, for inbox photos)",
+                "max-profile-bytes   2048 bytes (pipeline p.yaml, for inbox photos)", "max-time            5m (inbox photos)",
+            ], "\(result)")
+    }
+
     @Test("A mill file's limits are told from the defaults")
     func mill() async throws {
         let drop = try WatchedFolder()
@@ -26,5 +40,6 @@ import Testing
         try drop.runner.folder.write("max-pixels: 20M\n" + text, to: "mill.yaml")
         let result = try await drop.runner.run("doctor", "mill.yaml")
         #expect(result.output.contains("max-pixels          20000000 (mill.yaml; the default is 100000000)"), "\(result)")
+        #expect(result.output.contains("max-time            1m (default)\nmax-cpu-time        2m (default)"), "\(result)")
     }
 }

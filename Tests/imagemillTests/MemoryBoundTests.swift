@@ -18,7 +18,7 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     var asset: (Int, Int) = (64, 48)
     var head = ""
 
-    enum SourceFile: String { case png, interlaced, jpeg, progressive, webp, tiff, avif }
+    enum SourceFile: String { case png, interlaced, jpeg, progressive, webp, tiff, avif, svg, pdf }
 
     var testDescription: String {
         "\(stages) on \(frames > 1 ? "\(frames) frames of " : "")\(width)×\(height) \(kind) \(source.rawValue), saved as \(save) \(head)"
@@ -63,6 +63,11 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         MemoryCase(stages: "resize: { size: 3000x }", width: 6000, height: 4000, source: .progressive, save: "{ format: jpeg, progressive: true }"),
         MemoryCase(stages: "flip: { axis: vertical }", width: 3000, height: 2000, source: .interlaced, save: "{ format: png, palette: true }"),
         MemoryCase(stages: "grayscale", width: 2000, height: 1500, source: .avif, save: "{ format: avif, effort: 0 }"),
+        // Drawn in several times their size, with layers that cover all of it.
+        MemoryCase(stages: "resize: { size: 3000x }", width: 1000, height: 750, source: .svg),
+        MemoryCase(stages: "flip: { axis: vertical }", width: 3000, height: 2000, source: .svg, save: "{ format: webp }"),
+        MemoryCase(stages: "resize: { size: 3000x }", width: 1000, height: 750, source: .pdf),
+        MemoryCase(stages: "flip: { axis: vertical }", width: 3000, height: 2000, source: .pdf, save: "{ format: webp }"),
         // The encoders that hold the most, on what they hold the most for.
         MemoryCase(
             stages: "opacity: { alpha: 0.9 }", width: 1600, height: 1200, kind: PictureKind(hasAlpha: true, isDeep: true),
@@ -162,13 +167,14 @@ private struct MemoryUse {
     private func check(_ memoryCase: MemoryCase) async throws {
         let runner = try CommandRunner()
         try await write(memoryCase, runner)
-        let use = try await run(runner, "p.yaml", memoryCase.testDescription)
+        let allowed = [MemoryCase.SourceFile.svg, .pdf].contains(memoryCase.source) ? ["--allow", memoryCase.source.rawValue] : []
+        let use = try await run(runner, "p.yaml", memoryCase.testDescription, options: allowed)
         #expect(use.measured <= use.predicted, "\(use)")
     }
 
     /// Renders the sources in `in` with one worker that has done nothing before.
-    private func run(_ runner: CommandRunner, _ pipeline: String, _ title: String) async throws -> MemoryUse {
-        let result = try await runner.run("run", pipeline, "in", "-o", "out", "--jobs", "1", "--max-memory", "8G", seconds: 120)
+    private func run(_ runner: CommandRunner, _ pipeline: String, _ title: String, options: [String] = []) async throws -> MemoryUse {
+        let result = try await runner.run(["run", pipeline, "in", "-o", "out", "--jobs", "1", "--max-memory", "8G"] + options, seconds: 120)
         #expect(result.exit == 0, "\(result.errors)")
         let source = try #require(try runner.report().sources.first)
         let use = MemoryUse(predicted: try #require(source.predictedMemory), measured: try #require(source.peakMemory))
@@ -188,16 +194,24 @@ private struct MemoryUse {
                 try Self.picture(width: width, height: height, PictureKind(hasAlpha: true))
             }
         }
-        let (saver, options, name): (String, [(String, Argument)], String) =
-            switch memoryCase.source {
-            case .png: ("pngsave_target", [("compression", 1)], "a.png")
-            case .interlaced: ("pngsave_target", [("compression", 1), ("interlace", true)], "a.png")
-            case .jpeg: ("jpegsave_target", [], "a.jpg")
-            case .progressive: ("jpegsave_target", [("interlace", true)], "a.jpg")
-            case .webp: ("webpsave_target", [("effort", 0)], "a.webp")
-            case .tiff: ("tiffsave_target", [], "a.tif")
-            case .avif: ("heifsave_target", [("compression", "av1"), ("effort", 0)], "a.avif")
-            }
+        let (width, height) = (memoryCase.width, memoryCase.height)
+        let (saver, options, name): (String, [(String, Argument)], String)
+        switch memoryCase.source {
+        case .svg:
+            try runner.folder.write(Self.svg(width: width, height: height), to: "in/a.svg")
+            return
+        case .pdf:
+            let layers = Self.layers.map { "q \(Double($0) / 20) 0.5 0.9 rg \($0) \($0) \(width - 2 * $0) \(height - 2 * $0) re f Q" }
+            try runner.folder.write(SmallPDF.file(pages: [layers.joined(separator: "\n")], width: width, height: height), to: "in/a.pdf")
+            return
+        case .png: (saver, options, name) = ("pngsave_target", [("compression", 1)], "a.png")
+        case .interlaced: (saver, options, name) = ("pngsave_target", [("compression", 1), ("interlace", true)], "a.png")
+        case .jpeg: (saver, options, name) = ("jpegsave_target", [], "a.jpg")
+        case .progressive: (saver, options, name) = ("jpegsave_target", [("interlace", true)], "a.jpg")
+        case .webp: (saver, options, name) = ("webpsave_target", [("effort", 0)], "a.webp")
+        case .tiff: (saver, options, name) = ("tiffsave_target", [], "a.tif")
+        case .avif: (saver, options, name) = ("heifsave_target", [("compression", "av1"), ("effort", 0)], "a.avif")
+        }
         try await runner.save("in/" + name, as: saver, options) {
             guard memoryCase.frames > 1 else { return try Self.picture(width: memoryCase.width, height: memoryCase.height, memoryCase.kind) }
             let frames = try (0..<memoryCase.frames).map { index in
@@ -205,6 +219,15 @@ private struct MemoryUse {
             }
             return try Image.arrayjoin(frames).editingMetadata { $0.set("page-height", int: memoryCase.height) }
         }
+    }
+
+    private static let layers = 0..<20
+
+    /// Layers that are blended with each other, one of them in another one.
+    private static func svg(width: Int, height: Int) -> String {
+        let groups = layers.map { "<g opacity='0.9'><rect x='\($0)' y='\($0)' width='100%' height='100%' fill='rgb(\(9 * $0),99,200)'/>" }
+        return "<svg xmlns='http://www.w3.org/2000/svg' width='\(width)' height='\(height)'>" + groups.joined(separator: "</g>")
+            + groups[0] + "</g></g></svg>"
     }
 
     /// A picture of soft noise, which no encoder finds empty.

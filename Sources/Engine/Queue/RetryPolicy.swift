@@ -68,10 +68,12 @@ extension FailureCode {
             surroundings().map { .pause($0) } ?? .retry
         case .changedWhileRead, .timedOut, .workerCrashed, .outOfMemory:
             .retry
-        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooLongSide, .tooMuchMetadata,
+        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooLongSide, .tooManyBands,
+            .tooMuchMetadata,
             .tooManyFrames, .tooManyScans,
             .tooManyBytes,
-            .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .emptyResult, .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
+            .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .noSuchPage, .emptyResult, .overlayDoesNotFit, .tooLargeForFormat,
+            .unequalSizes,
             .setMemberFailed, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .internal:
             .final
         }

@@ -11,6 +11,8 @@ enum ChannelError: Error, Equatable {
     case cancelled
     /// The other side has taken more memory than so many bytes, which is all that it may.
     case outgrown(Int)
+    /// The other side has taken more processor time than it may.
+    case outran
     /// What came is no message.
     case garbage(String)
     case system(CInt)

@@ -22,16 +22,18 @@ enum Loader {
 
     /// Opens a picture for decoding. Rows come once, from top to bottom.
     /// - Parameters:
+    ///   - page: from 1; nil for the first.
     ///   - enlargement: how many times larger than in its own size a vector picture is drawn.
     ///   - allFrames: all frames of an animation below each other, instead of the first picture of the file.
     /// - Throws: `VipsError`; `Failure` with the code `unsupported-colour` if its values are none that stages know.
     static func open(
-        _ file: OpenFile, format: SourceFormat, shrink: Int, enlargement: Int = 1, allFrames: Bool, tolerance: Tolerance
+        _ file: OpenFile, format: SourceFormat, page: Int? = nil, shrink: Int, enlargement: Int = 1, allFrames: Bool, tolerance: Tolerance
     ) throws -> Picture {
         var arguments: [(String, Argument)] = [
             ("source", .source(try Source(descriptor: file.descriptor))), ("access", "sequential"),
             ("fail_on", .string(tolerance == .truncated ? "none" : "error")),
         ]
+        if let page, page > 1 { arguments.append(("page", .int(page - 1))) }
         switch format {
         case .jpeg: if shrink > 1 { arguments.append(("shrink", .int(shrink))) }
         case .webp:

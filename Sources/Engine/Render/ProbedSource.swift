@@ -10,14 +10,22 @@ final class ProbedSource {
     /// Opened for the header, its pixels not read yet. They come once, so it is used once.
     private var opened: Picture?
 
-    init(_ file: OpenFile, format: SourceFormat) throws {
+    /// - Parameter page: the one to read, from 1. If the file has fewer, the facts are of its first page, and say how many it has.
+    init(_ file: OpenFile, format: SourceFormat, page: Int? = nil) throws {
         self.file = file
-        guard !isPlainYCbCr(format, try file.byteSource()) else {
+        guard !isPlainYCbCr(format, page: page ?? 1, try file.byteSource()) else {
             throw Failure(.unsupportedColour, stage: "read", "expected gray, RGB, CMYK or Lab, found YCbCr without JPEG's compression")
         }
-        let picture = try Loader.open(file, format: format, shrink: 1, allFrames: true, tolerance: .nothing)
+        var picture = try Loader.open(file, format: format, shrink: 1, allFrames: page == nil, tolerance: .nothing)
         var facts = Loader.facts(of: format, picture)
+        if let page, page <= facts.frames {
+            picture = try Loader.open(file, format: format, page: page, shrink: 1, allFrames: false, tolerance: .nothing)
+            let count = facts.frames
+            facts = Loader.facts(of: format, picture)
+            (facts.frames, facts.page) = (count, page)
+        }
         facts.bytes = try file.status().bytes
+        facts.codedSize = format.codedSize(in: try file.byteSource())
         self.facts = facts
         opened = picture
     }
@@ -41,7 +49,7 @@ final class ProbedSource {
     func reopened(shrink: Int, enlargement: Int = 1, allFrames: Bool = false, tolerance: Tolerance) throws -> Picture {
         opened = nil
         let picture = try Loader.open(
-            file, format: facts.format, shrink: shrink, enlargement: enlargement, allFrames: allFrames, tolerance: tolerance)
+            file, format: facts.format, page: facts.page, shrink: shrink, enlargement: enlargement, allFrames: allFrames, tolerance: tolerance)
         // libheif looks past the end of a good file to learn its size, and libvips leaves that in its error buffer.
         if facts.format == .heic || facts.format == .avif { _ = VipsLibrary.takeErrors() }
         return picture

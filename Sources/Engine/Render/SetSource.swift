@@ -11,7 +11,7 @@ struct SetSource {
 
     fileprivate func member(_ index: Int) throws -> ProbedSource {
         let member = members[index]
-        let probed = try ProbedSource(try open(index), format: member.facts.format)
+        let probed = try ProbedSource(try open(index), format: member.facts.format, page: member.facts.page)
         guard probed.facts == member.facts else {
             throw Failure(.changedWhileRead, stage: "decode", "its header has changed since it was read first")
         }

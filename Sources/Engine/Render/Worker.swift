@@ -74,7 +74,7 @@ private struct WorkerState {
         case .prepare(let message): return prepare(message, files)
         case .tryReading(let format): return .readable(tryReading(format))
         case _ where !sandbox.isEntered: return .failed(Failure(.internal, stage: "read", "the worker was not given a pipeline"))
-        case .probe(let format): return reply { worker in .facts(try worker.probe(format, files)) }
+        case .probe(let format, let page): return reply { worker in .facts(try worker.probe(format, page: page, files)) }
         case .measure(let message): return reply { worker in .measured(try worker.measure(message, member)) }
         case .render(let message): return reply { worker in .rendered(try worker.render(message, files, member)) }
         case .member: return .failed(Failure(.internal, stage: "read", "a member came that nobody asked for"))
@@ -116,11 +116,11 @@ private struct WorkerState {
         return CodecTrial.canRead(format)
     }
 
-    private mutating func probe(_ format: SourceFormat, _ files: [OpenFile]) throws -> SourceFacts {
+    private mutating func probe(_ format: SourceFormat, page: Int?, _ files: [OpenFile]) throws -> SourceFacts {
         source = nil
         guard kind.reads(format) else { throw Failure(.internal, stage: "read", "a worker of another kind was given \(format.title)") }
         guard let file = files.first, files.count == 1 else { throw Failure(.internal, stage: "read", "a request came without its source") }
-        let probed = try ProbedSource(file, format: format)
+        let probed = try ProbedSource(file, format: format, page: page)
         source = probed
         return probed.facts
     }

@@ -23,9 +23,6 @@ package final class RenditionMaker {
     /// Pipelines that were replaced by a reload are let go some time.
     private static let mostPlanners = 64
 
-    /// Headers are small; a decoder that takes longer hangs.
-    private static let headerSeconds = 30.0
-
     /// - Parameter token: distinct for all makers that write into an outbox at one time.
     package init(_ workers: WorkerPool, cancellation: Cancellation, token: String = DurableFile.newToken) {
         self.workers = workers
@@ -210,7 +207,7 @@ package final class RenditionMaker {
 
     private func probe(_ opened: OpenedSource, _ settings: RenderSettings) throws -> SourceFacts {
         do {
-            let facts = try slot.facts(of: opened, seconds: Self.headerSeconds)
+            let facts = try slot.facts(of: opened, page: settings.pipeline.file.page, settings.limits)
             try opened.checkStructure(facts, settings.limits)
             return facts
         } catch let failure as Failure {
@@ -229,7 +226,7 @@ package final class RenditionMaker {
         try checkMemory(bound.memory, settings.limits)
         let message = RenderMessage(pipeline: known.number, source: input.message)
         return try settings.memory.holding(alone ? settings.memory.total : bound.memory) {
-            (try slot.measurements(message, known.planner, of: opened, seconds: bound.deadline, memory: bound.memory), bound.memory)
+            (try slot.measurements(message, known.planner, of: opened, within: bound.time, memory: bound.memory), bound.memory)
         }
     }
 
@@ -306,7 +303,7 @@ package final class RenditionMaker {
         _ message: RenderMessage, _ planner: Planner, _ outputs: [StagedFile], _ plan: SourcePlan, _ opened: OpenedInput
     ) throws -> RenderResult {
         let render = { [slot] in
-            try slot.render(message, planner, of: opened, to: outputs.map(\.file), seconds: plan.deadline, memory: plan.memory)
+            try slot.render(message, planner, of: opened, to: outputs.map(\.file), within: plan.time, memory: plan.memory)
         }
         // A worker is not believed what it says of the disk; whether there is room is found out here.
         let trouble = { outputs.lazy.compactMap { $0.troubleGrowing(to: planner.limits.maximumOutputBytes) }.first?.asOutputFailure }
@@ -316,7 +313,7 @@ package final class RenditionMaker {
             } catch is NoRoom where trouble() == nil {
                 try emptied(outputs)
                 // The worker has let go of the source.
-                if case .picture(let picture) = opened { _ = try slot.facts(of: picture, seconds: Self.headerSeconds) }
+                if case .picture(let picture) = opened { _ = try slot.facts(of: picture, page: planner.pipeline.page, planner.limits) }
                 return try render()
             }
         } catch let noRoom as NoRoom {

@@ -84,7 +84,7 @@ extension WorkerLoss {
     func failure(attempt: Int) throws(Cancelled) -> Failure {
         switch self {
         case .cancelled: throw Cancelled()
-        case .timedOut: return Failure(.timedOut, stage: "render", "rendering took longer than its deadline and was stopped")
+        case .timedOut(let overrun): return Failure(.timedOut, stage: "render", "the work on it \(overrun)")
         case .killed:
             let message =
                 "the system killed the worker process, most likely because memory ran out; give the machine or the service more memory, or "

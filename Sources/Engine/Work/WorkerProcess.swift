@@ -11,7 +11,7 @@ enum WorkerLoss: Error, Equatable {
     case killed
     /// It took more memory than so many bytes for its source, and was stopped.
     case outgrown(Int)
-    case timedOut
+    case timedOut(TimeBound.Overrun)
     case cancelled
     /// It answered what no worker answers.
     case confused(String)
@@ -78,6 +78,14 @@ final class WorkerProcess {
     /// Bytes that it has in memory now; 0 if the system does not say.
     var residentMemory: Int { statm.map(Machine.residentMemory) ?? 0 }
 
+    /// Seconds of processor time that all its threads have taken; 0 if the system does not say.
+    private var processorSeconds: Double {
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
     /// Limits the process from outside, where it cannot undo it.
     /// - Throws: `SystemError` if the system refuses.
     func limit(_ limits: Limits) throws(SystemError) {
@@ -90,16 +98,17 @@ final class WorkerProcess {
 
     /// Asks and waits for the answer.
     /// - Parameters:
-    ///   - seconds: the deadline for the whole conversation, after which the worker is killed.
+    ///   - time: what the whole conversation may take; then the worker is killed.
     ///   - growth: by how many bytes its resident memory may grow meanwhile; it is killed soon after that.
     ///   - members: what the worker may ask for meanwhile.
     func ask(
-        _ request: Request, files: [OpenFile], withinSeconds seconds: Double, growth: Int? = nil, cancellation: Cancellation,
+        _ request: Request, files: [OpenFile], within time: TimeBound, growth: Int? = nil, cancellation: Cancellation,
         members: MemberAccess = .none
     ) throws(WorkerLoss) -> WorkerReply {
-        let patience = Patience(end: .now + .seconds(seconds), cancellation: cancellation)
-        let start = residentMemory
+        let patience = Patience(end: .now + .seconds(time.seconds), cancellation: cancellation)
+        let (start, startSeconds) = (residentMemory, processorSeconds)
         func check() throws(ChannelError) {
+            if processorSeconds - startSeconds > time.processorSeconds { throw .outran }
             if let growth, residentMemory > start + growth { throw .outgrown(growth) }
         }
         do throws(ChannelError) {
@@ -117,7 +126,7 @@ final class WorkerProcess {
                 try send(.member, members.open(member).map { [$0] } ?? [], patience)
             }
         } catch {
-            throw loss(error, stop())
+            throw loss(error, time, stop())
         }
     }
 
@@ -134,10 +143,11 @@ final class WorkerProcess {
         }
     }
 
-    private func loss(_ error: ChannelError, _ ending: Ending) -> WorkerLoss {
+    private func loss(_ error: ChannelError, _ time: TimeBound, _ ending: Ending) -> WorkerLoss {
         switch error {
         case .closed: ending.isBySystem ? .killed : .died(how: ending.description, words: lastWords)
-        case .timedOut: .timedOut
+        case .timedOut: .timedOut(time.overrun)
+        case .outran: .timedOut(time.processorOverrun)
         case .cancelled: .cancelled
         case .outgrown(let bytes): .outgrown(bytes)
         case .garbage(let what): .confused(what)

@@ -33,7 +33,7 @@ final class WorkerSlot {
     private static let keptBytesPerWorker = 768 << 20
     /// What pipelines leave behind in a worker is bounded too.
     private static let mostPipelines = 64
-    private static let secondsToPrepare = 60.0
+    private static let timeToPrepare = TimeBound(seconds: 60)
 
     init(_ workers: WorkerPool) { self.workers = workers }
 
@@ -94,7 +94,7 @@ final class WorkerSlot {
         try start()
         try worker?.limit(limits)
         do {
-            let facts = try ask(.prepare(message), files, seconds: Self.secondsToPrepare) { try $0.assets(for: message, saving: formats) }
+            let facts = try ask(.prepare(message), files, within: Self.timeToPrepare) { try $0.assets(for: message, saving: formats) }
             let assets = Dictionary(zip(message.assets.map(\.path), facts)) { first, _ in first }
             let planner = Planner(pipeline: pipeline.file, assets: assets, limits: limits)
             let prepared = Known(number: number, planner: planner, assets: assets, pipeline: pipeline)
@@ -111,32 +111,32 @@ final class WorkerSlot {
     func canRead(_ format: SourceFormat, _ kind: WorkerKind) throws -> Bool {
         become(kind)
         try start()
-        return try ask(.tryReading(format), seconds: Self.secondsToPrepare) { try $0.isReadable() }
+        return try ask(.tryReading(format), within: Self.timeToPrepare) { try $0.isReadable() }
     }
 
-    func facts(of source: OpenedSource, seconds: Double) throws -> SourceFacts {
-        try ask(.probe(source.format), [source.file], seconds: seconds, growth: Self.growthOfHeader + 2 * source.bytes) {
+    func facts(of source: OpenedSource, page: Int?, _ limits: Limits) throws -> SourceFacts {
+        try ask(.probe(source.format, page: page), [source.file], within: TimeBound(header: limits), growth: Self.growthOfHeader + 2 * source.bytes) {
             try $0.facts(of: source.format)
         }
     }
 
     /// - Parameter memory: what was predicted for it, in bytes.
     func measurements(
-        _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, seconds: Double, memory: Int
+        _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, within time: TimeBound, memory: Int
     ) throws -> [StageMeasurement] {
         // The members are decoded anew for each stage that is measured.
         let members = Members(of: opened, passes: planner.pipeline.measuredStages.count, limits: planner.limits)
-        return try ask(.measure(message), seconds: seconds, growth: growth(memory), members) { try $0.measurements(for: planner.pipeline) }
+        return try ask(.measure(message), within: time, growth: growth(memory), members) { try $0.measurements(for: planner.pipeline) }
     }
 
     /// - Parameters:
     ///   - outputs: one for each rendition that is wanted.
     ///   - memory: what was predicted for it, in bytes.
     func render(
-        _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, to outputs: [OpenFile], seconds: Double, memory: Int
+        _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, to outputs: [OpenFile], within time: TimeBound, memory: Int
     ) throws -> RenderResult {
         let members = Members(of: opened, passes: 1, limits: planner.limits)
-        let result = try ask(.render(message), outputs, seconds: seconds, growth: growth(memory), members) {
+        let result = try ask(.render(message), outputs, within: time, growth: growth(memory), members) {
             try $0.rendered(count: outputs.count)
         }
         keptBytes = worker?.residentMemory ?? 0
@@ -152,13 +152,13 @@ final class WorkerSlot {
 
     /// Asks the worker, which is replaced if it is lost over the question or answers what cannot be.
     private func ask<Answer>(
-        _ request: Request, _ files: [OpenFile] = [], seconds: Double, growth: Int? = nil, _ members: Members? = nil,
+        _ request: Request, _ files: [OpenFile] = [], within time: TimeBound, growth: Int? = nil, _ members: Members? = nil,
         checked: (WorkerReply) throws -> Answer
     ) throws -> Answer {
         guard let worker else { throw Failure(.internal, stage: "read", "there is no worker") }
         do {
             let reply = try worker.ask(
-                request, files: files, withinSeconds: seconds, growth: growth, cancellation: cancellation, members: members?.access ?? .none)
+                request, files: files, within: time, growth: growth, cancellation: cancellation, members: members?.access ?? .none)
             let answer = try checked(reply)
             if let trouble = members?.trouble { throw trouble }
             return answer

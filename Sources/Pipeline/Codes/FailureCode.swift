@@ -11,6 +11,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     case corrupt
     case tooManyPixels = "too-many-pixels"
     case tooLongSide = "too-long-side"
+    case tooManyBands = "too-many-bands"
     case tooManyFrames = "too-many-frames"
     case tooManyScans = "too-many-scans"
     case tooManyBytes = "too-many-bytes"
@@ -24,6 +25,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     case changedWhileRead = "changed-while-read"
     case changedSincePlan = "changed-since-plan"
     // What the pipeline asks of it.
+    case noSuchPage = "no-such-page"
     case emptyResult = "empty-result"
     case overlayDoesNotFit = "overlay-does-not-fit"
     case tooLargeForFormat = "too-large-for-format"
@@ -48,8 +50,10 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     /// Whether the same source may succeed later, without a change to it or to the pipeline.
     package var isRetryable: Bool {
         switch self {
-        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooLongSide, .tooManyFrames,
-            .tooManyScans, .tooManyBytes, .tooMuchMetadata, .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .emptyResult,
+        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooLongSide, .tooManyBands,
+            .tooManyFrames,
+            .tooManyScans, .tooManyBytes, .tooMuchMetadata, .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .noSuchPage,
+            .emptyResult,
             .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
             .setMemberFailed, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .internal:
             false
@@ -62,7 +66,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     /// worker that reports it has been taken over by a picture.
     package var mayComeFromWorker: Bool {
         switch self {
-        case .empty, .unsupportedColour, .corrupt, .tooManyPixels, .tooLongSide, .tooManyFrames, .tooMuchMetadata, .changedWhileRead, .emptyResult,
+        case .empty, .unsupportedColour, .corrupt, .tooManyPixels, .tooLongSide, .tooManyBands, .tooManyFrames, .tooMuchMetadata, .changedWhileRead,
+            .noSuchPage, .emptyResult,
             .overlayDoesNotFit,
             .tooLargeForFormat, .unequalSizes, .setMemberFailed, .encodingFailed, .internal:
             true
@@ -85,6 +90,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .corrupt: "The decoder found the file damaged. Export it again."
         case .tooManyPixels: "The picture, or a result, has more pixels than the limit. Raise it with `--max-pixels`, or `max-pixels` in a mill file."
         case .tooLongSide: "The picture is wider or higher than the limit. Raise it with `--max-side`, or `max-side` in a mill file."
+        case .tooManyBands:
+            "The picture has more bands, which are its colors and alpha, than the limit. Raise it with `--max-bands`, or `max-bands` in a mill file."
         case .tooManyFrames: "The animation has more frames than the limit. Raise it with `--max-frames`, or `max-frames` in a mill file."
         case .tooManyScans:
             "The JPEG is drawn in more passes than the limit, which no camera or program does. Raise it with `--max-scans`, or `max-scans` in a mill "
@@ -102,12 +109,15 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .permissionDenied: "The file may not be read. Change its permissions."
         case .changedWhileRead: "Something wrote to the file while it was read. Run again when the writer is done."
         case .changedSincePlan: "The file is not the one that `imagemill shard` saw. Make a plan of what has changed."
+        case .noSuchPage: "The file has fewer pages than `page` in the pipeline asks for. Change `page`, or leave the file out."
         case .emptyResult: "A stage would leave nothing of this picture. Change the stage, or leave the picture out."
         case .overlayDoesNotFit: "The overlay cannot be moved off the protected rectangle and stay inside the picture."
         case .tooLargeForFormat: "The output format cannot hold a picture of this size. Choose another format or a smaller size."
         case .unequalSizes: "The members of a set must have one size."
         case .setMemberFailed: "One member of a set failed; the message names it."
-        case .timedOut: "Rendering took longer than its deadline and was stopped."
+        case .timedOut:
+            "The work on the picture took longer than the limit and was stopped. Raise it with `--max-time` or `--max-cpu-time`, which a mill file "
+                + "has too."
         case .workerCrashed: "The process that decoded this file died each time."
         case .outOfMemory:
             "The system killed the worker process, most likely because memory ran out. Give the machine or the service more memory, or lower "

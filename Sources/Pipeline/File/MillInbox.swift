@@ -82,7 +82,8 @@ struct InboxGroup: ParameterGroup {
             "limits", LimitOverrides(), "Limits of this inbox that differ from the mill's, such as { max-pixels: 300M }; all but max-memory.")
         allowed = p.optional(
             "allow", AllowedFormats(),
-            "Formats that are read besides the usual ones: svg, pdf (its first page), jxl and jp2, each by workers that read nothing else.")
+            "Formats that are read besides the usual ones: svg, pdf (its first page, or `page` in the pipeline), jxl and jp2, each by workers that read nothing else."
+        )
         keepDone = p.optional(
             "keep-done",
             "How long originals stay in done/, and how much of them: 30d, 10G, or { age: 30d, size: 10G }. Default: all of them, for good.")

@@ -25,6 +25,8 @@ package struct PipelineFile: Sendable {
     package let renditions: [Rendition]
     package let profile: ProfilePolicy
     package let tolerance: Tolerance
+    /// The page or frame of the source that is read, from 1; nil for the first page, or all frames.
+    package let page: Int?
     /// What is lower than where the pipeline is used.
     package let limits: LimitOverrides
     /// Every asset that the stages name, in the order of the text.
@@ -58,6 +60,7 @@ package struct PipelineFile: Sendable {
         renditions = group.namedRenditions
         profile = group.profile
         tolerance = group.tolerance
+        page = group.page
         limits = group.limits
         assets = log.assets
         canonical = root?.canonical ?? ""
@@ -105,6 +108,7 @@ struct PipelineGroup: ParameterGroup {
     let renditions: RenditionMap
     let profile: ProfilePolicy
     let tolerance: Tolerance
+    let page: Int?
     let limits: LimitOverrides
 
     init(_ p: inout Parameters) {
@@ -114,6 +118,10 @@ struct PipelineGroup: ParameterGroup {
         renditions = p.required("renditions", "What is written: a name for each, with its stages and how to save.")
         profile = p.optional("profile", .srgb, "Convert to sRGB, or keep the source's own RGB or gray profile.")
         tolerance = p.optional("tolerate", .nothing, "Which damage to let pass, with a warning in the report.")
+        page = p.optional(
+            "page", in: 1...100_000,
+            "Which page of a PDF or a TIFF is read, or which frame of an animation, which is a still then; from 1. Default: the first page, all frames."
+        )
         limits = p.optional(
             "limits", LimitOverrides(),
             "Lower limits for the sources of this pipeline, such as { max-pixels: 20M }; those of the command line and of the inbox hold besides.")

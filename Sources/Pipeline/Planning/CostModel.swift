@@ -1,4 +1,4 @@
-// What a plan costs: bytes of memory for admission, seconds for the deadline. Bounds, not averages.
+// What a plan costs: bytes of memory for admission, seconds for the deadlines. Bounds, not averages.
 
 package struct CostModel {
     let source: SourceFacts
@@ -48,11 +48,11 @@ package struct CostModel {
         return pictures.reduce(max(decoding, saturating(keptAssets, work)), saturating)
     }
 
-    /// Seconds after which the worker has hung: a minute, and what decoding and encoding may take on a slow machine.
-    var deadline: Double {
+    /// Seconds that decoding and encoding may take on a slow machine.
+    var seconds: Double {
         let pixels = Double(source.size.area) * Double(load.loadsAllFrames ? source.frames : 1)
         let drawn = Double(load.enlargement * load.enlargement)
-        return 60 + pixels * drawn / 2_000_000 + renditions.map(Self.encodingSeconds).reduce(0, +)
+        return pixels * drawn / 2_000_000 + renditions.map(Self.encodingSeconds).reduce(0, +)
     }
 
     /// The picture as the decoder delivers it.
@@ -75,7 +75,7 @@ package struct CostModel {
         // A file may be one strip.
         case .tiff: bands * source.depth.bytes * pixels
         // The decoder's planes, and the same as RGB.
-        case .heic, .avif: 10 * pixels
+        case .heic, .avif: 10 * max(pixels, source.codedSize?.area ?? 0)
         // Tiles, and layers of the drawing, which may be as large as the whole. Filters may need more; then the worker is stopped.
         case .svg, .pdf: saturating(160 << 20, 16 * loaded.size.area)
         case .jxl, .jp2: 24 * pixels

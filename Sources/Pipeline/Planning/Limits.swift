@@ -8,6 +8,8 @@ package struct Limits: Hashable, Sendable, Codable {
     package var maximumPixels = 100_000_000
     /// Pixels of a side of a source.
     package var maximumSide = 100_000
+    /// Bands of a source, alpha among them. CMYK with alpha has the most that is read.
+    package var maximumBands = 5
     package var maximumFrames = 500
     /// Passes of a progressive JPEG, each of which is decoded over all pixels. Programs make some ten.
     package var maximumScans = 500
@@ -18,6 +20,10 @@ package struct Limits: Hashable, Sendable, Codable {
     package var maximumProfileBytes = 4 << 20
     /// Bytes of one rendition's file.
     package var maximumOutputBytes = 2 << 30
+    /// Wall time for a source, besides what its pixels may take.
+    package var maximumMilliseconds = 60_000
+    /// Processor time for a source, of all threads together, besides what its pixels may take.
+    package var maximumProcessorMilliseconds = 120_000
     /// Bytes of memory for all workers together.
     package var maximumMemory = 2 << 30
 
@@ -26,7 +32,7 @@ package struct Limits: Hashable, Sendable, Codable {
 
 /// A limit of one source, as users name it. Mill files, inboxes, pipelines, options, plans of shards and `imagemill doctor` take theirs from this list.
 package struct LimitSetting: Sendable {
-    package enum Unit: Sendable { case count, bytes }
+    package enum Unit: Sendable { case count, bytes, milliseconds }
 
     package let name: String
     package let unit: Unit
@@ -37,13 +43,23 @@ package struct LimitSetting: Sendable {
     package static let all = [
         LimitSetting("max-pixels", .count, \.maximumPixels, "Most pixels of a source or a result, all frames together; default 100M."),
         LimitSetting("max-side", .count, \.maximumSide, "Most pixels of a side of a source; default 100K."),
+        LimitSetting("max-bands", .count, \.maximumBands, "Most bands of a source, alpha among them; default 5, which is CMYK with alpha."),
         LimitSetting("max-frames", .count, \.maximumFrames, "Most frames of an animation; default 500."),
         LimitSetting("max-scans", .count, \.maximumScans, "Most passes of a progressive JPEG; default 500."),
         LimitSetting("max-source-bytes", .bytes, \.maximumSourceBytes, "Most bytes of a source; default 512M."),
         LimitSetting("max-metadata-bytes", .bytes, \.maximumMetadataBytes, "Most bytes of a source's EXIF, XMP, IPTC and texts; default 32M."),
         LimitSetting("max-profile-bytes", .bytes, \.maximumProfileBytes, "Most bytes of a source's color profile; default 4M."),
         LimitSetting("max-output-bytes", .bytes, \.maximumOutputBytes, "Most bytes of one rendition; default 2G."),
+        LimitSetting(
+            "max-time", .milliseconds, \.maximumMilliseconds,
+            "Most time for a source, besides what its pixels may take, which `imagemill plan` shows; half of it for a header; default 1m."),
+        LimitSetting(
+            "max-cpu-time", .milliseconds, \.maximumProcessorMilliseconds,
+            "The same in processor time, of all threads together; default 2m."),
     ]
+
+    /// A value as users write it.
+    package func written(_ value: Int) -> String { unit == .milliseconds ? Duration.milliseconds(value).written : String(value) }
 
     private init(_ name: String, _ unit: Unit, _ value: WritableKeyPath<Limits, Int> & Sendable, _ help: String) {
         self.name = name
@@ -69,6 +85,9 @@ package struct LimitOverrides: Hashable, Sendable {
             case .bytes:
                 let bytes: ByteCount? = p.optional(setting.name, setting.help)
                 values[setting.name] = bytes?.value
+            case .milliseconds:
+                let time: PositiveTime? = p.optional(setting.name, setting.help)
+                values[setting.name] = time?.milliseconds
             }
         }
     }
@@ -97,5 +116,8 @@ extension LimitOverrides: ParameterMapping {
     package static var expectation: String { "limits such as { max-pixels: 300M }" }
     package static var owner: String { "'limits'" }
     package static var placeholder: LimitOverrides { LimitOverrides() }
-    package var written: String { "{ " + values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + " }" }
+    package var written: String {
+        "{ " + LimitSetting.all.compactMap { limit in values[limit.name].map { "\(limit.name): \(limit.written($0))" } }.joined(separator: ", ")
+            + " }"
+    }
 }

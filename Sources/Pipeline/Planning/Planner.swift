@@ -84,7 +84,7 @@ package struct Planner: Sendable {
         let (looking, overflow) = decoded.bytes.multipliedReportingOverflow(by: needsMeasurement && measurements.isEmpty ? 4 : 0)
         return SourcePlan(
             source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce, renditions: renditions,
-            memory: saturating(cost.memory, overflow ? .max : looking), deadline: cost.deadline,
+            memory: saturating(cost.memory, overflow ? .max : looking), time: TimeBound(limits, pixelSeconds: cost.seconds),
             warnings: sourceWarnings(source)
                 + warnings(of: shared, renditions, frames: source.isAnimated ? source.frames : 1)
                 .filter { $0.code != .upscaled || load.enlargement == 1 })
@@ -168,6 +168,10 @@ package struct Planner: Sendable {
     // MARK: - Limits
 
     func checkLimits(_ source: SourceFacts, loadsAllFrames: Bool) throws(PlanFailure) {
+        if let page = pipeline.page, page > source.frames {
+            let found = source.frames == 1 ? "one" : "\(source.frames) pages or frames"
+            throw PlanFailure(.noSuchPage, stage: "read", "expected page \(page), which the pipeline asks for ('page'); the file has \(found)")
+        }
         let frames = loadsAllFrames ? source.frames : 1
         guard frames <= limits.maximumFrames else {
             let message = "the animation has \(frames) frames; the limit is \(limits.maximumFrames) (max-frames)"
@@ -179,9 +183,17 @@ package struct Planner: Sendable {
             let message = "the picture has \(what) pixels; the limit is \(limits.maximumPixels) in all (max-pixels)"
             throw PlanFailure(.tooManyPixels, stage: "read", message)
         }
+        if let coded = source.codedSize, coded.area > limits.maximumPixels {
+            let message = "the picture has \(source.size) pixels, and its codec's header says \(coded); the limit is \(limits.maximumPixels) in all"
+            throw PlanFailure(.tooManyPixels, stage: "read", message + " (max-pixels)")
+        }
         guard max(source.size.width, source.size.height) <= limits.maximumSide else {
             let message = "the picture has \(source.size) pixels; the limit is \(limits.maximumSide) a side (max-side)"
             throw PlanFailure(.tooLongSide, stage: "read", message)
+        }
+        let bands = source.colour.bands + (source.hasAlpha ? 1 : 0)
+        guard bands <= limits.maximumBands else {
+            throw PlanFailure(.tooManyBands, stage: "read", "the picture has \(bands) bands; the limit is \(limits.maximumBands) (max-bands)")
         }
         for (what, bytes, limit, name) in [
             ("metadata", source.metadataBytes, limits.maximumMetadataBytes, "max-metadata-bytes"),
@@ -225,7 +237,7 @@ package struct Planner: Sendable {
     // MARK: - Warnings
 
     private func sourceWarnings(_ source: SourceFacts) -> [Warning] {
-        guard source.frames > 1, !source.isAnimated else { return [] }
+        guard source.frames > 1, !source.isAnimated, source.page == nil else { return [] }
         return [Warning(.pagesDropped, "the file has \(source.frames) pages; only the first is used")]
     }
 

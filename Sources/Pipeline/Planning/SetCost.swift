@@ -15,9 +15,9 @@ struct SetCost {
         return CostModel.withAssets(assets, [gathered, working, looking].reduce(0, saturating))
     }
 
-    /// Seconds after which the worker has hung.
-    var deadline: Double {
-        members.reduce(60) { $0 + Double($1.facts.size.area) / 2_000_000 } + renditions.map(CostModel.encodingSeconds).reduce(0, +) + comparing
+    /// Seconds that it may take on a slow machine.
+    var seconds: Double {
+        members.reduce(0) { $0 + Double($1.facts.size.area) / 2_000_000 } + renditions.map(CostModel.encodingSeconds).reduce(0, +) + comparing
     }
 
     /// Seconds for the comparison of each member with the next one, which looks at each overlap that is possible.

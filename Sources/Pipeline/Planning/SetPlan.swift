@@ -59,7 +59,7 @@ extension Planner {
         let frames = shared.last?.output.frames ?? 1
         return SourcePlan(
             source: first.facts, load: plans[0].load, decoded: starts[0], members: plans, shared: shared, scalesAtOnce: false,
-            renditions: renditions, memory: cost.memory, deadline: cost.deadline,
+            renditions: renditions, memory: cost.memory, time: TimeBound(limits, pixelSeconds: cost.seconds),
             warnings: memberWarnings(members, plans[0], renditions) + warnings(of: shared, renditions, frames: frames))
     }
 

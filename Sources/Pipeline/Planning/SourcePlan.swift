@@ -87,11 +87,13 @@ package struct SourcePlan: Sendable {
     package private(set) var renditions: [RenditionPlan]
     /// Bytes that the worker needs at most.
     package let memory: Int
-    /// Seconds after which the worker is stopped.
-    package let deadline: Double
+    /// How long the worker may take.
+    package let time: TimeBound
     package let warnings: [Warning]
 
     package var isSet: Bool { !members.isEmpty }
+    /// Seconds after which the worker is stopped.
+    package var deadline: Double { time.seconds }
 
     /// The shared result is computed once and held: it feeds several renditions that do not scale at once, or one that reads its rows out of order.
     package var holdsShared: Bool {

@@ -22,6 +22,16 @@ package struct ByteCount: Hashable, Sendable {
     }
 }
 
+/// A time such as `30s`, of a millisecond or more.
+package struct PositiveTime: Hashable, Sendable {
+    package let milliseconds: Int
+
+    package init?(_ text: String) {
+        guard let time = Duration(written: text), time >= .milliseconds(1) else { return nil }
+        milliseconds = Int(time.inNanoseconds / 1_000_000)
+    }
+}
+
 extension Count: ParameterValue {
     package static var expectation: String { "a count such as 5000 or 300M" }
     package static var schema: JSONValue { amountSchema }
@@ -36,6 +46,16 @@ extension ByteCount: ParameterValue {
     package static var placeholder: ByteCount { ByteCount("1")! }
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> ByteCount? { node.text.flatMap { ByteCount($0) } }
     package var written: String { String(value) }
+}
+
+extension PositiveTime: ParameterValue {
+    package static var expectation: String { Duration.expectation }
+    package static var schema: JSONValue { Duration.schema }
+    package static var placeholder: PositiveTime { PositiveTime("1s")! }
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> PositiveTime? {
+        Duration.read(node, &log).flatMap { PositiveTime($0.written) }
+    }
+    package var written: String { Duration.milliseconds(milliseconds).written }
 }
 
 private let amountSchema: JSONValue = [

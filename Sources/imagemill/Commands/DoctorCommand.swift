@@ -23,21 +23,22 @@ struct DoctorCommand: RenderingCommand {
         let usual = Self.usual
         let loaded: LoadedMill?
         do {
-            loaded = try mill.map(WatchCommand.load)
+            loaded = try mill.map { try WatchCommand.load($0) }
         } catch {
             throw ExitStatus.explaining(error, reading: mill ?? "", ending: "")
         }
         let limits = loaded?.file.limits(memory: usual.maximumMemory) ?? usual
         let formats = try await onNewThread { try Formats(workers) }
         printOutput("imagemill \(versionText)\n\n")
-        printOutput(row("sandbox", Sandbox.inForce))
-        printOutput(row("reads", formats.readable.map(\.rawValue).joined(separator: " ")))
-        printOutput(row("on request", formats.onRequest.map(\.rawValue).joined(separator: " ")))
-        printOutput(row("writes", formats.writable.map(\.rawValue).joined(separator: " ")))
-        printOutput(row("workers", "\(Machine.cores), one for each core"))
+        printOutput(Self.row("sandbox", Sandbox.inForce))
+        printOutput(Self.row("reads", formats.readable.map(\.rawValue).joined(separator: " ")))
+        printOutput(Self.row("on request", formats.onRequest.map(\.rawValue).joined(separator: " ")))
+        printOutput(Self.row("writes", formats.writable.map(\.rawValue).joined(separator: " ")))
+        printOutput(Self.row("workers", "\(Machine.cores), one for each core"))
         for (name, value, standard) in Self.described(limits, usual) {
-            printOutput(row(name, value + (value == standard ? " (default)" : " (\(mill ?? ""); the default is \(standard))")))
+            printOutput(Self.row(name, value + (value == standard ? " (default)" : " (\(mill ?? ""); the default is \(standard))")))
         }
+        for inbox in loaded?.inboxes ?? [] { printOutput(Self.ownLimits(of: inbox, within: limits).joined()) }
         let problems =
             Sandbox.missing.map { $0 + "; see \"Security\" in the documentation" } + formats.problems
             + (loaded?.hookProblems.map { "\(mill ?? ""):\($0.position.line): \($0.message)" } ?? [])
@@ -52,14 +53,35 @@ struct DoctorCommand: RenderingCommand {
         return limits
     }
 
-    private func row(_ name: String, _ value: String) -> String {
+    /// The limits that an inbox or its pipeline sets, with the value that holds.
+    private static func ownLimits(of inbox: LoadedMill.Inbox, within mill: Limits) -> [String] {
+        let ofInbox = inbox.settings.limits(within: mill)
+        let ofPipeline = inbox.pipeline.file.limits.lowering(ofInbox)
+        return LimitSetting.all.compactMap { setting in
+            let values = [mill, ofInbox, ofPipeline].map { $0[keyPath: setting.value] }
+            if values[2] != values[1] {
+                return row(
+                    setting.name, "\(text(values[2], setting.unit)) (pipeline \(inbox.settings.pipeline.text), for inbox \(inbox.settings.name))")
+            }
+            return values[1] == values[0] ? nil : row(setting.name, "\(text(values[1], setting.unit)) (inbox \(inbox.settings.name))")
+        }
+    }
+
+    private static func row(_ name: String, _ value: String) -> String {
         name + String(repeating: " ", count: max(1, 20 - name.count)) + value + "\n"
+    }
+
+    private static func text(_ value: Int, _ unit: LimitSetting.Unit) -> String {
+        switch unit {
+        case .count: "\(value)"
+        case .bytes: value < 1 << 20 ? "\(value) bytes" : "\(value >> 20) MiB"
+        case .milliseconds: Duration.milliseconds(value).written
+        }
     }
 
     /// Each limit by its name in a mill file, with its value and its default.
     private static func described(_ limits: Limits, _ usual: Limits) -> [(String, String, String)] {
-        func text(_ value: Int, _ unit: LimitSetting.Unit) -> String { unit == .count ? "\(value)" : "\(value >> 20) MiB" }
-        return LimitSetting.all.map { ($0.name, text(limits[keyPath: $0.value], $0.unit), text(usual[keyPath: $0.value], $0.unit)) }
+        LimitSetting.all.map { ($0.name, text(limits[keyPath: $0.value], $0.unit), text(usual[keyPath: $0.value], $0.unit)) }
             + [("max-memory", text(limits.maximumMemory, .bytes), text(usual.maximumMemory, .bytes))]
     }
 

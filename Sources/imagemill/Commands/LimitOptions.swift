@@ -6,7 +6,7 @@ import Pipeline
 struct SourceLimitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Also reads these formats: svg, pdf (its first page), jxl and jp2, each by workers that read nothing else.",
+            "Also reads these formats: svg, pdf (its first page, or `page` in the pipeline), jxl and jp2, each by workers that read nothing else.",
             valueName: "format,..."))
     var allow: AllowedFormats?
 
@@ -15,6 +15,9 @@ struct SourceLimitOptions: ParsableArguments {
 
     @Option(help: help("max-side"))
     var maxSide: Count?
+
+    @Option(help: help("max-bands"))
+    var maxBands: Count?
 
     @Option(help: help("max-frames"))
     var maxFrames: Count?
@@ -34,11 +37,18 @@ struct SourceLimitOptions: ParsableArguments {
     @Option(help: help("max-output-bytes"))
     var maxOutputBytes: ByteCount?
 
+    @Option(help: help("max-time"))
+    var maxTime: PositiveTime?
+
+    @Option(help: help("max-cpu-time"))
+    var maxCpuTime: PositiveTime?
+
     var limits: Limits {
         let given = [
-            "max-pixels": maxPixels?.value, "max-side": maxSide?.value, "max-frames": maxFrames?.value, "max-scans": maxScans?.value,
-            "max-source-bytes": maxSourceBytes?.value, "max-metadata-bytes": maxMetadataBytes?.value, "max-profile-bytes": maxProfileBytes?.value,
-            "max-output-bytes": maxOutputBytes?.value,
+            "max-pixels": maxPixels?.value, "max-side": maxSide?.value, "max-bands": maxBands?.value, "max-frames": maxFrames?.value,
+            "max-scans": maxScans?.value, "max-source-bytes": maxSourceBytes?.value, "max-metadata-bytes": maxMetadataBytes?.value,
+            "max-profile-bytes": maxProfileBytes?.value, "max-output-bytes": maxOutputBytes?.value, "max-time": maxTime?.milliseconds,
+            "max-cpu-time": maxCpuTime?.milliseconds,
         ]
         var limits = Limits()
         limits.allowed = allow?.formats ?? []

@@ -197,6 +197,39 @@ struct PlannerTests {
     }
 
     @Test
+    func `a source is refused by the size that its codec's header gives, and its memory is that of the decoder`() throws {
+        var source = SourceFacts(format: .avif, size: PixelSize(16, 16))
+        let small = try plan(onePipeline([]), source).memory
+        source.codedSize = PixelSize(65_536, 65_536)
+        let words = "the picture has 16×16 pixels, and its codec's header says 65536×65536; the limit is 100000000 in all (max-pixels)"
+        #expect(try planFailure(onePipeline([]), source) == Failure(.tooManyPixels, stage: "read", words))
+        source.codedSize = PixelSize(8_000, 8_000)
+        #expect(try plan(onePipeline([]), source).memory > small + 600_000_000)
+    }
+
+    @Test
+    func `a source with more bands than the limit is refused`() throws {
+        var limits = Limits()
+        let source = SourceFacts(format: .tiff, size: PixelSize(6, 4), hasAlpha: true, colour: .cmyk)
+        #expect(try planFailure(onePipeline([]), source, limits: limits) == nil)
+        limits.maximumBands = 4
+        let words = "the picture has 5 bands; the limit is 4 (max-bands)"
+        #expect(try planFailure(onePipeline([]), source, limits: limits) == Failure(.tooManyBands, stage: "read", words))
+    }
+
+    @Test
+    func `a page that the file does not have is refused, and one that it has is a still without a warning`() throws {
+        let text = onePipeline([], save: "{ format: webp }", head: "page: 3")
+        let words = "expected page 3, which the pipeline asks for ('page'); the file has 2 pages or frames"
+        #expect(try planFailure(text, .gif(5, 5, frames: 2)) == Failure(.noSuchPage, stage: "read", words))
+        #expect(try planFailure(text, .png(5, 5))?.message == words.replacing("2 pages or frames", with: "one"))
+        var source = SourceFacts.gif(5, 5, frames: 3)
+        source.page = 3
+        let plan = try plan(text, source)
+        #expect(plan.renditions[0].output.frames == 1 && !plan.load.loadsAllFrames && plan.warnings.isEmpty, "\(plan.warnings)")
+    }
+
+    @Test
     func `the pixels of all frames count where all are loaded`() throws {
         let source = SourceFacts.gif(50, 50, frames: 5)
         let moving = onePipeline([], save: "{ format: gif }")

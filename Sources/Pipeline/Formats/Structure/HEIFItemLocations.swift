@@ -13,8 +13,41 @@ struct HEIFItemLocations {
     /// Looks whether all the items' bytes lie inside the file.
     static func walk(_ source: ByteSource, meta: ISOBox) throws(StructureError) {
         var locations = try HEIFItemLocations(source, try ISOBoxes.first("iloc", in: source, try meta.fullContent()))
-        let count = try locations.reader.integer(bytes: locations.version < 2 ? 2 : 4)
-        for _ in 0..<count { try locations.checkItem() }
+        for _ in 0..<(try locations.count()) { try locations.checkItem() }
+    }
+
+    /// Where the bytes of items are in the file, by the items' numbers; of what is in another file, nothing.
+    static func ranges(in source: ByteSource, meta: ISOBox) throws(StructureError) -> [Int: [Range<Int>]] {
+        let content = try meta.fullContent()
+        var locations = try HEIFItemLocations(source, try ISOBoxes.first("iloc", in: source, content))
+        let inside = (try? ISOBoxes.first("idat", in: source, content))?.content
+        var ranges: [Int: [Range<Int>]] = [:]
+        for _ in 0..<(try locations.count()) {
+            let (id, extents) = try locations.item(inside: inside)
+            ranges[id, default: []] += extents
+        }
+        return ranges
+    }
+
+    private mutating func count() throws(StructureError) -> Int { try reader.integer(bytes: version < 2 ? 2 : 4) }
+
+    private mutating func item(inside: Range<Int>?) throws(StructureError) -> (id: Int, extents: [Range<Int>]) {
+        let id = try reader.integer(bytes: version < 2 ? 2 : 4)
+        let method = version == 0 ? 0 : try reader.integer(bytes: 2) & 0xF
+        let isInThisFile = try reader.integer(bytes: 2) == 0
+        let place: Range<Int>? = !isInThisFile ? nil : method == 0 ? 0..<source.count : method == 1 ? inside : nil
+        let base = try reader.integer(bytes: baseOffsetBytes)
+        let count = try reader.integer(bytes: 2)
+        var extents: [Range<Int>] = []
+        for _ in 0..<(indexBytes + offsetBytes + lengthBytes == 0 ? min(1, count) : count) {
+            try reader.skip(indexBytes)
+            let (offset, length) = (try reader.integer(bytes: offsetBytes), try reader.integer(bytes: lengthBytes))
+            guard let place, base <= place.count, offset <= place.count - base else { continue }
+            let start = place.lowerBound + base + offset
+            // No length is all the rest.
+            extents.append(start..<(length == 0 ? place.upperBound : start + min(length, place.upperBound - start)))
+        }
+        return (id, extents)
     }
 
     private init(_ source: ByteSource, _ box: ISOBox) throws(StructureError) {

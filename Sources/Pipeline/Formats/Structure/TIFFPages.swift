@@ -11,10 +11,11 @@ enum TIFFPages {
         return (try page.number(.imageWidth, in: source), try page.number(.imageLength, in: source))
     }
 
-    /// The first page is YCbCr without JPEG's compression: libtiff gives its numbers as they are then.
-    static func isPlainYCbCr(_ source: ByteSource) throws(StructureError) -> Bool {
+    /// A page, from 1, is YCbCr without JPEG's compression: libtiff gives its numbers as they are then.
+    static func isPlainYCbCr(page number: Int, _ source: ByteSource) throws(StructureError) -> Bool {
         let layout = try TIFFLayout(of: source)
-        let page = try TIFFDirectory(at: layout.firstDirectory(in: source), in: source, layout)
+        var page = try TIFFDirectory(at: layout.firstDirectory(in: source), in: source, layout)
+        for _ in 1..<max(1, min(number, mostDirectories)) where page.next != 0 { page = try TIFFDirectory(at: page.next, in: source, layout) }
         let (ycbcr, jpegs) = (6, [6, 7])
         guard try page.number(.photometricInterpretation, in: source) == ycbcr else { return false }
         // Without the tag there is no compression.
@@ -44,9 +45,9 @@ enum TIFFPages {
     }
 }
 
-/// The first page of a TIFF has colours that decoders do not convert.
-package func isPlainYCbCr(_ format: SourceFormat, _ source: ByteSource) -> Bool {
-    format == .tiff && (try? TIFFPages.isPlainYCbCr(source)) == true
+/// A page of a TIFF, from 1, has colours that decoders do not convert.
+package func isPlainYCbCr(_ format: SourceFormat, page: Int, _ source: ByteSource) -> Bool {
+    format == .tiff && (try? TIFFPages.isPlainYCbCr(page: page, source)) == true
 }
 
 extension TIFFDirectory {

@@ -1,0 +1,170 @@
+// The size that the codec's own headers give, in a HEIF or an AVIF. Decoders allocate by these, whatever the file's boxes say.
+
+extension SourceFormat {
+    /// The largest picture of which the codec's headers in a HEIC or an AVIF speak, by its pixels.
+    /// Nil if there is none that can be read, and for other formats.
+    package func codedSize(in bytes: ByteSource) -> PixelSize? {
+        guard self == .heic || self == .avif else { return nil }
+        return try? HEIFCodecSize.largest(in: bytes)
+    }
+}
+
+enum HEIFCodecSize {
+    /// Parts of coded pictures that are looked at in a file. A grid of pictures has some three for each.
+    private static let mostUnits = 200_000
+
+    static func largest(in source: ByteSource) throws(StructureError) -> PixelSize? {
+        let meta = try ISOBoxes.first("meta", in: source)
+        let content = try meta.fullContent()
+        var sizes = try configured(in: source, content)
+        var unitsLeft = mostUnits
+        let ranges = try HEIFItemLocations.ranges(in: source, meta: meta)
+        for item in try HEIFItemTypes.items(in: source, content, of: ["av01", "hvc1", "hev1"]) {
+            for range in ranges[item.id] ?? [] {
+                // What is cut off or damaged is not decoded; what was read before it counts.
+                try? item.type == "av01"
+                    ? AV1Sequence.walk(source, range, &unitsLeft, &sizes) : HEVCSequence.walk(source, range, &unitsLeft, &sizes)
+            }
+        }
+        return sizes.max { $0.area < $1.area }
+    }
+
+    /// The sizes in the properties of all items.
+    private static func configured(in source: ByteSource, _ meta: Range<Int>) throws(StructureError) -> [PixelSize] {
+        let container = try ISOBoxes.first("iprp", in: source, meta).content
+        var boxes = ISOBoxes(in: source, try ISOBoxes.first("ipco", in: source, container).content)
+        var sizes: [PixelSize] = []
+        var unitsLeft = mostUnits
+        while unitsLeft > 0, let box = try boxes.next() {
+            unitsLeft -= 1
+            if box.type == "av1C" { try? AV1Sequence.walk(source, box.content.dropFirst(4), &unitsLeft, &sizes) }
+            if box.type == "hvcC" { try? HEVCSequence.walk(configuration: box.content, source, &unitsLeft, &sizes) }
+        }
+        return sizes
+    }
+}
+
+/// The types of items: the box `iinf`. ISO/IEC 14496-12 §8.11.6.
+private enum HEIFItemTypes {
+    static func items(
+        in source: ByteSource, _ meta: Range<Int>, of types: [FourCC]
+    ) throws(StructureError) -> [(id: Int, type: FourCC)] {
+        let box = try ISOBoxes.first("iinf", in: source, meta)
+        var head = ForwardReader(source, in: box.content)
+        let countBytes = try head.byte() == 0 ? 2 : 4
+        var entries = ISOBoxes(in: source, box.content.dropFirst(4 + countBytes))
+        var items: [(Int, FourCC)] = []
+        while let entry = try entries.next() {
+            var reader = ForwardReader(source, in: entry.content)
+            let version = try reader.byte()
+            guard entry.type == "infe", version >= 2 else { continue }
+            try reader.skip(3)
+            let id = try reader.integer(bytes: version == 2 ? 2 : 4)
+            try reader.skip(2)
+            let type = try reader.fourCC()
+            if types.contains(type) { items.append((id, type)) }
+        }
+        return items
+    }
+}
+
+/// Sequence headers of AV1: bitstream specification §5.3 and §5.5.
+private enum AV1Sequence {
+    private static let sequenceHeader: UInt8 = 1
+
+    static func walk(_ source: ByteSource, _ range: Range<Int>, _ unitsLeft: inout Int, _ sizes: inout [PixelSize]) throws(StructureError) {
+        var reader = ForwardReader(source, in: range)
+        while reader.remaining > 0 {
+            unitsLeft -= 1
+            guard unitsLeft > 0 else { throw .malformed }
+            let header = try reader.byte()
+            let (type, hasExtension, hasSize) = (header >> 3 & 0xF, header & 4 != 0, header & 2 != 0)
+            if hasExtension { try reader.skip(1) }
+            let length = hasSize ? try reader.leb128() : reader.remaining
+            let start = reader.position
+            if type == sequenceHeader { sizes.append(try size(in: BitReader(source, start..<start + min(length, reader.remaining)))) }
+            try reader.skip(length)
+        }
+    }
+
+    private static func size(in bits: BitReader) throws(StructureError) -> PixelSize {
+        var bits = bits
+        try bits.skip(4)
+        if try bits.flag() {
+            try bits.skip(5)
+        } else {
+            try skipOperatingPoints(&bits)
+        }
+        let (widthBits, heightBits) = (try bits.number(4) + 1, try bits.number(4) + 1)
+        return PixelSize(try bits.number(widthBits) + 1, try bits.number(heightBits) + 1)
+    }
+
+    private static func skipOperatingPoints(_ bits: inout BitReader) throws(StructureError) {
+        var delayBits: Int?
+        if try bits.flag() {
+            try bits.skip(64)
+            if try bits.flag() { _ = try bits.golomb() }
+            if try bits.flag() {
+                delayBits = try bits.number(5) + 1
+                try bits.skip(42)
+            }
+        }
+        let hasDelays = try bits.flag()
+        for _ in 0...(try bits.number(5)) {
+            try bits.skip(12)
+            if try bits.number(5) > 7 { try bits.skip(1) }
+            if let delayBits, try bits.flag() { try bits.skip(2 * delayBits + 1) }
+            if hasDelays, try bits.flag() { try bits.skip(4) }
+        }
+    }
+}
+
+/// Sequence parameter sets of HEVC: ITU-T H.265 §7.3.1 and §7.3.2.2; in `hvcC`, ISO/IEC 14496-15 §8.3.3.
+private enum HEVCSequence {
+    private static let parameterSet: UInt8 = 33
+    /// Bytes of a configuration before its arrays.
+    private static let configurationHead = 22
+
+    static func walk(
+        configuration: Range<Int>, _ source: ByteSource, _ unitsLeft: inout Int, _ sizes: inout [PixelSize]
+    ) throws(StructureError) {
+        var reader = ForwardReader(source, in: configuration)
+        try reader.skip(configurationHead)
+        for _ in 0..<(try reader.byte()) {
+            try reader.skip(1)
+            for _ in 0..<(try reader.integer(bytes: 2)) { try unit(&reader, lengthBytes: 2, source, &unitsLeft, &sizes) }
+        }
+    }
+
+    static func walk(_ source: ByteSource, _ range: Range<Int>, _ unitsLeft: inout Int, _ sizes: inout [PixelSize]) throws(StructureError) {
+        var reader = ForwardReader(source, in: range)
+        while reader.remaining > 0 { try unit(&reader, lengthBytes: 4, source, &unitsLeft, &sizes) }
+    }
+
+    private static func unit(
+        _ reader: inout ForwardReader, lengthBytes: Int, _ source: ByteSource, _ unitsLeft: inout Int, _ sizes: inout [PixelSize]
+    ) throws(StructureError) {
+        unitsLeft -= 1
+        guard unitsLeft > 0 else { throw .malformed }
+        let length = try reader.integer(bytes: lengthBytes)
+        let start = reader.position
+        if length > 2, try reader.byte() >> 1 & 0x3F == parameterSet {
+            sizes.append(try size(in: BitReader(source, start + 2..<start + min(length, reader.remaining + 1), isEscaped: true)))
+        }
+        try reader.skip(length - (reader.position - start))
+    }
+
+    private static func size(in bits: BitReader) throws(StructureError) -> PixelSize {
+        var bits = bits
+        try bits.skip(4)
+        let subLayers = try bits.number(3)
+        try bits.skip(1 + 96)
+        let present = try (0..<subLayers).map { _ throws(StructureError) in (profile: try bits.flag(), level: try bits.flag()) }
+        if subLayers > 0 { try bits.skip(2 * (8 - subLayers)) }
+        for (profile, level) in present { try bits.skip((profile ? 88 : 0) + (level ? 8 : 0)) }
+        _ = try bits.golomb()
+        let separatePlanes = 3
+        if try bits.golomb() == separatePlanes { try bits.skip(1) }
+        return PixelSize(min(maximumCoordinate, try bits.golomb()), min(maximumCoordinate, try bits.golomb()))
+    }
+}

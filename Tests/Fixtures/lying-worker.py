@@ -1,0 +1,83 @@
+# A process between the supervisor and a real worker, whose program is the first argument. After a good probe it does what a broken worker might: what
+# the name of the source says, or its last bytes.
+import os, signal, socket, struct, subprocess, sys, time
+
+us = socket.socket(fileno=0)
+ours, theirs = socket.socketpair()
+worker = subprocess.Popen([sys.argv[1], "__worker"], stdin=theirs)
+theirs.close()
+
+def receive(end):
+    header, files, _, _ = socket.recv_fds(end, 4, 253)
+    if not header:
+        sys.exit(0)
+    body = b""
+    while len(body) < struct.unpack("<I", header)[0]:
+        body += end.recv(65536)
+    return body, files
+
+def send(end, body, files=[]):
+    socket.send_fds(end, [struct.pack("<I", len(body)) + body], files)
+
+def once(what):
+    try:
+        open(os.path.join(os.path.dirname(sys.argv[0]), what), "x")
+        return True
+    except FileExistsError:
+        return False
+
+while True:
+    body, files = receive(us)
+    if body.startswith(b'{"prepare"') and b"tiny.png" in body:
+        send(us, b'{"assets":{"_0":[{"size":{"width":0,"height":9},"pixelsPerPoint":0,"isGrey":false,"depth":"eight"}]}}')
+        continue
+    if body.startswith(b'{"probe"'):
+        name = os.readlink("/proc/self/fd/%d" % files[0])
+        with open(os.path.join(os.path.dirname(sys.argv[0]), "log"), "a") as log:
+            print(os.path.basename(name), os.getpid(), file=log)
+        name += os.pread(files[0], 16, max(0, os.fstat(files[0]).st_size - 16)).decode("latin-1")
+    if body.startswith(b'{"render"'):
+        if "poison" in name:
+            sys.exit("cannot bear it")
+        if "deadly" in name:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if "hungry" in name or "victim" in name and once("killed"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "victim" in name:
+            time.sleep(0.5)
+        while "spinner" in name:
+            pass
+        if "babble" in name:
+            send(us, b"{}")
+            continue
+        if "liar" in name:
+            for file in files:
+                os.close(file)
+            send(us, b'{"rendered":{"_0":{"renditions":[{"size":{"width":32,"height":24},"frames":1}],'
+                b'"warnings":[],"peakMemory":1}}}')
+            continue
+        if "miser" in name:
+            send(us, b'{"rendered":{"_0":{"renditions":[],"warnings":[],"peakMemory":1}}}')
+            continue
+        if "beggar" in name:
+            for index in range(100000):
+                send(us, b'{"needsMember":{"_0":%d}}' % index)
+        if "full" in name or "talker" in name:
+            code, words = (b"disk-full", b"no room") if "full" in name else (b"corrupt", b"\\u001b[31m" + b"x" * ((16 << 20) - 200))
+            send(us, b'{"failed":{"_0":{"code":"%s","stage":"save","message":"%s"}}}' % (code, words))
+            continue
+    if body.startswith(b'{"probe"') and "giant" in name:
+        send(us, b'{"facts":{"_0":{"format":"jpeg","size":{"width":-5,"height":9},"orientation":1,"frames":1,"hasAlpha":false,'
+            b'"colour":"rgb","depth":"eight","hasProfile":false,"isInterlaced":false,"bytes":9,"metadataBytes":0,"profileBytes":0}}}')
+        continue
+    send(ours, body, files)
+    late = body.startswith(b'{"render"') and "late" in name
+    if not late:
+        for file in files:
+            os.close(file)
+    send(us, receive(ours)[0])
+    if late:
+        # Long enough for a check, and for a rename.
+        time.sleep(0.3)
+        for file in files:
+            os.pwrite(file, b"EVIL", 0)

@@ -75,6 +75,77 @@ TARGET static void NAME(adaptive)(const uint8_t *restrict row, const uint8_t *re
     }
 }
 
+// One pixel in a vector; with a constant step, a copy of it is an instruction or two.
+TARGET static inline __attribute__((always_inline)) shorts8 NAME(pixel)(const uint8_t *bytes, int step)
+{
+    bytes8 pixel = {0};
+    memcpy(&pixel, bytes, (size_t) step);
+    return __builtin_convertvector(pixel, shorts8);
+}
+
+TARGET static inline __attribute__((always_inline)) shorts8 NAME(written)(shorts8 sum, uint8_t *out, int step)
+{
+    bytes8 pixel = __builtin_convertvector(sum, bytes8);
+    memcpy(out, &pixel, (size_t) step);
+    return __builtin_convertvector(pixel, shorts8);
+}
+
+TARGET static inline __attribute__((always_inline)) shorts8 NAME(distance)(shorts8 difference)
+{
+    return __builtin_elementwise_max(difference, -difference);
+}
+
+// Each pixel needs the one to its left, so that only the samples of one pixel are calculated at once.
+TARGET static inline __attribute__((always_inline)) void NAME(restore_pixels)(
+    int filter, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out)
+{
+    shorts8 left = {0}, corner = {0};
+    for (size_t i = 0; i < count; i += (size_t) step) {
+        shorts8 difference = NAME(pixel)(row + i, step);
+        switch (filter) {
+        case 1: left = NAME(written)(difference + left, out + i, step); break;
+        case 3: left = NAME(written)(difference + ((left + NAME(pixel)(above + i, step)) >> 1), out + i, step); break;
+        default: {
+            shorts8 up = NAME(pixel)(above + i, step);
+            shorts8 by_left = NAME(distance)(up - corner), by_above = NAME(distance)(left - corner);
+            shorts8 by_corner = NAME(distance)(up + left - corner - corner);
+            shorts8 least = __builtin_elementwise_min(by_corner, __builtin_elementwise_min(by_left, by_above));
+            shorts8 is_left = by_left == least, is_above = by_above == least;
+            shorts8 nearest = (is_left & left) | (~is_left & ((is_above & up) | (~is_above & corner)));
+            left = NAME(written)(difference + nearest, out + i, step);
+            corner = up;
+        }
+        }
+    }
+}
+
+#define RESTORE_PIXELS(STEP)                                                         \
+    switch (filter) {                                                                \
+    case 1: NAME(restore_pixels)(1, row, above, count, STEP, out); break;            \
+    case 3: NAME(restore_pixels)(3, row, above, count, STEP, out); break;            \
+    default: NAME(restore_pixels)(4, row, above, count, STEP, out); break;           \
+    }                                                                                \
+    break
+
+TARGET static void NAME(restore)(int filter, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out)
+{
+    switch (filter) {
+    case 0: memmove(out, row, count); return;
+    case 2:
+        for (size_t i = 0; i < count; i++) out[i] = (uint8_t) (row[i] + above[i]);
+        return;
+    }
+    switch (step) {
+    case 1: RESTORE_PIXELS(1);
+    case 2: RESTORE_PIXELS(2);
+    case 3: RESTORE_PIXELS(3);
+    case 4: RESTORE_PIXELS(4);
+    case 6: RESTORE_PIXELS(6);
+    default: RESTORE_PIXELS(8);
+    }
+}
+
+#undef RESTORE_PIXELS
 #undef LONGEST_SUM
 #undef SUM_OF
 #undef WRITE

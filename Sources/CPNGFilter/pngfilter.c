@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+// The samples of a pixel, and room to calculate with them.
+typedef uint8_t bytes8 __attribute__((vector_size(8)));
+typedef int16_t shorts8 __attribute__((vector_size(16)));
+
 #define NAME(x) baseline_##x
 #define TARGET
 #include "loops.h"
@@ -30,4 +34,15 @@ CPNGFilterInstructions cpngfilter_best_instructions(void)
 void cpngfilter_adaptive(CPNGFilterInstructions use, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out)
 {
     CALL(use, adaptive, row, above, count, step, out);
+}
+
+void cpngfilter_restore(CPNGFilterInstructions use, int filter, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out)
+{
+    CALL(use, restore, filter, row, above, count, step, out);
+}
+
+void cpngfilter_turn_around(const uint8_t *numbers, size_t count, void *out)
+{
+    uint16_t *whole = out;
+    for (size_t i = 0; i < count; i++) whole[i] = (uint16_t) (numbers[2 * i] << 8 | numbers[2 * i + 1]);
 }

@@ -104,7 +104,7 @@ import Vips
         var left = Set(Case.all.indices)
         while !isFinished.withLock({ $0 }) {
             if let worker = stoppedWorker(runner) {
-                // Read after it was seen to have stopped; it may be the one that was told to go on just now.
+                // Read after it was seen to have stopped; it may be the one that just went on.
                 let index = Int(try runner.bytes("state")[0]) - 1
                 if left.remove(index) != nil { try change(Case.all[index]) }
                 kill(worker, SIGCONT)

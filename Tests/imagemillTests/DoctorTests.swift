@@ -19,7 +19,7 @@ import Testing
         #expect(result.exit == (Sandbox.missing.isEmpty ? 0 : 1))
     }
 
-    @Test("Limits of an inbox and of its pipeline are told with the value that holds")
+    @Test("Limits of an inbox and of its pipeline are shown with the value that holds")
     func inboxes() async throws {
         let drop = try WatchedFolder(inbox: "name: photos, limits: { max-time: 5m, max-pixels: 300M }")
         let text = String(decoding: try drop.runner.bytes("p.yaml"), as: UTF8.self)

@@ -16,4 +16,15 @@ CPNGFilterInstructions cpngfilter_best_instructions(void);
 /// - out: gets `count` + 1 bytes: the number of the filter and the differences.
 void cpngfilter_adaptive(CPNGFilterInstructions use, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out);
 
+/// Undoes a filter: 0 none, 1 left, 2 above, 3 average, 4 Paeth.
+/// - row: `count` bytes of differences.
+/// - above: the row above as it was, or zeros for the first one.
+/// - count: a multiple of `step`.
+/// - step: bytes from a pixel to the next: 1, 2, 3, 4, 6 or 8.
+/// - out: gets `count` bytes; may be `row`.
+void cpngfilter_restore(CPNGFilterInstructions use, int filter, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out);
+
+/// Numbers of two bytes, the most significant first, as this processor has them.
+void cpngfilter_turn_around(const uint8_t *numbers, size_t count, void *out);
+
 #endif

@@ -3,8 +3,8 @@ import Glibc
 package import Pipeline
 
 extension LoadedMill {
-    /// Programs and files that hooks need and that are missing, each with its place in the mill file. No reason not to start: hooks are told later
-    /// what is told too early.
+    /// Programs and files that hooks need and that are missing, each with its place in the mill file. No reason not to start: it
+    /// may come before it is needed.
     package var hookProblems: [Diagnostic] {
         inboxes.flatMap { inbox in
             inbox.settings.hooks.flatMap { event, settings in

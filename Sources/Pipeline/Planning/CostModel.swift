@@ -69,7 +69,8 @@ package struct CostModel {
         return switch source.format {
         // The coefficients of the whole picture, 16 bits each, whatever the size of the result.
         case .jpeg: source.isInterlaced ? 2 * bands * pixels : 0
-        case .png: source.isInterlaced ? bands * source.depth.bytes * pixels : 0
+        // The file, its pixels as they are packed and unpacked, and the result.
+        case .png: source.isInterlaced ? bands * source.depth.bytes * pixels : unpacked(bands * source.depth.bytes * pixels)
         case .webp: 4 * 2 * delivered
         case .gif: 4 * 2 * delivered
         // A file may be one strip.
@@ -81,6 +82,9 @@ package struct CostModel {
         case .jxl, .jp2: 24 * pixels
         }
     }
+
+    /// What it takes to unpack a PNG as a whole, or row by row.
+    private func unpacked(_ bytes: Int) -> Int { bytes <= PNGOptions.mostBytesWhole ? 13 * bytes / 4 + (128 << 10) : 0 }
 
     /// The loaded picture, if it is scaled to several sizes by libvips, which reads it once for each.
     private var needsLoaded: Int {

@@ -199,9 +199,12 @@ package struct PNGOptions: FormatOptions {
         paletteColors = palette ? colors : nil
     }
 
-    /// Whether a picture is packed as a whole, in memory, instead of row by row.
+    /// Bytes of pixels up to which a picture is packed and unpacked as a whole, in memory, instead of row by row.
+    package static let mostBytesWhole = 64 << 20
+
+    /// Whether a picture is packed as a whole.
     /// - Parameter bytes: of its pixels, uncompressed.
-    package func takesWhole(bytes: Int) -> Bool { paletteColors == nil && !progressive && bytes <= 64 << 20 }
+    package func takesWhole(bytes: Int) -> Bool { paletteColors == nil && !progressive && bytes <= Self.mostBytesWhole }
 
     var encoding: SaveSettings.Encoding { .png(self) }
 }

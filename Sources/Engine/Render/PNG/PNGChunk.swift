@@ -27,14 +27,38 @@ struct PNGChunk {
     /// The chunks of a file that libpng has written.
     static func all(in file: [UInt8]) -> [PNGChunk] {
         var chunks: [PNGChunk] = []
-        var rest = file.dropFirst(signature.count)
-        while rest.count >= 12 {
-            let count = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-            guard count <= rest.count - 12 else { break }
-            let type = String(decoding: rest.dropFirst(4).prefix(4), as: UTF8.self)
-            chunks.append(PNGChunk(type, Array(rest.dropFirst(8).prefix(count))))
-            rest = rest.dropFirst(count + 12)
+        var offset = signature.count
+        while let place = Place(at: offset, in: file) {
+            chunks.append(PNGChunk(place.type, Array(file[place.content])))
+            offset = place.content.upperBound + 4
         }
         return chunks
+    }
+}
+
+extension PNGChunk {
+    /// Where a chunk is in a file.
+    struct Place {
+        /// Four letters.
+        let type: String
+        let content: Range<Int>
+
+        /// - Returns: nil if the file ends before the chunk does.
+        init?(at offset: Int, in file: [UInt8]) {
+            guard offset >= 0, file.count - offset >= 12 else { return nil }
+            let count = file[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
+            guard count <= file.count - offset - 12 else { return nil }
+            type = String(decoding: file[offset + 4..<offset + 8], as: UTF8.self)
+            content = offset + 8..<offset + 8 + count
+        }
+
+        /// Readers that do not know it may pass over it.
+        var isAncillary: Bool { type.utf8.first.map { $0 & 0x20 != 0 } ?? false }
+
+        /// Whether the checksum is right.
+        func isIntact(in file: [UInt8]) -> Bool {
+            let sum = file.withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress! + content.lowerBound - 4, content.count + 4) }
+            return file[content.upperBound..<content.upperBound + 4].reduce(0) { $0 << 8 | UInt32($1) } == sum
+        }
     }
 }

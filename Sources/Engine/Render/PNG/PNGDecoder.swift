@@ -109,7 +109,7 @@ struct PNGDecoder {
 
 /// What `IHDR` says.
 private struct PNGHeader {
-    /// Of the signature and the chunk.
+    /// Bytes that the signature and the chunk take.
     static let length = 33
 
     let width: Int

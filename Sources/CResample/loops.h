@@ -22,10 +22,9 @@ TARGET static void NAME(widen)(CResampleRow row, const void *in, float *out)
     float full = row.format == CRESAMPLE_USHORT ? 65535 : 255;
     if (row.bands == 4) {
         for (int x = 0; x < row.width; x++, out += 4) {
-            float cover = out[3] / full;
-            out[0] *= cover;
-            out[1] *= cover;
-            out[2] *= cover;
+            floats4 pixel = *(const floats4 *) out;
+            float cover = pixel[3] / full;
+            *(floats4 *) out = pixel * (floats4) {cover, cover, cover, 1};
         }
         return;
     }

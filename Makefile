@@ -165,6 +165,7 @@ sanitize: deps ## Runs the tests of the engine under the thread sanitizer.
 
 bench: build ## Measures speed and quality against the peers; about half an hour. See Benchmarks/README.md
 	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="libvips-tools libjpeg-turbo-progs imagemagick python3-venv"
+	Benchmarks/tests
 	Benchmarks/bench --imagemill .build/release/imagemill
 	Benchmarks/quality --imagemill .build/release/imagemill
 

@@ -163,7 +163,7 @@ sanitize: deps ## Runs the tests of the engine under the thread sanitizer.
 	@# Without those that start workers: these live under a limit of address space, and the sanitizer needs more than any.
 	$(SWIFT) test --sanitize=thread --scratch-path .build/thread --no-parallel --filter EngineTests --skip BadWorkerTests
 
-bench: build ## Measures speed and quality against the peers; about half an hour. See Benchmarks/README.md
+bench: build ## Measures speed and quality against the peers; about forty minutes. See Benchmarks/README.md
 	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="libvips-tools libjpeg-turbo-progs imagemagick python3-venv"
 	Benchmarks/tests
 	Benchmarks/bench --imagemill .build/release/imagemill

@@ -171,8 +171,9 @@ bench-dashboard: build ## Measures what it costs to look at a drop folder: throu
 	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="libvips-tools libjpeg-turbo-progs imagemagick python3-venv"
 	Benchmarks/dashboard --imagemill .build/release/imagemill --write
 
-bench: build ## Measures speed and quality against the peers; about half an hour. See Benchmarks/README.md
+bench: build ## Measures speed and quality against the peers; about forty minutes. See Benchmarks/README.md
 	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="libvips-tools libjpeg-turbo-progs imagemagick python3-venv"
+	Benchmarks/tests
 	Benchmarks/bench --imagemill .build/release/imagemill
 	Benchmarks/quality --imagemill .build/release/imagemill
 

@@ -38,9 +38,9 @@ def pyvips(script: str, *options: str) -> Contender:
     return Contender("pyvips", Role.PEER, (way("{cores}", "1"), way("{cores}", "{cores}"), way("1", "{cores}")))
 
 
-def pillow(side: int, *options: str) -> Contender:
+def pillow(side: int, suffix: str, *options: str) -> Contender:
     script = ("{python}", "{peers}/pillow_thumbnail.py", "{sources}", "{output}", "--processes", "{cores}")
-    words = (*script, "--side", str(side), *options)
+    words = (*script, "--side", str(side), "--suffix", suffix, *options)
     return Contender("Pillow", Role.PEER, (Command(words, label="processes {cores}"),))
 
 

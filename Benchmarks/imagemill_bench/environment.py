@@ -24,12 +24,13 @@ PROGRAMS = {
 PEER_LIBVIPS = "8.18."
 
 VERSIONS = """
-import json, pyvips, PIL, numpy
+import json, pyvips, PIL, pillow_heif, numpy
 from PIL import features
 libvips = ".".join(str(pyvips.version(part)) for part in range(3))
 print(json.dumps({
     "libvips of pyvips": libvips, "pyvips": pyvips.__version__, "Pillow": PIL.__version__,
-    "libjpeg-turbo of Pillow": features.version("libjpeg_turbo"), "numpy": numpy.__version__,
+    "libjpeg-turbo of Pillow": features.version("libjpeg_turbo"), "pillow-heif": pillow_heif.__version__,
+    "numpy": numpy.__version__,
 }))
 """
 

@@ -3,7 +3,7 @@
 from imagemill_bench.model import BEST_PEER, Role, Target
 
 # What is measured, to the key of a contender's figures.
-MEASURES = {"pictures/s": "rate", "CPU": "cpu", "wall": "wall", "memory": "memory"}
+MEASURES = {"pictures/s": "rate", "CPU": "cpu", "wall": "wall", "memory": "memory", "file size": "kibibytes"}
 
 
 def judge(targets: tuple[Target, ...], figures: list[dict], better_than_ours: set[str]) -> list[dict]:

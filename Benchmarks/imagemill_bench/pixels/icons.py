@@ -1,9 +1,12 @@
-"""Small drawings with transparency: app icons, a badge, and files so small that only the work around a picture counts."""
+"""Small pictures: icons with transparency, icons that are photos, flat icons, a badge, and files so small that only the
+work around a picture counts."""
 
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw
+
+from imagemill_bench.pixels.photos import piece_of
 
 # Drawn larger and reduced, which is what makes the edges soft.
 FINER = 4
@@ -23,6 +26,30 @@ def icon(index: int, target: Path, corpus: Path | None) -> None:
     outline = Image.new("L", (size, size), 0)
     ImageDraw.Draw(outline).rounded_rectangle((0, 0, size - 1, size - 1), radius=size * 0.22, fill=255)
     face.putalpha(outline)
+    face.resize((128, 128), Image.Resampling.BOX).save(target)
+
+
+def photo_icon(index: int, target: Path, corpus: Path | None) -> None:
+    """A photo of 128 × 128 without transparency, as shops and phones show them in lists."""
+    piece_of(index, 128 * FINER, corpus).resize((128, 128), Image.Resampling.BOX).save(target)
+
+
+def flat_icon(index: int, target: Path, corpus: Path | None) -> None:
+    """A symbol of 128 × 128 in a few plain colours, without transparency."""
+    random = np.random.default_rng(index)
+    size = 128 * FINER
+    paper, ink, accent = (tuple(colour) for colour in random.integers(0, 256, (3, 3)).tolist())
+    face = Image.new("RGB", (size, size), paper)
+    draw = ImageDraw.Draw(face)
+    draw.rounded_rectangle((size * 0.15, size * 0.15, size * 0.85, size * 0.85), radius=size * 0.1, fill=ink)
+    for colour in (paper, accent, paper):
+        left, top = random.uniform(0.2, 0.5, 2) * size
+        width, height = random.uniform(0.1, 0.3, 2) * size
+        box = (left, top, left + width, top + height)
+        if random.integers(0, 2):
+            draw.ellipse(box, fill=colour)
+        else:
+            draw.rectangle(box, fill=colour)
     face.resize((128, 128), Image.Resampling.BOX).save(target)
 
 

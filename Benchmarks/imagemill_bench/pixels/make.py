@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from imagemill_bench.pixels import animations, cutouts, icons, photos
+from imagemill_bench.pixels import animations, cutouts, icons, photos, screenshots
 
 
 class Kind(NamedTuple):
@@ -20,8 +20,15 @@ class Kind(NamedTuple):
 KINDS = {
     "photo": Kind(".jpg", photos.photo),
     "large-photo": Kind(".jpg", photos.large_photo),
+    "webp-photo": Kind(".webp", photos.webp),
+    "tiff-photo": Kind(".tif", photos.tiff),
+    "heic-photo": Kind(".heic", photos.heic),
+    "progressive-photo": Kind(".jpg", photos.progressive),
     "giant": Kind(".jpg", photos.giant),
     "icon": Kind(".png", icons.icon),
+    "photo-icon": Kind(".png", icons.photo_icon),
+    "flat-icon": Kind(".png", icons.flat_icon),
+    "screenshot": Kind(".png", screenshots.screenshot),
     "tiny": Kind(".png", icons.tiny),
     "badge": Kind(".png", icons.badge),
     "cutout": Kind(".png", cutouts.cutout),

@@ -4,6 +4,8 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pillow_heif
+import pyvips
 from PIL import Image, ImageDraw
 
 SIZE = (2725, 2225)
@@ -24,6 +26,27 @@ def large_photo(index: int, target: Path, corpus: Path | None) -> None:
     picture.resize((2 * width, 2 * height), Image.Resampling.BICUBIC).save(target, quality=90)
 
 
+def webp(index: int, target: Path, corpus: Path | None) -> None:
+    picture_of(index, corpus).save(target, quality=85)
+
+
+def progressive(index: int, target: Path, corpus: Path | None) -> None:
+    picture_of(index, corpus).save(target, quality=85, progressive=True)
+
+
+def heic(index: int, target: Path, corpus: Path | None) -> None:
+    pillow_heif.register_heif_opener()
+    picture_of(index, corpus).save(target, quality=80)
+
+
+def tiff(index: int, target: Path, corpus: Path | None) -> None:
+    """16 bits, and not compressed, as cameras' raw converters export them. Random numbers fill the lower bits."""
+    pixels = np.asarray(picture_of(index, corpus), np.uint16) * 257
+    noise = np.random.default_rng(index).integers(-128, 129, pixels.shape)
+    pixels = np.clip(pixels + noise, 0, 65535).astype(np.uint16)
+    pyvips.Image.new_from_array(pixels, interpretation="rgb16").tiffsave(str(target), compression="none")
+
+
 def giant(index: int, target: Path, corpus: Path | None) -> None:
     """280 megapixels of grey."""
     if corpus:
@@ -36,6 +59,16 @@ def picture_of(index: int, corpus: Path | None) -> Image.Image:
     if corpus:
         return Image.open(corpus / "photos/garden-2725x2225.jpg").convert("RGB")
     return painted(index, *SIZE)
+
+
+def piece_of(index: int, side: int, corpus: Path | None) -> Image.Image:
+    """A square of a photo, another one for each index."""
+    if not corpus:
+        return painted(index, side, side)
+    photo = picture_of(index, corpus)
+    random = np.random.default_rng(index)
+    left, top = (int(random.integers(0, length - side + 1)) for length in photo.size)
+    return photo.crop((left, top, left + side, top + side))
 
 
 def painted(seed: int, width: int, height: int) -> Image.Image:

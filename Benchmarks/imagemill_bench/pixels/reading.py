@@ -3,14 +3,20 @@
 import io
 
 import numpy as np
+import pillow_heif
+import pyvips
 from PIL import Image, ImageCms, ImageSequence
 
 # The giant picture is meant to be read.
 Image.MAX_IMAGE_PIXELS = None
+pillow_heif.register_heif_opener()
 
 
 def read(path: str) -> list[np.ndarray]:
     """One array of rows × columns × channels for each frame; 1, 3 or 4 channels."""
+    if path.endswith(".tif"):
+        # Pillow would drop half of each value's 16 bits.
+        return [pyvips.Image.new_from_file(path).numpy().astype(np.float32) / 257]
     with Image.open(path) as picture:
         return [pixels(frame) for frame in ImageSequence.Iterator(picture)]
 

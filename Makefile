@@ -114,6 +114,7 @@ test-deb: ## Checks the Debian package, and installs, uses, upgrades and purges 
 	@package=$$($(MAKE) --no-print-directory -s deb | tail -1) && lintian --fail-on error "$$package" && Tests/Systems/package "$$package" $(PACKAGE_SYSTEMS)
 
 test-container: ## Builds the container from the Debian package, by buildah, and uses it; as root.
+	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="buildah debootstrap docker-compose"
 	@package=$$($(MAKE) --no-print-directory -s deb | tail -1) && { Tests/Systems/container "$$package" || [ $$? = 77 ]; }
 
 chaos: build ## Breaks runs and drop folders in every way there is, about an hour. See Tests/Chaos/README.md

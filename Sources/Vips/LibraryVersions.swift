@@ -1,10 +1,14 @@
-// The libraries that encode and decode, as they are at run time. Each is asked by a function of its own, if it is loaded.
+// The libraries that encode and decode, as they are at run time. Each is asked by a function of its own, if it is loaded and has one; the others are
+// named by their files.
 import Glibc
 
 extension VipsLibrary {
-    /// libvips and the libraries of formats, such as `libpng 1.6.39`. Loads libheif, which libvips loads only when it starts.
+    /// libvips and the libraries of formats, such as `libpng 1.6.39` or `libjpeg.so.62.3.0`. Loads libheif, which libvips loads only when it starts.
     package static var versions: [String] {
-        ["libvips \(version)"] + [png, webp, tiff].compactMap(\.self) + [heif ?? "no libheif"]
+        let files = files
+        func file(_ library: String) -> String? { files.first { $0.hasPrefix(library + ".so.") }.map(String.init) }
+        let linked = [file("libjpeg"), png, spng, file("libdeflate"), webp, tiff, file("libcgif")]
+        return ["libvips \(version)"] + linked.compactMap(\.self) + [heif ?? "no libheif"]
     }
 
     private typealias Text = @convention(c) () -> UnsafePointer<CChar>?
@@ -15,9 +19,28 @@ extension VipsLibrary {
         dlsym(library, name).map { unsafeBitCast($0, to: type) }
     }
 
+    /// The files of libraries that are loaded, such as `libjpeg.so.62.3.0`: the system lists them without links.
+    private static var files: [Substring] {
+        guard let list = fopen("/proc/self/maps", "r") else { return [] }
+        defer { fclose(list) }
+        var line: UnsafeMutablePointer<CChar>?
+        var room = 0
+        defer { free(line) }
+        var files: [Substring] = []
+        while getline(&line, &room, list) > 0, let text = line.map({ String(cString: $0) }) {
+            if let file = text.split(whereSeparator: { $0 == "/" || $0.isWhitespace }).last { files.append(file) }
+        }
+        return files
+    }
+
     private static var png: String? {
         typealias OfReader = @convention(c) (UnsafeRawPointer?) -> UnsafePointer<CChar>?
         return function("png_get_libpng_ver", as: OfReader.self)?(nil).map { "libpng \(String(cString: $0))" }
+    }
+
+    /// What libvips writes PNG by, where it is built with it.
+    private static var spng: String? {
+        function("spng_version_string", as: Text.self)?().map { "libspng \(String(cString: $0))" }
     }
 
     private static var webp: String? {

@@ -240,7 +240,8 @@ import Testing
             #expect((scaled.width, scaled.interpretation) == (7, "srgb"))
         }
         #expect(VipsLibrary.liveObjects == objects)
-        #expect(VipsLibrary.trackedBytes == bytes)
+        // What an earlier test left for a thread to let go may have gone meanwhile.
+        #expect(VipsLibrary.trackedBytes <= bytes)
     }
 
     @Test("Five bands, which the inner loops do not know, are left to libvips")

@@ -1,4 +1,5 @@
 // What a PNG says besides its pixels. libvips knows how to write that; its own PNG of a single pixel is taken apart.
+import Pipeline
 import Vips
 
 /// The chunks of metadata, ready to be written.
@@ -12,7 +13,13 @@ struct PNGMetadata {
         let pixel = try picture.extractArea(left: 0, top: 0, width: 1, height: 1)
         let target = try Target()
         _ = try Operation("pngsave_target", [("in", .image(pixel)), ("target", .target(target))])
-        let chunks = PNGChunk.all(in: target.bytes).filter { $0.type != "IHDR" && $0.type != "IEND" }
+        let chunks = PNGChunk.all(in: target.bytes).filter { $0.type != "IHDR" && $0.type != "IEND" }.map { chunk in
+            guard chunk.type == "eXIf" else { return chunk }
+            // libvips 8.15 and newer write EXIF, with the size of that pixel.
+            var exif = chunk.content
+            PixelSize(picture.width, picture.height).write(toEXIF: &exif)
+            return PNGChunk(chunk.type, exif)
+        }
         let before = chunks.prefix { $0.type != "IDAT" }
         first = before.flatMap(\.bytes)
         last = chunks.dropFirst(before.count).filter { $0.type != "IDAT" }.flatMap(\.bytes)

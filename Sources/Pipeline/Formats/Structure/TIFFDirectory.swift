@@ -53,6 +53,8 @@ enum TIFFTag: Int {
     case copyright = 33_432
     case exifDirectory = 34_665
     case locationDirectory = 34_853
+    case pixelXDimension = 40_962
+    case pixelYDimension = 40_963
     /// In DNG only.
     case digitalNegativeVersion = 50_706
 }

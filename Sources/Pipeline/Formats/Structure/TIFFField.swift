@@ -35,6 +35,13 @@ struct TIFFField {
         return TIFFNumbers(count: count, reader: ForwardReader(source, in: range), bytes: valueBytes, order: order)
     }
 
+    /// Replaces the first value, a SHORT or a LONG, in the file that this field is of. One too large for its type loses its high bits.
+    func replaceFirst(with value: Int, in file: inout [UInt8]) {
+        guard [3, 4].contains(type), count > 0, isInside(ByteSource(file)) else { return }
+        let bytes = (0..<valueBytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        file.replaceSubrange(offset..<offset + valueBytes, with: order == .little ? bytes : bytes.reversed())
+    }
+
     /// The bytes of a text (type 2, ASCII, which in practice is often UTF-8), with its NULs; nil for other types.
     /// - Parameter limit: a longer text is cut.
     func text(in source: ByteSource, limit: Int) -> [UInt8]? {

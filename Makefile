@@ -100,9 +100,10 @@ test: deps ## Builds and runs all tests.
 		printf '\nWhat failed (all of it is in .build/test.log):\n'; \
 		grep -aE '(^|: )error:|✘.*recorded' .build/test.log | cut -c 1-300 | sort -u | head -40; exit 1; }
 
-test-systems: deps ## Runs all tests on SYSTEMS (Debian 13) too, with their libraries, in roots made by debootstrap; as root. See docs/systems.md
+test-systems: deps ## Runs all tests, or those of FILTER, on SYSTEMS (Debian 13) too, with their libraries, in roots made by debootstrap; as root. See docs/systems.md
 	$(SWIFT) build --build-tests
-	PACKAGES="$(DEBIAN_PACKAGES)" Tests/Systems/suite $(SYSTEMS)
+	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="debootstrap wget"
+	PACKAGES="$(DEBIAN_PACKAGES)" FILTER="$(FILTER)" Tests/Systems/suite $(SYSTEMS)
 
 deb: ## Builds a Debian package below .build, for this system and newer ones.
 	@test "$(BINARY)" != .build/release/imagemill || $(MAKE) --no-print-directory build

@@ -5,7 +5,7 @@ import Glibc
 extension VipsLibrary {
     /// libvips and the libraries of formats, such as `libpng 1.6.39` or `libjpeg.so.62.3.0`. Loads libheif, which libvips loads only when it starts.
     package static var versions: [String] {
-        let files = files
+        let files = LoadedFiles.paths.compactMap { $0.split(separator: "/").last }
         func file(_ library: String) -> String? { files.first { $0.hasPrefix(library + ".so.") }.map(String.init) }
         let linked = [file("libjpeg"), png, spng, file("libdeflate"), webp, tiff, file("libcgif")]
         return ["libvips \(version)"] + linked.compactMap(\.self) + [heif ?? "no libheif"]
@@ -17,20 +17,6 @@ extension VipsLibrary {
 
     private static func function<Signature>(_ name: String, as type: Signature.Type, in library: UnsafeMutableRawPointer? = nil) -> Signature? {
         dlsym(library, name).map { unsafeBitCast($0, to: type) }
-    }
-
-    /// The files of libraries that are loaded, such as `libjpeg.so.62.3.0`: the system lists them without links.
-    private static var files: [Substring] {
-        guard let list = fopen("/proc/self/maps", "r") else { return [] }
-        defer { fclose(list) }
-        var line: UnsafeMutablePointer<CChar>?
-        var room = 0
-        defer { free(line) }
-        var files: [Substring] = []
-        while getline(&line, &room, list) > 0, let text = line.map({ String(cString: $0) }) {
-            if let file = text.split(whereSeparator: { $0 == "/" || $0.isWhitespace }).last { files.append(file) }
-        }
-        return files
     }
 
     private static var png: String? {
@@ -68,5 +54,22 @@ extension VipsLibrary {
             writes(av1) != 0 ? "writes avif" : "cannot write avif",
         ]
         return "libheif \(String(cString: version)) (\(abilities.joined(separator: ", ")))"
+    }
+}
+
+/// The files of which parts are in this process' memory.
+enum LoadedFiles {
+    /// Paths as the system lists them, without links; once for each part.
+    static var paths: [String] {
+        guard let list = fopen("/proc/self/maps", "r") else { return [] }
+        defer { fclose(list) }
+        var line: UnsafeMutablePointer<CChar>?
+        var room = 0
+        defer { free(line) }
+        var paths: [String] = []
+        while getline(&line, &room, list) > 0, let text = line.map({ trimmed(String(cString: $0)) }) {
+            if let start = text.firstIndex(of: "/") { paths.append(String(text[start...])) }
+        }
+        return paths
     }
 }

@@ -8,9 +8,12 @@ package enum VipsLibrary {
     /// Starts libvips for the careful use that this project makes of it.
     ///
     /// The operation cache is off: it serves old pixels for a file that was replaced under its name.
-    /// - Parameter threads: how many threads one evaluation uses; many pictures by one thread beat one picture by many.
+    /// - Parameters:
+    ///   - threads: how many threads one evaluation uses; many pictures by one thread beat one picture by many.
+    ///   - loadsModules: loads all of libvips' modules; else `loadModule` loads those that are needed.
     /// - Throws: `VipsError` if the library cannot start.
-    package static func start(threads: Int = 1, leakCheck: Bool = false) throws(VipsError) {
+    package static func start(threads: Int = 1, loadsModules: Bool = true, leakCheck: Bool = false) throws(VipsError) {
+        if !loadsModules { LibraryModules.leaveOut() }
         // Some of libvips' loops are made into machine code as they run, by ORC, which ends the process if the system forbids that, as
         // systemd's MemoryDenyWriteExecute does. Most of them are there in C too; the smart crop's are not, and are emulated then.
         let mayUseVectors = hasCompiledVectors || maySystemMapCode

@@ -24,7 +24,7 @@ import Testing
         #expect(errors.count == 200)
         // The buffer is shared, so that one call may carry the lines of another, but never half of one.
         for error in errors {
-            for line in lines(error) { #expect(known.contains(line), "torn: '\(line)'") }
+            for line in lines(error) { #expect(known.contains(line) || line.hasSuffix("failed without a text"), "torn: '\(line)'") }
         }
         #expect(VipsLibrary.takeErrors().isEmpty)
     }

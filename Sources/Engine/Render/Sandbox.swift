@@ -32,6 +32,7 @@ package struct Sandbox {
 
     /// Has libraries load now what they would load with the first picture.
     static func warmUp() {
+        Loader.loadModule(for: .avif)
         // libheif looks for its codecs when it sees the first file, however short.
         let start = Array("\0\0\0\u{18}ftypavif\0\0\0\0avifmif1".utf8)
         let file = OpenFile(owning: clinux_memory_file("imagemill-start"))
@@ -47,6 +48,7 @@ package struct Sandbox {
         // Pango loads its modules with the first text.
         if kind.readsFonts { _ = try? Image.text("Ag", size: 12) }
         if let format = kind.format, let operations = Loader.blockedClass(for: format) {
+            Loader.loadModule(for: format)
             VipsLibrary.setBlocked(operations, false)
             // What the library loads late, it loads with the sample.
             _ = CodecTrial.canRead(format)

@@ -24,7 +24,7 @@ package enum Worker {
         signal(SIGXFSZ, SIG_IGN)
         signal(SIGPIPE, SIG_IGN)
         do {
-            try VipsLibrary.start(threads: 1)
+            try VipsLibrary.start(threads: 1, loadsModules: false)
         } catch {
             let words = "libvips does not start: \(error)\n"
             _ = write(2, words, words.utf8.count)
@@ -110,6 +110,7 @@ private struct WorkerState {
 
     /// Reads our own sample of a format, whatever the kind of this worker.
     private func tryReading(_ format: SourceFormat) -> Bool {
+        Loader.loadModule(for: format)
         guard format != kind.format, let operations = Loader.blockedClass(for: format) else { return CodecTrial.canRead(format) }
         VipsLibrary.setBlocked(operations, false)
         defer { VipsLibrary.setBlocked(operations, true) }

@@ -6,13 +6,17 @@ import Glibc
 enum LibraryModules {
     /// Lets libvips find none when it starts.
     static func leaveOut() {
-        // Somebody who says where libvips is has it all.
+        // Who says where libvips is gets what is there.
         guard getenv(home) == nil, folder != nil, open != nil else { return }
-        setenv(home, "/dev/null", 1)
+        setenv(home, nowhere, 1)
     }
+
+    /// Whether libvips has found none, so that each is loaded when it is needed.
+    static var areLeftOut: Bool { getenv(home).map { String(cString: $0) == nowhere } ?? false }
 
     /// The variable that says where libvips is installed; it looks for modules in the folder `lib` of that.
     private static let home = "VIPSHOME"
+    private static let nowhere = "/dev/null"
 
     /// The folder with the modules of the libvips that is running.
     static let folder: String? = {
@@ -31,7 +35,7 @@ extension VipsLibrary {
     /// Loads one of libvips' modules, such as `heif`. Does nothing if it is loaded, or if this libvips has none of that name: the codec is then in libvips
     /// itself, or missing.
     package static func loadModule(_ name: String) {
-        guard let folder = LibraryModules.folder, let open = LibraryModules.open else { return }
+        guard LibraryModules.areLeftOut, let folder = LibraryModules.folder, let open = LibraryModules.open else { return }
         // 1: what it needs is looked up when it is called.
         _ = open("\(folder)/vips-\(name).so", 1)
     }

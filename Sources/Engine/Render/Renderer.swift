@@ -214,7 +214,9 @@ struct Renderer {
     private func joined(_ frames: Frames, _ format: OutputFormat, _ delays: [Int]) throws -> Image {
         guard frames.pictures.count > 1 else { return frames.pictures[0].image }
         let height = frames.pictures[0].height
-        return try (frames.stack?.image ?? Image.arrayjoin(frames.pictures.map(\.image))).editingMetadata { editor in
+        // One frame after the other: joined as they come, all of them would keep the rows that their stages work on.
+        let whole = try frames.stack?.image ?? Image.arrayjoin(frames.pictures.map { try $0.inMemory().image })
+        return try whole.editingMetadata { editor in
             editor.set("page-height", int: height)
             editor.set("delay", ints: format == .gif ? inHundredths(delays) : delays)
             editor.set("loop", int: frames.repeatCount)

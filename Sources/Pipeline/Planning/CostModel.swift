@@ -20,7 +20,7 @@ package struct CostModel {
         let sharedHeld = renditions.count > 1 && !scalesAtOnce ? (last ?? loaded).bytes : 0
         let together = scalesAtOnce ? renditions.map { held(fromShared: $0.steps.prefix(1)) }.reduce(needsLoaded, saturating) : 0
         let perRendition =
-            renditions.map { saturating(scalesAtOnce ? Self.held(by: $0.steps.dropFirst()) : held(fromShared: $0.steps[...]), Self.encoder($0)) }
+            renditions.map { saturating(scalesAtOnce ? Self.held(by: $0.steps.dropFirst()) : held(fromShared: $0.steps[...]), Self.saving($0)) }
             .max()
             ?? 0
         let parts = [decoder, load.isHeldInMemory ? loaded.bytes : 0, held(fromStart: shared), sharedHeld, together, perRendition]
@@ -106,8 +106,13 @@ package struct CostModel {
         return pictures.map(\.bytes).reduce(overflow ? .max : rows, saturating)
     }
 
+    /// What it takes to save a rendition: the frames of an animation, which are made one after the other, and the encoder.
+    static func saving(_ plan: RenditionPlan) -> Int {
+        saturating(plan.output.frames > 1 ? plan.output.bytes : 0, encoder(plan))
+    }
+
     /// What an encoder holds, by the most that was measured for a pixel of noise at any effort and quality.
-    static func encoder(_ plan: RenditionPlan) -> Int {
+    private static func encoder(_ plan: RenditionPlan) -> Int {
         let output = plan.output
         let pixels = output.size.area
         return switch plan.rendition.save.encoding {

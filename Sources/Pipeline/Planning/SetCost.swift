@@ -65,7 +65,7 @@ struct SetCost {
         // The frames of an animation are the members that are held already.
         let isHeld = renditions.count > 1 && !shared.isEmpty
         let joined = isHeld ? shared.last.map { $0.output.frames > 1 ? 0 : $0.output.bytes } ?? 0 : 0
-        let each = renditions.map { saturating(behindJoin($0.steps, isShared: !shared.isEmpty), CostModel.encoder($0)) }.max() ?? 0
+        let each = renditions.map { saturating(behindJoin($0.steps, isShared: !shared.isEmpty), CostModel.saving($0)) }.max() ?? 0
         return [joined, behindJoin(shared, isShared: false), each].reduce(0, saturating)
     }
 

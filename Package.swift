@@ -27,13 +27,14 @@ let package = Package(
         .target(name: "CLinux", linkerSettings: [.linkedLibrary("seccomp")]),
         .target(name: "CPNGFilter"),
         .target(name: "CResample"),
+        .target(name: "CWebP", linkerSettings: [.linkedLibrary("webp"), .linkedLibrary("webpdemux")]),
         .target(name: "Vips", dependencies: ["CResample", "CVips"], swiftSettings: settings),
         .target(name: "Pipeline", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: settings),
         .target(name: "Stages", dependencies: ["Pipeline", "Vips"], swiftSettings: settings),
         .target(
             name: "Engine",
             dependencies: [
-                "CCrypto", "CDeflate", "CLinux", "CPNGFilter", "Pipeline", "Stages", "Vips",
+                "CCrypto", "CDeflate", "CLinux", "CPNGFilter", "CWebP", "Pipeline", "Stages", "Vips",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings

@@ -88,10 +88,14 @@ extension Image {
         return try work(UnsafeRawBufferPointer(start: pixels, count: bytes))
     }
 
-    /// A picture in memory with this one's size and metadata, and with other pixels.
-    /// - Parameter fill: writes the pixels, row after row without gaps; false if it cannot.
-    package func withPixels(filledBy fill: (UnsafeMutableRawBufferPointer) throws -> Bool) throws -> Image? {
-        guard let memory = cvips_memory_image_like(pointer, CInt(width), CInt(height)) else { throw VipsError.failed(operation: "new_memory") }
+    /// A picture in memory with this one's metadata, and with other pixels.
+    /// - Parameters:
+    ///   - width, height: nil for this one's.
+    ///   - fill: writes the pixels, row after row without gaps; false if it cannot.
+    package func withPixels(
+        width: Int? = nil, height: Int? = nil, filledBy fill: (UnsafeMutableRawBufferPointer) throws -> Bool
+    ) throws -> Image? {
+        guard let memory = cvips_memory_image_like(pointer, CInt(width ?? self.width), CInt(height ?? self.height)) else { throw VipsError.failed(operation: "new_memory") }
         let image = Image(owning: memory)
         guard let pixels = cvips_image_row(memory, 0) else { throw VipsError.failed(operation: "new_memory") }
         return try fill(UnsafeMutableRawBufferPointer(start: pixels, count: image.bytes)) ? image : nil

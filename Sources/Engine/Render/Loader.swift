@@ -36,10 +36,7 @@ enum Loader {
         if let page, page > 1 { arguments.append(("page", .int(page - 1))) }
         switch format {
         case .jpeg: if shrink > 1 { arguments.append(("shrink", .int(shrink))) }
-        case .webp:
-            if shrink > 1 { arguments.append(("scale", .double(1 / Double(shrink)))) }
-            if allFrames { arguments.append(("n", -1)) }
-        case .gif: if allFrames { arguments.append(("n", -1)) }
+        case .webp, .gif: if allFrames { arguments.append(("n", -1)) }
         case .svg, .pdf: arguments.append(("scale", .double(Double(enlargement) / Double(shrink))))
         case .png, .tiff, .heic, .avif, .jxl, .jp2: break
         }

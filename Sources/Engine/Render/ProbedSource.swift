@@ -35,7 +35,7 @@ final class ProbedSource {
         let isOpened = load.shrink == 1 && load.enlargement == 1 && load.loadsAllFrames == facts.isAnimated && tolerance == .nothing
         if isOpened, let picture = opened {
             opened = nil
-            return try unpacked(picture)
+            return try unpacked(picture, shrink: 1)
         }
         return try reopened(load, tolerance: tolerance)
     }
@@ -52,15 +52,20 @@ final class ProbedSource {
             file, format: facts.format, page: facts.page, shrink: shrink, enlargement: enlargement, allFrames: allFrames, tolerance: tolerance)
         // libheif looks past the end of a good file to learn its size, and libvips leaves that in its error buffer.
         if facts.format == .heic || facts.format == .avif { _ = VipsLibrary.takeErrors() }
-        return try unpacked(picture)
+        return try unpacked(picture, shrink: shrink)
     }
 
-    /// A PNG without a fault is decoded at once; libpng would do so later, row by row.
-    private func unpacked(_ picture: Picture) throws -> Picture {
-        guard facts.format == .png, let decoder = PNGDecoder(try file.byteSource()), let image = try decoder.decoded(picture.image) else {
+    /// A PNG or WebP without a fault is decoded at once; libvips would do so later, row by row.
+    private func unpacked(_ picture: Picture, shrink: Int) throws -> Picture {
+        switch facts.format {
+        case .png:
+            return try PNGDecoder(try file.byteSource())?.decoded(picture.image).map(picture.with) ?? picture
+        case .webp:
+            let decoded = facts.page == nil ? try WebPDecoder(try file.byteSource())?.decoded(picture.image, shrink: shrink) : nil
+            return picture.with(try decoded ?? picture.image.averaged(by: shrink))
+        case .jpeg, .gif, .tiff, .heic, .avif, .svg, .pdf, .jxl, .jp2:
             return picture
         }
-        return picture.with(image)
     }
 
     /// Warnings about frames or rows of the file that the rendition lacks.

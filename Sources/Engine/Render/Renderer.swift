@@ -122,9 +122,9 @@ struct Renderer {
             // Each is made of the pixels that it would get alone.
             return ResamplingTarget(width: size.width, height: size.height, kernel: kernel, shrink: shrink / plan.load.shrink)
         }
-        // The last pixel of a JPEG that is shrunk on load stands for what is left of the source, which may be less than a pixel.
+        // The last pixel of a picture that is shrunk on load stands for what is left of the source, which may be less than a pixel.
         let shrink = Double(plan.load.shrink)
-        let isFraction = plan.source.format == .jpeg && plan.load.turnsLate
+        let isFraction = [.jpeg, .webp].contains(plan.source.format) && plan.load.turnsLate
         let extent = isFraction ? (Double(plan.source.size.width) / shrink, Double(plan.source.size.height) / shrink) : nil
         return try picture.image.resampled(to: targets, extent: extent, frames: timing.frames).map { image in
             let scaled = picture.with(image)

@@ -23,7 +23,7 @@ package struct CostModel {
             renditions.map { saturating(scalesAtOnce ? Self.held(by: $0.steps.dropFirst()) : held(fromShared: $0.steps[...]), Self.saving($0)) }
             .max()
             ?? 0
-        let parts = [decoder, load.isHeldInMemory ? loaded.bytes : 0, held(fromStart: shared), sharedHeld, together, perRendition]
+        let parts = [decoder, holdsLoaded ? loaded.bytes : 0, held(fromStart: shared), sharedHeld, together, perRendition]
         return saturating(Self.base, Self.withAssets(assets, parts.reduce(0, saturating)))
     }
 
@@ -61,6 +61,9 @@ package struct CostModel {
         return decoded.resized(to: PixelSize(size.width / load.shrink + 1, size.height / load.shrink + 1))
     }
 
+    /// WebP is always decoded as a whole, with all its frames.
+    private var holdsLoaded: Bool { load.isHeldInMemory || source.format == .webp }
+
     /// What the decoder itself holds, besides what it has delivered.
     private var decoder: Int {
         let pixels = source.size.area
@@ -71,7 +74,8 @@ package struct CostModel {
         case .jpeg: source.isInterlaced ? 2 * bands * pixels : 0
         // The file, its pixels as they are packed and unpacked, and the result.
         case .png: source.isInterlaced ? bands * source.depth.bytes * pixels : unpacked(bands * source.depth.bytes * pixels)
-        case .webp: 4 * 2 * delivered
+        // The file, and two frames, or RGBA as the decoder has it if there are no losses, and again if that is made smaller afterwards.
+        case .webp: saturating(source.bytes, (source.isAnimated || load.shrink > 1 ? 8 : 4) * pixels)
         case .gif: 4 * 2 * delivered
         // A file may be one strip.
         case .tiff: bands * source.depth.bytes * pixels

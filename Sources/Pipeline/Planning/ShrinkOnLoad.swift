@@ -20,8 +20,8 @@ enum ShrinkOnLoad {
     ///   the last of which is half a pixel; taken for a whole one it would move the picture by up to half a pixel.
     private static func factors(of source: SourceFacts, isExact: Bool) -> [Int] {
         switch source.format {
-        case .jpeg: [1, 2, 4, 8].filter { !isExact || (source.size.width % $0 == 0 && source.size.height % $0 == 0) }
-        case .webp: source.isAnimated ? [1] : [1, 2, 4, 8]
+        case .jpeg, .webp:
+            source.isAnimated ? [1] : [1, 2, 4, 8].filter { !isExact || (source.size.width % $0 == 0 && source.size.height % $0 == 0) }
         case .svg, .pdf: [1, 2, 4, 8]
         case .png, .gif, .tiff, .heic, .avif, .jxl, .jp2: [1]
         }

@@ -95,7 +95,9 @@ extension Image {
     package func withPixels(
         width: Int? = nil, height: Int? = nil, filledBy fill: (UnsafeMutableRawBufferPointer) throws -> Bool
     ) throws -> Image? {
-        guard let memory = cvips_memory_image_like(pointer, CInt(width ?? self.width), CInt(height ?? self.height)) else { throw VipsError.failed(operation: "new_memory") }
+        guard let memory = cvips_memory_image_like(pointer, CInt(width ?? self.width), CInt(height ?? self.height)) else {
+            throw VipsError.failed(operation: "new_memory")
+        }
         let image = Image(owning: memory)
         guard let pixels = cvips_image_row(memory, 0) else { throw VipsError.failed(operation: "new_memory") }
         return try fill(UnsafeMutableRawBufferPointer(start: pixels, count: image.bytes)) ? image : nil

@@ -18,7 +18,7 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     var asset: (Int, Int) = (64, 48)
     var head = ""
 
-    enum SourceFile: String { case png, interlaced, jpeg, progressive, webp, tiff, avif, svg, pdf }
+    enum SourceFile: String { case png, interlaced, jpeg, progressive, webp, losslessWebP, tiff, avif, svg, pdf }
 
     var testDescription: String {
         "\(stages) on \(frames > 1 ? "\(frames) frames of " : "")\(width)×\(height) \(kind) \(source.rawValue), saved as \(save) \(head)"
@@ -61,6 +61,15 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
             stages: "mask: { shape: circle }", width: 400, height: 300, kind: PictureKind(hasAlpha: true), frames: 40, source: .webp,
             save: "{ format: gif }"),
         MemoryCase(stages: "resize: { size: 3000x }", width: 6000, height: 4000, source: .progressive, save: "{ format: jpeg, progressive: true }"),
+        // Planes, what is made smaller after the decoder, and many frames at once.
+        MemoryCase(stages: "resize: { size: 500x }", width: 6000, height: 4000, source: .webp, save: "{ format: jpeg }"),
+        MemoryCase(stages: "resize: { size: 500x }", width: 4000, height: 3000, source: .losslessWebP, save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "resize: { size: 500x }", width: 4000, height: 3000, kind: PictureKind(hasAlpha: true), source: .losslessWebP,
+            save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "resize: { size: 100x }", width: 800, height: 600, kind: PictureKind(hasAlpha: true), frames: 40, source: .webp,
+            save: "{ format: webp, effort: 0 }"),
         MemoryCase(stages: "flip: { axis: vertical }", width: 3000, height: 2000, source: .interlaced, save: "{ format: png, palette: true }"),
         MemoryCase(stages: "grayscale", width: 2000, height: 1500, source: .avif, save: "{ format: avif, effort: 0 }"),
         // Drawn in several times their size, with layers that cover all of it.
@@ -209,6 +218,7 @@ private struct MemoryUse {
         case .jpeg: (saver, options, name) = ("jpegsave_target", [], "a.jpg")
         case .progressive: (saver, options, name) = ("jpegsave_target", [("interlace", true)], "a.jpg")
         case .webp: (saver, options, name) = ("webpsave_target", [("effort", 0)], "a.webp")
+        case .losslessWebP: (saver, options, name) = ("webpsave_target", [("effort", 0), ("lossless", true)], "a.webp")
         case .tiff: (saver, options, name) = ("tiffsave_target", [], "a.tif")
         case .avif: (saver, options, name) = ("heifsave_target", [("compression", "av1"), ("effort", 0)], "a.avif")
         }

@@ -30,6 +30,12 @@ class Place:
         """Where the outputs that are compared stay."""
         return self.folder / "kept" / contender.name
 
+    def aside(self) -> Path:
+        """A new place for outputs that nobody compares."""
+        folder = self.folder / "aside"
+        folder.mkdir(exist_ok=True)
+        return folder / str(len(os.listdir(folder)))
+
     def source_names(self) -> list[str]:
         return sorted(os.listdir(self.folder / "sources"))
 

@@ -86,6 +86,47 @@ TARGET static void NAME(sum_rows)(float *sum, int adds, const float *rows, size_
     }
 }
 
+// Two pixels become one.
+#define JOIN(BANDS)                                                                                                                        \
+    TARGET static void NAME(join_##BANDS)(const float *restrict in, int pixels, float *restrict out)                                       \
+    {                                                                                                                                      \
+        for (int x = 0; x < pixels; x++)                                                                                                   \
+            for (int b = 0; b < BANDS; b++) out[x * BANDS + b] = in[2 * x * BANDS + b] + in[(2 * x + 1) * BANDS + b];                      \
+    }
+
+JOIN(1)
+JOIN(2)
+JOIN(3)
+JOIN(4)
+
+TARGET static void NAME(mean_rows)(const float *rows, size_t stride, int row_count, int shrink, int bands, int pixels, float *out)
+{
+    float halves[2][CRESAMPLE_MEANS + CRESAMPLE_PADDING];
+    const floats16 share = (floats16) {0} + 1.0f / (float) (row_count * shrink);
+    for (int i = 0; i < pixels * bands; i += 16) {
+        floats16 sum = load16(rows + i);
+        for (int k = 1; k < row_count; k++) sum += load16(rows + (size_t) k * stride + i);
+        store16(halves[0] + i, sum * share);
+    }
+    const int whole = pixels / shrink, rest = pixels % shrink;
+    for (int b = 0; rest && b < bands; b++) {
+        float sum = 0;
+        for (int x = whole * shrink; x < pixels; x++) sum += halves[0][x * bands + b];
+        out[whole * bands + b] = sum * (float) shrink / (float) rest;
+    }
+    const float *in = halves[0];
+    for (int left = shrink / 2, turn = 1; left > 0; left /= 2, turn = 1 - turn) {
+        float *joined = left > 1 ? halves[turn] : out;
+        switch (bands) {
+        case 1: NAME(join_1)(in, whole * left, joined); break;
+        case 2: NAME(join_2)(in, whole * left, joined); break;
+        case 3: NAME(join_3)(in, whole * left, joined); break;
+        default: NAME(join_4)(in, whole * left, joined); break;
+        }
+        in = joined;
+    }
+}
+
 // In pairs of numbers, of pairs, and of fours: how two registers are mixed so that rows become columns.
 #define LOW(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
 #define HIGH(a, b) __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
@@ -180,6 +221,7 @@ TARGET static void NAME(scale_rows)(CResampleTaps taps, int bands, const float *
     }
 }
 
+#undef JOIN
 #undef LOW
 #undef HIGH
 #undef LOW_PAIRS

@@ -69,6 +69,12 @@ void cresample_sum_rows(
     CALL(use, sum_rows, sum, adds, rows, stride, weights, row_count, count);
 }
 
+void cresample_mean_rows(
+    CResampleInstructions use, const float *rows, size_t stride, int row_count, int shrink, int bands, int pixels, float *out)
+{
+    CALL(use, mean_rows, rows, stride, row_count, shrink, bands, pixels, out);
+}
+
 void cresample_scale_rows(
     CResampleInstructions use, CResampleTaps taps, int bands, const float *const *in, float *const *out, float *scratch)
 {

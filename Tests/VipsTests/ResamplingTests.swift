@@ -207,6 +207,92 @@ import Testing
         }
     }
 
+    @Test("Means are those of the pixels that there are, with the same bits by all instructions", arguments: 1...4)
+    func means(bands: Int) {
+        let stride = paddedLength(Int(CRESAMPLE_MEANS))
+        var state: UInt32 = 99
+        let rows = (0..<16 * stride).map { _ in
+            state = state &* 1_664_525 &+ 1_013_904_223
+            return Float(state >> 24)
+        }
+        for shrink in [2, 4, 8, 16] {
+            for (pixels, count) in [(1, 1), (1, shrink), (shrink, shrink), (96, shrink), (45, shrink - 1), (67, shrink)] {
+                let width = (pixels + shrink - 1) / shrink
+                let results = sets.map { set in
+                    var out = [Float](repeating: 0, count: width * bands)
+                    cresample_mean_rows(set, rows, stride, CInt(count), CInt(shrink), CInt(bands), CInt(pixels), &out)
+                    return out
+                }
+                #expect(results.allSatisfy { $0 == results[0] })
+                for x in 0..<width {
+                    let columns = x * shrink..<min(pixels, (x + 1) * shrink)
+                    for band in 0..<bands {
+                        let sum = (0..<count).reduce(0.0) { sum, y in columns.reduce(sum) { $0 + Double(rows[y * stride + $1 * bands + band]) } }
+                        let mean = sum / Double(count * columns.count)
+                        #expect(abs(Double(results[0][x * bands + band]) - mean) < 1e-4, "\(pixels) pixels, 1/\(shrink), \(x), \(band)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lanczos 3 of numbers, by the definition.
+    private func scaled(
+        _ numbers: [Double], bands: Int, from old: (width: Int, height: Int), extent: (Double, Double), to new: (width: Int, height: Int)
+    ) -> [Double] {
+        func weights(_ index: Int, _ old: Int, _ extent: Double, _ new: Int) -> [(Int, Double)] {
+            let scale = extent / Double(new)
+            let middle = (Double(index) + 0.5) * scale
+            let all = (0..<old).map { ($0, ResamplingKernel.lanczos3.weight(at: (Double($0) + 0.5 - middle) / max(1, scale))) }
+            let used = all.filter { $0.1 != 0 }
+            let sum = used.reduce(0) { $0 + $1.1 }
+            return used.map { ($0.0, $0.1 / sum) }
+        }
+        let columns = (0..<new.width).map { weights($0, old.width, extent.0, new.width) }
+        var result: [Double] = []
+        for y in 0..<new.height {
+            let rows = weights(y, old.height, extent.1, new.height)
+            for x in 0..<new.width {
+                for band in 0..<bands {
+                    var sum = 0.0
+                    for (row, weight) in rows {
+                        for (column, other) in columns[x] { sum += weight * other * numbers[(row * old.width + column) * bands + band] }
+                    }
+                    result.append(sum)
+                }
+            }
+        }
+        return result
+    }
+
+    @Test("A size that is made of means is what it would be made of a picture of means", arguments: [2, 4, 8])
+    func ofMeans(shrink: Int) throws {
+        for (bands, width, height) in [(1, 803, 67), (2, 131, 33), (3, 301, 90), (4, 160, 120)] {
+            let image = try noise(width: width, height: height, bands: bands).cast(.float)
+            let (columns, rows) = ((width + shrink - 1) / shrink, (height + shrink - 1) / shrink)
+            let pixels = try values(image)
+            var means: [Double] = []
+            for y in 0..<rows {
+                for x in 0..<columns {
+                    for band in 0..<bands {
+                        let square = (y * shrink..<min(height, (y + 1) * shrink)).flatMap { row in
+                            (x * shrink..<min(width, (x + 1) * shrink)).map { pixels[(row * width + $0) * bands + band] }
+                        }
+                        means.append(square.reduce(0, +) / Double(square.count))
+                    }
+                }
+            }
+            let extent = (Double(width) / Double(shrink), Double(height) / Double(shrink))
+            for (newWidth, newHeight) in [(columns / 2 + 1, rows / 2 + 1), (columns + 9, rows + 5)] {
+                for set in sets {
+                    let found = try image.resampled(to: [ResamplingTarget(width: newWidth, height: newHeight, shrink: shrink)], instructions: set)
+                    let expected = scaled(means, bands: bands, from: (columns, rows), extent: extent, to: (newWidth, newHeight))
+                    for (a, b) in zip(try values(found[0]), expected) { #expect(abs(a - b) < 0.02, "\(bands) bands, \(newWidth)×\(newHeight)") }
+                }
+            }
+        }
+    }
+
     @Test("A picture of one colour stays that colour, whatever the factor")
     func flat() throws {
         let image = try Image(bytes: Array(repeating: 201, count: 40 * 30 * 3), width: 40, height: 30, bands: 3)

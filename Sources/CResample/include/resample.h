@@ -46,6 +46,16 @@ void cresample_narrow(CResampleInstructions use, CResampleRow row, float *in, vo
 void cresample_sum_rows(
     CResampleInstructions use, float *sum, int adds, const float *rows, size_t stride, const float *weights, int row_count, size_t count);
 
+// Floats of a row that means are made of at once.
+#define CRESAMPLE_MEANS 384
+
+// Means of shrink × shrink pixels: of 1 to `shrink` rows, and of fewer columns for the last one if there are no more.
+// - shrink: a power of 2, at most 16.
+// - pixels: in each row, of 1 to 4 bands; at most CRESAMPLE_MEANS floats.
+// - out: gets one mean for each `shrink` pixels, rounded up; not one of the rows.
+void cresample_mean_rows(
+    CResampleInstructions use, const float *rows, size_t stride, int row_count, int shrink, int bands, int pixels, float *out);
+
 // Where each pixel of a scaled row comes from.
 typedef struct {
     // The first pixel that counts, for each pixel of the result; never less than for the one before.

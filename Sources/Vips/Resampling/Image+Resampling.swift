@@ -52,7 +52,7 @@ extension Image {
         let frameHeight = height / frames
         let sides = Sides(width: width, height: frameHeight, extent: extent)
         let results = try targets.map { target throws(VipsError) in try ScaledImage(like: self, sides, layout, target, frames: frames) }
-        let strip = Strip()
+        let strips = Strips(targets.lazy.map(\.shrink), layout)
         let region = try Region(of: self)
         for frame in 0..<frames {
             for result in results { result.begin(frame: frame) }
@@ -61,8 +61,9 @@ extension Image {
                 let range = first..<min(frameHeight, first + Strip.capacity)
                 try region.prepare(rows: top + range.lowerBound..<top + range.upperBound)
                 for columns in layout.parts(ofWidth: width) {
-                    for y in range { layout.widen(region.row(top + y), columns, into: strip.row(y - first)) }
-                    for result in results { result.add(strip, range, columns: columns) }
+                    for y in range { layout.widen(region.row(top + y), columns, into: strips.full.row(y - first)) }
+                    strips.average(rows: range.count, floats: columns.count)
+                    for result in results { result.add(strips, range, columns: columns) }
                 }
                 for result in results { try result.finish(range) { region.row(top + $0) } }
             }
@@ -99,6 +100,13 @@ extension Image {
 struct Sides {
     let width, height: Int
     let extent: (width: Double, height: Double)
+
+    /// Those of the means of `shrink` × `shrink` pixels.
+    func shrunk(by shrink: Int) -> Sides {
+        let factor = Double(shrink)
+        return Sides(
+            width: (width + shrink - 1) / shrink, height: (height + shrink - 1) / shrink, extent: (extent.width / factor, extent.height / factor))
+    }
 
     init(width: Int, height: Int, extent: (width: Double, height: Double)? = nil) {
         self.width = width
@@ -142,5 +150,10 @@ struct RowLayout {
     /// Widens some numbers of a row to floats.
     func widen(_ stored: UnsafeRawPointer, _ columns: Range<Int>, into floats: UnsafeMutablePointer<Float>) {
         cresample_widen(instructions, row(columns.count / bands), stored + columns.lowerBound * bytesPerNumber, floats)
+    }
+
+    /// Makes a row of means of some rows of a strip.
+    func average(_ first: UnsafePointer<Float>, rows: Int, floats: Int, by shrink: Int, into means: UnsafeMutablePointer<Float>) {
+        cresample_mean_rows(instructions, first, Strip.stride, CInt(rows), CInt(shrink), CInt(bands), CInt(floats / bands), means)
     }
 }

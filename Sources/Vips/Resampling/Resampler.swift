@@ -42,8 +42,8 @@ final class Resampler {
         self.instructions = instructions
         length = source.width * bands
         stride = paddedLength(length)
-        rows = .recent(from: source.height, extent: source.extent.height, to: target.height, kernel: target.kernel, shrink: target.shrink)
-        columns = .recent(from: source.width, extent: source.extent.width, to: target.width, kernel: target.kernel, shrink: target.shrink)
+        rows = .recent(from: source.height, extent: source.extent.height, to: target.height, kernel: target.kernel)
+        columns = .recent(from: source.width, extent: source.extent.width, to: target.width, kernel: target.kernel)
         self.gathers = gathers ?? (target.height > source.height)
         keptCount = self.gathers ? rows.longest + Strip.capacity : 0
         kept = floats(keptCount * stride)
@@ -176,26 +176,3 @@ final class Resampler {
 
     private func result(_ index: Int) -> UnsafeMutablePointer<Float> { results.baseAddress! + index * resultStride }
 }
-
-/// Some columns of a few rows, as floats: few enough for the processor's nearest cache, so that all sizes are made of them there.
-final class Strip {
-    /// Rows that it holds.
-    static let capacity = 16
-    /// Floats of a row that it holds: whole pixels of 1, 2, 3 and 4 bands, and whole vectors.
-    static let width = 384
-    static let stride = paddedLength(width)
-    private let memory = floats(capacity * stride)
-
-    deinit { memory.deallocate() }
-
-    func row(_ index: Int) -> UnsafeMutablePointer<Float> { memory.baseAddress! + index * Self.stride }
-}
-
-/// The floats that a row takes, with room for whole vectors.
-func paddedLength(_ length: Int) -> Int {
-    let padding = Int(CRESAMPLE_PADDING)
-    return (length + padding - 1) / padding * padding + padding
-}
-
-/// Room for floats. What is beyond the end of a row may be anything: what comes of it is not used.
-func floats(_ count: Int) -> UnsafeMutableBufferPointer<Float> { .allocate(capacity: count) }

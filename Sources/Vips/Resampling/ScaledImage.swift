@@ -23,7 +23,8 @@ final class ScaledImage {
         self.layout = layout
         self.target = target
         let stays = (sides.width, sides.height) == (target.width, target.height) && target.shrink == 1
-        resampler = stays ? nil : Resampler(from: sides, bands: image.bands, to: target, instructions: layout.instructions)
+        let means = sides.shrunk(by: target.shrink)
+        resampler = stays ? nil : Resampler(from: means, bands: image.bands, to: target, instructions: layout.instructions)
     }
 
     /// Gets ready for the rows of a frame.
@@ -33,8 +34,17 @@ final class ScaledImage {
     }
 
     /// Takes a part of the next rows of the frame.
-    /// - Parameter columns: which floats of these rows are in the strip.
-    func add(_ strip: Strip, _ range: Range<Int>, columns: Range<Int>) { resampler?.add(strip, range, columns: columns) }
+    /// - Parameter columns: which floats of these rows are in the strips.
+    func add(_ strips: Strips, _ range: Range<Int>, columns: Range<Int>) {
+        resampler?.add(strips.strip(shrink: target.shrink), means(range), columns: means(columns, bands: image.bands))
+    }
+
+    /// Which means the rows or floats of the source make.
+    private func means(_ range: Range<Int>, bands: Int = 1) -> Range<Int> {
+        guard target.shrink > 1 else { return range }
+        let end = (range.upperBound / bands + target.shrink - 1) / target.shrink
+        return range.lowerBound / bands / target.shrink * bands..<end * bands
+    }
 
     /// Makes what can be made of the rows whose parts were all added.
     /// - Parameter stored: a row of the source as it is stored, by its place in the frame.
@@ -43,7 +53,7 @@ final class ScaledImage {
             for y in range { row(y).copyMemory(from: stored(y), byteCount: cvips_line_size(image.pointer)) }
             return
         }
-        try resampler.finish(range) { (floats, y) throws(VipsError) in
+        try resampler.finish(means(range)) { (floats, y) throws(VipsError) in
             cresample_narrow(layout.instructions, layout.row(target.width), floats, row(y))
         }
     }

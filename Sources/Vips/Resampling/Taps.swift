@@ -15,13 +15,7 @@ struct Taps {
     ///   - length: pixels along this side of the source.
     ///   - extent: the same if the last pixel is not a whole one.
     ///   - newLength: pixels along this side of the result.
-    ///   - shrink: means of so many pixels are scaled instead of the pixels.
-    init(from length: Int, extent: Double, to newLength: Int, kernel: ResamplingKernel, shrink: Int = 1) {
-        guard shrink == 1 else {
-            let means = Taps(from: (length + shrink - 1) / shrink, extent: extent / Double(shrink), to: newLength, kernel: kernel)
-            self = means.spread(over: shrink, length: length)
-            return
-        }
+    init(from length: Int, extent: Double, to newLength: Int, kernel: ResamplingKernel) {
         let scale = extent / Double(newLength)
         // Shrinking, the curve is stretched over all the pixels that become one.
         let stretch = max(1, scale)
@@ -44,29 +38,11 @@ struct Taps {
         }
     }
 
-    private init() {}
-
-    /// The same result from the pixels whose means were meant.
-    private func spread(over shrink: Int, length: Int) -> Taps {
-        var taps = Taps()
-        for index in 0..<count {
-            taps.starts.append(starts[index] * Int32(shrink))
-            for mean in start(index)..<end(index) {
-                // The last mean may be one of fewer.
-                let pixels = min(shrink, length - mean * shrink)
-                let weight = weights[Int(places[index]) + mean - start(index)] / Float(pixels)
-                for _ in 0..<pixels { taps.weights.append(weight) }
-            }
-            taps.places.append(Int32(taps.weights.count))
-        }
-        return taps
-    }
-
     /// The same, from those computed last if they are among them: icons and thumbnails come in the same sizes again and again.
-    static func recent(from length: Int, extent: Double, to newLength: Int, kernel: ResamplingKernel, shrink: Int) -> Taps {
-        let side = Side(length: length, extent: extent, newLength: newLength, kernel: kernel, shrink: shrink)
+    static func recent(from length: Int, extent: Double, to newLength: Int, kernel: ResamplingKernel) -> Taps {
+        let side = Side(length: length, extent: extent, newLength: newLength, kernel: kernel)
         if let taps = recent.withLock({ $0[side] }) { return taps }
-        let taps = Taps(from: length, extent: extent, to: newLength, kernel: kernel, shrink: shrink)
+        let taps = Taps(from: length, extent: extent, to: newLength, kernel: kernel)
         guard taps.weights.count <= mostWeights else { return taps }
         recent.withLock { known in
             if known.count >= mostSides { known.removeAll(keepingCapacity: true) }
@@ -80,7 +56,6 @@ struct Taps {
         let extent: Double
         let newLength: Int
         let kernel: ResamplingKernel
-        let shrink: Int
     }
 
     /// At most 4 MiB: 32 sides of 32,768 weights, which is what a photo of 5,400 pixels has.

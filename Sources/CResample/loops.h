@@ -74,7 +74,8 @@ TARGET static void NAME(narrow)(CResampleRow row, float *in, void *out)
 
 TARGET static void NAME(sum_rows)(float *sum, int adds, const float *rows, size_t stride, const float *weights, int row_count, size_t count)
 {
-    for (size_t i = 0; i < count; i += 16 * VECTORS) {
+    size_t i = 0;
+    for (; i + 16 * VECTORS <= count; i += 16 * VECTORS) {
         floats16 sums[VECTORS];
         EACH_VECTOR(v) sums[v] = adds ? load16(sum + i + 16 * v) : (floats16) {0};
         const float *row = rows + i;
@@ -83,6 +84,13 @@ TARGET static void NAME(sum_rows)(float *sum, int adds, const float *rows, size_
             EACH_VECTOR(v) sums[v] += weight * load16(row + 16 * v);
         }
         EACH_VECTOR(v) store16(sum + i + 16 * v, sums[v]);
+    }
+    // No further than the last vector: what follows may be sums of another part of the rows.
+    for (; i < count; i += 16) {
+        floats16 last = adds ? load16(sum + i) : (floats16) {0};
+        const float *row = rows + i;
+        for (int k = 0; k < row_count; k++, row += stride) last += ((floats16) {0} + weights[k]) * load16(row);
+        store16(sum + i, last);
     }
 }
 

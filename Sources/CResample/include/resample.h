@@ -50,7 +50,7 @@ void cresample_sum_rows(
 #define CRESAMPLE_MEANS 384
 
 // Means of shrink × shrink pixels: of 1 to `shrink` rows, and of fewer columns for the last one if there are no more.
-// - shrink: a power of 2, at most 16.
+// - shrink: 2, 4 or 8.
 // - pixels: in each row, of 1 to 4 bands; at most CRESAMPLE_MEANS floats.
 // - out: gets one mean for each `shrink` pixels, rounded up; not one of the rows.
 void cresample_mean_rows(

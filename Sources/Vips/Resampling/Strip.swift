@@ -23,7 +23,7 @@ final class Strips {
 
     /// - Parameter shrinks: how many pixels along each side become one.
     init(_ shrinks: some Sequence<Int>, _ layout: RowLayout) {
-        precondition(shrinks.allSatisfy { Strip.capacity % $0 == 0 }, "a strip has a whole number of means")
+        precondition(shrinks.allSatisfy { Strip.width % (16 * $0) == 0 }, "the means of a strip are whole vectors")
         means = Set(shrinks).subtracting([1]).map { ($0, Strip()) }
         self.layout = layout
     }

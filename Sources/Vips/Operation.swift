@@ -104,12 +104,18 @@ extension Operation {
     private static func enumValue(_ nick: String, of type: GType, _ key: String, _ name: String) throws(VipsError) -> CInt {
         var value: CInt = 0
         guard cvips_enum_value(type, nick, &value) != 0 else {
-            var nicks: [String] = []
-            while let next = cvips_enum_nick(type, CUnsignedInt(nicks.count)) { nicks.append(String(cString: next)) }
-            let message = "'\(key)' takes one of \(nicks.filter { $0 != "last" }.joined(separator: ", ")), not '\(nick)'"
+            let message = "'\(key)' takes one of \(nicknames(of: type).joined(separator: ", ")), not '\(nick)'"
             throw VipsError(reason: .outOfRange, operation: name, message: message)
         }
         return value
+    }
+
+    /// What libvips calls the values of an enum.
+    static func nicknames(of type: GType) -> [String] {
+        var nicks: [String] = []
+        while let next = cvips_enum_nick(type, CUnsignedInt(nicks.count)) { nicks.append(String(cString: next)) }
+        // GLib's enums end with their own length.
+        return nicks.filter { $0 != "last" }
     }
 
     private static func inputNames(_ operation: Pointer) -> [String] {

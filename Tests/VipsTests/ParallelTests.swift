@@ -57,11 +57,11 @@ import Testing
     private func work(_ folder: TemporaryFolder) throws {
         let picture = try TestPicture.make(width: 64, height: 48, bands: 4) { x, y in [UInt8(x), UInt8(y), 9, UInt8(x * 3)] }
         let scaled = try picture.premultiply(maximumAlpha: 255).resize(width: 31, height: 17).unpremultiply(maximumAlpha: 255).cast(.uchar)
-        let turned = try scaled.copy(interpretation: "srgb").rot("d90").embed(x: 3, y: 3, width: 40, height: 40, background: [0, 0, 0, 0])
+        let turned = try scaled.copy(interpretation: .srgb).rot(.d90).embed(x: 3, y: 3, width: 40, height: 40, background: [0, 0, 0, 0])
         let path = try TestPicture.save(turned, as: "pngsave_target", to: folder.path("leak.png"))
         _ = try TestPicture.load(path, by: "pngload_source").gaussblur(sigma: 2).pixels()
         #expect(throws: VipsError.self) { _ = try Operation("resize", ["in": .image(picture), "nothing": 1]) }
         #expect(throws: VipsError.self) { try TestPicture.load(path, by: "jpegload_source") }
-        _ = try picture.flatten(background: [1, 2, 3], maximumAlpha: 255).iccTransform(to: "srgb", input: "srgb").pixels()
+        _ = try picture.flatten(background: [1, 2, 3], maximumAlpha: 255).iccTransform(to: .srgb, input: .srgb).pixels()
     }
 }

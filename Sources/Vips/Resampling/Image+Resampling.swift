@@ -74,7 +74,7 @@ extension Image {
     private func premultipliedByVips(to targets: [ResamplingTarget], frames: Int) throws(VipsError) -> [Image] {
         let maximum = format == .ushort ? 65_535.0 : 255
         // As bands without a meaning, so that alpha is scaled as the others are.
-        let covered = try premultiply(maximumAlpha: maximum).copy(interpretation: "multiband")
+        let covered = try premultiply(maximumAlpha: maximum).copy(interpretation: .multiband)
         return try covered.resampledByVips(to: targets, frames: frames).map { (scaled) throws(VipsError) in
             let colours = try scaled.copy(interpretation: interpretation).unpremultiply(maximumAlpha: maximum)
             return try (format == .float ? colours : colours.rint()).cast(format).copy(interpretation: interpretation)
@@ -86,9 +86,12 @@ extension Image {
         let source = targets.count > 1 || frames > 1 ? try inMemory() : self
         let frameHeight = height / frames
         return try targets.map { target throws(VipsError) in
+            guard let kernel = Kernel(rawValue: target.kernel.rawValue) else {
+                throw VipsError(reason: .outOfRange, operation: "resize", message: "libvips has no kernel '\(target.kernel.rawValue)'")
+            }
             let scaled = try (0..<frames).map { frame throws(VipsError) in
                 try source.extractArea(left: 0, top: frame * frameHeight, width: width, height: frameHeight)
-                    .resize(width: target.width, height: target.height, kernel: target.kernel.rawValue)
+                    .resize(width: target.width, height: target.height, kernel: kernel)
             }
             return frames > 1 ? try Image.arrayjoin(scaled) : scaled[0]
         }

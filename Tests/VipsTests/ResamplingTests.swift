@@ -151,7 +151,7 @@ import Testing
                             for first in stride(from: 0, to: width * 3, by: Strip.width) {
                                 let columns = first..<min(width * 3, first + Strip.width)
                                 for y in range { for x in columns { strip.row(y - top)[x - columns.lowerBound] = source[y][x] } }
-                                resampler.add(strip, range, columns: columns)
+                                resampler.add(strip, rows: range, columns: columns)
                             }
                             try resampler.finish(range) { row, y throws(VipsError) in
                                 #expect(y == rows.count % newHeight)

@@ -40,26 +40,26 @@ final class WorkerStarter: Sendable {
     func start(socket input: CInt, errors: CInt) throws(SystemError) -> pid_t {
         try connection.withLock { connection throws(SystemError) in
             do throws(SystemError) {
-                return try ask(connect(&connection), input, errors)
+                return try ask(connect(&connection), input: input, errors: errors)
             } catch {
                 // Emulators of another processor cannot make the new process a child of this one.
-                if error.code == EINVAL { return try startHere(input, errors) }
+                if error.code == EINVAL { return try startHere(input: input, errors: errors) }
                 connection = nil
                 // Somebody may have killed it.
                 guard [EPIPE, ECONNRESET].contains(error.code) else { throw error }
             }
-            return try ask(connect(&connection), input, errors)
+            return try ask(connect(&connection), input: input, errors: errors)
         }
     }
 
     /// Starts a worker without the starter, from a copy of this process.
-    private func startHere(_ input: CInt, _ errors: CInt) throws(SystemError) -> pid_t {
+    private func startHere(input: CInt, errors: CInt) throws(SystemError) -> pid_t {
         try fork { [command] arguments, environment in
             clinux_fork_program(input, errors, command.executable, arguments.pointers, environment.pointers)
         }
     }
 
-    private func ask(_ connection: Connection, _ input: CInt, _ errors: CInt) throws(SystemError) -> pid_t {
+    private func ask(_ connection: Connection, input: CInt, errors: CInt) throws(SystemError) -> pid_t {
         let (socket, attempt) = (connection.socket, "start a worker process")
         guard clinux_send(socket.descriptor, [UInt8(0)], 1, nil, 0, [input, errors], 2, CInt(MSG_NOSIGNAL)) == 1 else { throw SystemError(attempt) }
         var answer: (process: CInt, error: CInt) = (0, 0)

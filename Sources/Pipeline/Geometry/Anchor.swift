@@ -143,11 +143,11 @@ private struct FocusPoint: ParameterGroup {
     let y: Double
 
     init(_ p: inout Parameters) {
-        x = Self.fraction("x", p.required("x", "From the left, as a percentage of the picture's width."), &p)
-        y = Self.fraction("y", p.required("y", "From the top, as a percentage of the picture's height."), &p)
+        x = Self.fraction(at: "x", of: p.required("x", "From the left, as a percentage of the picture's width."), &p)
+        y = Self.fraction(at: "y", of: p.required("y", "From the top, as a percentage of the picture's height."), &p)
     }
 
-    private static func fraction(_ key: String, _ length: Length, _ p: inout Parameters) -> Double {
+    private static func fraction(at key: String, of length: Length, _ p: inout Parameters) -> Double {
         guard case .percent(let percent) = length, (0...100).contains(percent) else {
             p.problem(at: key, "'\(key)' of a focus point expects 0% to 100%, found \(length.written)")
             return 0.5

@@ -51,7 +51,9 @@ extension Image {
         guard let layout = RowLayout(self, instructions) else { return try resampledByVips(to: targets, frames: frames) }
         let frameHeight = height / frames
         let sides = Sides(width: width, height: frameHeight, extent: extent)
-        let results = try targets.map { target throws(VipsError) in try ScaledImage(like: self, sides, layout, target, frames: frames) }
+        let results = try targets.map { target throws(VipsError) in
+            try ScaledImage(like: self, sides: sides, layout: layout, target: target, frames: frames)
+        }
         let strip = Strip()
         let region = try Region(of: self)
         for frame in 0..<frames {
@@ -62,7 +64,7 @@ extension Image {
                 try region.prepare(rows: top + range.lowerBound..<top + range.upperBound)
                 for columns in layout.parts(ofWidth: width) {
                     for y in range { layout.widen(region.row(top + y), columns, into: strip.row(y - first)) }
-                    for result in results { result.add(strip, range, columns: columns) }
+                    for result in results { result.add(strip, rows: range, columns: columns) }
                 }
                 for result in results { try result.finish(range) { region.row(top + $0) } }
             }

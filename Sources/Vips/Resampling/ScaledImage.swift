@@ -15,7 +15,7 @@ final class ScaledImage {
     /// - Parameters:
     ///   - sides: the size of a frame of the source.
     ///   - frames: how many pictures are stacked below each other.
-    init(like source: Image, _ sides: Sides, _ layout: RowLayout, _ target: ResamplingTarget, frames: Int) throws(VipsError) {
+    init(like source: Image, sides: Sides, layout: RowLayout, target: ResamplingTarget, frames: Int) throws(VipsError) {
         guard let memory = cvips_memory_image_like(source.pointer, CInt(target.width), CInt(target.height * frames)) else {
             throw VipsError.failed(operation: "resample")
         }
@@ -34,7 +34,7 @@ final class ScaledImage {
 
     /// Takes a part of the next rows of the frame.
     /// - Parameter columns: which floats of these rows are in the strip.
-    func add(_ strip: Strip, _ range: Range<Int>, columns: Range<Int>) { resampler?.add(strip, range, columns: columns) }
+    func add(_ strip: Strip, rows range: Range<Int>, columns: Range<Int>) { resampler?.add(strip, rows: range, columns: columns) }
 
     /// Makes what can be made of the rows whose parts were all added.
     /// - Parameter stored: a row of the source as it is stored, by its place in the frame.

@@ -34,9 +34,9 @@ extension RunCommand {
             try refuseOutputs(outbox, roots)
             let input = try inputs.contains("-") ? streams?.takeInput(limit: limitOptions.limits.maximumSourceBytes + 1) : nil
             if let input { roots.append(input) }
-            let found = find(roots, outbox, standardInput: input, pipeline)
-            try refuseOverSource(report, "report", "--report", found)
-            try refuseOverSource(metrics, "metrics", "--metrics", found)
+            let found = find(roots, outbox: outbox, standardInput: input, for: pipeline)
+            try refuseOverSource(report, as: "report", option: "--report", among: found)
+            try refuseOverSource(metrics, as: "metrics", option: "--metrics", among: found)
             let writes = !dryRun && why == nil
             // The specification of thumbnails wants the folder to be the user's alone.
             if writes && pipeline.file.makesThumbnails { try FileSystem.makeDirectories(outbox.path, mode: 0o700) }
@@ -64,7 +64,7 @@ extension RunCommand {
 
     var isToStandardOutput: Bool { output == "-" }
 
-    private func find(_ roots: [BytePath], _ outbox: OutboxLocation, standardInput: BytePath?, _ pipeline: LoadedPipeline) -> FoundSources {
+    private func find(_ roots: [BytePath], outbox: OutboxLocation, standardInput: BytePath?, for pipeline: LoadedPipeline) -> FoundSources {
         let cache = cache.map { RawArguments.paths([$0])[0] }
         let rules = WalkRules(
             outbox: outbox.path, cache: cache, kind: pipeline.file.source, filter: search.filter, allowed: limitOptions.limits.allowed)

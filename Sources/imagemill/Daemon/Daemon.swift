@@ -31,7 +31,7 @@ final class Daemon: DaemonControl {
     ///   - file: the mill file, for reloads.
     ///   - variables: the environment.
     ///   - http: where it serves besides its own socket; nil if it does not.
-    init(_ folder: DropFolder, file: String, _ variables: [String: String], _ news: DaemonNews, http: HTTPSettings?) {
+    init(_ folder: DropFolder, file: String, variables: [String: String], news: DaemonNews, http: HTTPSettings?) {
         self.folder = folder
         self.file = file
         self.http = http

@@ -75,11 +75,11 @@ struct HEIFItemLocations {
             try reader.skip(indexBytes)
             let offset = try reader.integer(bytes: offsetBytes)
             let length = try reader.integer(bytes: lengthBytes)
-            guard !isInThisFile || reaches(base, offset, length) else { throw .endsEarly }
+            guard !isInThisFile || reaches(from: base, offset: offset, length: length) else { throw .endsEarly }
         }
     }
 
-    private func reaches(_ base: Int, _ offset: Int, _ length: Int) -> Bool {
+    private func reaches(from base: Int, offset: Int, length: Int) -> Bool {
         base <= source.count && offset <= source.count - base && length <= source.count - base - offset
     }
 }

@@ -196,8 +196,8 @@ package struct SourceWalk {
                 let folder = try Self.open(next, root)
                 let inner = try list(folder, at: next.relative, in: root)
                 for (index, relative) in inner.enumerated().reversed() {
-                    pending.append(
-                        Pending(relative: relative, level: next.level + 1, parent: index == 0 || next.level < Self.deepestKeptOpen ? folder : nil))
+                    let keepsOpen = index == 0 || next.level < Self.deepestKeptOpen
+                    pending.append(Pending(relative: relative, level: next.level + 1, parent: keepsOpen ? folder : nil))
                 }
             } catch {
                 let path = root.path.appending(next.relative)

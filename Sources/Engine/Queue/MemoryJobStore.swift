@@ -147,8 +147,8 @@ package final class MemoryJobStore: JobStore {
 
 extension OwnedName {
     fileprivate func precedes(_ other: OwnedName) -> Bool {
-        outbox == other.outbox
-            ? name.bytes.lexicographicallyPrecedes(other.name.bytes) : outbox.bytes.lexicographicallyPrecedes(other.outbox.bytes)
+        if outbox == other.outbox { return name.bytes.lexicographicallyPrecedes(other.name.bytes) }
+        return outbox.bytes.lexicographicallyPrecedes(other.outbox.bytes)
     }
 }
 

@@ -168,7 +168,8 @@ final class WorkerProcess {
         var description: String {
             if isByUs { return "closed its socket and was stopped" }
             let signal = clinux_ending_signal(status)
-            return signal != 0 ? "ended by signal \(signal) (\(String(cString: strsignal(signal))))" : "ended with code \(clinux_exit_code(status))"
+            guard signal != 0 else { return "ended with code \(clinux_exit_code(status))" }
+            return "ended by signal \(signal) (\(String(cString: strsignal(signal))))"
         }
     }
 

@@ -66,8 +66,11 @@ final class WorkerStarter: Sendable {
         var waiting = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
         while poll(&waiting, 1, Self.patience) < 0 && errno == EINTR {}
         let received = withUnsafeMutableBytes(of: &answer) { recv(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT)) }
-        guard received == MemoryLayout.size(ofValue: answer) else {
-            throw SystemError(attempt, code: received == 0 ? EPIPE : received > 0 ? EIO : errno == EAGAIN ? ETIMEDOUT : errno)
+        switch received {
+        case MemoryLayout.size(ofValue: answer): break
+        case 0: throw SystemError(attempt, code: EPIPE)
+        case 1...: throw SystemError(attempt, code: EIO)
+        default: throw SystemError(attempt, code: errno == EAGAIN ? ETIMEDOUT : errno)
         }
         guard answer.error == 0 else {
             if answer.process > 0 { waitpid(answer.process, nil, 0) }

@@ -92,8 +92,9 @@ extension Anchor: ParameterValue {
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Anchor? {
         guard let text = node.text else { return nil }
         if let found = names.first(where: { $0.name == text }) { return found.anchor }
-        let hint = ["attention", "entropy"].contains(text) ? "; only stages that keep a part of the picture look for it" : ""
-        log.problem(node.position, "expected \(expectation), found '\(text)'\(hint.isEmpty ? suggestion(for: text, among: names.map(\.name)) : hint)")
+        let isSmart = ["attention", "entropy"].contains(text)
+        let hint = isSmart ? "; only stages that keep a part of the picture look for it" : suggestion(for: text, among: names.map(\.name))
+        log.problem(node.position, "expected \(expectation), found '\(text)'\(hint)")
         return nil
     }
 

@@ -78,8 +78,11 @@ extension BytePath {
     /// Every byte that is not a letter, a digit or one of `-._~/`, as `%XX`.
     package var percentEncoded: String {
         let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8)
-        return bytes.map { plain.contains($0) ? String(UnicodeScalar($0)) : "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
-            .joined()
+        let written = bytes.map { byte in
+            if plain.contains(byte) { return String(UnicodeScalar(byte)) }
+            return (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+        }
+        return written.joined()
     }
 
     /// A relative path that leads nowhere but down: no empty part, no `.` or `..`, no NUL.

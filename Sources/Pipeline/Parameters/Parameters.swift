@@ -141,7 +141,9 @@ package struct Parameters {
         }
         guard case .scalar(let text, let quoted) = node.content else { return "" }
         if quoted && isUnderstood(text) { return "; write \(text) without quotes" }
-        for unit in ["px", "pt", "points", "pixels", "deg", "°", "%"] where text.hasSuffix(unit) && (unit != "%" || Value.self is Int.Type) {
+        // `80%` may be meant as 80 only if a whole number is expected.
+        let units = ["px", "pt", "points", "pixels", "deg", "°"] + (Value.self is Int.Type ? ["%"] : [])
+        for unit in units where text.hasSuffix(unit) {
             let number = String(text.dropLast(unit.count).reversed().drop { $0 == " " }.reversed())
             if isUnderstood(number) { return "; write \(number) without a unit" }
         }

@@ -30,7 +30,8 @@ extension RunCommand {
             let streams = inputs.contains("-") || output == "-" || (dryRun && isPage) ? try StreamFolder() : nil
             var roots = try RawArguments.paths(inputs.filter { $0 != "-" }) + search.listed()
             let folder = RawArguments.paths([output ?? ""])[0]
-            let outbox = OutboxLocation(isToStandardOutput ? streams?.output ?? folder : folder, state: state.map { RawArguments.paths([$0])[0] })
+            let written = isToStandardOutput ? streams?.output : nil
+            let outbox = OutboxLocation(written ?? folder, state: state.map { RawArguments.paths([$0])[0] })
             try refuseOutputs(outbox, roots)
             let input = try inputs.contains("-") ? streams?.takeInput(limit: limitOptions.limits.maximumSourceBytes + 1) : nil
             if let input { roots.append(input) }
@@ -43,7 +44,8 @@ extension RunCommand {
             let lock = writes ? try OutboxLock(outbox) : nil
             if let note = lock?.note { printError("note: \(note)") }
             let setup = RunSetup(pipeline, keepsTree: keepTree, policy: collision)
-            var work = force || why != nil ? WorkList(toDo: found.sources) : WorkList(found.sources, setup, outbox: outbox, isDryRun: dryRun)
+            let doesAll = force || why != nil
+            var work = doesAll ? WorkList(toDo: found.sources) : WorkList(found.sources, setup, outbox: outbox, isDryRun: dryRun)
             work.passedOver = found.passedOver.count
             let preparation = Preparation(
                 start: start, pipeline: pipeline, roots: roots, found: found, setup: setup, work: work, outbox: outbox, streams: streams, lock: lock)

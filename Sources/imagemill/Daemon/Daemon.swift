@@ -114,7 +114,9 @@ final class Daemon: DaemonControl {
     func status() -> StatusDocument {
         let (isReady, reload) = state.withLock { ($0.isReady, $0.reload) }
         let status = folder.status
-        let phase: StatusDocument.State = status.isDraining || stopping.isRaised ? .draining : isReady ? .running : .starting
+        let isDraining = status.isDraining || stopping.isRaised
+        let phase: StatusDocument.State
+        if isDraining { phase = .draining } else { phase = isReady ? .running : .starting }
         var document = StatusDocument(
             process: Int(getpid()), state: phase, started: started.text, uptimeSeconds: started.moment.milliseconds(until: .now) / 1000)
         document.fill(from: status)

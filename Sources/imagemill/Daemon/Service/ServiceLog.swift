@@ -48,8 +48,8 @@ struct LogSink: Sendable {
             // journald may be gone or busy; what it does not take is said the other way.
             if !send(line.journal(identifier: Self.identifier), through: socket, to: address) { write(line.text, priority: line.level.priority) }
         case .terminal: writeAbove(line.forTerminal(time: localTime(of: time(nil)), Paint(errors)))
-        case .lines(let withPriority):
-            withPriority ? write(line.text, priority: line.level.priority) : write("\(timestamp()) \(line.level): \(line.text)", priority: nil)
+        case .lines(withPriority: true): write(line.text, priority: line.level.priority)
+        case .lines(withPriority: false): write("\(timestamp()) \(line.level): \(line.text)", priority: nil)
         }
     }
 

@@ -85,7 +85,8 @@ extension CapturePair {
         return best?.seam
     }
 
-    /// The seam if so many rows at the top of the second, and at the bottom of the first, are fixed on the screen; and how much there is to see in what repeats.
+    /// The seam if so many rows at the top of the second, and at the bottom of the first, are fixed on the screen; and how much there is to see in
+    /// what repeats.
     private func equalSeam(header: Int, footer: Int) -> (seam: Seam, evidence: Int)? {
         let end = first.count - footer
         guard end > 0, header < second.count else { return nil }

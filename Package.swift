@@ -51,7 +51,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "TestSupport", dependencies: ["Vips"], path: "Tests/TestSupport", swiftSettings: settings),
-        .testTarget(name: "VipsTests", dependencies: ["CResample", "Vips", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "VipsTests", dependencies: ["CResample", "CVips", "Vips", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "Stages"], swiftSettings: settings),
         .testTarget(name: "StagesTests", dependencies: ["Stages", "TestSupport"], swiftSettings: settings),
         .testTarget(

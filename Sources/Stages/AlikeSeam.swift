@@ -8,47 +8,50 @@ private let mostSamples = 48
 private let columnsThatDiffer = 0.35
 private let rowsThatDiffer = 0.3
 
-/// The seam where the rows of both captures differ least; nil if they differ too much, or as little elsewhere.
-func alikeSeam(_ first: CaptureRows, _ second: CaptureRows) -> Seam? {
-    let header = alikeCount(first, second, fromBottom: false)
-    let footer = alikeCount(first, second, fromBottom: true)
-    let still = [(0, 0), (header, 0), (0, footer), (header, footer)].filter { $0.0 < second.count && $0.1 < first.count }
-    for rowsThatDiffer in [0, rowsThatDiffer] {
-        let found = still.compactMap { AlikeRows(first, second, header: $0.0, footer: $0.1, rowsThatDiffer: rowsThatDiffer).best }
-        if let best = found.min(by: { $0.difference < $1.difference }) { return best.seam }
+extension CapturePair {
+    /// The seam where the rows of both captures differ least; nil if they differ too much, or as little elsewhere.
+    var alikeSeam: Seam? {
+        let header = alikeCount(fromBottom: false)
+        let footer = alikeCount(fromBottom: true)
+        let still = [(0, 0), (header, 0), (0, footer), (header, footer)].filter { $0.0 < second.count && $0.1 < first.count }
+        for rowsThatDiffer in [0, rowsThatDiffer] {
+            let found = still.compactMap { AlikeRows(pair: self, header: $0.0, footer: $0.1, rowsThatDiffer: rowsThatDiffer).best }
+            if let best = found.min(by: { $0.difference < $1.difference }) { return best.seam }
+        }
+        return nil
     }
-    return nil
-}
 
-private func alikeCount(_ first: CaptureRows, _ second: CaptureRows, fromBottom: Bool) -> Int {
-    let limit = min(first.count, second.count)
-    return (0..<limit).first { row in
-        difference(first, fromBottom ? first.count - 1 - row : row, second, fromBottom ? second.count - 1 - row : row) > tolerance
-    } ?? 0
-}
+    /// How many rows are alike from the top or the bottom of both.
+    private func alikeCount(fromBottom: Bool) -> Int {
+        let limit = min(first.count, second.count)
+        return (0..<limit).first { row in
+            let (firstRow, secondRow) = fromBottom ? (first.count - 1 - row, second.count - 1 - row) : (row, row)
+            return difference(ofRow: firstRow, toRow: secondRow) > tolerance
+        } ?? 0
+    }
 
-/// The mean difference of two rows, in steps of 255.
-private func difference(_ first: CaptureRows, _ a: Int, _ second: CaptureRows, _ b: Int) -> Float {
-    let columns = CaptureRows.columns
-    return first.lightness.withUnsafeBufferPointer { left in
-        second.lightness.withUnsafeBufferPointer { right in
-            var sum: Float = 0
-            for column in 0..<columns { sum += abs(left[a * columns + column] - right[b * columns + column]) }
-            return sum / Float(columns)
+    /// The mean difference of a row of the first capture to one of the second, in steps of 255.
+    fileprivate func difference(ofRow a: Int, toRow b: Int) -> Float {
+        let columns = CaptureRows.columns
+        return first.lightness.withUnsafeBufferPointer { left in
+            second.lightness.withUnsafeBufferPointer { right in
+                var sum: Float = 0
+                for column in 0..<columns { sum += abs(left[a * columns + column] - right[b * columns + column]) }
+                return sum / Float(columns)
+            }
         }
     }
+
 }
 
 /// The search for an overlap between the fixed parts at the top of the second capture and at the bottom of the first.
 private struct AlikeRows {
-    let first, second: CaptureRows
+    let pair: CapturePair
     let header, footer: Int
     let rowsThatDiffer: Double
 
-    init(_ first: CaptureRows, _ second: CaptureRows, header: Int, footer: Int, rowsThatDiffer: Double) {
-        (self.first, self.second, self.header, self.footer, self.rowsThatDiffer) = (first, second, header, footer, rowsThatDiffer)
-    }
-
+    private var first: CaptureRows { pair.first }
+    private var second: CaptureRows { pair.second }
     private var end: Int { first.count - footer }
 
     /// The overlap at which the rows differ least, if that is little, and far less than at most others.
@@ -69,7 +72,7 @@ private struct AlikeRows {
     private func seam(rows: Int, isAmbiguous: Bool) -> Seam {
         let offset = end - rows - header
         let bounds = header..<(header + rows)
-        let agreeing = longestRun(in: bounds) { difference(first, $0 + offset, second, $0) <= tolerance }
+        let agreeing = longestRun(in: bounds) { pair.difference(ofRow: $0 + offset, toRow: $0) <= tolerance }
         return Seam(offset: offset, row: (agreeing.isEmpty ? bounds : agreeing).middle, isAmbiguous: isAmbiguous)
     }
 

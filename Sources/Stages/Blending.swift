@@ -14,6 +14,54 @@ extension BlendMode {
     }
 }
 
+/// How a mode is made of libvips' operations.
+private enum Recipe {
+    /// libvips' own mode, which is right if no two colours are mixed.
+    case composite(CompositeMode)
+    /// libvips' own mode on opaque pictures, whose result is composited: the W3C's formula in two steps. libvips mixes colours that are
+    /// multiplied with their alpha already, which is right for opaque pictures only.
+    case mix(CompositeMode)
+    case saturate, atop, destAtop
+    case dodge(isBurning: Bool)
+    case nonSeparable(NonSeparableMode)
+}
+
+extension BlendMode {
+    fileprivate var recipe: Recipe {
+        switch self {
+        case .clear: .composite(.clear)
+        case .source: .composite(.source)
+        case .over: .composite(.over)
+        case .in: .composite(.in)
+        case .out: .composite(.out)
+        case .dest: .composite(.dest)
+        case .destOver: .composite(.destOver)
+        case .destIn: .composite(.destIn)
+        case .destOut: .composite(.destOut)
+        case .xor: .composite(.xor)
+        case .add: .composite(.add)
+        case .saturate: .saturate
+        case .atop: .atop
+        case .destAtop: .destAtop
+        case .multiply: .mix(.multiply)
+        case .screen: .mix(.screen)
+        case .overlay: .mix(.overlay)
+        case .darken: .mix(.darken)
+        case .lighten: .mix(.lighten)
+        case .hardLight: .mix(.hardLight)
+        case .softLight: .mix(.softLight)
+        case .difference: .mix(.difference)
+        case .exclusion: .mix(.exclusion)
+        case .colorDodge: .dodge(isBurning: false)
+        case .colorBurn: .dodge(isBurning: true)
+        case .hue: .nonSeparable(.hue)
+        case .saturation: .nonSeparable(.saturation)
+        case .color: .nonSeparable(.color)
+        case .luminosity: .nonSeparable(.luminosity)
+        }
+    }
+}
+
 extension Picture {
     /// Draws another picture, which has alpha, onto this one, in this one's format.
     /// - Parameter alpha: multiplies the alpha of what is drawn.
@@ -56,49 +104,37 @@ extension Picture {
 
 extension Image {
     /// Blends a picture with alpha onto this one, both in floating point; the result is not rounded yet.
-    ///
-    /// libvips mixes colours that are multiplied with their alpha already, which is right for opaque pictures only. So the modes that
-    /// mix do it on opaque ones, and their result is composited: the W3C's formula in two steps.
     fileprivate func blended(with drawn: Image, by mode: BlendMode, at place: PixelOffset) throws -> Image {
-        let base = self
-        let compose = { (below: Image, above: Image, mode: BlendMode, place: PixelOffset) throws -> Image in
-            try below.composite2(above, mode: mode.rawValue, x: place.x, y: place.y)
-        }
-        switch mode {
-        case .clear, .source, .over, .in, .out, .dest, .destOver, .destIn, .destOut, .xor, .add:
-            return try compose(base, drawn, mode, place)
+        switch mode.recipe {
+        case .composite(let mode): return try composited(with: drawn, by: mode, at: place)
+        case .mix(let mode):
+            let mixed = try droppingAlpha().composited(with: drawn.droppingAlpha(), by: mode, at: place).droppingAlpha()
+            return try self.mixed(to: mixed, under: drawn.overlapping(self, at: place))
         case .saturate:
-            guard base.hasAlpha else { return base }
-            return try compose(base, drawn.overlapping(base, at: place).fillingUp(base), .add, PixelOffset(0, 0))
-        case .atop:
-            return try compose(base.droppingAlpha(), drawn, .over, place).droppingAlpha().takingAlpha(of: base)
+            guard hasAlpha else { return self }
+            return try composited(with: drawn.overlapping(self, at: place).fillingUp(self), by: .add)
+        case .atop: return try droppingAlpha().composited(with: drawn, by: .over, at: place).droppingAlpha().takingAlpha(of: self)
         case .destAtop:
-            let covered = try drawn.overlapping(base, at: place)
-            return try compose(covered.droppingAlpha(), base, .over, PixelOffset(0, 0)).droppingAlpha().takingAlpha(of: covered)
-        case .multiply, .screen, .overlay, .darken, .lighten, .hardLight, .softLight, .difference, .exclusion:
-            let mixed = try compose(base.droppingAlpha(), drawn.droppingAlpha(), mode, place).droppingAlpha()
-            return try base.mixed(to: mixed, under: drawn.overlapping(base, at: place))
-        case .hue: return try mixed(with: drawn, at: place, by: .hue)
-        case .saturation: return try mixed(with: drawn, at: place, by: .saturation)
-        case .color: return try mixed(with: drawn, at: place, by: .color)
-        case .luminosity: return try mixed(with: drawn, at: place, by: .luminosity)
-        case .colorDodge, .colorBurn:
-            let covered = try drawn.overlapping(base, at: place)
-            let mixed = try base.droppingAlpha().dodging(covered.droppingAlpha(), isBurning: mode == .colorBurn)
-            return try base.mixed(to: mixed, under: covered)
+            let covered = try drawn.overlapping(self, at: place)
+            return try covered.droppingAlpha().composited(with: self, by: .over).droppingAlpha().takingAlpha(of: covered)
+        case .dodge(let isBurning):
+            let covered = try drawn.overlapping(self, at: place)
+            return try mixed(to: droppingAlpha().dodging(covered.droppingAlpha(), isBurning: isBurning), under: covered)
+        case .nonSeparable(let mode):
+            let covered = try drawn.overlapping(self, at: place)
+            return try mixed(to: droppingAlpha().mixing(covered.droppingAlpha(), by: mode, white: fullValue), under: covered)
         }
     }
 
-    private func mixed(with drawn: Image, at place: PixelOffset, by mode: NonSeparableMode) throws -> Image {
-        let covered = try drawn.overlapping(self, at: place)
-        return try mixed(to: droppingAlpha().mixing(covered.droppingAlpha(), by: mode, white: fullValue), under: covered)
+    private func composited(with above: Image, by mode: CompositeMode, at place: PixelOffset = PixelOffset(0, 0)) throws -> Image {
+        try composite2(above, mode: mode, x: place.x, y: place.y)
     }
 
     /// Composites the opaque mixture of this picture and what is drawn.
     private func mixed(to mixture: Image, under drawn: Image) throws -> Image {
         var shown = mixture
-        if hasAlpha { shown = try drawn.droppingAlpha().composite2(mixture.takingAlpha(of: self), mode: "over", x: 0, y: 0).droppingAlpha() }
-        return try composite2(shown.takingAlpha(of: drawn), mode: "over", x: 0, y: 0)
+        if hasAlpha { shown = try drawn.droppingAlpha().composited(with: mixture.takingAlpha(of: self), by: .over).droppingAlpha() }
+        return try composited(with: shown.takingAlpha(of: drawn), by: .over)
     }
 
     /// Lightens each colour by one of an opaque picture of the same size: below ÷ (1 − above). Burning is the same on inverted colours.
@@ -118,7 +154,7 @@ extension Image {
     }
 
     /// What is white and opaque in floating point, by what the numbers mean.
-    private var fullValue: Double { ["rgb16", "grey16"].contains(interpretation) ? 65_535 : 255 }
+    private var fullValue: Double { [.rgb16, .grey16].contains(interpretation) ? 65_535 : 255 }
 
     /// The picture with no more alpha than another one of its size has left to be opaque.
     private func fillingUp(_ below: Image) throws -> Image {

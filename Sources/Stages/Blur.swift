@@ -57,6 +57,6 @@ package struct Blur: Stage {
         let actual = Double(max(small.width, small.height)) / Double(max(image.width, image.height))
         // Held, since enlarging reads its rows more than once.
         let blurred = try image.scaled(to: small).gaussblur(sigma: max(0.2, sigma * actual)).inMemory()
-        return try blurred.resize(width: image.width, height: image.height, kernel: "cubic")
+        return try blurred.resize(width: image.width, height: image.height, kernel: .cubic)
     }
 }

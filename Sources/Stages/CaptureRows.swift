@@ -59,7 +59,7 @@ struct CaptureRows {
         let starts = hashes.indices.filter { $0 == 0 || hashes[$0] != hashes[$0 - 1] }
         places = Dictionary(starts.map { (hashes[$0], 1) }, uniquingKeysWith: +)
         steps = Dictionary(hashes.indices.dropLast().map { (Self.step(hashes, $0), 1) }, uniquingKeysWith: +)
-        let grey = try image.droppingAlpha().colourspace("b-w").cast(.uchar)
+        let grey = try image.droppingAlpha().colourspace(.bw).cast(.uchar)
         lightness = try grey.scaled(to: PixelSize(Self.columns, image.height), kernel: .linear).pixels().map(Float.init)
     }
 

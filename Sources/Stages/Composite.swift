@@ -259,7 +259,7 @@ extension CanvasPlan {
     func render(source: Picture, like model: Picture, in context: RenderContext) throws -> Picture {
         var canvas = try model.filled(with: background, size: size, hasAlpha: hasAlpha)
         for layer in layers {
-            let drawn = try layer.picture(source, model, context).addingAlpha()
+            let drawn = try layer.picture(of: source, like: model, in: context).addingAlpha()
             // What is drawn several times is computed once.
             canvas = try canvas.drawing(drawn.inMemory(), alpha: layer.alpha, at: layer.box.offset, by: layer.blend, keepsAlpha: hasAlpha)
         }
@@ -268,7 +268,7 @@ extension CanvasPlan {
 }
 
 extension LayerPlan {
-    fileprivate func picture(_ source: Picture, _ model: Picture, _ context: RenderContext) throws -> Picture {
+    fileprivate func picture(of source: Picture, like model: Picture, in context: RenderContext) throws -> Picture {
         switch content {
         case .source(let natural):
             return try steps.render(source.scaled(to: natural).addingAlpha(), in: context).scaled(to: box.size)

@@ -32,6 +32,6 @@ package struct Flip: Stage {
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
-        picture.with(try picture.image.flip(axis.rawValue))
+        picture.with(try picture.image.flip(axis == .horizontal ? .horizontal : .vertical))
     }
 }

@@ -28,7 +28,7 @@ package struct Grayscale: Stage {
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         guard !picture.isGrey else { return picture }
         let depth = picture.pixels.depth == .eight ? 8 : 16
-        let standard = picture.profile == nil ? picture.image : try picture.image.iccTransform(to: "srgb", depth: depth)
+        let standard = picture.profile == nil ? picture.image : try picture.image.iccTransform(to: .srgb, depth: depth)
         return try picture.converted(standard.colourspace(plan.output.pixels.interpretation), to: plan.output.pixels)
     }
 }

@@ -55,15 +55,15 @@ package struct NineSlice: Stage {
             width?.pixels(of: input.size.width, scale: context.scale) ?? natural.width,
             height?.pixels(of: input.size.height, scale: context.scale) ?? natural.height)
         let caps = caps.pixels(of: natural, scale: context.scale)
-        try Self.check(caps.left, caps.right, "leading and trailing", of: natural.width, in: size.width, "wide")
-        try Self.check(caps.top, caps.bottom, "top and bottom", of: natural.height, in: size.height, "high")
+        try Self.check(caps: caps.left, and: caps.right, at: "leading and trailing", of: natural.width, in: size.width, direction: "wide")
+        try Self.check(caps: caps.top, and: caps.bottom, at: "top and bottom", of: natural.height, in: size.height, direction: "high")
         var output = input.drawn(at: size, width: width, height: height)
         output.pixelsPerPoint = context.scale
         return Plan(output: output, natural: natural, caps: caps, input: input.size)
     }
 
     private static func check(
-        _ first: Int, _ last: Int, _ sides: String, of picture: Int, in result: Int, _ extent: String
+        caps first: Int, and last: Int, at sides: String, of picture: Int, in result: Int, direction extent: String
     ) throws(PlanFailure) {
         guard first + last <= result else {
             let message = "the \(sides) caps of \(first) and \(last) pixels do not fit a result \(result) pixels \(extent)"
@@ -78,8 +78,8 @@ package struct NineSlice: Stage {
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         let size = plan.output.size
         let caps = plan.caps
-        let columns = Self.spans(caps.left, caps.right, of: picture.width, drawn: plan.natural.width, in: size.width)
-        let rows = Self.spans(caps.top, caps.bottom, of: picture.height, drawn: plan.natural.height, in: size.height)
+        let columns = Self.spans(before: caps.left, after: caps.right, of: picture.width, drawn: plan.natural.width, in: size.width)
+        let rows = Self.spans(before: caps.top, after: caps.bottom, of: picture.height, drawn: plan.natural.height, in: size.height)
         var result = try picture.with(
             Image.black(width: size.width, height: size.height, bands: picture.image.bands).cast(picture.image.format)
                 .copy(interpretation: picture.pixels.interpretation))
@@ -107,7 +107,7 @@ package struct NineSlice: Stage {
     }
 
     /// The caps and what is between them along one side, without empty ones.
-    private static func spans(_ first: Int, _ last: Int, of source: Int, drawn: Int, in result: Int) -> [Span] {
+    private static func spans(before first: Int, after last: Int, of source: Int, drawn: Int, in result: Int) -> [Span] {
         // Points need not be whole pixels of the picture; a piece of some pixels has at least one there.
         func place(_ pixel: Int) -> Int { rounded(Double(pixel) * Double(source) / Double(drawn)) }
         let start = first == 0 ? 0 : max(1, place(first))

@@ -10,7 +10,7 @@ struct Raster {
     init(_ bytes: [UInt8], _ size: PixelSize) { (self.bytes, self.size) = (bytes, size) }
 
     /// Mixes a color into a pixel.
-    private mutating func mix(_ color: Color, _ coverage: Double, x: Int, y: Int) {
+    private mutating func mix(_ color: Color, coverage: Double, x: Int, y: Int) {
         let place = (y * size.width + x) * 3
         let share = coverage * color.alpha
         for (band, value) in [color.red, color.green, color.blue].enumerated() {
@@ -22,7 +22,7 @@ struct Raster {
     mutating func fill(_ box: PixelBox, with color: Color) {
         guard let part = box.intersection(with: size) else { return }
         for y in part.offset.y..<part.offset.y + part.size.height {
-            for x in part.offset.x..<part.offset.x + part.size.width { mix(color, 1, x: x, y: y) }
+            for x in part.offset.x..<part.offset.x + part.size.width { mix(color, coverage: 1, x: x, y: y) }
         }
     }
 
@@ -33,7 +33,7 @@ struct Raster {
         for y in part.offset.y..<part.offset.y + part.size.height {
             for x in part.offset.x..<part.offset.x + part.size.width {
                 let covered = mask[(y - offset.y) * shape.width + x - offset.x]
-                if covered > 0 { mix(color, Double(covered) / 255, x: x, y: y) }
+                if covered > 0 { mix(color, coverage: Double(covered) / 255, x: x, y: y) }
             }
         }
     }
@@ -61,7 +61,7 @@ struct Raster {
         let reach = width / 2 + 0.5
         let (dx, dy) = (end.x - start.x, end.y - start.y)
         let length = max(hypot(dx, dy), 1e-6)
-        let rows = bounded(min(start.y, end.y) - reach, max(start.y, end.y) + reach, size.height)
+        let rows = bounded(from: min(start.y, end.y) - reach, to: max(start.y, end.y) + reach, below: size.height)
         for y in rows {
             let row = Double(y) + 0.5
             // The part of the row that the line can touch.
@@ -70,17 +70,17 @@ struct Raster {
                 let (middle, half) = (start.x + (row - start.y) * dx / dy, reach * length / abs(dy))
                 (left, right) = (max(left, middle - half), min(right, middle + half))
             }
-            for x in bounded(left, right, size.width) {
+            for x in bounded(from: left, to: right, below: size.width) {
                 let (px, py) = (Double(x) + 0.5 - start.x, row - start.y)
                 let along = min(max((px * dx + py * dy) / (length * length), 0), 1)
                 let coverage = min(1, reach - hypot(px - along * dx, py - along * dy))
-                if coverage > 0 { mix(color, coverage, x: x, y: y) }
+                if coverage > 0 { mix(color, coverage: coverage, x: x, y: y) }
             }
         }
     }
 
     /// The whole numbers of a range that are in a picture.
-    private func bounded(_ first: Double, _ last: Double, _ side: Int) -> Range<Int> {
+    private func bounded(from first: Double, to last: Double, below side: Int) -> Range<Int> {
         let start = min(max(0, rounded(first.rounded(.down))), side)
         return start..<max(start, min(side, rounded(last.rounded(.up)) + 1))
     }

@@ -56,13 +56,13 @@ package struct Rotate: Stage {
 
     private var radians: Double { angle * .pi / 180 }
 
-    /// libvips' name for a turn by a multiple of 90°; nil for other angles.
-    private var quarterTurns: String? {
+    /// A turn by a multiple of 90°; nil for other angles.
+    private var quarterTurns: Angle? {
         switch angle {
-        case 0: "d0"
-        case 90: "d90"
-        case 180: "d180"
-        case 270: "d270"
+        case 0: .d0
+        case 90: .d90
+        case 180: .d180
+        case 270: .d270
         default: nil
         }
     }

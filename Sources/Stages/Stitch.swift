@@ -139,7 +139,7 @@ package struct Stitch: SetStage {
 
     package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? {
         // Whatever scrolls, rows are compared: a wide page is laid on its side.
-        let captures = try frames.pictures.map { try CaptureRows(isVertical ? $0.image : $0.image.rot("d90")) }
+        let captures = try frames.pictures.map { try CaptureRows(isVertical ? $0.image : $0.image.rot(.d90)) }
         return .offsets(
             zip(captures, newParts(of: captures)).flatMap { capture, part in
                 [part.rows.lowerBound, part.rows.upperBound].map { Double($0) / Double(capture.count) } + [part.kind.rawValue]
@@ -174,7 +174,7 @@ package struct Stitch: SetStage {
             return only
         }
         let middle = strips.startIndex + strips.count / 2
-        return try joined(strips[..<middle]).joined(to: joined(strips[middle...]), horizontally: !isVertical)
+        return try joined(strips[..<middle]).joined(to: joined(strips[middle...]), isVertical ? .vertical : .horizontal)
     }
 }
 

@@ -19,13 +19,13 @@ package final class AlphaWatch: Sendable {
             guard let row = cvips_region_place(region, area.left, y) else { continue }
             let isOpaque =
                 isSixteenBit
-                ? isOpaque(row.assumingMemoryBound(to: UInt16.self), bands, Int(area.width))
-                : isOpaque(row.assumingMemoryBound(to: UInt8.self), bands, Int(area.width))
+                ? isOpaque(row.assumingMemoryBound(to: UInt16.self), bands: bands, width: Int(area.width))
+                : isOpaque(row.assumingMemoryBound(to: UInt8.self), bands: bands, width: Int(area.width))
             if !isOpaque { return seen.store(true, ordering: .relaxed) }
         }
     }
 
-    private func isOpaque<Number: FixedWidthInteger>(_ row: UnsafePointer<Number>, _ bands: Int, _ width: Int) -> Bool {
+    private func isOpaque<Number: FixedWidthInteger>(_ row: UnsafePointer<Number>, bands: Int, width: Int) -> Bool {
         var all = Number.max
         for pixel in 0..<width { all &= row[pixel * bands + bands - 1] }
         return all == .max

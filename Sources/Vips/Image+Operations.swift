@@ -4,10 +4,10 @@ import CVips
 // Size and place.
 extension Image {
     /// Scales to an exact size in pixels.
-    package func resize(width newWidth: Int, height newHeight: Int, kernel: String = "lanczos3") throws(VipsError) -> Image {
+    package func resize(width newWidth: Int, height newHeight: Int, kernel: Kernel = .lanczos3) throws(VipsError) -> Image {
         let horizontal = Double(newWidth) / Double(width)
         let vertical = Double(newHeight) / Double(height)
-        return try call("resize", [("scale", .double(horizontal)), ("vscale", .double(vertical)), ("kernel", .string(kernel))])
+        return try call("resize", [("scale", .double(horizontal)), ("vscale", .double(vertical)), ("kernel", .string(kernel.rawValue))])
     }
 
     package func extractArea(left: Int, top: Int, width: Int, height: Int) throws(VipsError) -> Image {
@@ -30,14 +30,14 @@ extension Image {
         try call("replicate", [("across", .int(across)), ("down", .int(down))])
     }
 
-    /// Mirrors; `direction` is `horizontal` or `vertical`.
-    package func flip(_ direction: String) throws(VipsError) -> Image {
-        try call("flip", [("direction", .string(direction))])
+    /// Mirrors.
+    package func flip(_ direction: Direction) throws(VipsError) -> Image {
+        try call("flip", [("direction", .string(direction.rawValue))])
     }
 
-    /// Turns clockwise by `d0`, `d90`, `d180` or `d270`.
-    package func rot(_ angle: String) throws(VipsError) -> Image {
-        try call("rot", [("angle", .string(angle))])
+    /// Turns clockwise.
+    package func rot(_ angle: Angle) throws(VipsError) -> Image {
+        try call("rot", [("angle", .string(angle.rawValue))])
     }
 
     /// Maps by a matrix [a b c d]: output = matrix × input + (odx, ody), cut to `width` × `height` from the origin.
@@ -58,9 +58,8 @@ extension Image {
     }
 
     /// Another picture of the same width below this one, or of the same height beside it.
-    package func join(_ other: Image, horizontally: Bool) throws(VipsError) -> Image {
-        let direction: Argument = horizontally ? "horizontal" : "vertical"
-        return try Operation("join", ["in1": .image(self), "in2": .image(other), "direction": direction]).image()
+    package func join(_ other: Image, _ direction: Direction) throws(VipsError) -> Image {
+        try Operation("join", ["in1": .image(self), "in2": .image(other), "direction": .string(direction.rawValue)]).image()
     }
 
     /// A line of text as one band, 255 where there is ink; as large as its ink. Its `yoffset` is how far that is below the line's top.
@@ -153,9 +152,9 @@ extension Image {
         return (try read(sums.image("columns")), try read(sums.image("rows")))
     }
 
-    /// The part of a size that shows most of what is worth seeing, by `attention` or `entropy`: its left and top edge.
-    package func smartcrop(width: Int, height: Int, interesting: String) throws(VipsError) -> (left: Int, top: Int) {
-        let size: [(String, Argument)] = [("width", .int(width)), ("height", .int(height)), ("interesting", .string(interesting))]
+    /// The part of a size that shows most of what is worth seeing: its left and top edge.
+    package func smartcrop(width: Int, height: Int, interesting: Interesting) throws(VipsError) -> (left: Int, top: Int) {
+        let size: [(String, Argument)] = [("width", .int(width)), ("height", .int(height)), ("interesting", .string(interesting.rawValue))]
         let cut = try Operation("smartcrop", [("input", .image(self))] + size).image()
         // libvips notes in the header where the part was.
         return (-cut.xoffset, -cut.yoffset)
@@ -175,16 +174,16 @@ extension Image {
     }
 
     /// Composites another picture onto this one by one of libvips' blend modes.
-    package func composite2(_ overlay: Image, mode: String, x: Int, y: Int) throws(VipsError) -> Image {
+    package func composite2(_ overlay: Image, mode: CompositeMode, x: Int, y: Int) throws(VipsError) -> Image {
         let place: KeyValuePairs<String, Argument> = [
-            "base": .image(self), "overlay": .image(overlay), "mode": .string(mode), "x": .int(x), "y": .int(y),
+            "base": .image(self), "overlay": .image(overlay), "mode": .string(mode.rawValue), "x": .int(x), "y": .int(y),
         ]
         return try Operation("composite2", place).image()
     }
 
     /// Copies, sharing the pixels; optionally says anew what the bands mean.
-    package func copy(interpretation: String? = nil) throws(VipsError) -> Image {
-        try call("copy", interpretation.map { [("interpretation", .string($0))] } ?? [])
+    package func copy(interpretation: Interpretation? = nil) throws(VipsError) -> Image {
+        try call("copy", interpretation.map { [("interpretation", .string($0.rawValue))] } ?? [])
     }
 
     /// A picture of zeros.
@@ -201,30 +200,30 @@ extension Image {
 
 // Colour.
 extension Image {
-    package func colourspace(_ space: String) throws(VipsError) -> Image {
-        try call("colourspace", [("space", .string(space))])
+    package func colourspace(_ space: Interpretation) throws(VipsError) -> Image {
+        try call("colourspace", [("space", .string(space.rawValue))])
     }
 
-    /// Converts to a built-in profile (`srgb`, `p3`, `cmyk`): from the embedded profile, or else from the built-in `input`.
-    package func iccTransform(to output: String, input: String? = nil, depth: Int = 8) throws(VipsError) -> Image {
-        let from: [(String, Argument)] = input.map { [("input_profile", .string($0))] } ?? [("embedded", true)]
+    /// Converts to a built-in profile: from the embedded profile, or else from the built-in `input`.
+    package func iccTransform(to output: BuiltInProfile, input: BuiltInProfile? = nil, depth: Int = 8) throws(VipsError) -> Image {
+        let from: [(String, Argument)] = input.map { [("input_profile", .string($0.rawValue))] } ?? [("embedded", true)]
         let intent = input == nil ? RenderingIntent(of: blob("icc-profile-data")) : .relative
-        let how: [(String, Argument)] = [("intent", .string(intent.name)), ("black_point_compensation", true), ("depth", .int(depth))]
-        return try call("icc_transform", [("output_profile", .string(output))] + from + how)
+        let how: [(String, Argument)] = [("intent", .string(intent.rawValue)), ("black_point_compensation", true), ("depth", .int(depth))]
+        return try call("icc_transform", [("output_profile", .string(output.rawValue))] + from + how)
     }
 
     /// Converts from a built-in profile to the Lab of ICC, whose white is D50. The Lab of `colourspace` has D65 and must not be mixed with it.
-    package func iccImport(from input: String) throws(VipsError) -> Image {
+    package func iccImport(from input: BuiltInProfile) throws(VipsError) -> Image {
         let how: [(String, Argument)] = [
-            ("intent", .string(RenderingIntent.relative.name)), ("black_point_compensation", true), ("pcs", "lab"),
+            ("intent", .string(RenderingIntent.relative.rawValue)), ("black_point_compensation", true), ("pcs", "lab"),
         ]
-        return try call("icc_import", [("input_profile", .string(input))] + how)
+        return try call("icc_import", [("input_profile", .string(input.rawValue))] + how)
     }
 
     /// Converts from the Lab of ICC to the embedded profile.
     package func iccExport(depth: Int) throws(VipsError) -> Image {
         let intent = RenderingIntent(of: blob("icc-profile-data"), isTarget: true)
-        let how: [(String, Argument)] = [("intent", .string(intent.name)), ("black_point_compensation", true), ("depth", .int(depth))]
+        let how: [(String, Argument)] = [("intent", .string(intent.rawValue)), ("black_point_compensation", true), ("depth", .int(depth))]
         return try call("icc_export", [("pcs", "lab")] + how)
     }
 }

@@ -1,27 +1,6 @@
 // A picture in libvips: a recipe for pixels, computed when they are asked for. Immutable; every operation gives a new one.
 import CVips
 
-/// How a band's numbers are stored. The names are libvips'.
-package enum BandFormat: String, Sendable {
-    case uchar, ushort, float, double
-    /// What some files have and nothing here works with.
-    case char, short, uint, int, other
-
-    init(_ format: VipsBandFormat) {
-        switch format {
-        case VIPS_FORMAT_UCHAR: self = .uchar
-        case VIPS_FORMAT_USHORT: self = .ushort
-        case VIPS_FORMAT_FLOAT: self = .float
-        case VIPS_FORMAT_DOUBLE: self = .double
-        case VIPS_FORMAT_CHAR: self = .char
-        case VIPS_FORMAT_SHORT: self = .short
-        case VIPS_FORMAT_UINT: self = .uint
-        case VIPS_FORMAT_INT: self = .int
-        default: self = .other
-        }
-    }
-}
-
 /// A picture. Owns one reference to a `VipsImage`.
 package final class Image {
     /// The wrapped image; it lives as long as this object. Stays inside this module.
@@ -53,13 +32,8 @@ package final class Image {
     /// How many frames or pages the file has, loaded or not.
     package var pages: Int { Int(vips_image_get_n_pages(pointer)) }
 
-    /// What the bands mean, by libvips' nickname: `srgb`, `b-w`, `cmyk`, `lab`, `rgb16`, `grey16`, …
-    package var interpretation: String {
-        guard let nick = vips_enum_nick(vips_interpretation_get_type(), CInt(vips_image_guess_interpretation(pointer).rawValue)) else {
-            return "error"
-        }
-        return String(cString: nick)
-    }
+    /// What the bands mean.
+    package var interpretation: Interpretation { Interpretation(vips_image_guess_interpretation(pointer)) }
 }
 
 // Pixels in and out of memory.

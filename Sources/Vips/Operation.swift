@@ -66,17 +66,17 @@ extension Operation {
         switch (parameter.kind, value) {
         case (CVIPS_KIND_BOOL, .bool(let value)): cvips_set_int(operation, key, value ? 1 : 0)
         case (CVIPS_KIND_INT, .int(let value)):
-            try check(Double(value), in: parameter, key, name)
+            try check(Double(value), in: parameter, of: key, named: name)
             cvips_set_int(operation, key, CInt(value))
         case (CVIPS_KIND_DOUBLE, .double(let value)):
-            try check(value, in: parameter, key, name)
+            try check(value, in: parameter, of: key, named: name)
             cvips_set_double(operation, key, value)
         case (CVIPS_KIND_DOUBLE, .int(let value)):
-            try check(Double(value), in: parameter, key, name)
+            try check(Double(value), in: parameter, of: key, named: name)
             cvips_set_double(operation, key, Double(value))
         case (CVIPS_KIND_STRING, .string(let value)): cvips_set_string(operation, key, value)
         case (CVIPS_KIND_ENUM, .string(let nick)):
-            cvips_set_int(operation, key, try enumValue(nick, of: parameter.type, key, name))
+            cvips_set_int(operation, key, try enumValue(nick, of: parameter.type, for: key, named: name))
         case (CVIPS_KIND_IMAGE, .image(let image)): cvips_set_object(operation, key, image.pointer)
         case (CVIPS_KIND_SOURCE, .source(let source)): cvips_set_object(operation, key, source.pointer)
         case (CVIPS_KIND_TARGET, .target(let target)): cvips_set_object(operation, key, target.pointer)
@@ -94,22 +94,28 @@ extension Operation {
         }
     }
 
-    private static func check(_ value: Double, in parameter: CVipsParameter, _ key: String, _ name: String) throws(VipsError) {
+    private static func check(_ value: Double, in parameter: CVipsParameter, of key: String, named name: String) throws(VipsError) {
         guard value >= parameter.minimum, value <= parameter.maximum else {
             let message = "'\(key)' takes \(parameter.minimum) to \(parameter.maximum), not \(value)"
             throw VipsError(reason: .outOfRange, operation: name, message: message)
         }
     }
 
-    private static func enumValue(_ nick: String, of type: GType, _ key: String, _ name: String) throws(VipsError) -> CInt {
+    private static func enumValue(_ nick: String, of type: GType, for key: String, named name: String) throws(VipsError) -> CInt {
         var value: CInt = 0
         guard cvips_enum_value(type, nick, &value) != 0 else {
-            var nicks: [String] = []
-            while let next = cvips_enum_nick(type, CUnsignedInt(nicks.count)) { nicks.append(String(cString: next)) }
-            let message = "'\(key)' takes one of \(nicks.filter { $0 != "last" }.joined(separator: ", ")), not '\(nick)'"
+            let message = "'\(key)' takes one of \(nicknames(of: type).joined(separator: ", ")), not '\(nick)'"
             throw VipsError(reason: .outOfRange, operation: name, message: message)
         }
         return value
+    }
+
+    /// What libvips calls the values of an enum.
+    static func nicknames(of type: GType) -> [String] {
+        var nicks: [String] = []
+        while let next = cvips_enum_nick(type, CUnsignedInt(nicks.count)) { nicks.append(String(cString: next)) }
+        // GLib's enums end with their own length.
+        return nicks.filter { $0 != "last" }
     }
 
     private static func inputNames(_ operation: Pointer) -> [String] {

@@ -1,12 +1,10 @@
 // How colours are mapped between a profile and others, as far as the profile can do it.
 
-/// A way to map colours. libvips lays a profile aside that does not have the one asked for, and takes sRGB instead.
-struct RenderingIntent {
-    let name: String
-
+/// A way to map colours, by libvips' nickname. libvips lays a profile aside that does not have the one asked for, and takes sRGB instead.
+enum RenderingIntent: String, CaseIterable {
     /// For profiles of the library's own.
-    static let relative = RenderingIntent(name: "relative")
-    private static let perceptual = RenderingIntent(name: "perceptual")
+    case relative
+    case perceptual
 
     /// Relative, or perceptual for the profiles of scanners, and of JPEGs in XYB colours, which have one table for all purposes.
     /// - Parameters:
@@ -17,8 +15,6 @@ struct RenderingIntent {
         let (first, second) = isTarget ? ("B2A0", "B2A1") : ("A2B0", "A2B1")
         self = tags.contains(first) && !tags.contains(second) ? .perceptual : .relative
     }
-
-    private init(name: String) { self.name = name }
 
     /// The names of a profile's parts: after a header of 128 bytes their number, then 12 bytes for each, beginning with its name.
     private static func tags(of profile: [UInt8]) -> Set<String> {

@@ -12,8 +12,8 @@ package final class Source {
     package init(descriptor: CInt) throws(VipsError) {
         guard let file = FileReader(descriptor), let new = vips_source_custom_new() else { throw VipsError.failed(operation: "source") }
         pointer = UnsafeMutableRawPointer(new).assumingMemoryBound(to: VipsSource.self)
-        connect("read", unsafeBitCast(readFile, to: GCallback.self), file)
-        connect("seek", unsafeBitCast(seekFile, to: GCallback.self), file)
+        connect("read", to: unsafeBitCast(readFile, to: GCallback.self), of: file)
+        connect("seek", to: unsafeBitCast(seekFile, to: GCallback.self), of: file)
     }
 
     /// Reads a copy of bytes in memory.
@@ -27,7 +27,7 @@ package final class Source {
     deinit { g_object_unref(pointer) }
 
     /// The handler owns a reference to the file for as long as libvips has the source, which may be longer than this object lives.
-    private func connect(_ signal: String, _ handler: @escaping GCallback, _ file: FileReader) {
+    private func connect(_ signal: String, to handler: @escaping GCallback, of file: FileReader) {
         let release: GClosureNotify = { data, _ in Unmanaged<FileReader>.fromOpaque(data!).release() }
         g_signal_connect_data(pointer, signal, handler, Unmanaged.passRetained(file).toOpaque(), release, GConnectFlags(rawValue: 0))
     }

@@ -52,7 +52,7 @@ import Testing
         var work = SourceWork(job, route)
         work.take(SourceFile(location: .path(path), identity: path, relative: BytePath(name)))
         let opened = try work.open(settings.limits)
-        return try maker.make(&work, opened, settings, names: { candidates in try candidates(1) })
+        return try maker.make(&work, opened: opened, settings: settings, names: { candidates in try candidates(1) })
     }
 
     @Test("B14: A worker that has met a limit of output bytes works on with a higher one")

@@ -44,7 +44,7 @@ struct BlendingTests {
         let stage =
             "composite: { layers: [ { source: true }, { source: true, stages: [ { rotate: { angle: 180 } } ], alpha: 0.7, blend: \(mode) } ] }"
         let result = try render(stage, picture).pixels
-        let turned = try PixelGrid(picture.rot("d180"))
+        let turned = try PixelGrid(picture.rot(.d180))
         let expected = try BlendReference(mode: mode, alpha: 0.7).drawing(turned, x: 0, y: 0, onto: PixelGrid(picture), bands: result.bands)
         #expect(BlendReference.difference(result, expected) <= BlendReference.tolerance(kind))
     }

@@ -69,7 +69,7 @@ import Vips
     func kinds() throws {
         let clear = try TestPicture.solid([255, 0, 0, 0], width: 20, height: 10)
         let deep = try TestPicture.solid([0, 100, 0], width: 20, height: 10).linear([257, 257, 257], [0, 0, 0]).cast(.ushort)
-            .copy(interpretation: "rgb16").inMemory()
+            .copy(interpretation: .rgb16).inMemory()
         let joined = try join(stage, [clear, deep])
         #expect(try joined.image.getpoint(x: 10, y: 8) == [65535, 65535, 65535])
         #expect(try joined.image.getpoint(x: 30, y: 8) == [0, 25700, 0])

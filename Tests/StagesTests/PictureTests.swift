@@ -8,7 +8,7 @@ import Vips
 /// What decoders deliver, and how stages see it.
 @Suite(.quietVips)
 struct PictureTests {
-    private func source(_ values: [Double], _ format: BandFormat, _ interpretation: String) throws -> Image {
+    private func source(_ values: [Double], _ format: BandFormat, _ interpretation: Interpretation) throws -> Image {
         try Image.black(width: 2, height: 2, bands: values.count).linear(values.map { _ in 1 }, values).cast(format).copy(
             interpretation: interpretation
         ).inMemory()
@@ -27,23 +27,23 @@ struct PictureTests {
 
     @Test func `packed Lab is unpacked, and Lab in floating point stays what it is`() throws {
         let colour = try TestPicture.solid([200, 100, 50], width: 3, height: 2)
-        let packed = try Picture(decoded: colour.colourspace("labq"))
+        let packed = try Picture(decoded: colour.colourspace(.labq))
         #expect(packed.pixels == PixelFormat(.lab, .sixteen))
         #expect(packed.image.bands == 3)
         // Numbers with a sign hold no 65535.
         #expect(try packed.multiplyingAlpha(by: 0.5).image.getpoint(x: 0, y: 0)[3] == 128)
-        let float = try Picture(decoded: colour.colourspace("lab"))
+        let float = try Picture(decoded: colour.colourspace(.lab))
         #expect(float.pixels == PixelFormat(.lab, .float))
-        let back = try packed.image.colourspace("srgb").getpoint(x: 1, y: 1)
+        let back = try packed.image.colourspace(.srgb).getpoint(x: 1, y: 1)
         #expect(zip(back, [200, 100, 50]).allSatisfy { abs($0 - $1) <= 1 })
     }
 
     @Test func `numbers that stages do not know are refused by what they are`() throws {
         let cases: [(Image, String)] = [
-            (try source([1, 2, 3], .double, "srgb"), "3 bands of srgb, double"),
-            (try source([1], .int, "b-w"), "1 bands of b-w, int"),
-            (try source([1, 2, 3, 4, 5, 6, 7], .uchar, "multiband"), "7 bands of multiband, uchar"),
-            (try source([1, 2], .uchar, "multiband"), "2 bands of b-w, uchar"),
+            (try source([1, 2, 3], .double, .srgb), "3 bands of srgb, double"),
+            (try source([1], .int, .bw), "1 bands of b-w, int"),
+            (try source([1, 2, 3, 4, 5, 6, 7], .uchar, .multiband), "7 bands of multiband, uchar"),
+            (try source([1, 2], .uchar, .multiband), "2 bands of b-w, uchar"),
         ]
         for (image, found) in cases {
             let failure = try #require(throws: Failure.self) { try Picture(decoded: image) }

@@ -53,7 +53,7 @@ func expectAgreement(_ picture: Picture, _ step: PlannedStage, _ sourceLocation:
     #expect(found == "\(plan.size) in \(plan.pixels)", "'\(step.name)' on \(step.input.size)", sourceLocation: sourceLocation)
     let image = picture.image
     let isDeep = plan.depth == .sixteen
-    let meaning = plan.colour == .grey ? (isDeep ? "grey16" : "b-w") : (isDeep ? "rgb16" : "srgb")
+    let meaning: Interpretation = plan.colour == .grey ? (isDeep ? .grey16 : .bw) : (isDeep ? .rgb16 : .srgb)
     #expect(image.interpretation == meaning, "'\(step.name)' on \(step.input.size)", sourceLocation: sourceLocation)
     #expect(image.format == (isDeep ? .ushort : .uchar), "'\(step.name)' on \(step.input.size)", sourceLocation: sourceLocation)
     #expect((image.bands, image.hasAlpha) == (plan.bands, plan.hasAlpha), "'\(step.name)' on \(step.input.size)", sourceLocation: sourceLocation)

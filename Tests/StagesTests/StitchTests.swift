@@ -64,8 +64,8 @@ import Vips
         let (captures, length) = try Self.captures(of: page, height: 240, seed: 5)
         let (top, bottom) = (try Self.photo(width: 120, height: 40, seed: 7), try Self.photo(width: 120, height: 40, seed: 8))
         func framed(_ content: Image) throws -> Image {
-            let withTop = header > 0 ? try Self.rows(top, 0, header).join(content, horizontally: false) : content
-            return footer > 0 ? try withTop.join(Self.rows(bottom, 0, footer), horizontally: false).inMemory() : try withTop.inMemory()
+            let withTop = header > 0 ? try Self.rows(top, 0, header).join(content, .vertical) : content
+            return footer > 0 ? try withTop.join(Self.rows(bottom, 0, footer), .vertical).inMemory() : try withTop.inMemory()
         }
         let joined = try join("stitch: { overlap: auto }", try captures.map(framed))
         #expect(joined.plan.warnings.isEmpty, "\(joined.plan.warnings)")
@@ -77,14 +77,14 @@ import Vips
         let page = try Self.photo(width: 60, height: 800)
         let header = try Self.photo(width: 60, height: 20, seed: 9)
         let first = try Self.rows(page, 0, 200)
-        let others = try [150, 300, 420].map { try header.join(Self.rows(page, $0 + 20, 180), horizontally: false).inMemory() }
+        let others = try [150, 300, 420].map { try header.join(Self.rows(page, $0 + 20, 180), .vertical).inMemory() }
         let joined = try join("stitch: { overlap: auto }", [first] + others)
         #expect(try joined.image.pixels() == Self.rows(page, 0, 620).pixels())
     }
 
     @Test("Captures from left to right become one wide picture")
     func horizontal() throws {
-        let page = try Self.photo(width: 60, height: 400).rot("d90").inMemory()
+        let page = try Self.photo(width: 60, height: 400).rot(.d90).inMemory()
         let captures = try [0, 90, 150].map { try page.extractArea(left: $0, top: 0, width: 120, height: 60).inMemory() }
         let joined = try join("stitch: { direction: horizontal, overlap: auto }", captures)
         #expect(try joined.image.pixels() == page.extractArea(left: 0, top: 0, width: 270, height: 60).pixels())
@@ -96,7 +96,7 @@ import Vips
         // Steps of up to three, other ones in each capture.
         let captures = try [0, 130, 300, 390].enumerated().map { index, top in
             let noise = try Self.photo(width: 200, height: 240, seed: 20 + index).linear([0.012, 0.012, 0.012], [-1.5, -1.5, -1.5])
-            return try Self.rows(page, top, 240).add(noise).rint().cast(.uchar).copy(interpretation: "srgb").inMemory()
+            return try Self.rows(page, top, 240).add(noise).rint().cast(.uchar).copy(interpretation: .srgb).inMemory()
         }
         let joined = try join("stitch: { overlap: auto }", captures)
         #expect(joined.plan.warnings.isEmpty, "\(joined.plan.warnings)")
@@ -161,7 +161,7 @@ import Vips
         let captures = try tops.enumerated().map { index, top in
             let clean = try TestPicture.make(width: 200, height: 400) { x, y in over.pixel(x, y, over: page[x, top + y].map { UInt8($0) }) }
             let noise = try Self.photo(width: 200, height: 400, seed: 20 + index).linear([0.012, 0.012, 0.012], [-1.5, -1.5, -1.5])
-            return try clean.add(noise).rint().cast(.uchar).copy(interpretation: "srgb").inMemory()
+            return try clean.add(noise).rint().cast(.uchar).copy(interpretation: .srgb).inMemory()
         }
         let joined = try join("stitch: { overlap: auto }", captures)
         #expect(joined.plan.warnings.isEmpty, "\(joined.plan.warnings)")
@@ -240,7 +240,7 @@ import Vips
         let joined = try join("stitch", [grey, colour])
         #expect(try joined.pixels[0, 0] == [100, 100, 100, 255])
         #expect(try joined.pixels[0, 2] == [1, 2, 3, 128])
-        let deep = try colour.linear([257, 257, 257, 257], [0, 0, 0, 0]).cast(.ushort).copy(interpretation: "rgb16").inMemory()
+        let deep = try colour.linear([257, 257, 257, 257], [0, 0, 0, 0]).cast(.ushort).copy(interpretation: .rgb16).inMemory()
         #expect(try join("stitch", [grey, deep]).image.getpoint(x: 0, y: 0) == [25700, 25700, 25700, 65535])
     }
 

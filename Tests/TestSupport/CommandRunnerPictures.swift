@@ -51,7 +51,7 @@ package enum SamplePicture: String, CaseIterable, Sendable {
                     ("in", .image(try Operation("gaussnoise", [("width", .int(width)), ("height", .int(height)), ("seed", 7)]).image())),
                     ("format", "uchar"),
                 ]
-            ).image().copy(interpretation: "b-w"))
+            ).image().copy(interpretation: .bw))
     }
 }
 

@@ -31,10 +31,10 @@ extension TestPicture {
         let isGrey = grid.bands <= 2
         let low = try Image(
             bytes: grid.values.map { UInt8(truncatingIfNeeded: $0) }, width: grid.width, height: grid.height, bands: grid.bands)
-        guard grid.maximum > 255 else { return try low.copy(interpretation: isGrey ? "b-w" : "srgb") }
+        guard grid.maximum > 255 else { return try low.copy(interpretation: isGrey ? .bw : .srgb) }
         let high = try Image(bytes: grid.values.map { UInt8($0 >> 8) }, width: grid.width, height: grid.height, bands: grid.bands)
         let sum = try high.linear([256], [0]).add(low).cast(.ushort)
-        return try sum.copy(interpretation: isGrey ? "grey16" : "rgb16").inMemory()
+        return try sum.copy(interpretation: isGrey ? .grey16 : .rgb16).inMemory()
     }
 
     /// A picture whose pixels are given by a function of their place, in the kind's own numbers.

@@ -20,7 +20,7 @@ package enum TestPicture {
     }
 
     private static func interpreted(_ image: Image) throws -> Image {
-        try image.copy(interpretation: image.bands <= 2 ? "b-w" : "srgb")
+        try image.copy(interpretation: image.bands <= 2 ? .bw : .srgb)
     }
 
     /// Saves a picture by one of libvips' savers, such as `pngsave_target`, and gives the path.

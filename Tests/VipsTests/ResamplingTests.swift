@@ -19,12 +19,12 @@ import Testing
             return UInt8(truncatingIfNeeded: state >> 24)
         }
         if depth == 8 {
-            return try Image(bytes: bytes, width: width, height: height, bands: bands).copy(interpretation: bands <= 2 ? "b-w" : "srgb")
+            return try Image(bytes: bytes, width: width, height: height, bands: bands).copy(interpretation: bands <= 2 ? .bw : .srgb)
         }
         let halves = try Image(bytes: bytes, width: width * 2, height: height, bands: bands)
         let high = try halves.extractArea(left: 0, top: 0, width: width, height: height).cast(.ushort).linear([256], [0])
         let low = try halves.extractArea(left: width, top: 0, width: width, height: height)
-        return try high.add(low).cast(.ushort).copy(interpretation: bands <= 2 ? "grey16" : "rgb16").inMemory()
+        return try high.add(low).cast(.ushort).copy(interpretation: bands <= 2 ? .grey16 : .rgb16).inMemory()
     }
 
     private func values(_ image: Image) throws -> [Double] {
@@ -151,7 +151,7 @@ import Testing
                             for first in stride(from: 0, to: width * 3, by: Strip.width) {
                                 let columns = first..<min(width * 3, first + Strip.width)
                                 for y in range { for x in columns { strip.row(y - top)[x - columns.lowerBound] = source[y][x] } }
-                                resampler.add(strip, range, columns: columns)
+                                resampler.add(strip, rows: range, columns: columns)
                             }
                             try resampler.finish(range) { row, y throws(VipsError) in
                                 #expect(y == rows.count % newHeight)
@@ -308,7 +308,7 @@ import Testing
     func fringes() throws {
         // White, opaque, on the left; black, transparent, on the right.
         let row = (0..<40).flatMap { $0 < 20 ? [UInt8](repeating: 255, count: 4) : [0, 0, 0, 0] }
-        let image = try Image(bytes: Array((0..<10).flatMap { _ in row }), width: 40, height: 10, bands: 4).copy(interpretation: "srgb")
+        let image = try Image(bytes: Array((0..<10).flatMap { _ in row }), width: 40, height: 10, bands: 4).copy(interpretation: .srgb)
         let pixels = try image.resampled(to: ResamplingTarget(width: 13, height: 5)).pixels()
         for index in stride(from: 0, to: pixels.count, by: 4) where pixels[index + 3] > 0 {
             #expect(pixels[index..<index + 3].allSatisfy { $0 >= 254 }, "a grey fringe at \(index / 4 % 13)")
@@ -323,7 +323,7 @@ import Testing
             let image = try noise(width: 20, height: 10, bands: 3).editingMetadata { $0.set("xmp-data", blob: [1, 2, 3]) }
             let scaled = try image.resampled(to: ResamplingTarget(width: 7, height: 5))
             #expect(scaled.blob("xmp-data") == [1, 2, 3])
-            #expect((scaled.width, scaled.interpretation) == (7, "srgb"))
+            #expect((scaled.width, scaled.interpretation) == (7, .srgb))
         }
         #expect(VipsLibrary.liveObjects == objects)
         // What an earlier test left for a thread to let go may have gone meanwhile.
@@ -354,7 +354,7 @@ import Testing
     @Test("Frames below each other are scaled each for itself")
     func stacked() throws {
         let frames = try (0..<5).map { _ in try noise(width: 30, height: 21, bands: 4) }.enumerated().map { index, image in
-            try image.linear([1], [Double(index) * 3]).cast(.uchar).copy(interpretation: "srgb")
+            try image.linear([1], [Double(index) * 3]).cast(.uchar).copy(interpretation: .srgb)
         }
         let stack = try Image.arrayjoin(frames).inMemory()
         let targets = [(14, 11), (7, 5), (30, 21), (40, 30)].map { ResamplingTarget(width: $0.0, height: $0.1) }

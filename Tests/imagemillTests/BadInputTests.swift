@@ -188,7 +188,7 @@ import Vips
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.save("in/a.jpg", as: "jpegsave_target") {
-            try TestPicture.solid([9, 99, 9], width: 40, height: 30).iccTransform(to: "p3", input: "srgb").editingMetadata {
+            try TestPicture.solid([9, 99, 9], width: 40, height: 30).iccTransform(to: .p3, input: .srgb).editingMetadata {
                 $0.set("xmp-data", blob: Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'>\(String(repeating: " ", count: 5000))</x:xmpmeta>".utf8))
             }
         }

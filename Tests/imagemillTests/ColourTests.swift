@@ -24,11 +24,11 @@ import Vips
     func profiles() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/srgb.png", as: "pngsave_target") { try picture() }
-        try await runner.save("in/p3.png", as: "pngsave_target") { try picture().iccTransform(to: "p3", input: "srgb") }
+        try await runner.save("in/p3.png", as: "pngsave_target") { try picture().iccTransform(to: .p3, input: .srgb) }
         try await runner.save("in/cmyk.jpg", as: "jpegsave_target", [("Q", 100), ("subsample_mode", "off")]) {
-            try picture().iccTransform(to: "cmyk", input: "srgb")
+            try picture().iccTransform(to: .cmyk, input: .srgb)
         }
-        try await runner.save("in/lab.tif", as: "tiffsave_target") { try picture().colourspace("lab") }
+        try await runner.save("in/lab.tif", as: "tiffsave_target") { try picture().colourspace(.lab) }
         let result = try await runner.render(save: "{ format: png }")
         #expect(result.exit == 0, "\(result.errors)")
         #expect(try await worst(runner, "srgb", against: picture) == 0)
@@ -48,7 +48,7 @@ import Vips
     func bareInk() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/bare.jpg", as: "jpegsave_target", [("Q", 100), ("subsample_mode", "off"), ("strip", true)]) {
-            try picture().iccTransform(to: "cmyk", input: "srgb").editingMetadata { $0.remove("icc-profile-data") }
+            try picture().iccTransform(to: .cmyk, input: .srgb).editingMetadata { $0.remove("icc-profile-data") }
         }
         #expect(try await runner.render(save: "{ format: png }").exit == 0)
         #expect(try await worst(runner, "bare", against: picture) <= 40)
@@ -57,8 +57,8 @@ import Vips
 
     @Test(
         "A2: Lab in packed bytes and in whole numbers is converted as Lab in floating point is, whatever is done with it",
-        arguments: ["labq", "labs"])
-    func packedLab(space: String) async throws {
+        arguments: [Interpretation.labq, .labs])
+    func packedLab(space: Interpretation) async throws {
         let runner = try CommandRunner()
         try await runner.save("in/lab.tif", as: "tiffsave_target") { try picture().colourspace(space) }
         let result = try await runner.render(stages: "[ { resize: { width: 16 } } ]", save: "{ format: png }")
@@ -69,13 +69,13 @@ import Vips
     @Test("A2: packed Lab that keeps its colours comes out with them")
     func keptLab() async throws {
         let runner = try CommandRunner()
-        try await runner.save("in/lab.tif", as: "tiffsave_target") { try picture().colourspace("labq") }
+        try await runner.save("in/lab.tif", as: "tiffsave_target") { try picture().colourspace(.labq) }
         try runner.folder.write(
             "profile: keep\nrenditions: { a: { stages: [ { resize: { width: 16 } } ], save: { format: tiff } } }", to: "keep.yaml")
         let result = try await runner.run("run", "keep.yaml", "in", "-o", "out")
         #expect(result.exit == 0, "\(result.errors)")
-        let lightness = try await runner.inspect("out/lab.tif", by: "tiffload_source") { try $0.colourspace("lab").getpoint(x: 8, y: 6)[0] }
-        let expected = try await inVipsTurn { try picture().colourspace("lab").getpoint(x: 16, y: 12)[0] }
+        let lightness = try await runner.inspect("out/lab.tif", by: "tiffload_source") { try $0.colourspace(.lab).getpoint(x: 8, y: 6)[0] }
+        let expected = try await inVipsTurn { try picture().colourspace(.lab).getpoint(x: 16, y: 12)[0] }
         #expect(abs(lightness - expected) < 3, "\(lightness), and should be \(expected)")
     }
 
@@ -83,9 +83,9 @@ import Vips
     func floatingPoint(hasProfile: Bool) async throws {
         let runner = try CommandRunner()
         try await runner.save("in/float.tif", as: "tiffsave_target") {
-            guard hasProfile else { return try picture().colourspace("scrgb") }
-            let wide = try picture().iccTransform(to: "p3", input: "srgb")
-            return try wide.linear([1.0 / 255], [0]).copy(interpretation: "scrgb")
+            guard hasProfile else { return try picture().colourspace(.scrgb) }
+            let wide = try picture().iccTransform(to: .p3, input: .srgb)
+            return try wide.linear([1.0 / 255], [0]).copy(interpretation: .scrgb)
         }
         let result = try await runner.render(save: "{ format: png }")
         #expect(result.exit == 0, "\(result.errors)")
@@ -166,7 +166,7 @@ import Vips
         }
         try await runner.save("in/deep.png", as: "pngsave_target") {
             try TestPicture.make(width: 20, height: 10) { x, y in [UInt8(x * 12), UInt8(y * 20), 7] }
-                .linear([257], [0]).cast(.ushort).copy(interpretation: "rgb16")
+                .linear([257], [0]).cast(.ushort).copy(interpretation: .rgb16)
         }
         #expect(try await runner.render(stages: "[frame: { width: 30, height: 30, background: white }]", save: "{ format: png }").exit == 0)
         #expect(try await runner.inspect("out/grey.png", by: "pngload_source") { $0.bands } == 1)
@@ -196,7 +196,7 @@ import Vips
         let runner = try CommandRunner()
         // libpng refuses a profile that wants no known rendering intent, which others take: libspng does, by which some versions of libvips write PNG.
         try await runner.save("in/p3.jpg", as: "jpegsave_target", [("Q", 100)]) {
-            let p3 = try TestPicture.solid([200, 60, 40], width: 16, height: 16).iccTransform(to: "p3", input: "srgb")
+            let p3 = try TestPicture.solid([200, 60, 40], width: 16, height: 16).iccTransform(to: .p3, input: .srgb)
             var profile = try #require(p3.blob("icc-profile-data"))
             profile.replaceSubrange(64..<68, with: [0, 1, 0, 0])
             return try p3.editingMetadata { $0.set("icc-profile-data", blob: profile) }
@@ -218,8 +218,8 @@ import Vips
     @Test("A kept profile stays in the file, and colours are drawn in it")
     func keptProfile() async throws {
         let runner = try CommandRunner()
-        try await runner.save("in/p3.png", as: "pngsave_target") { try picture().iccTransform(to: "p3", input: "srgb") }
-        try await runner.save("in/cmyk.jpg", as: "jpegsave_target", [("Q", 100)]) { try picture().iccTransform(to: "cmyk", input: "srgb") }
+        try await runner.save("in/p3.png", as: "pngsave_target") { try picture().iccTransform(to: .p3, input: .srgb) }
+        try await runner.save("in/cmyk.jpg", as: "jpegsave_target", [("Q", 100)]) { try picture().iccTransform(to: .cmyk, input: .srgb) }
         let stages = "[inset: { all: 4, background: \"#ff0000\" }]"
         let result = try await runner.render(stages: stages, save: "{ format: png }", more: "profile: keep")
         #expect(result.exit == 1)

@@ -89,7 +89,7 @@ import Vips
             "renditions: { a: { stages: [ { resize: { width: 10 } }, { blur: { sigma: 1 } } ], save: { format: png } }, b: { save: { format: png } } }",
             to: "p.yaml")
         let wide = try await SamplePicture.jpeg.encode(
-            TestPicture.make(width: 80, height: 60) { x, y in [UInt8(x), UInt8(y), 200] }.iccTransform(to: "p3", input: "srgb"))
+            TestPicture.make(width: 80, height: 60) { x, y in [UInt8(x), UInt8(y), 200] }.iccTransform(to: .p3, input: .srgb))
         try runner.folder.write(try Self.padded(wide), to: "in/1.jpg")
         try runner.folder.write(wide, to: "in/2.jpg")
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out", "--jobs", "1").exit == 0)

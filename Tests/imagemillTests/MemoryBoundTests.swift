@@ -246,6 +246,6 @@ private struct MemoryUse {
         let factor = kind.isDeep ? 257.0 : 1
         let factors = Array([1.0, -1, 0.5, 0.3].prefix(kind.bands))
         let bands = try noise.linear(factors.map { $0 * factor }, factors.map { ($0 < 0 ? 255 : 20) * factor })
-        return try bands.cast(kind.isDeep ? .ushort : .uchar).copy(interpretation: kind.isGrey ? "b-w" : kind.isDeep ? "rgb16" : "srgb")
+        return try bands.cast(kind.isDeep ? .ushort : .uchar).copy(interpretation: kind.isGrey ? .bw : kind.isDeep ? .rgb16 : .srgb)
     }
 }

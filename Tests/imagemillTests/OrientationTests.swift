@@ -21,13 +21,13 @@ import Vips
         let picture = try upright()
         let turned: Image =
             switch orientation {
-            case 2: try picture.flip("horizontal")
-            case 3: try picture.rot("d180")
-            case 4: try picture.flip("vertical")
-            case 5: try picture.rot("d90").flip("horizontal")
-            case 6: try picture.rot("d270")
-            case 7: try picture.rot("d270").flip("horizontal")
-            case 8: try picture.rot("d90")
+            case 2: try picture.flip(.horizontal)
+            case 3: try picture.rot(.d180)
+            case 4: try picture.flip(.vertical)
+            case 5: try picture.rot(.d90).flip(.horizontal)
+            case 6: try picture.rot(.d270)
+            case 7: try picture.rot(.d270).flip(.horizontal)
+            case 8: try picture.rot(.d90)
             default: picture
             }
         return try turned.editingMetadata { $0.set("orientation", int: orientation) }

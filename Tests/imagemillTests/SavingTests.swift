@@ -45,7 +45,7 @@ import Vips
                 // One pixel, in the last place.
                 let picture = try TestPicture.make(width: 40, height: 300, bands: 4) { x, y in [200, 40, 40, x == 39 && y == 299 ? UInt8(last) : 255]
                 }
-                return bits == 16 ? try picture.colourspace("rgb16") : picture
+                return bits == 16 ? try picture.colourspace(.rgb16) : picture
             }
         }
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)

@@ -57,7 +57,7 @@ struct CachedJob {
     }
 
     /// Keeps a rendition that was made.
-    func keep(_ plan: RenditionPlan, _ file: OpenFile, digest: String, _ facts: CachedFacts) {
-        if let key = keys[Place(plan)] { cache.put(key, file, digest: digest, facts) }
+    func keep(_ plan: RenditionPlan, in file: OpenFile, digest: String, facts: CachedFacts) {
+        if let key = keys[Place(plan)] { cache.put(key, file: file, digest: digest, facts: facts) }
     }
 }

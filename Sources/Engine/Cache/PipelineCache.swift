@@ -80,7 +80,7 @@ package final class PipelineCache: Sendable {
         return isCopied
     }
 
-    func put(_ key: CacheKey, _ file: OpenFile, digest: String, _ facts: CachedFacts) {
+    func put(_ key: CacheKey, file: OpenFile, digest: String, facts: CachedFacts) {
         _ = cache.use { try $0.put(key, file, digest: digest, about: json(facts)) }
     }
 

@@ -61,16 +61,16 @@ package struct LoadedMill: Sendable {
         let pipelines = try file.inboxes.map { try loader.load($0.pipeline) }
         var mistakes = loader.mistakes
         if !loader.problems.isEmpty { mistakes.insert(Diagnostics(file: path, text: text, items: loader.problems), at: 0) }
-        guard let state = Self.state(file, path, environment) else {
+        guard let state = Self.state(of: file, at: path, environment: environment) else {
             throw MillProblems(mistakes: mistakes, refusals: ["there is no place for the ledger: write 'state:' into '\(path)', or set $HOME"])
         }
-        let cache = file.cache.flatMap { Self.cache($0, path, environment) }
+        let cache = file.cache.flatMap { Self.cache($0, in: path, environment: environment) }
         if file.cache != nil && cache == nil {
             throw MillProblems(mistakes: mistakes, refusals: ["there is no place for the cache: write its 'path' into '\(path)', or set $HOME"])
         }
         let folders = file.inboxes.map { (Self.absolute($0.path, path), Self.absolute($0.outbox, path)) }
         let moved = zip(file.inboxes, pipelines).compactMap { Self.refusal(of: $0, $1?.loaded.file) }
-        let misplaced = try Self.layout(file, path, folders, pipelines, state, cache?.folder).refusals
+        let misplaced = try Self.layout(of: file, at: path, folders: folders, pipelines: pipelines, state: state, cache: cache?.folder).refusals
         let placed = misplaced.compactMap { refusal in refusal.position.map { Diagnostic($0, refusal.sentence) } }
         if !placed.isEmpty { mistakes.append(Diagnostics(file: path, text: text, items: placed)) }
         let refusals = moved + misplaced.filter { $0.position == nil }.map(\.sentence)
@@ -91,7 +91,7 @@ package struct LoadedMill: Sendable {
     /// The state folder of a mill file, without a look at its pipelines and folders.
     /// - Throws: `Diagnostics` for what is written wrongly.
     package static func stateFolder(path: String, text: String, environment: (String) -> String?) throws -> BytePath? {
-        state(try MillFile(text: text, file: path), path, environment)
+        state(of: try MillFile(text: text, file: path), at: path, environment: environment)
     }
 
     private static func key(of outbox: BytePath, millFile: String) -> BytePath {
@@ -103,22 +103,22 @@ package struct LoadedMill: Sendable {
         return BytePath(Array(real.bytes[folder.bytes.count...].drop { $0 == UInt8(ascii: "/") }))
     }
 
-    private static func state(_ file: MillFile, _ path: String, _ environment: (String) -> String?) -> BytePath? {
+    private static func state(of file: MillFile, at path: String, environment: (String) -> String?) -> BytePath? {
         if let state = file.state { return absolute(state, path) }
-        return folder(environment, "STATE_DIRECTORY") ?? folder(environment, "XDG_STATE_HOME", "imagemill")
-            ?? folder(environment, "HOME", ".local/state/imagemill")
+        return folder(environment, named: "STATE_DIRECTORY") ?? folder(environment, named: "XDG_STATE_HOME", appending: "imagemill")
+            ?? folder(environment, named: "HOME", appending: ".local/state/imagemill")
     }
 
-    private static func cache(_ settings: CacheSettings, _ file: String, _ environment: (String) -> String?) -> Cache? {
+    private static func cache(_ settings: CacheSettings, in file: String, environment: (String) -> String?) -> Cache? {
         let usual =
-            folder(environment, "CACHE_DIRECTORY") ?? folder(environment, "XDG_CACHE_HOME", "imagemill")
-            ?? folder(environment, "HOME", ".cache/imagemill")
+            folder(environment, named: "CACHE_DIRECTORY") ?? folder(environment, named: "XDG_CACHE_HOME", appending: "imagemill")
+            ?? folder(environment, named: "HOME", appending: ".cache/imagemill")
         let folder = settings.path.map { absolute($0, file) } ?? usual
         return folder.map { Cache(folder: $0, bound: settings.size?.value) }
     }
 
     /// A folder that a variable of the environment names, or one in it.
-    private static func folder(_ environment: (String) -> String?, _ variable: String, _ rest: String = "") -> BytePath? {
+    private static func folder(_ environment: (String) -> String?, named variable: String, appending rest: String = "") -> BytePath? {
         // systemd separates several folders by colons.
         guard let value = environment(variable)?.split(separator: ":").first, value.first == "/" else { return nil }
         return BytePath(String(value)).appending(BytePath(rest))
@@ -143,8 +143,8 @@ package struct LoadedMill: Sendable {
     }
 
     private static func layout(
-        _ file: MillFile, _ path: String, _ folders: [(BytePath, BytePath)], _ pipelines: [MillPipelines.Found?], _ state: BytePath,
-        _ cache: BytePath?
+        of file: MillFile, at path: String, folders: [(BytePath, BytePath)], pipelines: [MillPipelines.Found?], state: BytePath,
+        cache: BytePath?
     ) throws -> MillLayout {
         let mounts = MountTable.current
         let own = ("the mill file", BytePath(path))

@@ -85,12 +85,12 @@ package final class DropFolder: Sendable {
         let mill = loaded.withLock { $0 }
         let cache = cache(for: mill)
         state.withLock { $0.cache = cache }
-        let routes = mill.inboxes.map { ($0, route($0, mill, cache)) }
+        let routes = mill.inboxes.map { ($0, route(for: $0, of: mill, cache: cache)) }
         let failures = recentFailures(mill)
         state.withLock { $0.failures = failures }
         let running = try startLanes(routes.map(\.1))
         try running.hooks.start()
-        for (inbox, route) in routes { try add(inbox, route, running) }
+        for (inbox, route) in routes { try add(inbox, through: route, running: running) }
         try reportForgottenInboxes(mill)
         running.housekeeper.start()
     }
@@ -134,7 +134,7 @@ package final class DropFolder: Sendable {
             locks: InboxLocks(), newToken: { [self] in newToken() },
             isDraining: { [self] in state.withLock { $0.isDraining } }, tell: { [self] event, controller in tell(event, controller) },
             workerLost: { [self] in state.withLock { $0.lostWorkers += 1 } })
-        let housekeeper = Housekeeper(store, dispatcher, lanes, state: stateFolder) { [self] in
+        let housekeeper = Housekeeper(store: store, dispatcher: dispatcher, lanes: lanes, state: stateFolder) { [self] in
             controllers
         } removeIfIdle: { [self] in
             removeIfIdle($0)
@@ -159,7 +159,7 @@ package final class DropFolder: Sendable {
         }
     }
 
-    private func route(_ inbox: LoadedMill.Inbox, _ mill: LoadedMill, _ cache: SharedCache?) -> Route {
+    private func route(for inbox: LoadedMill.Inbox, of mill: LoadedMill, cache: SharedCache?) -> Route {
         let outbox = Outbox(path: inbox.outbox, of: .dropFolder)
         var render = RenderSettings(
             pipeline: inbox.pipeline, limits: inbox.settings.limits(within: mill.limits), outbox: outbox, keepsTree: inbox.settings.keepsTree,
@@ -176,8 +176,8 @@ package final class DropFolder: Sendable {
             retriesAtOnce: false, wantsSecondOpinion: true, canPause: true)
     }
 
-    private func add(_ inbox: LoadedMill.Inbox, _ route: Route, _ running: Running) throws {
-        let controller = InboxController(inbox, route, running.shared)
+    private func add(_ inbox: LoadedMill.Inbox, through route: Route, running: Running) throws {
+        let controller = InboxController(inbox, through: route, sharing: running.shared)
         let (totals, kept) = (try store.totals(inbox: controller.name), try store.kept(inbox: controller.name))
         controller.state.withLock { state in
             state.totals = totals
@@ -252,7 +252,7 @@ package final class DropFolder: Sendable {
                     mistakes: [], refusals: ["'state' cannot change while the program runs; restart it to move to '\(new.state.printable)'"])
             }
             let cache = cache(for: new)
-            let routes = new.inboxes.map { ($0, route($0, new, cache)) }
+            let routes = new.inboxes.map { ($0, route(for: $0, of: new, cache: cache)) }
             let maker = RenditionMaker(workers, cancellation: cancellation)
             for (_, route) in routes { try maker.prepare(route.render) }
             maker.giveBackWorker()
@@ -273,7 +273,11 @@ package final class DropFolder: Sendable {
         loaded.withLock { $0 = new }
         for controller in controllers where !routes.contains(where: { $0.0.settings.name == controller.name }) { leave(controller) }
         for (inbox, route) in routes {
-            if let controller = controllerThatStays(inbox) { change(controller, to: inbox, route, running) } else { try add(inbox, route, running) }
+            if let controller = controllerThatStays(inbox) {
+                change(controller, to: inbox, through: route, running: running)
+            } else {
+                try add(inbox, through: route, running: running)
+            }
         }
     }
 
@@ -293,7 +297,7 @@ package final class DropFolder: Sendable {
         }
     }
 
-    private func change(_ controller: InboxController, to inbox: LoadedMill.Inbox, _ route: Route, _ running: Running) {
+    private func change(_ controller: InboxController, to inbox: LoadedMill.Inbox, through route: Route, running: Running) {
         let watcher = controller.state.withLock { state in
             if state.inbox.path != inbox.path { state.spool = nil }
             if state.inbox.outbox != inbox.outbox { state.outboxWasMount = false }

@@ -31,7 +31,7 @@ final class Housekeeper: Sendable {
     private static let checkedAtOnce = 2_000
 
     init(
-        _ store: any JobStore, _ dispatcher: Dispatcher, _ lanes: LaneStatus, state: BytePath,
+        store: any JobStore, dispatcher: Dispatcher, lanes: LaneStatus, state: BytePath,
         controllers: @escaping @Sendable () -> [InboxController], removeIfIdle: @escaping @Sendable (InboxController) -> Void
     ) {
         self.store = store

@@ -71,7 +71,7 @@ final class InboxController: Sendable {
         let workerLost: @Sendable () -> Void
     }
 
-    init(_ inbox: LoadedMill.Inbox, _ route: Route, _ shared: SharedParts) {
+    init(_ inbox: LoadedMill.Inbox, through route: Route, sharing shared: SharedParts) {
         name = inbox.settings.name
         self.shared = shared
         state = Mutex(State(inbox: inbox, route: route))
@@ -325,12 +325,12 @@ extension InboxController: JobSite {
             ended(job, code: nil)
             // The journal is no promise: if it cannot be written, the work goes on.
             try? shared.journal.add(report)
-            shared.hooks.done(job.id, report, inbox: name)
+            shared.hooks.done(job.id, report: report, inbox: name)
             tell(.done(job.id, report))
         case .failed(let report, let failure, let attempts):
             ended(job, code: failure.code)
             try? shared.journal.add(report)
-            shared.hooks.failed(job.id, report, failure, inbox: name)
+            shared.hooks.failed(job.id, report: report, failure: failure, inbox: name)
             tell(.failed(job.id, job.path, failure, attempts: attempts))
         case .postponed(let failure, let attempt, let after):
             state.withLock { _ = $0.waiting.insert(job.id) }

@@ -41,7 +41,7 @@ struct HookDocument: Encodable {
     }
 
     /// The end of a job.
-    init(_ event: HookEvent, _ job: JobID, _ path: BytePath, inbox: String, failure: Failure?, report: SourceReport? = nil) {
+    init(_ event: HookEvent, job: JobID, path: BytePath, inbox: String, failure: Failure?, report: SourceReport? = nil) {
         (self.event, id, self.inbox, time) = (event, job.text, inbox, timestamp())
         source = Source(path)
         error = failure.map { Trouble(code: $0.code.rawValue, message: $0.message) }

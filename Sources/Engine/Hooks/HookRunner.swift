@@ -54,7 +54,8 @@ package final class HookRunner: Sendable {
         for job in try store.forgottenHooks(before: started) {
             let isDone = job.progress.state == .done
             add(
-                HookDocument(isDone ? .success : .failure, job.id, job.path, inbox: job.inbox, failure: isDone ? nil : job.progress.failure),
+                HookDocument(
+                    isDone ? .success : .failure, job: job.id, path: job.path, inbox: job.inbox, failure: isDone ? nil : job.progress.failure),
                 inbox: job.inbox)
         }
     }
@@ -75,12 +76,12 @@ package final class HookRunner: Sendable {
         try store.expectHook(inbox: inbox, key: job.text)
     }
 
-    package func done(_ job: JobID, _ report: SourceReport, inbox: String) {
-        add(HookDocument(.success, job, report.source.path, inbox: inbox, failure: nil, report: report), inbox: inbox)
+    package func done(_ job: JobID, report: SourceReport, inbox: String) {
+        add(HookDocument(.success, job: job, path: report.source.path, inbox: inbox, failure: nil, report: report), inbox: inbox)
     }
 
-    package func failed(_ job: JobID, _ report: SourceReport, _ failure: Failure, inbox: String) {
-        add(HookDocument(.failure, job, report.source.path, inbox: inbox, failure: failure, report: report), inbox: inbox)
+    package func failed(_ job: JobID, report: SourceReport, failure: Failure, inbox: String) {
+        add(HookDocument(.failure, job: job, path: report.source.path, inbox: inbox, failure: failure, report: report), inbox: inbox)
     }
 
     package func paused(_ pause: Pause, inbox: String, id: String) { add(HookDocument(pause, inbox: inbox, id: id), inbox: inbox) }

@@ -49,7 +49,8 @@ private func isUnfinished(_ name: [UInt8], _ text: String) -> Bool {
     let endings = [".part", ".partial", ".filepart", ".tmp", ".temp", ".crdownload", ".download", ".!ut", ".!sync", ".opdownload", ".swp", ".rsync"]
     // `.~tmp~` and `.rsync-partial` are folders of rsync; the others belong to GIO, Syncthing, Pure-FTPd, and ProFTPD or lftp.
     let beginnings = [".goutputstream-", ".~tmp~", ".rsync-partial", ".pureftpd-upload."]
-    return endings.contains(where: text.hasSuffix) || beginnings.contains(where: text.hasPrefix) || text.hasPrefix(".in.") && text.hasSuffix(".")
+    if endings.contains(where: text.hasSuffix) || beginnings.contains(where: text.hasPrefix) { return true }
+    return text.hasPrefix(".in.") && text.hasSuffix(".")
 }
 
 /// `.NAME.XXXXXX`, with six letters or digits, as rsync and others that use mkstemp write.

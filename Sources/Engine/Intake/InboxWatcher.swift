@@ -74,7 +74,7 @@ package final class InboxWatcher: Sendable {
                 return requests
             }
             if requests.isStopping { return }
-            for (path, observed, answer) in requests.answers { loop.answered(path, observed, answer) }
+            for (path, observed, answer) in requests.answers { loop.answered(path, observed: observed, with: answer) }
             if requests.wantsScan { loop.rescan() }
             let (ready, next) = loop.turn()
             latestStatus.withLock { $0 = loop.status }

@@ -119,7 +119,11 @@ extension SystemError {
 extension Examination {
     fileprivate func worse(_ other: Examination) -> Examination {
         let hasWriter: Bool? =
-            self.hasWriter == true || other.hasWriter == true ? true : self.hasWriter == nil || other.hasWriter == nil ? nil : false
+            switch (self.hasWriter, other.hasWriter) {
+            case (true, _), (_, true): true
+            case (nil, _), (_, nil): nil
+            case (false, false): false
+            }
         let structure: Completeness =
             switch (self.structure, other.structure) {
             case (.incomplete, _), (_, .incomplete): .incomplete

@@ -200,7 +200,7 @@ package struct SourceTracker {
         guard let slot = slot(of: path, isSet: isSet, at: now) else { return }
         change(slot) { entry, times in
             entry.due = now
-            guard let status, case .wait(let time) = entry.settling.look(status, at: now, times) else { return }
+            guard let status, case .wait(let time) = entry.settling.look(status, at: now, times: times) else { return }
             entry.due = time
         }
     }
@@ -233,14 +233,14 @@ package struct SourceTracker {
     }
 
     /// Records what a look found; nil if nothing is there that could be a source.
-    package mutating func looked(_ path: BytePath, _ status: FileStatus?, _ signs: SetSigns = SetSigns(), at now: Moment) -> Action? {
+    package mutating func looked(_ path: BytePath, status: FileStatus?, signs: SetSigns = SetSigns(), at now: Moment) -> Action? {
         guard let slot = index[path].map(Int.init) else { return nil }
         guard let status else {
             forget(path)
             return nil
         }
         return conclude(slot) { entry, times in
-            entry.settling.look(status, signs, at: now, times)
+            entry.settling.look(status, signs: signs, at: now, times: times)
         }
     }
 
@@ -282,7 +282,7 @@ package struct SourceTracker {
 
     /// Records the answer to an offer. It changes nothing if the source has changed since it was offered.
     /// - Parameter observed: the source as it was offered.
-    package mutating func answered(_ path: BytePath, _ observed: ObservedFile, _ answer: OfferAnswer, at now: Moment) {
+    package mutating func answered(_ path: BytePath, observed: ObservedFile, with answer: OfferAnswer, at now: Moment) {
         guard let slot = index[path].map(Int.init), let entry = slots[slot] else { return }
         // The name belongs to something new.
         guard entry.settling.status.map({ ObservedFile($0) }) == observed else { return change(slot) { entry, _ in entry.due = min(entry.due, now) } }

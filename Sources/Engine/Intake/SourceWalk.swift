@@ -194,10 +194,10 @@ package struct SourceWalk {
         while !isEnded, let next = pending.popLast() {
             do throws(SystemError) {
                 let folder = try Self.open(next, root)
-                let inner = try list(folder, next.relative, root)
+                let inner = try list(folder, at: next.relative, in: root)
                 for (index, relative) in inner.enumerated().reversed() {
-                    pending.append(
-                        Pending(relative: relative, level: next.level + 1, parent: index == 0 || next.level < Self.deepestKeptOpen ? folder : nil))
+                    let keepsOpen = index == 0 || next.level < Self.deepestKeptOpen
+                    pending.append(Pending(relative: relative, level: next.level + 1, parent: keepsOpen ? folder : nil))
                 }
             } catch {
                 let path = root.path.appending(next.relative)
@@ -205,7 +205,7 @@ package struct SourceWalk {
                 if error.code == ELOOP || error.code == ENOTDIR {
                     note("did not follow the link '\(path.printable)' to a folder")
                 } else {
-                    emit(folderSource(next.relative, root, problem: error.asSourceFailure), nil)
+                    emit(folderSource(next.relative, in: root, problem: error.asSourceFailure), nil)
                 }
             }
         }
@@ -219,7 +219,7 @@ package struct SourceWalk {
 
     /// Adds the sources of one folder.
     /// - Returns: the paths of its sub-folders, in natural order.
-    private mutating func list(_ folder: Directory, _ relative: BytePath, _ root: Root) throws(SystemError) -> [BytePath] {
+    private mutating func list(_ folder: Directory, at relative: BytePath, in root: Root) throws(SystemError) -> [BytePath] {
         var folders: [BytePath] = []
         var files: [SourceFile] = []
         let names = try folder.names()
@@ -231,7 +231,7 @@ package struct SourceWalk {
             let inner = relative.appending(name)
             let status = (try? folder.status(name)).flatMap { $0 }
             if status?.kind == .directory, let status {
-                if rules.filter.enters(inner), addFolder(inner, status, root) { folders.append(inner) }
+                if rules.filter.enters(inner), addFolder(inner, status: status, in: root) { folders.append(inner) }
             } else if status?.kind == .link, (try? folder.status(name, followLinks: true))??.kind == .directory {
                 note("did not follow the link '\(root.path.appending(inner).printable)' to a folder")
             } else if rules.filter.takes(inner) {
@@ -245,7 +245,7 @@ package struct SourceWalk {
                 if rules.findsSets { files.append(source) } else { emit(source, folder) }
             }
         }
-        if !files.isEmpty { emit(folderSource(relative, root, members: files), folder) }
+        if !files.isEmpty { emit(folderSource(relative, in: root, members: files), folder) }
         return folders
     }
 
@@ -259,16 +259,16 @@ package struct SourceWalk {
     }
 
     /// - Returns: whether the folder is to be walked.
-    private mutating func addFolder(_ relative: BytePath, _ status: FileStatus, _ root: Root) -> Bool {
+    private mutating func addFolder(_ relative: BytePath, status: FileStatus, in root: Root) -> Bool {
         if !rules.findsSets && isNamedLikeAPicture(relative, allowed: rules.allowed) {
             let message = "expected a picture, found a folder of that name; what is in it is processed as usual"
-            emit(folderSource(relative, root, problem: Failure(.isADirectory, stage: "read", message)), nil)
+            emit(folderSource(relative, in: root, problem: Failure(.isADirectory, stage: "read", message)), nil)
         }
         return !isLeftOut(status, root.path.appending(relative))
     }
 
     /// A source that is a folder: a set, or a failure.
-    private func folderSource(_ relative: BytePath, _ root: Root, members: [SourceFile]? = nil, problem: Failure? = nil) -> SourceFile {
+    private func folderSource(_ relative: BytePath, in root: Root, members: [SourceFile]? = nil, problem: Failure? = nil) -> SourceFile {
         let isRoot = relative.bytes.isEmpty
         let shown = root.prefix.appending(relative)
         return SourceFile(

@@ -84,10 +84,10 @@ final class WatchLoop {
     func rescan() { nextScan = .now }
 
     /// Records the answer to an offer.
-    func answered(_ path: BytePath, _ observed: ObservedFile, _ answer: OfferAnswer) {
+    func answered(_ path: BytePath, observed: ObservedFile, with answer: OfferAnswer) {
         guard root != nil else { return }
         if case .blocked(let error) = answer { logOnce(path, .blocked(path, error)) }
-        tracker.answered(path, observed, answer, at: .now)
+        tracker.answered(path, observed: observed, with: answer, at: .now)
     }
 
     /// Does what is due.
@@ -354,13 +354,13 @@ final class WatchLoop {
         var ready: [Offer] = []
         for _ in 0..<Self.stepSize {
             guard var action = tracker.nextAction(at: .now) else { break }
-            while let next = perform(action, look, &ready) { action = next }
+            while let next = perform(action, look: look, ready: &ready) { action = next }
         }
         return ready
     }
 
     /// Performs an action of the tracker, and returns the action that follows.
-    private func perform(_ action: SourceTracker.Action, _ look: SourceLook, _ ready: inout [Offer]) -> SourceTracker.Action? {
+    private func perform(_ action: SourceTracker.Action, look: SourceLook, ready: inout [Offer]) -> SourceTracker.Action? {
         switch action {
         case .look(let path, let isSet):
             return attempt(path) { () throws(SystemError) in try lookAt(path, isSet: isSet, look) }
@@ -371,7 +371,7 @@ final class WatchLoop {
             }
         case .offer(let path, let isSet, let status, let order):
             guard let root, !isDone(path, status) else {
-                tracker.answered(path, ObservedFile(status), .taken, at: .now)
+                tracker.answered(path, observed: ObservedFile(status), with: .taken, at: .now)
                 return nil
             }
             ready.append(Offer(inbox: settings.name, root: root, path: path, isSet: isSet, status: status, order: order))
@@ -382,13 +382,13 @@ final class WatchLoop {
     private func lookAt(_ path: BytePath, isSet: Bool, _ look: SourceLook) throws(SystemError) -> SourceTracker.Action? {
         switch try look.look(path, isSet: isSet) {
         case .source(let status, _) where isSet && isDone(path, status):
-            return tracker.looked(path, nil, at: .now)
+            return tracker.looked(path, status: nil, at: .now)
         case .source(let status, let signs):
-            return tracker.looked(path, status, signs, at: .now)
+            return tracker.looked(path, status: status, signs: signs, at: .now)
         case .irregular(let kind):
             logOnce(path, .irregular(path, kind))
-            return tracker.looked(path, nil, at: .now)
-        case .nothing: return tracker.looked(path, nil, at: .now)
+            return tracker.looked(path, status: nil, at: .now)
+        case .nothing: return tracker.looked(path, status: nil, at: .now)
         }
     }
 
@@ -396,7 +396,7 @@ final class WatchLoop {
         do throws(SystemError) {
             return try work()
         } catch {
-            if error.isAbsence { return tracker.looked(path, nil, at: .now) }
+            if error.isAbsence { return tracker.looked(path, status: nil, at: .now) }
             tracker.failed(path, error, at: .now)
             logOnce(path, .blocked(path, error))
             return nil

@@ -80,7 +80,7 @@ package struct NameAllocator: Sendable {
         var checked = CheckedNames()
         for (index, name) in names.enumerated() {
             do throws(SystemError) {
-                try look(at: name, index, owners[name.path], for: owner, &checked)
+                try look(at: name, index: index, recorded: owners[name.path], for: owner, checked: &checked)
             } catch {
                 throw error.asOutputFailure
             }
@@ -89,7 +89,7 @@ package struct NameAllocator: Sendable {
     }
 
     private func look(
-        at name: RenditionName, _ index: Int, _ recorded: BytePath?, for owner: BytePath, _ checked: inout CheckedNames
+        at name: RenditionName, index: Int, recorded: BytePath?, for owner: BytePath, checked: inout CheckedNames
     ) throws(SystemError) {
         let path = name.path
         if recorded == owner {

@@ -50,12 +50,14 @@ package final class Outbox: Sendable {
         for component in folder.components {
             let name = BytePath(component)
             path = path.appending(name)
-            if let next = try existing(name, in: directory, path) {
+            if let next = try existing(name, in: directory, path: path) {
                 directory = next
                 continue
             }
-            let isNew = try make(name, in: directory, path, mode)
-            guard let next = try existing(name, in: directory, path) else { throw SystemError("make the folder '\(shown(path))'", code: ENOENT) }
+            let isNew = try make(name, in: directory, path: path, mode: mode)
+            guard let next = try existing(name, in: directory, path: path) else {
+                throw SystemError("make the folder '\(shown(path))'", code: ENOENT)
+            }
             if isNew && !holdsOpen { try directory.sync() }
             directory = next
         }
@@ -77,7 +79,7 @@ package final class Outbox: Sendable {
         for component in name.directory.components {
             path = path.appending(BytePath(component))
             do throws(SystemError) {
-                guard let next = try existing(BytePath(component), in: directory, path) else { return nil }
+                guard let next = try existing(BytePath(component), in: directory, path: path) else { return nil }
                 directory = next
             } catch  where error.code == ENOTDIR {
                 return nil
@@ -95,7 +97,7 @@ package final class Outbox: Sendable {
         return directory
     }
 
-    private func make(_ name: BytePath, in directory: Directory, _ path: BytePath, _ mode: UInt32) throws(SystemError) -> Bool {
+    private func make(_ name: BytePath, in directory: Directory, path: BytePath, mode: UInt32) throws(SystemError) -> Bool {
         do throws(SystemError) {
             return try directory.make(name, mode: mode)
         } catch {
@@ -105,7 +107,7 @@ package final class Outbox: Sendable {
 
     /// - Parameter path: from the outbox, for messages.
     /// - Throws: ELOOP if it is a link, ENOTDIR if it is something else that is no folder.
-    private func existing(_ name: BytePath, in directory: Directory, _ path: BytePath) throws(SystemError) -> Directory? {
+    private func existing(_ name: BytePath, in directory: Directory, path: BytePath) throws(SystemError) -> Directory? {
         do throws(SystemError) {
             return try directory.folder(name)
         } catch {

@@ -96,7 +96,7 @@ extension OutboxRecord {
                     """)
         }
         migrator.registerMigration("relative sources") { database in
-            for table in ["names", "results"] { try makeRelative(table, database, location) }
+            for table in ["names", "results"] { try makeRelative(table, in: database, at: location) }
             // Their sentences name absolute paths too.
             try database.execute(sql: "DELETE FROM results WHERE failure IS NOT NULL")
         }
@@ -113,7 +113,7 @@ extension OutboxRecord {
     }
 
     /// Replaces absolute paths of sources, as version 0.1 wrote them, by paths from the output folder.
-    private static func makeRelative(_ table: String, _ database: Database, _ location: OutboxLocation) throws {
+    private static func makeRelative(_ table: String, in database: Database, at location: OutboxLocation) throws {
         let sources = try Data.fetchAll(database, sql: "SELECT DISTINCT source FROM \(table)").map { BytePath([UInt8]($0)) }
         let update = try database.cachedStatement(sql: "UPDATE OR REPLACE \(table) SET source = ? WHERE source = ?")
         for source in sources where source.isAbsolute {

@@ -33,7 +33,7 @@ final class PublishAttempt {
     /// The renditions as they were written; empty before `complete`.
     private(set) var files = Fingerprint([])
 
-    init(_ publication: Publication, _ outbox: Outbox, _ durability: Durability, keepsReplaced: Bool, newToken: @escaping () -> String) {
+    init(_ publication: Publication, in outbox: Outbox, durability: Durability, keepsReplaced: Bool, newToken: @escaping () -> String) {
         self.publication = publication
         self.outbox = outbox
         self.durability = durability

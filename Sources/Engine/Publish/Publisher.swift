@@ -27,7 +27,7 @@ package struct Publisher: Sendable {
     /// - Returns: what became of each, in their order.
     package func publish(_ publications: [Publication]) -> [PublishOutcome] {
         let start = ContinuousClock.now
-        let attempts = publications.map { PublishAttempt($0, outbox, durability, keepsReplaced: keepsReplaced, newToken: newToken) }
+        let attempts = publications.map { PublishAttempt($0, in: outbox, durability: durability, keepsReplaced: keepsReplaced, newToken: newToken) }
         each(attempts) { attempt throws(PublishTrouble) in try attempt.prepare() }
         each(attempts) { attempt throws(PublishTrouble) in try attempt.withdrawReport() }
         syncFolders(attempts)

@@ -90,7 +90,9 @@ extension JobEffect {
 extension Job {
     /// What to remember of an original that stays in its inbox, after the job has ended.
     var keptOriginal: KeptOriginal? {
-        keepsOriginal ? KeptOriginal(observed: observed, recipe: recipe, code: progress.state == .failed ? progress.failure?.code : nil) : nil
+        guard keepsOriginal else { return nil }
+        let code = progress.state == .failed ? progress.failure?.code : nil
+        return KeptOriginal(observed: observed, recipe: recipe, code: code)
     }
 }
 
@@ -105,7 +107,8 @@ extension Sequence<JobRecord> {
     func group(_ request: TakeRequest) -> [JobRecord] {
         var group: [JobRecord] = []
         for record in self where group.count < request.limit {
-            guard group.isEmpty || group[0].job.isLight(below: request.lightBytes) && record.job.isLight(below: request.lightBytes) else { break }
+            let areLight = [group.first ?? record, record].allSatisfy { $0.job.isLight(below: request.lightBytes) }
+            guard group.isEmpty || areLight else { break }
             group.append(record)
         }
         return group

@@ -44,7 +44,7 @@ package final class MemoryJobStore: JobStore {
     }
 
     package func nextDue(inbox: String, owner: String) -> Int? {
-        contents.withLock { $0.nextDue(inbox, owner, now: clock()) }
+        contents.withLock { $0.nextDue(in: inbox, for: owner, now: clock()) }
     }
 
     package func orphans(inbox: String, owner: String) -> [Job] {
@@ -147,8 +147,8 @@ package final class MemoryJobStore: JobStore {
 
 extension OwnedName {
     fileprivate func precedes(_ other: OwnedName) -> Bool {
-        outbox == other.outbox
-            ? name.bytes.lexicographicallyPrecedes(other.name.bytes) : outbox.bytes.lexicographicallyPrecedes(other.outbox.bytes)
+        if outbox == other.outbox { return name.bytes.lexicographicallyPrecedes(other.name.bytes) }
+        return outbox.bytes.lexicographicallyPrecedes(other.outbox.bytes)
     }
 }
 
@@ -213,7 +213,7 @@ private struct Contents {
         let policy = policy(request.inbox)
         var group: [JobRecord] = []
         var leases: [Lease] = []
-        while let next = nextFree(request.inbox, request.owner, now: now), next.isDue(now: now, policy),
+        while let next = nextFree(in: request.inbox, for: request.owner, now: now), next.isDue(now: now, policy),
             (group + [next]).group(request).count > group.count,
             let taken = next.taken(by: request, now: now, policy)
         {
@@ -243,8 +243,10 @@ private struct Contents {
         return .changed(changed?.job.progress, effects)
     }
 
-    mutating func nextDue(_ inbox: String, _ owner: String, now: Int) -> Int? {
-        nextFree(inbox, owner, now: now).map { $0.isDue(now: now, policy(inbox)) ? min(now, $0.job.progress.notBefore) : $0.job.progress.notBefore }
+    mutating func nextDue(in inbox: String, for owner: String, now: Int) -> Int? {
+        nextFree(in: inbox, for: owner, now: now).map {
+            $0.isDue(now: now, policy(inbox)) ? min(now, $0.job.progress.notBefore) : $0.job.progress.notBefore
+        }
     }
 
     private mutating func count(_ job: Job, _ effects: [JobEffect]) {
@@ -270,7 +272,7 @@ private struct Contents {
     }
 
     /// The free job that is due first; those of other owners whose lease has run out are free.
-    private mutating func nextFree(_ inbox: String, _ owner: String, now: Int) -> JobRecord? {
+    private mutating func nextFree(in inbox: String, for owner: String, now: Int) -> JobRecord? {
         var own: [Turn] = []
         while let turn = inboxes[inbox]?.leases.first, turn.time <= now {
             _ = inboxes[inbox]?.leases.takeFirst()

@@ -9,7 +9,7 @@ enum CodecTrial {
     static func trouble(saving format: OutputFormat) -> String? {
         guard format == .avif else { return nil }
         return trouble {
-            let pixel = try Image.black(width: 16, height: 16, bands: 3).copy(interpretation: "srgb")
+            let pixel = try Image.black(width: 16, height: 16, bands: 3).copy(interpretation: .srgb)
             let arguments: [(String, Argument)] = [("in", .image(pixel)), ("target", .target(try Target())), ("compression", "av1"), ("effort", 0)]
             _ = try Operation("heifsave_target", arguments)
         }

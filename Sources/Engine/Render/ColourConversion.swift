@@ -41,9 +41,9 @@ struct ColourConversion {
         let converted =
             switch (picture.pixels.colour, assessment) {
             // libvips brings a common press profile.
-            case (.cmyk, .missing), (.cmyk, .unusable), (.cmyk, .standard): try image.iccTransform(to: "srgb", input: "cmyk", depth: depth)
-            case (.cmyk, .different), (.rgb, .different), (.lab, .different): try image.iccTransform(to: "srgb", depth: depth)
-            case (.grey, .different): try image.iccTransform(to: "srgb", depth: depth).colourspace(target.interpretation)
+            case (.cmyk, .missing), (.cmyk, .unusable), (.cmyk, .standard): try image.iccTransform(to: .srgb, input: .cmyk, depth: depth)
+            case (.cmyk, .different), (.rgb, .different), (.lab, .different): try image.iccTransform(to: .srgb, depth: depth)
+            case (.grey, .different): try image.iccTransform(to: .srgb, depth: depth).colourspace(target.interpretation)
             case (.lab, _): try image.colourspace(target.interpretation)
             case (.grey, _), (.rgb, _): image
             }
@@ -72,10 +72,10 @@ struct ColourConversion {
         let levels: [UInt8] = [0, 64, 128, 192, 255]
         var colours: [[UInt8]] = [[]]
         for _ in 0..<bands { colours = colours.flatMap { colour in levels.map { colour + [$0] } } }
-        let meaning = bands == 1 ? "b-w" : bands == 4 ? "cmyk" : "srgb"
+        let meaning: Interpretation = bands == 1 ? .bw : bands == 4 ? .cmyk : .srgb
         let sample = try Image(bytes: colours.flatMap { $0 }, width: colours.count, height: 1, bands: bands)
             .copy(interpretation: meaning).editingMetadata { $0.set("icc-profile-data", blob: profile) }
-        let transformed = try? sample.iccTransform(to: "srgb").inMemory()
+        let transformed = try? sample.iccTransform(to: .srgb).inMemory()
         // libvips takes another profile instead of a broken one, and only says so.
         guard VipsLibrary.takeErrors().isEmpty, let standard = transformed else { return .unusable }
         let result = try standard.pixels()

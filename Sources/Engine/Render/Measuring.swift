@@ -42,12 +42,12 @@ struct Measuring {
             let scale = plan.renditions.first { $0.index == path.rendition }?.scale ?? 1
             let context = RenderContext(scale: scale, assets: assets)
             let frames = try renderer.run(before, on: start(renderer, path.rendition), context).map { try $0.inMemory() }
-            guard let measurement = try measured(step, frames, context) else { throw MismatchedPlan(stage: step.name) }
+            guard let measurement = try measured(step, on: frames, in: context) else { throw MismatchedPlan(stage: step.name) }
             found.append(StageMeasurement(path: path, measurement: measurement))
         }
     }
 
-    private func measured(_ step: PlannedStage, _ frames: Frames, _ context: RenderContext) throws -> Measurement? {
+    private func measured(_ step: PlannedStage, on frames: Frames, in context: RenderContext) throws -> Measurement? {
         do {
             return try step.measure(frames, in: context)
         } catch let error as VipsError {

@@ -20,7 +20,7 @@ extension Image {
         case .png:
             let bands = bands - (hasAlpha ? 1 : 0)
             let pixel = try Image(bytes: [UInt8](repeating: 0, count: bands), width: 1, height: 1, bands: bands)
-                .copy(interpretation: bands == 1 ? "b-w" : "srgb").editingMetadata { $0.set("icc-profile-data", blob: profile) }
+                .copy(interpretation: bands == 1 ? .bw : .srgb).editingMetadata { $0.set("icc-profile-data", blob: profile) }
             // What libpng says of the profile is said in a warning of ours.
             try VipsLibrary.settingMessagesAside {
                 _ = try Operation("pngsave_target", [("in", .image(pixel)), ("target", .target(Target(descriptor: output.descriptor)))])

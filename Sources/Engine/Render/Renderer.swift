@@ -13,7 +13,7 @@ struct Renderer {
     var thumbnail: ThumbnailFacts?
 
     /// Renders renditions of the plan, by their places in it, each into its descriptor.
-    func render(_ source: ProbedSource, _ wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
+    func render(_ source: ProbedSource, wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
         let trial = DecoderTrial {
             try source.reopened(plan.load, tolerance: pipeline.tolerance).image.evaluated()
         }
@@ -23,7 +23,7 @@ struct Renderer {
         let (starts, warnings) = try judging(trial) { try self.starts(from: picture) }
         // What is missing of a file was said already.
         let judge = missing.contains { $0.code == .sourceTruncated } ? nil : trial
-        return try render(Beginning(starts: starts, metadata: metadata, warnings: warnings + missing), wanted, to: outputs, judge)
+        return try render(Beginning(starts: starts, metadata: metadata, warnings: warnings + missing), wanted: wanted, to: outputs, trial: judge)
     }
 
     /// Where the renditions begin.
@@ -35,7 +35,7 @@ struct Renderer {
     }
 
     /// - Parameter trial: judges messages of libvips; nil if they are to be ignored.
-    func render(_ beginning: Beginning, _ wanted: [Int], to outputs: [OpenFile], _ trial: DecoderTrial?) throws -> RenderResult {
+    func render(_ beginning: Beginning, wanted: [Int], to outputs: [OpenFile], trial: DecoderTrial?) throws -> RenderResult {
         var sizes: [RenderedSize] = []
         var warnings = beginning.warnings
         for (index, output) in zip(wanted, outputs) {
@@ -190,7 +190,7 @@ struct Renderer {
         let texts = rendition.rendition.layout == .freedesktop ? thumbnail?.texts : nil
         // The specification of thumbnails knows 8 bits only.
         if texts != nil { frames = try frames.map { try $0.inEightBits() } }
-        let whole = try joined(frames, rendition.format, delays)
+        let whole = try joined(frames, for: rendition.format, delays: delays)
         let (coloured, converted) = keepsProfile ? try whole.keepingColours(in: rendition.format, output) : (whole, [])
         let (image, keepsNothing) = try metadata.applied(to: coloured, policy: policy, format: rendition.format, keepsProfile: keepsProfile)
         try Saver(settings: save, picture: rendition.output).save(image, to: output, strip: keepsNothing)
@@ -211,7 +211,7 @@ struct Renderer {
         plan.isSet && format == .gif ? delays.map { max($0, Self.shortestInGIF) } : delays
     }
 
-    private func joined(_ frames: Frames, _ format: OutputFormat, _ delays: [Int]) throws -> Image {
+    private func joined(_ frames: Frames, for format: OutputFormat, delays: [Int]) throws -> Image {
         guard frames.pictures.count > 1 else { return frames.pictures[0].image }
         let height = frames.pictures[0].height
         // One frame after the other: joined as they come, all of them would keep the rows that their stages work on.

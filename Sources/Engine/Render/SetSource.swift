@@ -33,12 +33,12 @@ struct SetSource {
 
 extension Renderer {
     /// Renders renditions of a set, by their places in the plan, each into its descriptor.
-    func render(_ source: SetSource, _ wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
+    func render(_ source: SetSource, wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
         let (lists, metadata, warnings) = try gather(source)
         // The members were decoded before they are joined, so that no message is theirs.
         let trial = DecoderTrial {}
         let starts = try judging(trial) { try self.starts(from: lists) }
-        return try render(Beginning(starts: starts, metadata: metadata, warnings: warnings), wanted, to: outputs, trial)
+        return try render(Beginning(starts: starts, metadata: metadata, warnings: warnings), wanted: wanted, to: outputs, trial: trial)
     }
 
     /// The members in full size as a rendition joins them, or all do.

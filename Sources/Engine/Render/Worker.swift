@@ -45,7 +45,7 @@ package enum Worker {
     /// still open after the answer for a lie.
     private static func answer(_ channel: Channel, _ worker: inout WorkerState) -> Reply? {
         guard let (request, files) = try? channel.receive(Request.self) else { return nil }
-        return worker.answer(request, files) { try channel.member($0) }
+        return worker.answer(request, files: files) { try channel.member($0) }
     }
 }
 
@@ -66,7 +66,7 @@ private struct WorkerState {
     private var kind = WorkerKind()
 
     /// - Parameter member: asks for a member of the set that is under way.
-    mutating func answer(_ request: Request, _ files: [OpenFile], member: @escaping (Int) throws -> OpenFile) -> Reply {
+    mutating func answer(_ request: Request, files: [OpenFile], member: @escaping (Int) throws -> OpenFile) -> Reply {
         // What an earlier picture left behind is not this one's fault.
         _ = VipsLibrary.takeErrors()
         _ = GLibLog.shared.take()
@@ -76,7 +76,7 @@ private struct WorkerState {
         case _ where !sandbox.isEntered: return .failed(Failure(.internal, stage: "read", "the worker was not given a pipeline"))
         case .probe(let format, let page): return reply { worker in .facts(try worker.probe(format, page: page, files)) }
         case .measure(let message): return reply { worker in .measured(try worker.measure(message, member)) }
-        case .render(let message): return reply { worker in .rendered(try worker.render(message, files, member)) }
+        case .render(let message): return reply { worker in .rendered(try worker.render(message, files: files, member: member)) }
         case .member: return .failed(Failure(.internal, stage: "read", "a member came that nobody asked for"))
         }
     }
@@ -135,7 +135,7 @@ private struct WorkerState {
         }
     }
 
-    private mutating func render(_ message: RenderMessage, _ files: [OpenFile], _ member: @escaping (Int) throws -> OpenFile) throws -> RenderResult {
+    private mutating func render(_ message: RenderMessage, files: [OpenFile], member: @escaping (Int) throws -> OpenFile) throws -> RenderResult {
         let prepared = try prepared(message)
         let plan: SourcePlan
         switch message.source {
@@ -153,8 +153,8 @@ private struct WorkerState {
         case .picture:
             let source = try probed()
             self.source = nil
-            return try renderer.render(source, wanted, to: files)
-        case .set(let members): return try renderer.render(SetSource(members: members, open: member), wanted, to: files)
+            return try renderer.render(source, wanted: wanted, to: files)
+        case .set(let members): return try renderer.render(SetSource(members: members, open: member), wanted: wanted, to: files)
         }
     }
 

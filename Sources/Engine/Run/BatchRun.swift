@@ -182,7 +182,7 @@ package final class BatchRun: JobSite {
 
     package func happened(_ news: JobNews, to job: Job, files: Fingerprint?, source: Fingerprint?) {
         switch news {
-        case .done(let report), .failed(let report, _, _): finish(job, report, source, files)
+        case .done(let report), .failed(let report, _, _): finish(job, report: report, fingerprint: source, files: files)
         case .interrupted:
             // Others may wait for its turn.
             turns.end(order: place(of: job))
@@ -191,7 +191,7 @@ package final class BatchRun: JobSite {
         }
     }
 
-    private func finish(_ job: Job, _ report: SourceReport, _ fingerprint: Fingerprint?, _ files: Fingerprint?) {
+    private func finish(_ job: Job, report: SourceReport, fingerprint: Fingerprint?, files: Fingerprint?) {
         turns.end(order: place(of: job))
         var report = report
         let source = source(of: job)

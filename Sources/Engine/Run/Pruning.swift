@@ -56,11 +56,11 @@ package struct Pruning {
             let owned = try record.ownedNames(after: last, limit: 1000)
             guard let end = owned.last else { return stale }
             last = end
-            stale += owned.filter { isStale($0, made, recorded) }.map(\.name)
+            stale += owned.filter { isStale($0, made: made, recorded: recorded) }.map(\.name)
         }
     }
 
-    private func isStale(_ owned: OwnedName, _ made: [BytePath: Set<BytePath>?], _ recorded: [BytePath: Set<BytePath>]) -> Bool {
+    private func isStale(_ owned: OwnedName, made: [BytePath: Set<BytePath>?], recorded: [BytePath: Set<BytePath>]) -> Bool {
         // What a source that failed had before stays.
         if let made = made[owned.source] { return made.map { !$0.contains(owned.name) } ?? false }
         if unchanged.contains(owned.source) { return recorded[owned.source].map { !$0.contains(owned.name) } ?? false }

@@ -13,7 +13,7 @@ struct ShardEntry: Equatable {
     static let lineBytes = 16 + 1 + 12 + 1 + 12 + 1 + 64 + 1
 
     var line: [UInt8] {
-        Array("\(padded(offset, 16)) \(padded(bytes, 12)) \(padded(sources, 12)) \(digest)\n".utf8)
+        Array("\(padded(offset, to: 16)) \(padded(bytes, to: 12)) \(padded(sources, to: 12)) \(digest)\n".utf8)
     }
 
     init(offset: Int, bytes: Int, sources: Int, digest: String) {
@@ -31,7 +31,7 @@ struct ShardEntry: Equatable {
 }
 
 /// A number with zeros before it.
-func padded(_ number: Int, _ width: Int) -> String {
+func padded(_ number: Int, to width: Int) -> String {
     let text = String(number)
     return String(repeating: "0", count: max(0, width - text.count)) + text
 }

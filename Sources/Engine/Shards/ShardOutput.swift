@@ -30,9 +30,9 @@ package struct ShardOutput: Sendable {
         let own = try state.makingFolder(name)
         do {
             // If two plans come at once, each sees the other's folder, or one does.
-            try Self.refuseOtherPlan(state, name, path)
+            try Self.refuseOtherPlan(in: state, than: name, path: path)
             let isNew = try own.status(Self.resultsName) == nil
-            if isNew { try Self.refuseContent(root, state, name, path) }
+            if isNew { try Self.refuseContent(of: root, state: state, own: name, path: path) }
             results = try own.makingFolder(Self.resultsName)
             reports = try own.makingFolder(BytePath("reports"))
             stagings = try own.makingFolder(BytePath("staging"))
@@ -49,7 +49,7 @@ package struct ShardOutput: Sendable {
     package init?(looking path: BytePath, _ plan: ShardPlan) throws {
         guard let root = try? Directory(path), let state = try root.folderIfThere(Self.state) else { return nil }
         let name = BytePath(Self.prefix + plan.id)
-        try Self.refuseOtherPlan(state, name, path)
+        try Self.refuseOtherPlan(in: state, than: name, path: path)
         guard let own = try state.folderIfThere(name), let results = try own.folderIfThere(Self.resultsName),
             let reports = try own.folderIfThere(BytePath("reports")), let stagings = try own.folderIfThere(BytePath("staging"))
         else { return nil }
@@ -63,13 +63,13 @@ package struct ShardOutput: Sendable {
     /// Made before anything is written into the output folder.
     private static let resultsName = BytePath("shards")
 
-    private static func refuseOtherPlan(_ state: Directory, _ name: BytePath, _ path: BytePath) throws {
+    private static func refuseOtherPlan(in state: Directory, than name: BytePath, path: BytePath) throws {
         for other in try state.names() where other.starts(with: prefix.utf8) && other != name.bytes {
             throw PlanMismatch(description: "'\(path.printable)' has the results of another plan; choose another folder (-o)")
         }
     }
 
-    private static func refuseContent(_ root: Directory, _ state: Directory, _ own: BytePath, _ path: BytePath) throws {
+    private static func refuseContent(of root: Directory, state: Directory, own: BytePath, path: BytePath) throws {
         let foreign = try root.names().first { $0 != self.state.bytes && $0 != Array("lost+found".utf8) }
         // It may be what another task has written by now.
         guard let foreign, try !state.folder(own).names().contains(resultsName.bytes) else { return }
@@ -80,7 +80,7 @@ package struct ShardOutput: Sendable {
     // MARK: - Names
 
     /// The name of a shard's folder and files.
-    package static func name(of shard: Int) -> String { padded(shard, 6) }
+    package static func name(of shard: Int) -> String { padded(shard, to: 6) }
 
     private func file(_ shard: Int) -> BytePath { BytePath(Self.name(of: shard) + ".json") }
 

@@ -125,7 +125,7 @@ package final class ShardPlanner {
             let isFolder = status.kind == .directory
             // What cannot be opened now must not look like an empty folder.
             if isFolder { _ = try Directory(path) }
-            if try walkTar(path, absolute, status) { continue }
+            if try walkTar(path, absolute: absolute, status: status) { continue }
             try walk(path, root: isFolder ? absolute : absolute.directory, prefix: BytePath([]))
         }
     }
@@ -139,7 +139,7 @@ package final class ShardPlanner {
             passedOver += 1
         } sink: { [self] source, folder in
             let inner = source.identity == absolute ? BytePath([]) : source.relative
-            return add(planned(source, number, prefix.appending(inner), folder))
+            return add(planned(source, root: number, path: prefix.appending(inner), folder: folder))
         }
         walk.walk(path)
         if let failure { throw failure }
@@ -151,7 +151,7 @@ package final class ShardPlanner {
         return roots.count - 1
     }
 
-    private func planned(_ source: SourceFile, _ root: Int, _ path: BytePath, _ folder: Directory?) -> PlannedSource {
+    private func planned(_ source: SourceFile, root: Int, path: BytePath, folder: Directory?) -> PlannedSource {
         func file(_ source: SourceFile, _ path: BytePath) -> PlannedSource.File {
             let name = source.location.name
             let status = try? folder.map { folder throws(SystemError) in try folder.status(name, followLinks: true) } ?? source.location.status()
@@ -166,7 +166,7 @@ package final class ShardPlanner {
 
     /// Adds the pictures in a tar.
     /// - Returns: false if the file's name is not that of a tar.
-    private func walkTar(_ path: BytePath, _ absolute: BytePath, _ status: FileStatus) throws -> Bool {
+    private func walkTar(_ path: BytePath, absolute: BytePath, status: FileStatus) throws -> Bool {
         let name = path.lastComponent.printable.lowercased()
         let isTar = name.hasSuffix(".tar")
         let isCompressed = [".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst"].contains(where: name.hasSuffix)
@@ -231,7 +231,7 @@ package final class ShardPlanner {
             let status = try? FileSystem.status(root.appending(inner))
             if status?.kind == .directory {
                 try walk(root.appending(inner), root: root, prefix: inner)
-            } else if let status = status ?? nil, try walkTar(path, root.appending(inner), status) {
+            } else if let status = status ?? nil, try walkTar(path, absolute: root.appending(inner), status: status) {
                 continue
             } else if request.filter.takes(path.lastComponent) {
                 _ = add(PlannedSource(root: place(of: root), kind: .picture(PlannedSource.File(path: inner, status ?? nil))))

@@ -26,7 +26,7 @@ package struct ShardRunner: Sendable {
 
     /// - Parameter memory: bytes for all workers together.
     package init(
-        _ plan: OpenedPlan, _ pipeline: LoadedPipeline, _ output: ShardOutput, workers: WorkerPool, lanes: Int, memory: Int,
+        _ plan: OpenedPlan, pipeline: LoadedPipeline, output: ShardOutput, workers: WorkerPool, lanes: Int, memory: Int,
         cancellation: TaskCancellation, observer: any BatchObserver
     ) {
         self.plan = plan
@@ -48,7 +48,7 @@ package struct ShardRunner: Sendable {
             let sources = try plan.sources(of: shard, entry)
             let staging = try output.staging(for: shard)
             defer { output.remove(staging) }
-            let outcome = try await run(shard, entry, sources, staging)
+            let outcome = try await run(shard, entry: entry, sources: sources, staging: staging)
             // Whoever did it has taken this attempt's files away.
             if case .trouble = outcome, try output.isDoneByNow(shard) { return .doneElsewhere }
             return outcome
@@ -57,11 +57,11 @@ package struct ShardRunner: Sendable {
         }
     }
 
-    private func run(_ shard: Int, _ entry: ShardEntry, _ sources: [SourceFile], _ staging: ShardOutput.Staging) async throws -> ShardOutcome {
+    private func run(_ shard: Int, entry: ShardEntry, sources: [SourceFile], staging: ShardOutput.Staging) async throws -> ShardOutcome {
         let (start, started) = (ContinuousClock.now, timestamp())
         let cancellation = cancellation.next()
         let watcher = ShardObserver(observer, cancellation)
-        let settings = batch(shard, staging, cancellation)
+        let settings = batch(shard, staging: staging, cancellation: cancellation)
         let report = try BatchReport(file: output.path(of: ShardOutput.Staging.report, in: staging), stream: nil)
         let summary: BatchSummary
         do {
@@ -76,7 +76,7 @@ package struct ShardRunner: Sendable {
         if totals.unreadable == sources.count, let folder = missingFolder(of: sources) {
             return .trouble("none of the \(sources.count) sources of shard \(shard) is there: '\(folder.printable)' is missing or empty")
         }
-        if plan.plan.layout == .tar { try pack(shard, sources, totals.renditions, settings, staging) }
+        if plan.plan.layout == .tar { try pack(shard, sources: sources, renditions: totals.renditions, settings: settings, staging: staging) }
         let result = ShardResult(
             plan: plan.plan.id, shard: shard, list: entry.digest, folder: output.place(of: shard).text, node: LockHolder.current.host,
             started: started, milliseconds: milliseconds(in: .now - start), engine: engineName, sources: summary.sources, done: summary.done,
@@ -85,7 +85,7 @@ package struct ShardRunner: Sendable {
         return .done(result)
     }
 
-    private func batch(_ shard: Int, _ staging: ShardOutput.Staging, _ cancellation: Cancellation) -> BatchSettings {
+    private func batch(_ shard: Int, staging: ShardOutput.Staging, cancellation: Cancellation) -> BatchSettings {
         let layout = plan.plan.layout
         let folder = layout == .tar ? output.path(of: ShardOutput.Staging.files, in: staging) : output.path.appending(output.place(of: shard))
         let location = OutboxLocation(folder)
@@ -104,7 +104,7 @@ package struct ShardRunner: Sendable {
 
     /// Puts the renditions into one tar, in the order of their sources, and the report after them.
     private func pack(
-        _ shard: Int, _ sources: [SourceFile], _ renditions: [BytePath: [BytePath]], _ settings: BatchSettings, _ staging: ShardOutput.Staging
+        _ shard: Int, sources: [SourceFile], renditions: [BytePath: [BytePath]], settings: BatchSettings, staging: ShardOutput.Staging
     ) throws(SystemError) {
         let files = try staging.folder.makingFolder(ShardOutput.Staging.files)
         let path = output.place(of: shard)

@@ -15,8 +15,8 @@ package enum ShardSchema {
     /// `plan.json`.
     package static var plan: JSONValue {
         document(
-            "Imagemill plan of a batch in shards", "imagemill.plan/1",
-            [
+            "Imagemill plan of a batch in shards", schema: "imagemill.plan/1",
+            members: [
                 "id": id, "created": text, "engine": text,
                 "pipeline": ReportSchema.object([
                     "path": text, "sha256": digest, "assets": ["type": "object", "additionalProperties": digest],
@@ -34,8 +34,8 @@ package enum ShardSchema {
     /// The result of a shard.
     package static var shard: JSONValue {
         document(
-            "Imagemill result of a shard", "imagemill.shard/1",
-            [
+            "Imagemill result of a shard", schema: "imagemill.shard/1",
+            members: [
                 "plan": id, "shard": count, "list": digest, "folder": text, "node": text, "started": text, "milliseconds": count, "engine": text,
                 "sources": count, "done": count, "failed": count, "renditions": count, "bytes": count, "warnings": counts,
                 "failures": ["type": "array", "items": ReportSchema.object(failure, optional: ["path-bytes": text])],
@@ -53,11 +53,11 @@ package enum ShardSchema {
         ])
         let failed = ReportSchema.object(failure.merging(["shard": count]) { first, _ in first }, optional: ["path-bytes": text])
         return document(
-            "Imagemill results of a plan", "imagemill.gather/1",
-            ["plan": id, "failures": ["type": "array", "items": failed], "summary": summary])
+            "Imagemill results of a plan", schema: "imagemill.gather/1",
+            members: ["plan": id, "failures": ["type": "array", "items": failed], "summary": summary])
     }
 
-    private static func document(_ title: String, _ schema: String, _ members: [String: JSONValue]) -> JSONValue {
+    private static func document(_ title: String, schema: String, members: [String: JSONValue]) -> JSONValue {
         ReportSchema.object(members.merging(["schema": ["const": .string(schema)]]) { first, _ in first })
             .merging(["$schema": "https://json-schema.org/draft/2020-12/schema", "title": .string(title)])
     }

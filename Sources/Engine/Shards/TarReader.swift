@@ -43,8 +43,8 @@ struct TarReader {
             let padded = bytes + (-bytes & (Self.block - 1))
             position = min(size, end + padded)
             switch header.type {
-            case "x": try extra.read(pax: contents(end, bytes))
-            case "L": extra.path = BytePath(try contents(end, bytes).prefix { $0 != 0 }.map(\.self))
+            case "x": try extra.read(pax: contents(at: end, count: bytes))
+            case "L": extra.path = BytePath(try contents(at: end, count: bytes).prefix { $0 != 0 }.map(\.self))
             case "K", "g": break
             case "0", "\0", "7":
                 if !extra.isSparse { return TarMember(path: extra.path ?? header.path, offset: end, bytes: bytes) }
@@ -64,7 +64,7 @@ struct TarReader {
         return header
     }
 
-    private func contents(_ offset: Int, _ count: Int) throws(DamagedTar) -> [UInt8] {
+    private func contents(at offset: Int, count: Int) throws(DamagedTar) -> [UInt8] {
         let bytes = count <= Self.mostExtraBytes ? tar.bytes(at: offset, count: count) : []
         guard bytes.count == count else { throw DamagedTar(description: "the header at byte \(offset - Self.block) has no end") }
         return bytes

@@ -46,13 +46,13 @@ extension Spool {
             let folder = try root.folder(job.path.directory)
             guard let found = try folder.status(job.path.lastComponent) else { return earlierClaim(of: job, else: .gone) }
             guard isSame(found, job) else { return earlierClaim(of: job, else: .changed) }
-            return claim(job, from: folder, root, ignored, largest)
+            return claim(job, from: folder, root: root, ignoring: ignored, largest: largest)
         } catch {
             return error.isAbsence ? earlierClaim(of: job, else: .gone) : .blocked(error)
         }
     }
 
-    private func claim(_ job: Job, from folder: Directory, _ root: Directory, _ ignored: IgnoredNames, _ largest: Int) -> ClaimOutcome {
+    private func claim(_ job: Job, from folder: Directory, root: Directory, ignoring ignored: IgnoredNames, largest: Int) -> ClaimOutcome {
         let mine: Directory
         do throws(SystemError) {
             let work = try own.open(.work)
@@ -75,10 +75,10 @@ extension Spool {
         } catch {
             return .unavailable(error)
         }
-        return job.keepsOriginal ? copy(job, root, mine, ignored, largest) : take(job, folder, mine)
+        return job.keepsOriginal ? copy(job, from: root, to: mine, ignoring: ignored, largest: largest) : take(job, from: folder, to: mine)
     }
 
-    private func copy(_ job: Job, _ root: Directory, _ mine: Directory, _ ignored: IgnoredNames, _ largest: Int) -> ClaimOutcome {
+    private func copy(_ job: Job, from root: Directory, to mine: Directory, ignoring ignored: IgnoredNames, largest: Int) -> ClaimOutcome {
         do throws(SystemError) {
             try Snapshot(job: job, root: root, target: mine, ignored: ignored, largest: largest).make()
         } catch {
@@ -90,7 +90,7 @@ extension Spool {
     }
 
     /// The job's folder was made for this job alone, so a plain rename replaces nothing.
-    private func take(_ job: Job, _ folder: Directory, _ mine: Directory) -> ClaimOutcome {
+    private func take(_ job: Job, from folder: Directory, to mine: Directory) -> ClaimOutcome {
         do throws(SystemError) {
             try folder.rename(job.path.lastComponent, to: mine, as: Self.source, calls: calls)
         } catch {

@@ -19,7 +19,8 @@ extension Spool {
             guard let folder = try folders(of: job.id).job(job.id) else { throw SystemError("find the source in the spool", code: ENOENT) }
             // What is in the spool decides: version 0.1 did not record which jobs are sets.
             let isSet = try folder.status(Self.source)?.kind == .directory
-            source = isSet ? try openSet(job, folder, ignored, limits) : try openPicture(job, folder, limits)
+            source =
+                isSet ? try openSet(of: job, in: folder, ignoring: ignored, limits: limits) : try openPicture(of: job, in: folder, limits: limits)
         } catch let error as SystemError {
             if error.code == EBUSY { throw StillWritten() }
             throw error.asSourceFailure
@@ -32,7 +33,7 @@ extension Spool {
         return source
     }
 
-    private func openPicture(_ job: Job, _ folder: Directory, _ limits: Limits) throws -> SourceFile {
+    private func openPicture(of job: Job, in folder: Directory, limits: Limits) throws -> SourceFile {
         // Whoever dropped it may have had it open still, or a crash came before it was compared with what was observed.
         if !job.keepsOriginal, let source = try folder.status(Self.source), source.kind == .regular, !job.isObserved(source) {
             throw StillWritten()
@@ -42,7 +43,7 @@ extension Spool {
         return SourceFile(location: .below(folder, opened.path), identity: inbox.appending(job.path), relative: job.path)
     }
 
-    private func openSet(_ job: Job, _ folder: Directory, _ ignored: IgnoredNames, _ limits: Limits) throws -> SourceFile {
+    private func openSet(of job: Job, in folder: Directory, ignoring ignored: IgnoredNames, limits: Limits) throws -> SourceFile {
         let contents = try SetContents(of: folder.folder(Self.source), ignored: ignored)
         guard contents.tooDeep == nil else { throw Failure(.isADirectory, stage: "read", SetContents.depthSentence(job.path)) }
         // A set that was moved is still the folder of whoever dropped it: what came since it was observed may be incomplete.

@@ -22,7 +22,7 @@ extension Spool {
         let folder = try work.folder(job.id.path)
         let synced = [folders.path(.work)]
         guard let source = try folder.status(Self.source) else {
-            try discard(job.id, folder, work)
+            try discard(job.id, in: folder, of: work)
             return synced
         }
         if job.keepsOriginal {
@@ -38,7 +38,7 @@ extension Spool {
             guard isRendered else { return try moveToDone(job, from: folder) + synced }
             try folder.remove(Self.source)
         }
-        try discard(job.id, folder, work)
+        try discard(job.id, in: folder, of: work)
         return synced
     }
 
@@ -160,7 +160,7 @@ extension Spool {
         guard try work.status(job.id.path) != nil else { return }
         let folder = try work.folder(job.id.path)
         if try folder.status(Self.source) != nil { try removeCopy(in: folder) }
-        try discard(job.id, folder, work)
+        try discard(job.id, in: folder, of: work)
         try work.sync()
     }
 
@@ -173,7 +173,7 @@ extension Spool {
         guard try work.status(job.id.path) != nil else { return nil }
         let folder = try work.folder(job.id.path)
         guard try folder.status(Self.source) != nil else {
-            try discard(job.id, folder, work)
+            try discard(job.id, in: folder, of: work)
             return nil
         }
         return try move(job, from: folder, below: root, syncs: true, companion: companion)
@@ -192,7 +192,7 @@ extension Spool {
         let name = try VersionedName.move(
             Self.source, from: from, to: folder, as: job.path.lastComponent, calls: calls, companion: companion)
         if syncs { try folder.sync() }
-        try discard(job.id, from, folders(of: job.id).open(.work))
+        try discard(job.id, in: from, of: folders(of: job.id).open(.work))
         return (folder, path.appending(name))
     }
 }

@@ -126,10 +126,10 @@ package final class Spool: Sendable {
             guard try job.status(Self.copyOf) != nil else { return }
             try removeCopy(in: job)
         }
-        try discard(id, job, work)
+        try discard(id, in: job, of: work)
     }
 
-    func discard(_ id: JobID, _ job: Directory, _ work: Directory) throws(SystemError) {
+    func discard(_ id: JobID, in job: Directory, of work: Directory) throws(SystemError) {
         if try job.status(Self.doomed) != nil {
             // A crash came while it was not yet certain that it was rendered.
             try recover(Self.doomed, of: id, from: job)

@@ -5,55 +5,55 @@ extension JobRunner {
     // MARK: - Failures
 
     /// An attempt has failed: again later, never again, or not the source's fault.
-    func fail(_ attempt: Attempt, _ failure: Failure, _ site: any JobSite) {
+    func fail(_ attempt: Attempt, with failure: Failure, at site: any JobSite) {
         switch attempt.route.policy.decide(after: failure, surroundings: { site.surroundings(attempt.route) }) {
-        case .pause(let reason): obstruct(attempt, Pause(reason, failure.message), failure, site)
+        case .pause(let reason): obstruct(attempt, for: Pause(reason, failure.message), after: failure, at: site)
         // What is retried at once has had all its attempts.
-        case .retry: attemptFailed(attempt, failure, isFinal: attempt.route.retriesAtOnce, site)
-        case .final: attemptFailed(attempt, failure, isFinal: true, site)
+        case .retry: attemptFailed(attempt, with: failure, isFinal: attempt.route.retriesAtOnce, at: site)
+        case .final: attemptFailed(attempt, with: failure, isFinal: true, at: site)
         }
     }
 
-    private func attemptFailed(_ attempt: Attempt, _ failure: Failure, isFinal: Bool, _ site: any JobSite) {
+    private func attemptFailed(_ attempt: Attempt, with failure: Failure, isFinal: Bool, at site: any JobSite) {
         let job = attempt.job
         for effect in effects(of: JobUpdate(attempt.lease, .attemptFailed(failure, isFinal: isFinal, now: wallClock())), site) {
             switch effect {
             case .retry(let after):
                 site.happened(.postponed(failure, attempt: job.progress.attempts, after: after), to: job, files: nil, source: nil)
-            case .deadLetter(let failure): deadLetter(attempt, failure, site)
+            case .deadLetter(let failure): deadLetter(attempt, with: failure, at: site)
             case .claim, .attempt, .settle, .countDone, .countFailed, .lost, .completeNote, .adopt, .outOfStep: break
             }
         }
     }
 
     /// Something around the job is broken: the inbox pauses, and the job waits, which costs no attempt.
-    func obstruct(_ attempt: Attempt, _ pause: Pause, _ failure: Failure?, _ site: any JobSite) {
+    func obstruct(_ attempt: Attempt, for pause: Pause, after failure: Failure?, at site: any JobSite) {
         let reason = failure ?? Failure(.ioError, stage: "publish", pause.message)
-        guard attempt.route.canPause else { return attemptFailed(attempt, reason, isFinal: true, site) }
+        guard attempt.route.canPause else { return attemptFailed(attempt, with: reason, isFinal: true, at: site) }
         site.pause(pause)
-        update([JobUpdate(attempt.lease, .obstructed(reason, now: wallClock()))], site)
+        update([JobUpdate(attempt.lease, .obstructed(reason, now: wallClock()))], at: site)
         site.happened(.obstructed, to: attempt.job, files: nil, source: nil)
     }
 
     func interrupt(_ attempt: Attempt, _ site: any JobSite) {
-        update([JobUpdate(attempt.lease, .interrupted)], site)
+        update([JobUpdate(attempt.lease, .interrupted)], at: site)
         site.happened(.interrupted, to: attempt.job, files: nil, source: nil)
     }
 
     // MARK: - Moving the source
 
     /// Moves a source that has failed for good to `failed/`.
-    func deadLetter(_ attempt: Attempt, _ failure: Failure, _ site: any JobSite) {
+    func deadLetter(_ attempt: Attempt, with failure: Failure, at site: any JobSite) {
         let job = attempt.job
-        note(.files, attempt.lease, "put away")
+        note(.files, of: attempt.lease, stage: "put away")
         attempt.work.close()
         do throws(SystemError) {
             try FaultPoint.pass(.afterOutcomeRecord)
             try site.deadLetter(job, failure)
         } catch {
-            return obstruct(attempt, Pause(error, missing: .missingInbox), nil, site)
+            return obstruct(attempt, for: Pause(error, missing: .missingInbox), after: nil, at: site)
         }
-        guard !update([JobUpdate(attempt.lease, .settled)], site).isEmpty else { return }
+        guard !update([JobUpdate(attempt.lease, .settled)], at: site).isEmpty else { return }
         let attempts = max(1, job.progress.attempts)
         attempt.work.report.fail(failure, attempts: attempts)
         site.happened(
@@ -62,13 +62,13 @@ extension JobRunner {
 
     /// Gives a source that somebody still writes to back to the inbox.
     func putBack(_ attempt: Attempt, _ site: any JobSite) {
-        note(.files, attempt.lease, "put back")
+        note(.files, of: attempt.lease, stage: "put back")
         do throws(SystemError) {
             try site.putBack(attempt.job)
         } catch {
-            return obstruct(attempt, Pause(error, missing: .missingInbox), nil, site)
+            return obstruct(attempt, for: Pause(error, missing: .missingInbox), after: nil, at: site)
         }
-        update([JobUpdate(attempt.lease, .returned)], site)
+        update([JobUpdate(attempt.lease, .returned)], at: site)
         site.happened(.returned, to: attempt.job, files: nil, source: nil)
     }
 
@@ -76,14 +76,14 @@ extension JobRunner {
 
     private func effects(of change: JobUpdate, _ site: any JobSite) -> [JobEffect] {
         var found: [JobEffect] = []
-        update([change], site) { found += $1 }
+        update([change], at: site) { found += $1 }
         return found
     }
 
     /// Records what has happened.
     /// - Returns: the jobs of which it is recorded.
     @discardableResult
-    func update(_ updates: [JobUpdate], _ site: any JobSite, _ each: (Job, [JobEffect]) -> Void = { _, _ in }) -> Set<JobID> {
+    func update(_ updates: [JobUpdate], at site: any JobSite, each: (Job, [JobEffect]) -> Void = { _, _ in }) -> Set<JobID> {
         guard !updates.isEmpty else { return [] }
         do {
             let outcomes = try store.update(updates)

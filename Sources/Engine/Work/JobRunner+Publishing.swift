@@ -10,13 +10,13 @@ extension JobRunner {
         rendered = []
         for _ in 0..<Self.mostNames where !attempts.isEmpty { attempts = publishOnce(attempts, site) }
         for attempt in attempts {
-            fail(attempt, Failure(.nameTaken, stage: "publish", "others take the names of its renditions again and again"), site)
+            fail(attempt, with: Failure(.nameTaken, stage: "publish", "others take the names of its renditions again and again"), at: site)
         }
     }
 
     /// - Returns: those whose name was taken by somebody else in between, with other names.
     private func publishOnce(_ attempts: [Attempt], _ site: any JobSite) -> [Attempt] {
-        note(.files, attempts[0].lease, "publish")
+        note(.files, of: attempts[0].lease, stage: "publish")
         guard let attempts = stillHeld(attempts, site), !attempts.isEmpty else { return [] }
         let outcomes = attempts[0].route.publisher.publish(attempts.map { $0.publication(owner: site.owner(of: $0.job)) })
         var published: [Attempt] = []
@@ -30,18 +30,18 @@ extension JobRunner {
                 // An outbox that is not in use can be unmounted.
                 attempt.outputs = []
                 published.append(attempt)
-            case .nameOccupied(let name): if rename(attempt, name, site) { again.append(attempt) }
-            case .failed(let error): fail(attempt, error.asOutputFailure, site)
+            case .nameOccupied(let name): if rename(attempt, from: name, at: site) { again.append(attempt) }
+            case .failed(let error): fail(attempt, with: error.asOutputFailure, at: site)
             }
         }
-        let recorded = update(published.map { JobUpdate($0.lease, .published(damage: $0.damage)) }, site)
+        let recorded = update(published.map { JobUpdate($0.lease, .published(damage: $0.damage)) }, at: site)
         settle(published.filter { recorded.contains($0.job.id) }, site)
         return again
     }
 
     /// Gives an attempt the next names that are free.
     /// - Returns: false if there are none, and the attempt is over.
-    private func rename(_ attempt: Attempt, _ occupied: BytePath, _ site: any JobSite) -> Bool {
+    private func rename(_ attempt: Attempt, from occupied: BytePath, at site: any JobSite) -> Bool {
         do {
             try attempt.takeNames(site, insteadOf: occupied)
             let names = attempt.allocation?.names ?? []
@@ -50,11 +50,11 @@ extension JobRunner {
             try attempt.route.render.outbox.redirect(attempt.outputs, to: names)
             return true
         } catch let error as SystemError {
-            fail(attempt, error.asOutputFailure, site)
+            fail(attempt, with: error.asOutputFailure, at: site)
         } catch let error as StoreError {
-            obstruct(attempt, Pause(error.pauseReason, error.description), error.asFailure, site)
+            obstruct(attempt, for: Pause(error.pauseReason, error.description), after: error.asFailure, at: site)
         } catch {
-            fail(attempt, attempt.work.failure(from: error), site)
+            fail(attempt, with: attempt.work.failure(from: error), at: site)
         }
         return false
     }
@@ -67,7 +67,7 @@ extension JobRunner {
             for attempt in attempts where !held.contains(attempt.job.id) { site.happened(.leaseLost, to: attempt.job, files: nil, source: nil) }
             return attempts.filter { held.contains($0.job.id) }
         } catch {
-            for attempt in attempts { obstruct(attempt, Pause(error.pauseReason, error.description), error.asFailure, site) }
+            for attempt in attempts { obstruct(attempt, for: Pause(error.pauseReason, error.description), after: error.asFailure, at: site) }
             return nil
         }
     }
@@ -75,7 +75,7 @@ extension JobRunner {
     /// Lets the originals of published jobs leave the spool. The moves share their syncs.
     func settle(_ attempts: [Attempt], _ site: any JobSite) {
         guard let first = attempts.first else { return }
-        note(.files, first.lease, "put away")
+        note(.files, of: first.lease, stage: "put away")
         var left: [Attempt] = []
         var folders: Set<BytePath> = []
         for attempt in attempts {
@@ -86,16 +86,16 @@ extension JobRunner {
                 folders.formUnion(try site.settle(attempt.job, isDamaged: attempt.damage != nil))
                 left.append(attempt)
             } catch {
-                obstruct(attempt, Pause(error, missing: .missingInbox), nil, site)
+                obstruct(attempt, for: Pause(error, missing: .missingInbox), after: nil, at: site)
             }
         }
         do throws(SystemError) {
             for folder in folders { try DurableFile.syncFolder(folder) }
         } catch {
-            for attempt in left { obstruct(attempt, Pause(error, missing: .missingInbox), nil, site) }
+            for attempt in left { obstruct(attempt, for: Pause(error, missing: .missingInbox), after: nil, at: site) }
             return
         }
-        let recorded = update(left.map { JobUpdate($0.lease, .settled) }, site)
+        let recorded = update(left.map { JobUpdate($0.lease, .settled) }, at: site)
         for attempt in left where recorded.contains(attempt.job.id) {
             if !attempt.work.wasTaken { attempt.work.report.status = .done }
             site.happened(.done(attempt.work.report), to: attempt.job, files: attempt.files, source: attempt.work.sourceFingerprint)

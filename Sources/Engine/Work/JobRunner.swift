@@ -57,13 +57,13 @@ package final class JobRunner {
             for effect in lease.effects {
                 switch effect {
                 case .attempt:
-                    attempt(lease, route, site, &rendered)
+                    attempt(lease, along: route, at: site, rendered: &rendered)
                     if .now >= end {
                         publish(&rendered, site)
                         end = .now + Self.patience
                     }
                 case .settle: settle([Attempt(lease, route)], site)
-                case .deadLetter(let failure): deadLetter(Attempt(lease, route), failure, site)
+                case .deadLetter(let failure): deadLetter(Attempt(lease, route), with: failure, at: site)
                 case .claim, .retry, .countDone, .countFailed, .lost, .completeNote, .adopt, .outOfStep: break
                 }
             }
@@ -76,64 +76,64 @@ package final class JobRunner {
     /// - Returns: whether the source is in the spool.
     private func claim(_ lease: Lease, _ site: any JobSite) -> Bool {
         guard lease.effects.contains(.claim) else { return true }
-        note(.files, lease, "claim")
+        note(.files, of: lease, stage: "claim")
         do throws(SystemError) {
             try FaultPoint.pass(.afterAttemptRecord)
         } catch {
-            return unreached(lease, Pause(error, missing: .missingInbox), site)
+            return unreached(lease, for: Pause(error, missing: .missingInbox), at: site)
         }
         switch site.claim(lease.job) {
         case .claimed: return true
         case .refused:
-            update([JobUpdate(lease, .unclaimed)], site)
+            update([JobUpdate(lease, .unclaimed)], at: site)
             return false
-        case .obstructed(let pause): return unreached(lease, pause, site)
+        case .obstructed(let pause): return unreached(lease, for: pause, at: site)
         }
     }
 
     /// The inbox cannot be looked into: the source is still there.
-    private func unreached(_ lease: Lease, _ pause: Pause, _ site: any JobSite) -> Bool {
+    private func unreached(_ lease: Lease, for pause: Pause, at site: any JobSite) -> Bool {
         site.pause(pause)
-        update([JobUpdate(lease, .unreached)], site)
+        update([JobUpdate(lease, .unreached)], at: site)
         return false
     }
 
     // MARK: - Rendering
 
-    private func attempt(_ lease: Lease, _ route: Route, _ site: any JobSite, _ rendered: inout [Attempt]) {
+    private func attempt(_ lease: Lease, along route: Route, at site: any JobSite, rendered: inout [Attempt]) {
         let attempt = Attempt(lease, route)
         guard !site.isDraining else { return interrupt(attempt, site) }
         do {
-            try render(attempt, site, &rendered)
+            try render(attempt, at: site, rendered: &rendered)
             rendered.append(attempt)
         } catch is StillWritten {
             putBack(attempt, site)
         } catch is Cancelled {
             interrupt(attempt, site)
         } catch let failure as Failure {
-            fail(attempt, attempt.work.failure(from: failure), site)
+            fail(attempt, with: attempt.work.failure(from: failure), at: site)
         } catch let error as StoreError {
-            obstruct(attempt, Pause(error.pauseReason, error.description), error.asFailure, site)
+            obstruct(attempt, for: Pause(error.pauseReason, error.description), after: error.asFailure, at: site)
         } catch {
             // No worker can be started, or an asset was changed: that is no source's fault.
-            obstruct(attempt, Pause(.ioError, "\(error)"), nil, site)
+            obstruct(attempt, for: Pause(.ioError, "\(error)"), after: nil, at: site)
         }
     }
 
     /// Works on the source until it is rendered, has failed, or has cost too many workers.
-    private func render(_ attempt: Attempt, _ site: any JobSite, _ rendered: inout [Attempt]) throws {
+    private func render(_ attempt: Attempt, at site: any JobSite, rendered: inout [Attempt]) throws {
         let route = attempt.route
-        note(.files, attempt.lease, "open")
+        note(.files, of: attempt.lease, stage: "open")
         let source = try site.open(attempt.job, route)
         attempt.work.take(source)
         let opened = try attempt.work.open(route.render.limits)
-        note(.worker, attempt.lease, "render")
+        note(.worker, of: attempt.lease, stage: "render")
         try prepare(route, opened)
         var isAlone = false
         var hasAskedTwice = false
         while true {
             do {
-                attempt.outputs = try maker.make(&attempt.work, opened, route.render, alone: isAlone) { candidates in
+                attempt.outputs = try maker.make(&attempt.work, opened: opened, settings: route.render, alone: isAlone) { candidates in
                     attempt.candidates = candidates
                     try attempt.takeNames(site)
                     return attempt.allocation?.names ?? []
@@ -143,7 +143,7 @@ package final class JobRunner {
                     keepsWorker = true
                     publish(&rendered, site)
                     keepsWorker = false
-                    note(.worker, attempt.lease, "render")
+                    note(.worker, of: attempt.lease, stage: "render")
                 }
                 attempt.work.add([attempt.allocation?.warning].compactMap { $0 })
                 return
@@ -189,7 +189,7 @@ package final class JobRunner {
     }
 
     /// Records the activity of the lane.
-    func note(_ activity: Dispatcher.Activity, _ lease: Lease, _ stage: String) {
+    func note(_ activity: Dispatcher.Activity, of lease: Lease, stage: String) {
         if activity == .files && !keepsWorker { maker.giveBackWorker() }
         dispatcher.note(activity, lane: lane)
         status.note(lane, RunningJob(lease.job, stage: stage))

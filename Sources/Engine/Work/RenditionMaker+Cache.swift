@@ -5,10 +5,10 @@ extension RenditionMaker {
     /// What the cache has, if it has every rendition; no worker is asked.
     /// - Returns: nil if something must be made.
     func cachedOutputs(
-        _ work: inout SourceWork, _ opened: OpenedInput, _ settings: RenderSettings, _ choose: NameChoice
+        _ work: inout SourceWork, opened: OpenedInput, settings: RenderSettings, names choose: NameChoice
     ) throws -> [StagedFile]? {
         guard let cache = settings.cache, !settings.isDryRun else { return nil }
-        if work.cached == nil { work.cached = try lookUp(&work, opened, settings, cache) }
+        if work.cached == nil { work.cached = try lookUp(&work, opened: opened, settings: settings, in: cache) }
         guard var cached = work.cached, let facts = cached.facts, let planner = cachePlanner(settings) else { return nil }
         // A plan that fails here fails again with the facts of the source itself.
         guard let plan = try? facts.input(work.source.name).plan(by: planner), let sizes = cached.sizes(of: plan) else { return nil }
@@ -16,7 +16,7 @@ extension RenditionMaker {
         let known = plan.with(sizes: sizes)
         work.report.source.describe(facts.input(work.source.name), opened)
         work.report.warnings = opened.warnings(work.source.name) + plan.warnings
-        let names = try names(for: known, &work, opened, settings, choose)
+        let names = try names(for: known, of: &work, opened: opened, settings: settings, by: choose)
         work.report.renditions = zip(known.renditions, names).map(Self.entry)
         let outputs = try stage(names, settings)
         let filled = cached.fill(outputs, plan)
@@ -27,10 +27,10 @@ extension RenditionMaker {
         return outputs
     }
 
-    private func lookUp(_ work: inout SourceWork, _ opened: OpenedInput, _ settings: RenderSettings, _ cache: PipelineCache) throws -> CachedJob {
+    private func lookUp(_ work: inout SourceWork, opened: OpenedInput, settings: RenderSettings, in cache: PipelineCache) throws -> CachedJob {
         let digest = try opened.sha256(limits: settings.limits)
         work.report.source.sha256 = digest
-        let own = [("thumbnail", thumbnail(work.source, opened, settings).map { json($0) } ?? "")]
+        let own = [("thumbnail", thumbnail(of: work.source, opened: opened, settings: settings).map { json($0) } ?? "")]
         return CachedJob(cache, source: digest, pixelsPerPoint: work.source.name.pixelsPerPoint, own: own, formats: opened.formats)
     }
 
@@ -48,13 +48,14 @@ extension RenditionMaker {
 
     /// Keeps what was made.
     func keep(
-        _ result: RenderResult, _ wanted: [Int], _ outputs: [StagedFile], _ plan: SourcePlan, _ input: ProbedInput, _ work: inout SourceWork
+        _ result: RenderResult, wanted: [Int], outputs: [StagedFile], plan: SourcePlan, input: ProbedInput, for work: inout SourceWork
     ) {
         guard let cached = work.cached else { return }
         for (index, said) in zip(wanted, result.renditions) {
             let digest = Digest.of(outputs[index].file)
             work.report.renditions[index].sha256 = digest
-            cached.keep(plan.renditions[index], outputs[index].file, digest: digest, CachedFacts(input, size: said, warnings: result.warnings))
+            cached.keep(
+                plan.renditions[index], in: outputs[index].file, digest: digest, facts: CachedFacts(input, size: said, warnings: result.warnings))
         }
     }
 }

@@ -11,7 +11,7 @@ extension RenditionMaker {
     package func makeSingle(_ source: SourceFile, _ settings: RenderSettings, as path: BytePath) throws {
         var work = SourceWork(source, pipeline: settings.pipeline.file.name)
         let opened = try work.open(settings.limits)
-        let staged = try make(&work, opened, settings) { candidates in
+        let staged = try make(&work, opened: opened, settings: settings) { candidates in
             try planned { () throws(PlanFailure) in try candidates(1) }
         }
         guard let file = staged.first, staged.count == 1 else { throw Failure(.internal, stage: "save", "expected one rendition") }

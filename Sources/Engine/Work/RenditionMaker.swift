@@ -75,7 +75,7 @@ package final class RenditionMaker {
 
     private func prepared(_ settings: RenderSettings, _ formats: [SourceFormat]) throws -> WorkerSlot.Known {
         let kind = WorkerKind(drawsText: settings.pipeline.file.drawsText, format: formats.first(where: \.isOnRequest))
-        let known = try slot(kind).prepare(settings.pipeline, settings.limits, kind)
+        let known = try slot(kind).prepare(settings.pipeline, limits: settings.limits, kind: kind)
         if let cache = settings.cache, cachePlanners[settings.pipeline.identity] == nil {
             keep(known.planner, for: settings.pipeline)
             cache.remember(known.assets)
@@ -110,11 +110,11 @@ package final class RenditionMaker {
         let opened = try OpenedInput(source, limits: settings.limits)
         let known = try prepared(settings, opened.formats)
         let (input, measurements) = try readably(opened) {
-            let input = try probe(opened, source, settings)
-            return (input, try self.measurements(of: input, opened, known, settings, alone: false).0)
+            let input = try probe(opened, of: source, settings: settings)
+            return (input, try self.measurements(of: input, opened: opened, known: known, settings: settings, alone: false).0)
         }
         let plan = try planned { () throws(PlanFailure) in try input.plan(by: known.planner, measurements: measurements.byPath) }
-        let naming = try self.naming(plan, source, opened, settings)
+        let naming = try self.naming(for: plan, of: source, opened: opened, settings: settings)
         return (plan, try planned { () throws(PlanFailure) in try plan.names(for: naming, version: 1) })
     }
 
@@ -133,30 +133,30 @@ package final class RenditionMaker {
     /// - Throws: `Failure` for what is wrong with the source, `WorkerLoss` if the attempt has cost the worker, `Cancelled`, and what
     ///   `prepare` throws. A worker that was lost, or has lied, is replaced already.
     func make(
-        _ work: inout SourceWork, _ opened: OpenedInput, _ settings: RenderSettings, alone: Bool = false, names choose: NameChoice,
+        _ work: inout SourceWork, opened: OpenedInput, settings: RenderSettings, alone: Bool = false, names choose: NameChoice,
         beforeRendering: (_ pixels: Int) -> Void = { _ in }
     ) throws -> [StagedFile] {
-        try readably(opened) { try made(&work, opened, settings, alone, choose, beforeRendering) }
+        try readably(opened) { try made(&work, opened: opened, settings: settings, alone: alone, names: choose, beforeRendering: beforeRendering) }
     }
 
     private func made(
-        _ work: inout SourceWork, _ opened: OpenedInput, _ settings: RenderSettings, _ alone: Bool, _ choose: NameChoice,
-        _ beforeRendering: (_ pixels: Int) -> Void
+        _ work: inout SourceWork, opened: OpenedInput, settings: RenderSettings, alone: Bool, names choose: NameChoice,
+        beforeRendering: (_ pixels: Int) -> Void
     ) throws -> [StagedFile] {
         if settings.cancellation.isRaised { throw Cancelled() }
         var clock = Stopwatch()
-        if let cached = try cachedOutputs(&work, opened, settings, choose) { return cached }
+        if let cached = try cachedOutputs(&work, opened: opened, settings: settings, names: choose) { return cached }
         let known = try prepared(settings, opened.formats)
         try FaultPoint.passOutput(.afterWorkerStart)
         slot.begin(work.source.identity)
-        let input = try settings.memory.holding(alone ? settings.memory.total : 0) { try probe(opened, work.source, settings) }
+        let input = try settings.memory.holding(alone ? settings.memory.total : 0) { try probe(opened, of: work.source, settings: settings) }
         work.report.source.describe(input, opened)
-        let (measurements, measuring) = try measurements(of: input, opened, known, settings, alone: alone)
+        let (measurements, measuring) = try measurements(of: input, opened: opened, known: known, settings: settings, alone: alone)
         let plan = try planned { () throws(PlanFailure) in try input.plan(by: known.planner, measurements: measurements.byPath) }
         work.report.warnings = opened.warnings(work.source.name) + plan.warnings
         try checkMemory(plan.memory, settings.limits)
         work.report.predictedMemory = max(plan.memory, measuring)
-        let names = try names(for: plan, &work, opened, settings, choose)
+        let names = try names(for: plan, of: &work, opened: opened, settings: settings, by: choose)
         work.report.renditions = zip(plan.renditions, names).map(Self.entry)
         if settings.isDryRun { return [] }
 
@@ -164,8 +164,10 @@ package final class RenditionMaker {
         return try settings.memory.holding(alone ? settings.memory.total : plan.memory) {
             work.report.milliseconds.wait += clock.lap()
             let message = RenderMessage(
-                pipeline: known.number, source: input.message, measurements: measurements, thumbnail: thumbnail(work.source, opened, settings))
-            let outputs = try render(plan, message, known.planner, input, names, opened, &work, settings)
+                pipeline: known.number, source: input.message, measurements: measurements,
+                thumbnail: thumbnail(of: work.source, opened: opened, settings: settings))
+            let outputs = try render(
+                plan, message: message, planner: known.planner, input: input, names: names, opened: opened, for: &work, settings: settings)
             work.report.milliseconds.render += clock.lap()
             return outputs
         }
@@ -173,13 +175,13 @@ package final class RenditionMaker {
 
     // MARK: - Looking at the source
 
-    private func probe(_ opened: OpenedInput, _ source: SourceFile, _ settings: RenderSettings) throws -> ProbedInput {
+    private func probe(_ opened: OpenedInput, of source: SourceFile, settings: RenderSettings) throws -> ProbedInput {
         switch opened {
-        case .picture(let picture): return .picture(try probe(picture, settings), source.name)
+        case .picture(let picture): return .picture(try probe(picture, settings: settings), source.name)
         case .set(let set):
             let members = try set.sources.indices.map { index in
                 let member = try set.open(index, limits: settings.limits)
-                let facts = try memberNamed(set.sources[index]) { try probe(member, settings) }
+                let facts = try memberNamed(set.sources[index]) { try probe(member, settings: settings) }
                 return MemberFacts(name: set.sources[index].location.name, facts: facts)
             }
             return .set(members)
@@ -205,7 +207,7 @@ package final class RenditionMaker {
         }
     }
 
-    private func probe(_ opened: OpenedSource, _ settings: RenderSettings) throws -> SourceFacts {
+    private func probe(_ opened: OpenedSource, settings: RenderSettings) throws -> SourceFacts {
         do {
             let facts = try slot.facts(of: opened, page: settings.pipeline.file.page, settings.limits)
             try opened.checkStructure(facts, settings.limits)
@@ -219,7 +221,7 @@ package final class RenditionMaker {
     /// for its names must not hold any.
     /// - Returns: also the bytes that the worker was expected to need for it at most.
     private func measurements(
-        of input: ProbedInput, _ opened: OpenedInput, _ known: WorkerSlot.Known, _ settings: RenderSettings, alone: Bool
+        of input: ProbedInput, opened: OpenedInput, known: WorkerSlot.Known, settings: RenderSettings, alone: Bool
     ) throws -> ([StageMeasurement], memory: Int) {
         guard known.planner.needsMeasurement, !settings.isDryRun else { return ([], 0) }
         let bound = try planned { () throws(PlanFailure) in try input.plan(by: known.planner) }
@@ -241,10 +243,10 @@ package final class RenditionMaker {
 
     /// The names, asked for once however often the source is attempted.
     func names(
-        for plan: SourcePlan, _ work: inout SourceWork, _ opened: OpenedInput, _ settings: RenderSettings, _ choose: NameChoice
+        for plan: SourcePlan, of work: inout SourceWork, opened: OpenedInput, settings: RenderSettings, by choose: NameChoice
     ) throws -> [RenditionName] {
         if let names = work.names { return names }
-        let facts = try naming(plan, work.source, opened, settings, hash: work.report.source.sha256)
+        let facts = try naming(for: plan, of: work.source, opened: opened, settings: settings, hash: work.report.source.sha256)
         work.report.source.sha256 = work.report.source.sha256 ?? facts.hash
         let names = try choose { version throws(PlanFailure) in try plan.names(for: facts, version: version) }
         work.names = names
@@ -256,15 +258,15 @@ package final class RenditionMaker {
 
     /// - Parameter hash: the source's digest, if it is known already.
     private func naming(
-        _ plan: SourcePlan, _ source: SourceFile, _ opened: OpenedInput, _ settings: RenderSettings, hash: String? = nil
+        for plan: SourcePlan, of source: SourceFile, opened: OpenedInput, settings: RenderSettings, hash: String? = nil
     ) throws -> NamingFacts {
         NamingFacts(
             source: source.name, hash: settings.pipeline.file.needsHash ? try hash ?? opened.sha256(limits: settings.limits) : nil,
             date: plan.source.captureDate ?? opened.modificationDate, keepsTree: settings.keepsTree,
-            thumbnailDigest: thumbnail(source, opened, settings)?.digest)
+            thumbnailDigest: thumbnail(of: source, opened: opened, settings: settings)?.digest)
     }
 
-    func thumbnail(_ source: SourceFile, _ opened: OpenedInput, _ settings: RenderSettings) -> ThumbnailFacts? {
+    func thumbnail(of source: SourceFile, opened: OpenedInput, settings: RenderSettings) -> ThumbnailFacts? {
         settings.pipeline.file.makesThumbnails ? ThumbnailFacts(source, opened) : nil
     }
 
@@ -275,15 +277,15 @@ package final class RenditionMaker {
     // MARK: - Rendering
 
     private func render(
-        _ plan: SourcePlan, _ message: RenderMessage, _ planner: Planner, _ input: ProbedInput, _ names: [RenditionName], _ opened: OpenedInput,
-        _ work: inout SourceWork, _ settings: RenderSettings
+        _ plan: SourcePlan, message: RenderMessage, planner: Planner, input: ProbedInput, names: [RenditionName], opened: OpenedInput,
+        for work: inout SourceWork, settings: RenderSettings
     ) throws -> [StagedFile] {
         let outputs = try stage(names, settings)
         let cached = work.cached?.fill(outputs, plan) ?? outputs.map { _ in nil }
         let wanted = outputs.indices.filter { cached[$0] == nil }
         var message = message
         message.omitted = Set(outputs.indices).subtracting(wanted)
-        let result = try wanted.isEmpty ? nil : rendered(message, planner, wanted.map { outputs[$0] }, plan, opened)
+        let result = try wanted.isEmpty ? nil : rendered(message, planner: planner, to: wanted.map { outputs[$0] }, following: plan, from: opened)
         try FaultPoint.passOutput(.afterDecode)
         try checkUnchanged(opened)
         note(cached, &work)
@@ -293,14 +295,14 @@ package final class RenditionMaker {
         }
         work.add(result?.warnings ?? [])
         work.report.peakMemory = result?.peakMemory
-        if let result { keep(result, wanted, outputs, plan, input, &work) }
+        if let result { keep(result, wanted: wanted, outputs: outputs, plan: plan, input: input, for: &work) }
         try FaultPoint.passOutput(.afterTargetWrite)
         return outputs
     }
 
     /// Renders; once more if the worker found the disk full and there is room again, since others write to it too.
     private func rendered(
-        _ message: RenderMessage, _ planner: Planner, _ outputs: [StagedFile], _ plan: SourcePlan, _ opened: OpenedInput
+        _ message: RenderMessage, planner: Planner, to outputs: [StagedFile], following plan: SourcePlan, from opened: OpenedInput
     ) throws -> RenderResult {
         let render = { [slot] in
             try slot.render(message, planner, of: opened, to: outputs.map(\.file), within: plan.time, memory: plan.memory)

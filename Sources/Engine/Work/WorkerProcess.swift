@@ -40,7 +40,7 @@ final class WorkerProcess {
     /// How many renderings it has done.
     private(set) var renderings = 0
 
-    private init(_ channel: Channel, _ errors: OpenFile, _ process: pid_t) {
+    private init(_ channel: Channel, errors: OpenFile, process: pid_t) {
         self.channel = channel
         self.errors = errors
         self.process = process
@@ -51,7 +51,7 @@ final class WorkerProcess {
     convenience init(_ starter: WorkerStarter) throws(SystemError) {
         let (channel, theirs) = try Channel.pair()
         let errors = Self.errorFile()
-        self.init(channel, errors, try starter.start(socket: theirs.descriptor, errors: errors.descriptor))
+        self.init(channel, errors: errors, process: try starter.start(socket: theirs.descriptor, errors: errors.descriptor))
     }
 
     /// Copies this process, which must have a single thread, instead of starting a program: that saves loading all of libvips' libraries.
@@ -66,7 +66,7 @@ final class WorkerProcess {
             for (name, value) in environment { _ = clinux_set_environment(name, value) }
             _exit(Worker.run())
         }
-        return WorkerProcess(channel, errors, process)
+        return WorkerProcess(channel, errors: errors, process: process)
     }
 
     private static func errorFile() -> OpenFile { OpenFile(owning: clinux_memory_file("imagemill-worker-errors")) }
@@ -112,7 +112,7 @@ final class WorkerProcess {
             if let growth, residentMemory > start + growth { throw .outgrown(growth) }
         }
         do throws(ChannelError) {
-            try send(request, files, patience)
+            try send(request, files: files, patience: patience)
             var requests = 0
             while true {
                 let (received, _) = try channel.receive(Reply.self, until: patience.end, cancellation: cancellation, check: check)
@@ -123,10 +123,10 @@ final class WorkerProcess {
                 }
                 requests += 1
                 guard requests <= members.mostRequests else { throw .garbage("it asked for more members than the set has") }
-                try send(.member, members.open(member).map { [$0] } ?? [], patience)
+                try send(.member, files: members.open(member).map { [$0] } ?? [], patience: patience)
             }
         } catch {
-            throw loss(error, time, stop())
+            throw loss(after: error, within: time, ending: stop())
         }
     }
 
@@ -136,14 +136,14 @@ final class WorkerProcess {
         let cancellation: Cancellation
     }
 
-    private func send(_ request: Request, _ files: [OpenFile], _ patience: Patience) throws(ChannelError) {
+    private func send(_ request: Request, files: [OpenFile], patience: Patience) throws(ChannelError) {
         // An array is let go after its last use; the files must be open until they are sent.
         try withExtendedLifetime(files) { () throws(ChannelError) in
             try channel.send(request, descriptors: files.map(\.descriptor), until: patience.end, cancellation: patience.cancellation)
         }
     }
 
-    private func loss(_ error: ChannelError, _ time: TimeBound, _ ending: Ending) -> WorkerLoss {
+    private func loss(after error: ChannelError, within time: TimeBound, ending: Ending) -> WorkerLoss {
         switch error {
         case .closed: ending.isBySystem ? .killed : .died(how: ending.description, words: lastWords)
         case .timedOut: .timedOut(time.overrun)
@@ -168,7 +168,8 @@ final class WorkerProcess {
         var description: String {
             if isByUs { return "closed its socket and was stopped" }
             let signal = clinux_ending_signal(status)
-            return signal != 0 ? "ended by signal \(signal) (\(String(cString: strsignal(signal))))" : "ended with code \(clinux_exit_code(status))"
+            guard signal != 0 else { return "ended with code \(clinux_exit_code(status))" }
+            return "ended by signal \(signal) (\(String(cString: strsignal(signal))))"
         }
     }
 

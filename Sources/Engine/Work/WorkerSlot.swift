@@ -83,7 +83,7 @@ final class WorkerSlot {
     /// Makes sure that there is a worker that knows the pipeline.
     /// - Returns: the pipeline's number, and its planner with the assets as the worker found them.
     /// - Throws: `Diagnostics` if an asset cannot be decoded or a format cannot be saved, `SystemError` if no worker can be started, `WorkerLoss`.
-    func prepare(_ pipeline: LoadedPipeline, _ limits: Limits, _ kind: WorkerKind) throws -> Known {
+    func prepare(_ pipeline: LoadedPipeline, limits: Limits, kind: WorkerKind) throws -> Known {
         become(kind)
         if let known = known[pipeline.identity] { return known }
         let number = known.count + 1
@@ -94,7 +94,7 @@ final class WorkerSlot {
         try start()
         try worker?.limit(limits)
         do {
-            let facts = try ask(.prepare(message), files, within: Self.timeToPrepare) { try $0.assets(for: message, saving: formats) }
+            let facts = try ask(.prepare(message), files: files, within: Self.timeToPrepare) { try $0.assets(for: message, saving: formats) }
             let assets = Dictionary(zip(message.assets.map(\.path), facts)) { first, _ in first }
             let planner = Planner(pipeline: pipeline.file, assets: assets, limits: limits)
             let prepared = Known(number: number, planner: planner, assets: assets, pipeline: pipeline)
@@ -115,7 +115,9 @@ final class WorkerSlot {
     }
 
     func facts(of source: OpenedSource, page: Int?, _ limits: Limits) throws -> SourceFacts {
-        try ask(.probe(source.format, page: page), [source.file], within: TimeBound(header: limits), growth: Self.growthOfHeader + 2 * source.bytes) {
+        try ask(
+            .probe(source.format, page: page), files: [source.file], within: TimeBound(header: limits), growth: Self.growthOfHeader + 2 * source.bytes
+        ) {
             try $0.facts(of: source.format)
         }
     }
@@ -126,7 +128,7 @@ final class WorkerSlot {
     ) throws -> [StageMeasurement] {
         // The members are decoded anew for each stage that is measured.
         let members = Members(of: opened, passes: planner.pipeline.measuredStages.count, limits: planner.limits)
-        return try ask(.measure(message), within: time, growth: growth(memory), members) { try $0.measurements(for: planner.pipeline) }
+        return try ask(.measure(message), within: time, growth: growth(memory), members: members) { try $0.measurements(for: planner.pipeline) }
     }
 
     /// - Parameters:
@@ -136,7 +138,7 @@ final class WorkerSlot {
         _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, to outputs: [OpenFile], within time: TimeBound, memory: Int
     ) throws -> RenderResult {
         let members = Members(of: opened, passes: 1, limits: planner.limits)
-        let result = try ask(.render(message), outputs, within: time, growth: growth(memory), members) {
+        let result = try ask(.render(message), files: outputs, within: time, growth: growth(memory), members: members) {
             try $0.rendered(count: outputs.count)
         }
         keptBytes = worker?.residentMemory ?? 0
@@ -152,7 +154,7 @@ final class WorkerSlot {
 
     /// Asks the worker, which is replaced if it is lost over the question or answers what cannot be.
     private func ask<Answer>(
-        _ request: Request, _ files: [OpenFile] = [], within time: TimeBound, growth: Int? = nil, _ members: Members? = nil,
+        _ request: Request, files: [OpenFile] = [], within time: TimeBound, growth: Int? = nil, members: Members? = nil,
         checked: (WorkerReply) throws -> Answer
     ) throws -> Answer {
         guard let worker else { throw Failure(.internal, stage: "read", "there is no worker") }

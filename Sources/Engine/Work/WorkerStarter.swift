@@ -40,34 +40,37 @@ final class WorkerStarter: Sendable {
     func start(socket input: CInt, errors: CInt) throws(SystemError) -> pid_t {
         try connection.withLock { connection throws(SystemError) in
             do throws(SystemError) {
-                return try ask(connect(&connection), input, errors)
+                return try ask(connect(&connection), input: input, errors: errors)
             } catch {
                 // Emulators of another processor cannot make the new process a child of this one.
-                if error.code == EINVAL { return try startHere(input, errors) }
+                if error.code == EINVAL { return try startHere(input: input, errors: errors) }
                 connection = nil
                 // Somebody may have killed it.
                 guard [EPIPE, ECONNRESET].contains(error.code) else { throw error }
             }
-            return try ask(connect(&connection), input, errors)
+            return try ask(connect(&connection), input: input, errors: errors)
         }
     }
 
     /// Starts a worker without the starter, from a copy of this process.
-    private func startHere(_ input: CInt, _ errors: CInt) throws(SystemError) -> pid_t {
+    private func startHere(input: CInt, errors: CInt) throws(SystemError) -> pid_t {
         try fork { [command] arguments, environment in
             clinux_fork_program(input, errors, command.executable, arguments.pointers, environment.pointers)
         }
     }
 
-    private func ask(_ connection: Connection, _ input: CInt, _ errors: CInt) throws(SystemError) -> pid_t {
+    private func ask(_ connection: Connection, input: CInt, errors: CInt) throws(SystemError) -> pid_t {
         let (socket, attempt) = (connection.socket, "start a worker process")
         guard clinux_send(socket.descriptor, [UInt8(0)], 1, nil, 0, [input, errors], 2, CInt(MSG_NOSIGNAL)) == 1 else { throw SystemError(attempt) }
         var answer: (process: CInt, error: CInt) = (0, 0)
         var waiting = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
         while poll(&waiting, 1, Self.patience) < 0 && errno == EINTR {}
         let received = withUnsafeMutableBytes(of: &answer) { recv(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT)) }
-        guard received == MemoryLayout.size(ofValue: answer) else {
-            throw SystemError(attempt, code: received == 0 ? EPIPE : received > 0 ? EIO : errno == EAGAIN ? ETIMEDOUT : errno)
+        switch received {
+        case MemoryLayout.size(ofValue: answer): break
+        case 0: throw SystemError(attempt, code: EPIPE)
+        case 1...: throw SystemError(attempt, code: EIO)
+        default: throw SystemError(attempt, code: errno == EAGAIN ? ETIMEDOUT : errno)
         }
         guard answer.error == 0 else {
             if answer.process > 0 { waitpid(answer.process, nil, 0) }

@@ -50,7 +50,8 @@ package struct MillFile: Sendable {
         let (hasInboxes, hasRenditions) = (root.hasKey("inboxes"), root.hasKey("renditions"))
         if hasInboxes != hasRenditions { return hasInboxes }
         let (mill, pipeline) = (known(MillGroup.self, in: root), known(PipelineGroup.self, in: root))
-        return mill > pipeline || mill == pipeline && nearlyKnown(MillGroup.self, in: root) > nearlyKnown(PipelineGroup.self, in: root)
+        if mill != pipeline { return mill > pipeline }
+        return nearlyKnown(MillGroup.self, in: root) > nearlyKnown(PipelineGroup.self, in: root)
     }
 
     /// Where a pipeline would begin that is a mill file instead; nil if it is none.

@@ -153,12 +153,12 @@ struct PipelineGroup: ParameterGroup {
                 let name = Name(parts: parts, width: rendition.template.namesSize ? rendition.width : nil)
                 let title = "'\(rendition.title)'" + (rendition.scales.count > 1 ? " at scale \(scale)" : "")
                 guard let other = owners.updateValue((title, rendition), forKey: name) else { continue }
-                p.problem(position: rendition.position, "\(clash(rendition, title, other)); \(advice(rendition, other.rendition))")
+                p.problem(position: rendition.position, "\(clash(of: rendition, named: title, with: other)); \(advice(rendition, other.rendition))")
             }
         }
     }
 
-    private func clash(_ rendition: Rendition, _ title: String, _ other: (title: String, rendition: Rendition)) -> String {
+    private func clash(of rendition: Rendition, named title: String, with other: (title: String, rendition: Rendition)) -> String {
         guard isOne(rendition, other.rendition) else {
             return "\(title) would write the same file as \(other.title): '\(rendition.template.text)'"
         }

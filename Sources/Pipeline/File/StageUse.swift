@@ -37,11 +37,11 @@ package struct StageList: ParameterValue {
             log.problem(position, "unknown stage '\(name)'\(hint.isEmpty ? list : hint)")
             return nil
         }
-        let (stage, usesPoints) = log.notingPoints { read(type, parameters, &$0) }
+        let (stage, usesPoints) = log.notingPoints { read(type, from: parameters, &$0) }
         return stage.map { StageUse(stage: $0, position: position, usesPoints: usesPoints, canonical: item.canonical) }
     }
 
-    private static func read<Stage: StageDeclaration>(_ type: Stage.Type, _ node: YAMLNode, _ log: inout ReadingLog) -> (any StageDeclaration)? {
+    private static func read<Stage: StageDeclaration>(_ type: Stage.Type, from node: YAMLNode, _ log: inout ReadingLog) -> (any StageDeclaration)? {
         Parameters.read(type, from: node, owner: "stage '\(Stage.name)'", &log)
     }
 

@@ -22,8 +22,10 @@ struct WidthList: ParameterValue {
                 if widths.contains(width) { log.problem(item.position, "duplicate width \(width); remove one of them") }
                 widths.append(width)
             } else {
-                let unit = item.text.flatMap { $0.hasSuffix("px") ? Int($0.dropLast(2)) : nil }.map { "; write \($0) without a unit" } ?? ""
-                log.problem(item.position, "a width is a whole number of pixels from 1 to \(range.upperBound), found \(item.found)\(unit)")
+                let text = item.text ?? ""
+                let number = text.hasSuffix("px") ? Int(text.dropLast(2)) : nil
+                let remedy = number.map { "; write \($0) without a unit" } ?? ""
+                log.problem(item.position, "a width is a whole number of pixels from 1 to \(range.upperBound), found \(item.found)\(remedy)")
             }
         }
         return WidthList(widths: widths)

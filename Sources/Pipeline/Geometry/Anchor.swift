@@ -92,8 +92,9 @@ extension Anchor: ParameterValue {
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Anchor? {
         guard let text = node.text else { return nil }
         if let found = names.first(where: { $0.name == text }) { return found.anchor }
-        let hint = ["attention", "entropy"].contains(text) ? "; only stages that keep a part of the picture look for it" : ""
-        log.problem(node.position, "expected \(expectation), found '\(text)'\(hint.isEmpty ? suggestion(for: text, among: names.map(\.name)) : hint)")
+        let isSmart = ["attention", "entropy"].contains(text)
+        let hint = isSmart ? "; only stages that keep a part of the picture look for it" : suggestion(for: text, among: names.map(\.name))
+        log.problem(node.position, "expected \(expectation), found '\(text)'\(hint)")
         return nil
     }
 
@@ -143,11 +144,11 @@ private struct FocusPoint: ParameterGroup {
     let y: Double
 
     init(_ p: inout Parameters) {
-        x = Self.fraction("x", p.required("x", "From the left, as a percentage of the picture's width."), &p)
-        y = Self.fraction("y", p.required("y", "From the top, as a percentage of the picture's height."), &p)
+        x = Self.fraction(at: "x", of: p.required("x", "From the left, as a percentage of the picture's width."), &p)
+        y = Self.fraction(at: "y", of: p.required("y", "From the top, as a percentage of the picture's height."), &p)
     }
 
-    private static func fraction(_ key: String, _ length: Length, _ p: inout Parameters) -> Double {
+    private static func fraction(at key: String, of length: Length, _ p: inout Parameters) -> Double {
         guard case .percent(let percent) = length, (0...100).contains(percent) else {
             p.problem(at: key, "'\(key)' of a focus point expects 0% to 100%, found \(length.written)")
             return 0.5

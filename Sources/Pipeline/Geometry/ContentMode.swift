@@ -48,10 +48,10 @@ package enum ScalingMode: String, ParameterWord {
 
 extension PixelSize {
     /// This size at another width, with the same shape.
-    package func scaled(toWidth width: Int) -> PixelSize { PixelSize(width, scaledSide(height, width, self.width)) }
+    package func scaled(toWidth width: Int) -> PixelSize { PixelSize(width, scaledSide(height, times: width, over: self.width)) }
 
     /// This size at another height, with the same shape.
-    package func scaled(toHeight height: Int) -> PixelSize { PixelSize(scaledSide(width, height, self.height), height) }
+    package func scaled(toHeight height: Int) -> PixelSize { PixelSize(scaledSide(width, times: height, over: self.height), height) }
 }
 
 /// Where and how large a picture is drawn in a frame.

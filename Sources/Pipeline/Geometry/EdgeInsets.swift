@@ -11,7 +11,8 @@ package struct EdgeInsets: ParameterMapping {
     package init(_ p: inout Parameters) {
         self.init(signed: &p)
         for (name, length) in sides where length.amount < 0 {
-            p.problem(at: p.has(name) ? name : "all", "'\(p.has(name) ? name : "all")' expects 0 or more, found \(length.written)")
+            let key = p.has(name) ? name : "all"
+            p.problem(at: key, "'\(key)' expects 0 or more, found \(length.written)")
         }
     }
 

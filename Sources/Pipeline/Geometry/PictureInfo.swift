@@ -62,7 +62,7 @@ package struct PictureInfo: Hashable, Sendable {
 
     /// The size at which a mode that does not scale draws the picture, in pixels.
     package func naturalSize(scale: Int) -> PixelSize {
-        PixelSize(scaledSide(size.width, scale, pixelsPerPoint), scaledSide(size.height, scale, pixelsPerPoint))
+        PixelSize(scaledSide(size.width, times: scale, over: pixelsPerPoint), scaledSide(size.height, times: scale, over: pixelsPerPoint))
     }
 
     package func resized(to size: PixelSize) -> PictureInfo {

@@ -18,7 +18,10 @@ package struct PixelFormat: Hashable, Sendable, Codable {
 }
 
 extension PixelFormat: CustomStringConvertible {
-    package var description: String { "\(colour.rawValue)\(hasAlpha ? " with alpha" : "")\(depth == .eight ? "" : ", \(depth)")" }
+    package var description: String {
+        let bands = colour.rawValue + (hasAlpha ? " with alpha" : "")
+        return depth == .eight ? bands : "\(bands), \(depth)"
+    }
 }
 
 /// What the bands of a picture mean.

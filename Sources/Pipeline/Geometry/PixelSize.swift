@@ -67,7 +67,7 @@ package func rounded(_ value: Double) -> Int {
 package func positive(_ value: Int, modulo length: Int) -> Int { ((value % length) + length) % length }
 
 /// value × numerator / denominator for whole numbers of zero or more, exactly, rounded half up; never below 1.
-func scaledSide(_ value: Int, _ numerator: Int, _ denominator: Int) -> Int {
+func scaledSide(_ value: Int, times numerator: Int, over denominator: Int) -> Int {
     let (product, overflow) = value.multipliedReportingOverflow(by: numerator)
     guard !overflow, product < Int.max / 4 else { return maximumCoordinate }
     return max(1, (2 * product + denominator) / (2 * denominator))

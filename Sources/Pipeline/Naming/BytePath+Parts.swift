@@ -27,7 +27,7 @@ extension BytePath {
     /// Both paths are absolute, without links, `.` and `..`.
     package func relative(to folder: BytePath) -> BytePath {
         let (path, folder) = (bytesBeforeTrailingSlashes, folder.bytesBeforeTrailingSlashes)
-        let common = sharedFolders(path, folder)
+        let common = sharedFolders(of: path, and: folder)
         let levels = folder[common...].count { $0 == slash }
         var result: [UInt8] = []
         result.reserveCapacity(3 * levels + path.count - common)
@@ -44,7 +44,7 @@ extension BytePath {
 }
 
 /// How many bytes two absolute paths share, up to the end of a whole name in both.
-private func sharedFolders(_ left: [UInt8], _ right: [UInt8]) -> Int {
+private func sharedFolders(of left: [UInt8], and right: [UInt8]) -> Int {
     var end = 0
     var index = 0
     while index < left.count, index < right.count, left[index] == right[index] {
@@ -78,8 +78,11 @@ extension BytePath {
     /// Every byte that is not a letter, a digit or one of `-._~/`, as `%XX`.
     package var percentEncoded: String {
         let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8)
-        return bytes.map { plain.contains($0) ? String(UnicodeScalar($0)) : "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
-            .joined()
+        let written = bytes.map { byte in
+            if plain.contains(byte) { return String(UnicodeScalar(byte)) }
+            return (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+        }
+        return written.joined()
     }
 
     /// A relative path that leads nowhere but down: no empty part, no `.` or `..`, no NUL.

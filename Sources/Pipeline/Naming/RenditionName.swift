@@ -71,7 +71,7 @@ extension NameTemplate {
             case .width: bytes += Array(String(size.width).utf8)
             case .height: bytes += Array(String(size.height).utf8)
             case .hash(let digits): bytes += Array((facts.hash ?? "").prefix(digits).utf8)
-            case .date(let format): bytes += Array(formatted(facts.date, format).utf8)
+            case .date(let format): bytes += Array(formatted(facts.date, as: format).utf8)
             }
         }
         var components = bytes.split(separator: slash).map(Array.init)
@@ -114,7 +114,7 @@ private func digest(_ bytes: [UInt8]) -> String {
     return String(repeating: "0", count: 16 - text.count) + text
 }
 
-private func formatted(_ date: String, _ format: String) -> String {
+private func formatted(_ date: String, as format: String) -> String {
     let fields = date.split { $0 == ":" || $0 == " " }.map(String.init)
     guard fields.count == 6 else { return "" }
     var result = ""

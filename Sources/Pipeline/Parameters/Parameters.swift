@@ -66,7 +66,7 @@ package struct Parameters {
 
     /// A value that must be there.
     package mutating func required<Value: ParameterValue>(_ key: String, _ text: String) -> Value {
-        describe(key, text, Value.self, isRequired: true, default: nil)
+        describe(key, text: text, as: Value.self, isRequired: true, default: nil)
         if let value: Value = value(key) { return value }
         missing.append((key, Value.expectation))
         return Value.placeholder
@@ -74,19 +74,19 @@ package struct Parameters {
 
     /// A value with a default.
     package mutating func optional<Value: ParameterValue>(_ key: String, _ fallback: Value, _ text: String) -> Value {
-        describe(key, text, Value.self, isRequired: false, default: fallback.written)
+        describe(key, text: text, as: Value.self, isRequired: false, default: fallback.written)
         return value(key) ?? fallback
     }
 
     /// A value that may be missing.
     package mutating func optional<Value: ParameterValue>(_ key: String, _ text: String) -> Value? {
-        describe(key, text, Value.self, isRequired: false, default: nil)
+        describe(key, text: text, as: Value.self, isRequired: false, default: nil)
         return value(key)
     }
 
     /// A number that must be there, within a range.
     package mutating func required<Value: ParameterNumber>(_ key: String, in range: ClosedRange<Value>, _ text: String) -> Value {
-        describe(key, text, Value.self, isRequired: true, default: nil, range: range)
+        describe(key, text: text, as: Value.self, isRequired: true, default: nil, range: range)
         if let value = value(key, in: range) { return value }
         missing.append((key, "\(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written)"))
         return range.lowerBound
@@ -94,13 +94,13 @@ package struct Parameters {
 
     /// A number that may be missing, within a range.
     package mutating func optional<Value: ParameterNumber>(_ key: String, in range: ClosedRange<Value>, _ text: String) -> Value? {
-        describe(key, text, Value.self, isRequired: false, default: nil, range: range)
+        describe(key, text: text, as: Value.self, isRequired: false, default: nil, range: range)
         return value(key, in: range)
     }
 
     /// A number with a default, within a range.
     package mutating func optional<Value: ParameterNumber>(_ key: String, _ fallback: Value, in range: ClosedRange<Value>, _ text: String) -> Value {
-        describe(key, text, Value.self, isRequired: false, default: fallback.written, range: range)
+        describe(key, text: text, as: Value.self, isRequired: false, default: fallback.written, range: range)
         return value(key, in: range) ?? fallback
     }
 
@@ -141,7 +141,9 @@ package struct Parameters {
         }
         guard case .scalar(let text, let quoted) = node.content else { return "" }
         if quoted && isUnderstood(text) { return "; write \(text) without quotes" }
-        for unit in ["px", "pt", "points", "pixels", "deg", "°", "%"] where text.hasSuffix(unit) && (unit != "%" || Value.self is Int.Type) {
+        // `80%` may be meant as 80 only if a whole number is expected.
+        let units = ["px", "pt", "points", "pixels", "deg", "°"] + (Value.self is Int.Type ? ["%"] : [])
+        for unit in units where text.hasSuffix(unit) {
             let number = String(text.dropLast(unit.count).reversed().drop { $0 == " " }.reversed())
             if isUnderstood(number) { return "; write \(number) without a unit" }
         }
@@ -175,21 +177,21 @@ package struct Parameters {
     }
 
     private mutating func describe<Value: ParameterValue>(
-        _ key: String, _ text: String, _ type: Value.Type, isRequired: Bool, default fallback: String?
+        _ key: String, text: String, as type: Value.Type, isRequired: Bool, default fallback: String?
     ) {
-        add(key, text, Value.expectation, Value.schema, isRequired: isRequired, default: fallback)
+        add(key, text: text, expectation: Value.expectation, schema: Value.schema, isRequired: isRequired, default: fallback)
     }
 
     private mutating func describe<Value: ParameterNumber>(
-        _ key: String, _ text: String, _ type: Value.Type, isRequired: Bool, default fallback: String?, range: ClosedRange<Value>
+        _ key: String, text: String, as type: Value.Type, isRequired: Bool, default fallback: String?, range: ClosedRange<Value>
     ) {
         let schema = Value.schema.merging(["minimum": range.lowerBound.json, "maximum": range.upperBound.json])
         let expectation = "\(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written)"
-        add(key, text, expectation, schema, isRequired: isRequired, default: fallback)
+        add(key, text: text, expectation: expectation, schema: schema, isRequired: isRequired, default: fallback)
     }
 
     private mutating func add(
-        _ key: String, _ text: String, _ expectation: String, _ schema: JSONValue, isRequired: Bool, default fallback: String?
+        _ key: String, text: String, expectation: String, schema: JSONValue, isRequired: Bool, default fallback: String?
     ) {
         descriptions.append(
             ParameterDescription(

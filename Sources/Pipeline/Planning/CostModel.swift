@@ -19,11 +19,12 @@ package struct CostModel {
         let last = shared.last.map { $0.output.enlarged(shared.contains(where: \.isScaling) ? 1 : load.enlargement) }
         let sharedHeld = renditions.count > 1 && !scalesAtOnce ? (last ?? loaded).bytes : 0
         let together = scalesAtOnce ? renditions.map { held(fromShared: $0.steps.prefix(1)) }.reduce(needsLoaded, saturating) : 0
-        let perRendition =
-            renditions.map { saturating(scalesAtOnce ? Self.held(by: $0.steps.dropFirst()) : held(fromShared: $0.steps[...]), Self.saving($0)) }
-            .max()
-            ?? 0
-        let parts = [decoder, holdsLoaded ? loaded.bytes : 0, held(fromStart: shared), sharedHeld, together, perRendition]
+        let perRendition = renditions.map { rendition in
+            // Its first step is part of what is scaled together.
+            let steps = scalesAtOnce ? Self.held(by: rendition.steps.dropFirst()) : held(fromShared: rendition.steps[...])
+            return saturating(steps, Self.saving(rendition))
+        }
+        let parts = [decoder, holdsLoaded ? loaded.bytes : 0, held(fromStart: shared), sharedHeld, together, perRendition.max() ?? 0]
         return saturating(Self.base, Self.withAssets(assets, parts.reduce(0, saturating)))
     }
 
@@ -44,8 +45,11 @@ package struct CostModel {
         guard !assets.isEmpty else { return work }
         let pictures = assets.map(\.picture.bytes)
         // The most that a decoder takes, AVIF's, and the picture before it is converted.
-        let decoding = assets.map { $0.size.area.multipliedReportingOverflow(by: 14) }.map { $0.overflow ? .max : $0.partialValue }.max() ?? 0
-        return pictures.reduce(max(decoding, saturating(keptAssets, work)), saturating)
+        let decoding = assets.map { asset in
+            let (bytes, overflow) = asset.size.area.multipliedReportingOverflow(by: 14)
+            return overflow ? Int.max : bytes
+        }
+        return pictures.reduce(max(decoding.max() ?? 0, saturating(keptAssets, work)), saturating)
     }
 
     /// Seconds that decoding and encoding may take on a slow machine.

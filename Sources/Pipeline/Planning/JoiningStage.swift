@@ -41,8 +41,15 @@ extension [SetMember] {
         common.hasAlpha = contains { $0.geometry.hasAlpha }
         common.colour = contains { $0.geometry.colour == .rgb } ? .rgb : common.colour
         common.depth = contains { $0.geometry.depth == .sixteen } ? .sixteen : .eight
-        common.certainty = contains { $0.geometry.certainty == .about } ? .about : contains { $0.geometry.certainty == .atMost } ? .atMost : .exact
+        common.certainty = leastCertainty
         return common
+    }
+
+    /// As much as is certain of every member's size.
+    private var leastCertainty: PictureInfo.Certainty {
+        let all = map(\.geometry.certainty)
+        if all.contains(.about) { return .about }
+        return all.contains(.atMost) ? .atMost : .exact
     }
 
     /// The members with the same bands and depth.

@@ -76,7 +76,7 @@ package struct PlanSheet {
     /// The edge of the source itself.
     private var edge: JSONValue { line(Polygon(source).points, "#ffffff", width: 1) }
 
-    private var header: JSONValue { text(shortened("\(title), \(source)", mostCharacters), 24, 12) }
+    private var header: JSONValue { text(shortened("\(title), \(source)", mostCharacters), x: 24, y: 12) }
 
     /// The lines of a rendition on the picture.
     private func lines(_ index: Int) -> [JSONValue] {
@@ -114,7 +114,7 @@ package struct PlanSheet {
             var y = max(Self.header, (points.map(\.y).min() ?? 0) + 7)
             while taken.contains(where: { abs($0.y - y) < 24 && $0.x < x + width && x < $0.x + $0.width }) { y += 4 }
             taken.append((x, y, width))
-            return text(name, rounded(x), rounded(y), color: color(index), background: "#14171ce0")
+            return text(name, x: rounded(x), y: rounded(y), color: color(index), background: "#14171ce0")
         }
     }
 
@@ -131,16 +131,16 @@ package struct PlanSheet {
                 let y = legendTop + rows.count * Self.row
                 let middle = Double(y + 9)
                 let swatch = sheetLine([PlanePoint(28, middle), PlanePoint(52, middle)], color(index), width: 5)
-                rows.append((number == 0 ? [swatch] : [], [text(words, 64, y)]))
+                rows.append((number == 0 ? [swatch] : [], [text(words, x: 64, y: y)]))
             }
             for words in ([extent(outline)] + drawn(outline) + outline.notes).flatMap(wrapped) {
-                rows.append(([], [text(words, 64, legendTop + rows.count * Self.row, color: "#b7c0cc")]))
+                rows.append(([], [text(words, x: 64, y: legendTop + rows.count * Self.row, color: "#b7c0cc")]))
             }
         }
         let key = "Lines show the part of the picture that a rendition shows, broken lines the edge of a result with room beside it, crosses anchors"
         let isDrawnOn = outlines.contains { !$0.drawings.isEmpty }
         for words in wrapped(key + (isDrawnOn ? ", boxes with diagonals what is drawn on it." : ".")) {
-            rows.append(([], [text(words, 24, legendTop + rows.count * Self.row + Self.row / 2, color: "#8d98a7")]))
+            rows.append(([], [text(words, x: 24, y: legendTop + rows.count * Self.row + Self.row / 2, color: "#8d98a7")]))
         }
         return rows
     }
@@ -189,7 +189,7 @@ package struct PlanSheet {
         return ["points": .array(numbers), "color": color, "width": .double(width), "broken": .bool(isBroken)]
     }
 
-    private func text(_ text: String, _ x: Int, _ y: Int, color: JSONValue = PlanSheet.paper, background: JSONValue? = nil) -> JSONValue {
+    private func text(_ text: String, x: Int, y: Int, color: JSONValue = PlanSheet.paper, background: JSONValue? = nil) -> JSONValue {
         let base: JSONValue = ["text": .string(text), "x": .int(x), "y": .int(y), "size": .int(Self.type), "color": color]
         return base.merging(background.map { ["background": $0] } ?? [:])
     }

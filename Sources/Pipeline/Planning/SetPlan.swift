@@ -36,22 +36,27 @@ extension Planner {
 
         let uses = places(pipeline.stages, rendition: nil)
         let join = uses.firstIndex { $0.use.isJoining }
-        let before = try memberSteps(uses[..<(join ?? uses.count)], join.map { uses[$0].use }, from: starts, scale: 1, measurements)
+        let before = try memberSteps(
+            uses[..<(join ?? uses.count)], before: join.map { uses[$0].use }, from: starts, scale: 1, measurements: measurements)
         let gathered = zip(members, zip(before, starts)).map { SetMember(name: $0.name, geometry: $1.0.last?.output ?? $1.1) }
-        let shared = try join.map { index throws(PlanFailure) in try joinSteps(uses[index...], gathered, scale: 1, measurements) } ?? []
+        let shared =
+            try join.map { index throws(PlanFailure) in try joinSteps(uses[index...], joining: gathered, scale: 1, measurements: measurements) } ?? []
 
         var renditions: [RenditionPlan] = []
         var own: [[[PlannedStage]]] = []
         for (index, rendition) in pipeline.renditions.enumerated() {
             for scale in rendition.scales {
-                let (each, steps) = try self.steps(of: rendition, index, scale, after: shared.last?.output, gathered, measurements)
+                let (each, steps) = try self.steps(
+                    of: rendition, at: index, scale: scale, after: shared.last?.output, members: gathered, measurements: measurements)
                 let start = input(shared.last?.output ?? gathered.common, for: rendition)
                 renditions.append(try plan(rendition, at: index, scale: scale, steps: steps, from: start))
                 own.append(each)
             }
         }
         let plans = members.indices.map { member in
-            memberPlan(members[member].facts, starts[member], before[member], own.map { $0.isEmpty ? [] : $0[member] }, renditions)
+            memberPlan(
+                for: members[member].facts, decoded: starts[member], shared: before[member], own: own.map { $0.isEmpty ? [] : $0[member] },
+                renditions: renditions)
         }
         let cost = SetCost(
             members: plans, shared: shared, renditions: renditions, isMeasured: needsMeasurement && measurements.isEmpty,
@@ -60,7 +65,7 @@ extension Planner {
         return SourcePlan(
             source: first.facts, load: plans[0].load, decoded: starts[0], members: plans, shared: shared, scalesAtOnce: false,
             renditions: renditions, memory: cost.memory, time: TimeBound(limits, pixelSeconds: cost.seconds),
-            warnings: memberWarnings(members, plans[0], renditions) + warnings(of: shared, renditions, frames: frames))
+            warnings: memberWarnings(about: members, first: plans[0], renditions: renditions) + warnings(of: shared, renditions, frames: frames))
     }
 
     private func checkMember(_ member: MemberFacts) throws(PlanFailure) {
@@ -73,8 +78,8 @@ extension Planner {
 
     /// What is done to each member before the stage that joins: the stages before it, and its own.
     private func memberSteps(
-        _ places: ArraySlice<(use: StageUse, path: StagePath)>, _ join: StageUse?, from starts: [PictureInfo], scale: Int,
-        _ measurements: [StagePath: Measurement]
+        _ places: ArraySlice<(use: StageUse, path: StagePath)>, before join: StageUse?, from starts: [PictureInfo], scale: Int,
+        measurements: [StagePath: Measurement]
     ) throws(PlanFailure) -> [[PlannedStage]] {
         let extra = (join?.stage as? any JoiningStage)?.memberStages ?? []
         var result: [[PlannedStage]] = []
@@ -90,7 +95,7 @@ extension Planner {
 
     /// The stage that joins, and those after it.
     private func joinSteps(
-        _ places: ArraySlice<(use: StageUse, path: StagePath)>, _ members: [SetMember], scale: Int, _ measurements: [StagePath: Measurement]
+        _ places: ArraySlice<(use: StageUse, path: StagePath)>, joining members: [SetMember], scale: Int, measurements: [StagePath: Measurement]
     ) throws(PlanFailure) -> [PlannedStage] {
         guard let (use, path) = places.first, let stage = use.stage as? any JoiningStage else { return [] }
         let context = PlanContext(scale: scale, assets: assets, measurement: measurements[path])
@@ -105,19 +110,20 @@ extension Planner {
 
     /// A rendition's stages: those for each member, if it joins the set itself, and the rest.
     private func steps(
-        of rendition: Rendition, _ index: Int, _ scale: Int, after joined: PictureInfo?, _ members: [SetMember],
-        _ measurements: [StagePath: Measurement]
+        of rendition: Rendition, at index: Int, scale: Int, after joined: PictureInfo?, members: [SetMember],
+        measurements: [StagePath: Measurement]
     ) throws(PlanFailure) -> (each: [[PlannedStage]], rest: [PlannedStage]) {
         let uses = places(rendition.stages, rendition: index)
         if let joined { return ([], try steps(uses, from: input(joined, for: rendition), scale: scale, measurements)) }
         let join = uses.firstIndex { $0.use.isJoining } ?? uses.count
-        let each = try memberSteps(uses[..<join], uses[join...].first?.use, from: members.map(\.geometry), scale: scale, measurements)
+        let each = try memberSteps(
+            uses[..<join], before: uses[join...].first?.use, from: members.map(\.geometry), scale: scale, measurements: measurements)
         let gathered = zip(members, each).map { SetMember(name: $0.name, geometry: $1.last?.output ?? $0.geometry) }
-        return (each, try joinSteps(uses[join...], gathered, scale: scale, measurements))
+        return (each, try joinSteps(uses[join...], joining: gathered, scale: scale, measurements: measurements))
     }
 
     private func memberPlan(
-        _ facts: SourceFacts, _ decoded: PictureInfo, _ shared: [PlannedStage], _ own: [[PlannedStage]], _ renditions: [RenditionPlan]
+        for facts: SourceFacts, decoded: PictureInfo, shared: [PlannedStage], own: [[PlannedStage]], renditions: [RenditionPlan]
     ) -> MemberPlan {
         let factors = zip(renditions, own).map { rendition, own in
             ShrinkOnLoad.factor(for: facts, path: shared + own, save: rendition.rendition.save, scalesWhatIsDecoded: false)
@@ -129,7 +135,7 @@ extension Planner {
         return MemberPlan(facts: facts, load: load, decoded: decoded, shared: shared, own: own)
     }
 
-    private func memberWarnings(_ members: [MemberFacts], _ first: MemberPlan, _ renditions: [RenditionPlan]) -> [Warning] {
+    private func memberWarnings(about members: [MemberFacts], first: MemberPlan, renditions: [RenditionPlan]) -> [Warning] {
         let animated = members.filter { $0.facts.frames > 1 }.map { "'\($0.name.printable)'" }
         let dropped = animated.isEmpty ? [] : [Warning(.animationDropped, "of \(animated.joined(separator: ", ")) only the first frame is used")]
         // What is said of one member holds for all that are like it.

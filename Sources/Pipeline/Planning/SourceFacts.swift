@@ -67,6 +67,9 @@ package struct SourceFacts: Hashable, Sendable, Codable {
 /// `YYYY:MM:DD HH:MM:SS` and nothing else, since it becomes part of names.
 package func isDate(_ text: String) -> Bool {
     let pattern = "0000:00:00 00:00:00"
-    return text.utf8.count == pattern.utf8.count
-        && zip(text.utf8, pattern.utf8).allSatisfy { $1 == UInt8(ascii: "0") ? (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) : $0 == $1 }
+    guard text.utf8.count == pattern.utf8.count else { return false }
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    return zip(text.utf8, pattern.utf8).allSatisfy { found, expected in
+        digits.contains(expected) ? digits.contains(found) : found == expected
+    }
 }

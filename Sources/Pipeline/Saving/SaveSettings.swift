@@ -135,19 +135,19 @@ extension SaveSettings: ParameterValue {
             return nil
         }
         switch format {
-        case .jpeg: return read(JPEGOptions.self, node, &log)
-        case .png: return read(PNGOptions.self, node, &log)
-        case .webp: return read(WebPOptions.self, node, &log)
-        case .avif: return read(AVIFOptions.self, node, &log)
-        case .tiff: return read(TIFFOptions.self, node, &log)
-        case .gif: return read(GIFOptions.self, node, &log)
+        case .jpeg: return read(JPEGOptions.self, from: node, &log)
+        case .png: return read(PNGOptions.self, from: node, &log)
+        case .webp: return read(WebPOptions.self, from: node, &log)
+        case .avif: return read(AVIFOptions.self, from: node, &log)
+        case .tiff: return read(TIFFOptions.self, from: node, &log)
+        case .gif: return read(GIFOptions.self, from: node, &log)
         case .same:
             _ = Parameters.read(SameFormatGroup.self, from: node, owner: "'save' with format 'same'", &log)
             return placeholder
         }
     }
 
-    private static func read<Options: FormatOptions>(_ type: Options.Type, _ node: YAMLNode, _ log: inout ReadingLog) -> SaveSettings? {
+    private static func read<Options: FormatOptions>(_ type: Options.Type, from node: YAMLNode, _ log: inout ReadingLog) -> SaveSettings? {
         Parameters.read(SaveGroup<Options>.self, from: node, owner: "'save' with format '\(Options.format.rawValue)'", &log)?.settings
     }
 }

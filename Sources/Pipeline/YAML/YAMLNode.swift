@@ -67,7 +67,9 @@ package struct YAMLNode: Sendable {
     /// What was found, for a message: `'abc'`, `a list`, `a mapping`, `nothing`.
     package var found: String {
         switch content {
-        case .scalar(let text, let quoted): isNull && !quoted ? "nothing" : quoted && finiteNumber(text) != nil ? "'\(text)' in quotes" : "'\(text)'"
+        case .scalar(_, quoted: false) where isNull: "nothing"
+        case .scalar(let text, quoted: true) where finiteNumber(text) != nil: "'\(text)' in quotes"
+        case .scalar(let text, _): "'\(text)'"
         case .list(let items): items.isEmpty ? "an empty list" : "a list"
         case .mapping(let entries): entries.isEmpty ? "an empty mapping" : "a mapping"
         }

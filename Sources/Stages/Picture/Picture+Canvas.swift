@@ -21,7 +21,7 @@ extension Picture {
     func inserting(_ other: Picture, at offset: PixelOffset) throws -> Picture { with(try image.insert(other.image, x: offset.x, y: offset.y)) }
 
     /// Another picture of the same format below this one, or beside it.
-    func joined(to other: Picture, horizontally: Bool) throws -> Picture { with(try image.join(other.image, horizontally: horizontally)) }
+    func joined(to other: Picture, _ direction: Vips.Direction) throws -> Picture { with(try image.join(other.image, direction)) }
 
     /// A canvas full of this picture, side by side.
     /// - Parameter phase: the pixel of the picture that is in the canvas' top left corner.
@@ -41,13 +41,13 @@ extension Picture {
     package func upright(orientation: Int) throws -> Picture {
         let turned: Image
         switch orientation {
-        case 2: turned = try image.flip("horizontal")
-        case 3: turned = try image.rot("d180")
-        case 4: turned = try image.flip("vertical")
-        case 5: turned = try image.rot("d90").flip("horizontal")
-        case 6: turned = try image.rot("d90")
-        case 7: turned = try image.rot("d270").flip("horizontal")
-        case 8: turned = try image.rot("d270")
+        case 2: turned = try image.flip(.horizontal)
+        case 3: turned = try image.rot(.d180)
+        case 4: turned = try image.flip(.vertical)
+        case 5: turned = try image.rot(.d90).flip(.horizontal)
+        case 6: turned = try image.rot(.d90)
+        case 7: turned = try image.rot(.d270).flip(.horizontal)
+        case 8: turned = try image.rot(.d270)
         default: turned = image
         }
         return with(try turned.removingMetadata(["orientation", "exif-ifd0-Orientation"]))
@@ -67,15 +67,15 @@ extension Picture {
     private func inLinearLight(_ work: (Image) throws -> Image) throws -> Picture {
         let space = pixels.interpretation
         // The alpha channel is no light: it goes along as a band of its own, premultiplied into the others.
-        let light = try image.droppingAlpha().colourspace("scrgb")
+        let light = try image.droppingAlpha().colourspace(.scrgb)
         guard let ownAlpha = try alpha else { return with(try work(light).colourspace(space).cast(image.format)) }
         // In its own range, since libvips takes an alpha below 0.01 for none.
         let alpha = try ownAlpha.cast(.float)
         let covered = try light.multiply(alpha.linear([1 / white], [0]))
-        let worked = try work(covered.bandjoin(alpha).copy(interpretation: "multiband"))
+        let worked = try work(covered.bandjoin(alpha).copy(interpretation: .multiband))
         let coverage = try worked.extractBands(from: worked.bands - 1, count: 1)
         let colour = try worked.unpremultiply(maximumAlpha: white).extractBands(from: 0, count: worked.bands - 1)
-        let back = try colour.copy(interpretation: "scrgb").colourspace(space).cast(image.format)
+        let back = try colour.copy(interpretation: .scrgb).colourspace(space).cast(image.format)
         return with(try back.bandjoin(coverage.rint().cast(image.format)).copy(interpretation: space))
     }
 }
@@ -86,7 +86,7 @@ extension Image {
         guard width != size.width || height != size.height else { return self }
         // `nearest` takes whole pixels and weighs none.
         guard let kernel = ResamplingKernel(rawValue: kernel.rawValue) else {
-            return try resize(width: size.width, height: size.height, kernel: "nearest")
+            return try resize(width: size.width, height: size.height, kernel: .nearest)
         }
         return try resampled(to: ResamplingTarget(width: size.width, height: size.height, kernel: kernel))
     }

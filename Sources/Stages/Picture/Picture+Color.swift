@@ -13,7 +13,7 @@ extension Picture {
     func components(of color: Color) throws -> [Double] {
         if let profile {
             let bytes = [color.red, color.green, color.blue].map { UInt8(clamping: $0) }
-            let pixel = try Image(bytes: bytes, width: 1, height: 1, bands: 3).copy(interpretation: "srgb")
+            let pixel = try Image(bytes: bytes, width: 1, height: 1, bands: 3).copy(interpretation: .srgb)
             let converted = try pixel.converted(toProfile: profile, depth: pixels.depth == .eight ? 8 : 16).getpoint(x: 0, y: 0)
             return Array(converted.prefix(pixels.colour.bands))
         }
@@ -54,7 +54,7 @@ extension Color {
 extension Image {
     /// An sRGB picture in the colours of a profile. Alpha goes along.
     package func converted(toProfile profile: [UInt8], depth: Int) throws -> Image {
-        let lab = try colourspace(format == .ushort ? "rgb16" : "srgb").iccImport(from: "srgb").editingMetadata {
+        let lab = try colourspace(format == .ushort ? .rgb16 : .srgb).iccImport(from: .srgb).editingMetadata {
             $0.set("icc-profile-data", blob: profile)
         }
         return try lab.iccExport(depth: depth)

@@ -18,10 +18,10 @@ package struct Picture {
         let whole = try Self.withKnownNumbers(image)
         let colour: ColourModel
         switch (whole.interpretation, whole.bands - (whole.hasAlpha ? 1 : 0)) {
-        case ("b-w", 1), ("grey16", 1): colour = .grey
-        case ("srgb", 3), ("rgb", 3), ("rgb16", 3): colour = .rgb
-        case ("cmyk", 4): colour = .cmyk
-        case ("lab", 3), ("labs", 3): colour = .lab
+        case (.bw, 1), (.grey16, 1): colour = .grey
+        case (.srgb, 3), (.rgb, 3), (.rgb16, 3): colour = .rgb
+        case (.cmyk, 4): colour = .cmyk
+        case (.lab, 3), (.labs, 3): colour = .lab
         default: throw Self.unsupported(image, expected: "grey, RGB, CMYK or Lab")
         }
         let depth: BitDepth = whole.format == .uchar ? .eight : whole.format == .float ? .float : .sixteen
@@ -33,37 +33,40 @@ package struct Picture {
     private static func withKnownNumbers(_ image: Image) throws -> Image {
         switch (image.interpretation, image.format) {
         // Ten bits of lightness and eleven of each colour, packed into four bytes.
-        case ("labq", _): return try image.colourspace("labs")
-        case ("lab", .float), ("labs", _), (_, .uchar), (_, .ushort): return image
+        case (.labq, _): return try image.colourspace(.labs)
+        case (.lab, .float), (.labs, _), (_, .uchar), (_, .ushort): return image
         // Numbers from 0 to 1. With a profile they are the profile's own, else they are light.
-        case ("scrgb", .float), ("scrgb", .double):
+        case (.scrgb, .float), (.scrgb, .double):
             let colours = try image.droppingAlpha()
             let hasProfile = image.has("icc-profile-data")
-            let deep = try hasProfile ? colours.linear([65_535], [0.5]).cast(.ushort).copy(interpretation: "rgb16") : colours.colourspace("rgb16")
+            let deep =
+                hasProfile
+                ? try colours.linear([65_535], [0.5]).cast(.ushort).copy(interpretation: .rgb16)
+                : try colours.colourspace(.rgb16)
             guard image.hasAlpha else { return deep }
             let alpha = try image.extractBands(from: image.bands - 1, count: 1).linear([65_535], [0.5]).cast(.ushort)
-            return try deep.bandjoin(alpha).copy(interpretation: "rgb16")
+            return try deep.bandjoin(alpha).copy(interpretation: .rgb16)
         default: throw unsupported(image, expected: "values of 8 or 16 bits without a sign")
         }
     }
 
     private static func unsupported(_ image: Image, expected: String) -> Failure {
-        let found = "\(image.bands) bands of \(image.interpretation), \(image.format.rawValue)"
+        let found = "\(image.bands) bands of \(image.interpretation.rawValue), \(image.format.rawValue)"
         return Failure(.unsupportedColour, stage: "read", "expected \(expected), found \(found)")
     }
 }
 
 extension PixelFormat {
     /// libvips' name for the meaning of the numbers.
-    package var interpretation: String {
+    package var interpretation: Interpretation {
         switch (colour, depth) {
-        case (.grey, .eight): "b-w"
-        case (.grey, .sixteen), (.grey, .float): "grey16"
-        case (.rgb, .eight): "srgb"
-        case (.rgb, .sixteen), (.rgb, .float): "rgb16"
-        case (.cmyk, _): "cmyk"
-        case (.lab, .float): "lab"
-        case (.lab, .eight), (.lab, .sixteen): "labs"
+        case (.grey, .eight): .bw
+        case (.grey, .sixteen), (.grey, .float): .grey16
+        case (.rgb, .eight): .srgb
+        case (.rgb, .sixteen), (.rgb, .float): .rgb16
+        case (.cmyk, _): .cmyk
+        case (.lab, .float): .lab
+        case (.lab, .eight), (.lab, .sixteen): .labs
         }
     }
 }

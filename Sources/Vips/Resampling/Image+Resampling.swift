@@ -51,7 +51,9 @@ extension Image {
         guard let layout = RowLayout(self, instructions) else { return try resampledByVips(to: targets, frames: frames) }
         let frameHeight = height / frames
         let sides = Sides(width: width, height: frameHeight, extent: extent)
-        let results = try targets.map { target throws(VipsError) in try ScaledImage(like: self, sides, layout, target, frames: frames) }
+        let results = try targets.map { target throws(VipsError) in
+            try ScaledImage(like: self, sides: sides, layout: layout, target: target, frames: frames)
+        }
         let strips = Strips(targets.lazy.map(\.shrink), layout)
         let region = try Region(of: self)
         for frame in 0..<frames {
@@ -63,7 +65,7 @@ extension Image {
                 for columns in layout.parts(ofWidth: width) {
                     for y in range { layout.widen(region.row(top + y), columns, into: strips.full.row(y - first)) }
                     strips.average(rows: range.count, floats: columns.count)
-                    for result in results { result.add(strips, range, columns: columns) }
+                    for result in results { result.add(strips, rows: range, columns: columns) }
                 }
                 for result in results { try result.finish(range) { region.row(top + $0) } }
             }
@@ -75,7 +77,7 @@ extension Image {
     private func premultipliedByVips(to targets: [ResamplingTarget], frames: Int) throws(VipsError) -> [Image] {
         let maximum = format == .ushort ? 65_535.0 : 255
         // As bands without a meaning, so that alpha is scaled as the others are.
-        let covered = try premultiply(maximumAlpha: maximum).copy(interpretation: "multiband")
+        let covered = try premultiply(maximumAlpha: maximum).copy(interpretation: .multiband)
         return try covered.resampledByVips(to: targets, frames: frames).map { (scaled) throws(VipsError) in
             let colours = try scaled.copy(interpretation: interpretation).unpremultiply(maximumAlpha: maximum)
             return try (format == .float ? colours : colours.rint()).cast(format).copy(interpretation: interpretation)
@@ -87,9 +89,12 @@ extension Image {
         let source = targets.count > 1 || frames > 1 ? try inMemory() : self
         let frameHeight = height / frames
         return try targets.map { target throws(VipsError) in
+            guard let kernel = Kernel(rawValue: target.kernel.rawValue) else {
+                throw VipsError(reason: .outOfRange, operation: "resize", message: "libvips has no kernel '\(target.kernel.rawValue)'")
+            }
             let scaled = try (0..<frames).map { frame throws(VipsError) in
                 try source.extractArea(left: 0, top: frame * frameHeight, width: width, height: frameHeight)
-                    .resize(width: target.width, height: target.height, kernel: target.kernel.rawValue)
+                    .resize(width: target.width, height: target.height, kernel: kernel)
             }
             return frames > 1 ? try Image.arrayjoin(scaled) : scaled[0]
         }

@@ -74,14 +74,14 @@ final class Resampler {
     ///   - range: which rows these are; each comes once, in order.
     ///   - columns: which floats of these rows are in the strip: as many as it holds, or those that are left. What is beyond the last ones
     ///     is written over.
-    func add(_ strip: Strip, _ range: Range<Int>, columns: Range<Int>) {
-        if gathers { return keep(strip, range, columns) }
+    func add(_ strip: Strip, rows range: Range<Int>, columns: Range<Int>) {
+        if gathers { return keep(strip, rows: range, columns: columns) }
         var y = next
         while y < rows.count, rows.start(y) < range.upperBound {
             let first = max(rows.start(y), range.lowerBound)
             let end = min(rows.end(y), range.upperBound)
             if first < end {
-                sumUp(strip.row(first - range.lowerBound), Strip.stride, first..<end, columns, for: y)
+                sumUp(strip.row(first - range.lowerBound), stride: Strip.stride, rows: first..<end, columns: columns, for: y)
             }
             y += 1
         }
@@ -98,7 +98,7 @@ final class Resampler {
     private func sum(_ y: Int) -> UnsafeMutablePointer<Float> { sums.baseAddress! + (y % sumCount) * stride }
 
     /// Adds rows of the source to the sum for a row of the result, or begins it with them.
-    private func sumUp(_ floats: UnsafePointer<Float>, _ stride: Int, _ source: Range<Int>, _ columns: Range<Int>, for y: Int) {
+    private func sumUp(_ floats: UnsafePointer<Float>, stride: Int, rows source: Range<Int>, columns: Range<Int>, for y: Int) {
         rows.withWeights(of: y, from: source.lowerBound) { weights in
             cresample_sum_rows(
                 instructions, sum(y) + columns.lowerBound, source.lowerBound > rows.start(y) ? 1 : 0, floats, stride, weights,
@@ -121,7 +121,7 @@ final class Resampler {
 
     // MARK: - Gathering
 
-    private func keep(_ strip: Strip, _ range: Range<Int>, _ columns: Range<Int>) {
+    private func keep(_ strip: Strip, rows range: Range<Int>, columns: Range<Int>) {
         for y in range {
             let row = kept.baseAddress! + (y % keptCount) * stride + columns.lowerBound
             row.update(from: strip.row(y - range.lowerBound), count: columns.count)
@@ -143,7 +143,7 @@ final class Resampler {
         var first = rows.start(y)
         while first < rows.end(y) {
             let end = min(rows.end(y), (first / keptCount + 1) * keptCount)
-            sumUp(kept.baseAddress! + (first % keptCount) * stride, stride, first..<end, 0..<length, for: y)
+            sumUp(kept.baseAddress! + (first % keptCount) * stride, stride: stride, rows: first..<end, columns: 0..<length, for: y)
             first = end
         }
     }

@@ -15,7 +15,7 @@ final class ScaledImage {
     /// - Parameters:
     ///   - sides: the size of a frame of the source.
     ///   - frames: how many pictures are stacked below each other.
-    init(like source: Image, _ sides: Sides, _ layout: RowLayout, _ target: ResamplingTarget, frames: Int) throws(VipsError) {
+    init(like source: Image, sides: Sides, layout: RowLayout, target: ResamplingTarget, frames: Int) throws(VipsError) {
         guard let memory = cvips_memory_image_like(source.pointer, CInt(target.width), CInt(target.height * frames)) else {
             throw VipsError.failed(operation: "resample")
         }
@@ -35,8 +35,8 @@ final class ScaledImage {
 
     /// Takes a part of the next rows of the frame.
     /// - Parameter columns: which floats of these rows are in the strips.
-    func add(_ strips: Strips, _ range: Range<Int>, columns: Range<Int>) {
-        resampler?.add(strips.strip(shrink: target.shrink), means(range), columns: means(columns, bands: image.bands))
+    func add(_ strips: Strips, rows range: Range<Int>, columns: Range<Int>) {
+        resampler?.add(strips.strip(shrink: target.shrink), rows: means(range), columns: means(columns, bands: image.bands))
     }
 
     /// Which means the rows or floats of the source make.

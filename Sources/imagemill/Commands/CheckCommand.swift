@@ -33,7 +33,9 @@ struct CheckCommand: RenderingCommand {
             let file = argument == "-" ? "/dev/stdin" : PipelineArgument.file(argument)
             do {
                 let text = try LoadedPipeline.text(of: file)
-                let sentence = try await MillFile.isLikely(text) ? checkMill(file, text, workers) : checkPipeline(file, text, workers)
+                let sentence =
+                    try await MillFile.isLikely(text)
+                    ? checkMill(at: file, text: text, workers: workers) : checkPipeline(at: file, text: text, workers: workers)
                 results.append(CheckedFile(file))
                 if !json { printOutput("\(argument): good; \(sentence)\n") }
             } catch {
@@ -45,16 +47,16 @@ struct CheckCommand: RenderingCommand {
         if let failure { throw failure }
     }
 
-    private func checkPipeline(_ path: String, _ text: String, _ workers: WorkerPool) async throws -> String {
+    private func checkPipeline(at path: String, text: String, workers: WorkerPool) async throws -> String {
         let loaded = try LoadedPipeline(path: path, text: text)
-        try await checkAssets(loaded, Limits(), workers)
+        try await checkAssets(of: loaded, limits: Limits(), workers: workers)
         let files = loaded.file.renditions.reduce(0) { $0 + $1.scales.count }
         return "\(counted(files, "file")) for each picture"
     }
 
-    private func checkMill(_ path: String, _ text: String, _ workers: WorkerPool) async throws -> String {
+    private func checkMill(at path: String, text: String, workers: WorkerPool) async throws -> String {
         let mill = try LoadedMill(path: path, text: text) { name in getenv(name).map { String(cString: $0) } }
-        for inbox in mill.inboxes { try await checkAssets(inbox.pipeline, inbox.settings.limits(within: mill.limits), workers) }
+        for inbox in mill.inboxes { try await checkAssets(of: inbox.pipeline, limits: inbox.settings.limits(within: mill.limits), workers: workers) }
         let missing = mill.hookProblems
         guard missing.isEmpty else { throw Diagnostics(file: path, text: text, items: missing) }
         let count = mill.inboxes.count
@@ -76,7 +78,7 @@ struct CheckCommand: RenderingCommand {
     }
 
     /// The worker decodes the assets.
-    private func checkAssets(_ pipeline: LoadedPipeline, _ limits: Limits, _ workers: WorkerPool) async throws {
+    private func checkAssets(of pipeline: LoadedPipeline, limits: Limits, workers: WorkerPool) async throws {
         let settings = RenderSettings.looking(pipeline, limits: limits)
         try await onNewThread { try RenditionMaker(workers, cancellation: settings.cancellation).prepare(settings) }
     }

@@ -35,7 +35,7 @@ struct DoctorCommand: RenderingCommand {
         printOutput(Self.row("on request", formats.onRequest.map(\.rawValue).joined(separator: " ")))
         printOutput(Self.row("writes", formats.writable.map(\.rawValue).joined(separator: " ")))
         printOutput(Self.row("workers", "\(Machine.cores), one for each core"))
-        for (name, value, standard) in Self.described(limits, usual) {
+        for (name, value, standard) in Self.described(limits, usual: usual) {
             printOutput(Self.row(name, value + (value == standard ? " (default)" : " (\(mill ?? ""); the default is \(standard))")))
         }
         for inbox in loaded?.inboxes ?? [] { printOutput(Self.ownLimits(of: inbox, within: limits).joined()) }
@@ -80,7 +80,7 @@ struct DoctorCommand: RenderingCommand {
     }
 
     /// Each limit by its name in a mill file, with its value and its default.
-    private static func described(_ limits: Limits, _ usual: Limits) -> [(String, String, String)] {
+    private static func described(_ limits: Limits, usual: Limits) -> [(String, String, String)] {
         LimitSetting.all.map { ($0.name, text(limits[keyPath: $0.value], $0.unit), text(usual[keyPath: $0.value], $0.unit)) }
             + [("max-memory", text(limits.maximumMemory, .bytes), text(usual.maximumMemory, .bytes))]
     }

@@ -98,7 +98,8 @@ private struct GatherText {
 
     private var holes: [String] {
         let missing = summary.shards - summary.shardsDone
-        return missing == 0 ? [] : ["\(missing) shard\(missing == 1 ? " is" : "s are") missing; run these tasks again: \(summary.missing)"]
+        guard missing > 0 else { return [] }
+        return ["\(counted(missing, "shard is", "shards are")) missing; run these tasks again: \(summary.missing)"]
     }
 
     private func time(_ milliseconds: Int) -> String {

@@ -80,10 +80,10 @@ struct PlannedTask: Rendering {
                 RunMetrics(progress, writing: path, labels: [("pipeline", pipeline.file.name), ("task", String(preparation.task))])
             }
             let runner = ShardRunner(
-                preparation.plan, pipeline, preparation.output, workers: workers, lanes: jobs ?? Machine.cores,
+                preparation.plan, pipeline: pipeline, output: preparation.output, workers: workers, lanes: jobs ?? Machine.cores,
                 memory: memory?.value ?? Machine.memory / 2, cancellation: cancellation, observer: counted ?? progress)
             do {
-                try await run(preparation, runner, cancellation)
+                try await run(preparation, with: runner, cancellation: cancellation)
             } catch {
                 try counted?.write(isComplete: false)
                 throw error
@@ -96,7 +96,7 @@ struct PlannedTask: Rendering {
         }
     }
 
-    private func run(_ preparation: Preparation, _ runner: ShardRunner, _ cancellation: TaskCancellation) async throws {
+    private func run(_ preparation: Preparation, with runner: ShardRunner, cancellation: TaskCancellation) async throws {
         var hasTrouble = false
         for shard in preparation.shards {
             if let signal = cancellation.signal { throw ExitStatus.stopped(by: signal) }

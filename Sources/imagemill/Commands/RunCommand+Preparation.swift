@@ -30,20 +30,22 @@ extension RunCommand {
             let streams = inputs.contains("-") || output == "-" || (dryRun && isPage) ? try StreamFolder() : nil
             var roots = try RawArguments.paths(inputs.filter { $0 != "-" }) + search.listed()
             let folder = RawArguments.paths([output ?? ""])[0]
-            let outbox = OutboxLocation(isToStandardOutput ? streams?.output ?? folder : folder, state: state.map { RawArguments.paths([$0])[0] })
+            let written = isToStandardOutput ? streams?.output : nil
+            let outbox = OutboxLocation(written ?? folder, state: state.map { RawArguments.paths([$0])[0] })
             try refuseOutputs(outbox, roots)
             let input = try inputs.contains("-") ? streams?.takeInput(limit: limitOptions.limits.maximumSourceBytes + 1) : nil
             if let input { roots.append(input) }
-            let found = find(roots, outbox, standardInput: input, pipeline)
-            try refuseOverSource(report, "report", "--report", found)
-            try refuseOverSource(metrics, "metrics", "--metrics", found)
+            let found = find(roots, outbox: outbox, standardInput: input, for: pipeline)
+            try refuseOverSource(report, as: "report", option: "--report", among: found)
+            try refuseOverSource(metrics, as: "metrics", option: "--metrics", among: found)
             let writes = !dryRun && why == nil
             // The specification of thumbnails wants the folder to be the user's alone.
             if writes && pipeline.file.makesThumbnails { try FileSystem.makeDirectories(outbox.path, mode: 0o700) }
             let lock = writes ? try OutboxLock(outbox) : nil
             if let note = lock?.note { printError("note: \(note)") }
             let setup = RunSetup(pipeline, keepsTree: keepTree, policy: collision)
-            var work = force || why != nil ? WorkList(toDo: found.sources) : WorkList(found.sources, setup, outbox: outbox, isDryRun: dryRun)
+            let doesAll = force || why != nil
+            var work = doesAll ? WorkList(toDo: found.sources) : WorkList(found.sources, setup, outbox: outbox, isDryRun: dryRun)
             work.passedOver = found.passedOver.count
             let preparation = Preparation(
                 start: start, pipeline: pipeline, roots: roots, found: found, setup: setup, work: work, outbox: outbox, streams: streams, lock: lock)
@@ -64,7 +66,7 @@ extension RunCommand {
 
     var isToStandardOutput: Bool { output == "-" }
 
-    private func find(_ roots: [BytePath], _ outbox: OutboxLocation, standardInput: BytePath?, _ pipeline: LoadedPipeline) -> FoundSources {
+    private func find(_ roots: [BytePath], outbox: OutboxLocation, standardInput: BytePath?, for pipeline: LoadedPipeline) -> FoundSources {
         let cache = cache.map { RawArguments.paths([$0])[0] }
         let rules = WalkRules(
             outbox: outbox.path, cache: cache, kind: pipeline.file.source, filter: search.filter, allowed: limitOptions.limits.allowed)

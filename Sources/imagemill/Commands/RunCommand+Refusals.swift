@@ -16,8 +16,8 @@ extension RunCommand {
         try refuseAddress(outbox.path)
         try refuseFile(outbox.path)
         try refuseSameFolder(roots, outbox.path)
-        try refuseFolder(report, "report", "--report")
-        try refuseFolder(metrics, "metrics", "--metrics")
+        try refuseFolder(report, as: "report", option: "--report")
+        try refuseFolder(metrics, as: "metrics", option: "--metrics")
     }
 
     private func refuseAddress(_ outbox: BytePath) throws {
@@ -26,7 +26,7 @@ extension RunCommand {
         throw ExitStatus.usage
     }
 
-    private func refuseFolder(_ file: String?, _ what: String, _ option: String) throws {
+    private func refuseFolder(_ file: String?, as what: String, option: String) throws {
         guard let path = file.map({ RawArguments.paths([$0])[0] }), (try? FileSystem.status(path))??.kind == .directory else { return }
         printError("imagemill: the \(what) cannot be written to '\(path.printable)': it is a folder; name a file (\(option))")
         throw ExitStatus.usage
@@ -46,7 +46,7 @@ extension RunCommand {
         }
     }
 
-    func refuseOverSource(_ file: String?, _ what: String, _ option: String, _ found: FoundSources) throws {
+    func refuseOverSource(_ file: String?, as what: String, option: String, among found: FoundSources) throws {
         guard let file else { return }
         let path = RawArguments.paths([file])[0]
         guard let absolute = FileSystem.absolute(path), found.sources.contains(where: { $0.identity == absolute }) else { return }

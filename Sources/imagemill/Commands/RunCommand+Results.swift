@@ -5,7 +5,7 @@ import Pipeline
 
 extension RunCommand {
     /// - Returns: how many renditions were removed.
-    func removeStale(_ preparation: Preparation, _ record: OutboxRecord, _ made: MadeNames) throws -> Int {
+    func removeStale(_ preparation: Preparation, record: OutboxRecord, made: MadeNames) throws -> Int {
         let pruning = Pruning(
             record, roots: preparation.roots, found: preparation.found.sources, unchanged: preparation.work.unchanged, made: made)
         let stale = try pruning.stale()
@@ -38,7 +38,7 @@ extension RunCommand {
         return dryRun ? nil : outbox.report
     }
 
-    func conclude(_ summary: BatchSummary, removed: Int, _ outbox: OutboxLocation, _ progress: Progress, _ cancellation: Cancellation) throws {
+    func conclude(_ summary: BatchSummary, removed: Int, outbox: OutboxLocation, progress: Progress, cancellation: Cancellation) throws {
         if !quiet && !isToStandardOutput {
             let report = reportPath(outbox)
             let words = RunSummary(

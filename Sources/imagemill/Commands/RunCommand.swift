@@ -135,13 +135,13 @@ struct RunCommand: RenderingCommand {
             defer { record.close() }
             let observer = counted ?? observer(preparation, progress)
             let made = prune ? MadeNames(observer) : nil
-            let prepared = try batch(preparation, record, workers, cancellation, made ?? observer)
+            let prepared = try batch(preparation, record: record, workers: workers, cancellation: cancellation, observer: made ?? observer)
             let summary = try await prepared.run(since: preparation.start)
-            let removed = try summary.interrupted ? 0 : made.map { try removeStale(preparation, record, $0) } ?? 0
+            let removed = try summary.interrupted ? 0 : made.map { try removeStale(preparation, record: record, made: $0) } ?? 0
             if isToStandardOutput { try preparation.streams?.giveOutput() }
             try writePage(preparation)
             try counted?.write(skipped: summary.unchanged, passedOver: summary.passedOver, isComplete: !summary.interrupted)
-            try conclude(summary, removed: removed, preparation.outbox, progress, cancellation)
+            try conclude(summary, removed: removed, outbox: preparation.outbox, progress: progress, cancellation: cancellation)
         } catch let exit as ExitCode {
             throw exit
         } catch {
@@ -150,7 +150,7 @@ struct RunCommand: RenderingCommand {
     }
 
     private func batch(
-        _ preparation: Preparation, _ record: OutboxRecord, _ workers: WorkerPool, _ cancellation: Cancellation, _ observer: any BatchObserver
+        _ preparation: Preparation, record: OutboxRecord, workers: WorkerPool, cancellation: Cancellation, observer: any BatchObserver
     ) throws -> BatchRun {
         let limits = limitOptions.limits
         let location = preparation.outbox

@@ -148,7 +148,7 @@ private final class PlanProgress: Sendable {
         self.isQuiet = isQuiet
     }
 
-    func show(_ sources: Int, _ shards: Int) {
+    func show(sources: Int, shards: Int) {
         // Looking at the clock costs more than the rest.
         guard showsLine, sources % 64 == 0 else { return }
         state.withLock { state in

@@ -56,7 +56,7 @@ struct WatchCommand: RenderingCommand {
                 // A large state folder, and much that an earlier run has begun, may take a while.
                 ServiceManager(variables)?.tell(.extendTimeout(600_000), .status("starting"))
                 let folder = try DropFolder(loaded, workers: workers, observer: news.observer)
-                try Daemon(folder, file: path, variables, news, http: loaded.file.http).run(drain: loaded.file.drain)
+                try Daemon(folder, file: path, variables: variables, news: news, http: loaded.file.http).run(drain: loaded.file.drain)
             }
         } catch let error as StateInUse {
             printError("imagemill: \(error)")

@@ -31,7 +31,7 @@ final class Daemon: DaemonControl {
     ///   - file: the mill file, for reloads.
     ///   - variables: the environment.
     ///   - http: where it serves besides its own socket; nil if it does not.
-    init(_ folder: DropFolder, file: String, _ variables: [String: String], _ news: DaemonNews, http: HTTPSettings?) {
+    init(_ folder: DropFolder, file: String, variables: [String: String], news: DaemonNews, http: HTTPSettings?) {
         self.folder = folder
         self.file = file
         self.http = http
@@ -114,7 +114,9 @@ final class Daemon: DaemonControl {
     func status() -> StatusDocument {
         let (isReady, reload) = state.withLock { ($0.isReady, $0.reload) }
         let status = folder.status
-        let phase: StatusDocument.State = status.isDraining || stopping.isRaised ? .draining : isReady ? .running : .starting
+        let isDraining = status.isDraining || stopping.isRaised
+        let phase: StatusDocument.State
+        if isDraining { phase = .draining } else { phase = isReady ? .running : .starting }
         var document = StatusDocument(
             process: Int(getpid()), state: phase, started: started.text, uptimeSeconds: started.moment.milliseconds(until: .now) / 1000)
         document.fill(from: status)

@@ -15,23 +15,24 @@ struct DaemonLog: DropFolderObserver {
         case .done(let job, let report):
             let count = report.renditions.count
             let milliseconds = report.milliseconds.wait + report.milliseconds.render + report.milliseconds.publish
-            let fields = fields(inbox, job, report.source.path, [.milliseconds: "\(milliseconds)"])
+            let fields = fields(inbox: inbox, job: job, path: report.source.path, [.milliseconds: "\(milliseconds)"])
             logger.info("done: \(count) rendition\(count == 1 ? "" : "s")", metadata: .event(.done, fields))
         case .failed(let job, let path, let failure, let attempts):
-            let fields = fields(inbox, job, path, details(failure, attempts))
+            let fields = fields(inbox: inbox, job: job, path: path, details(failure, attempts))
             logger.error("failed: \(failure.message)", metadata: .event(.failed, fields))
         case .postponed(let job, let path, let failure, let attempt, let after):
-            let fields = fields(inbox, job, path, details(failure, attempt))
+            let fields = fields(inbox: inbox, job: job, path: path, details(failure, attempt))
             logger.warning("tried again in \(after / 1000) s: \(failure.message)", metadata: .event(.postponed, fields))
         case .putBack(let path):
-            logger.info("went back to the inbox: somebody still writes to it", metadata: .event(.putBack, fields(inbox, nil, path)))
+            logger.info("went back to the inbox: somebody still writes to it", metadata: .event(.putBack, fields(inbox: inbox, job: nil, path: path)))
         case .paused(let pause): tell(.paused(pause), inbox)
         case .resumed: tell(.resumed, inbox)
         case .recovered(let count):
             let sentence = "taking up \(count) source\(count == 1 ? "" : "s") that an earlier run had begun"
             logger.notice("\(sentence)", metadata: .event(.takenUp, [.inbox: inbox]))
         case .lost(let job, let path):
-            logger.warning("somebody has removed it from work/ while it was claimed", metadata: .event(.lost, fields(inbox, job, path)))
+            logger.warning(
+                "somebody has removed it from work/ while it was claimed", metadata: .event(.lost, fields(inbox: inbox, job: job, path: path)))
         case .spool(let done, let failed):
             logger.notice(
                 "originals go to '\(done.printable)', failed ones to '\(failed.printable)'", metadata: [LogField.inbox.rawValue: .string(inbox)])
@@ -52,7 +53,7 @@ struct DaemonLog: DropFolderObserver {
         logger.log(level: level, "\(note.sentence)", metadata: note.event.map { .event($0, fields) } ?? [LogField.inbox.rawValue: .string(inbox)])
     }
 
-    private func fields(_ inbox: String, _ job: JobID?, _ path: BytePath, _ more: [LogField: String] = [:]) -> [LogField: String] {
+    private func fields(inbox: String, job: JobID?, path: BytePath, _ more: [LogField: String] = [:]) -> [LogField: String] {
         var fields = more
         fields[.inbox] = inbox
         fields[.source] = path.printable

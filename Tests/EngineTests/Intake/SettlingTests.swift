@@ -19,27 +19,27 @@ import Testing
     @Test("A file that was there already is examined once it has been the same for the settle time")
     func unknown() {
         var one = Settling(at: at(0))
-        #expect(one.look(file(), at: at(0), times) == .wait(until: at(2)))
-        #expect(one.look(file(), at: at(2), times) == .examine)
+        #expect(one.look(file(), at: at(0), times: times) == .wait(until: at(2)))
+        #expect(one.look(file(), at: at(2), times: times) == .examine)
         #expect(one.examined(full, at: at(2), times) == .ready)
     }
 
     @Test("Every kind of change starts the time anew", arguments: ["bytes", "modified", "changed", "inode"])
     func changing(what: String) {
         var one = Settling(at: at(0))
-        _ = one.look(file(), at: at(0), times)
+        _ = one.look(file(), at: at(0), times: times)
         let other = file(
             bytes: what == "bytes" ? 101 : 100, modified: what == "modified" ? 6 : 5, changed: what == "changed" ? 6 : 5,
             inode: what == "inode" ? 8 : 7)
-        #expect(one.look(other, at: at(2), times) == .wait(until: at(4)))
-        #expect(one.look(other, at: at(4), times) == .examine)
+        #expect(one.look(other, at: at(2), times: times) == .wait(until: at(4)))
+        #expect(one.look(other, at: at(4), times: times) == .examine)
     }
 
     @Test("A file that was closed or moved in, and whose structure is complete, is ready at once")
     func closed() {
         var one = Settling(at: at(0))
         one.recordFinish(at: at(0.1))
-        #expect(one.look(file(), at: at(0.1), times) == .examine)
+        #expect(one.look(file(), at: at(0.1), times: times) == .examine)
         #expect(one.examined(full, at: at(0.1), times) == .ready)
     }
 
@@ -47,9 +47,9 @@ import Testing
     func closedUnknown() {
         var one = Settling(at: at(0))
         one.recordFinish(at: at(1))
-        #expect(one.look(file(), at: at(1), times) == .examine)
+        #expect(one.look(file(), at: at(1), times: times) == .examine)
         #expect(one.examined(strange, at: at(1), times) == .wait(until: at(3)))
-        #expect(one.look(file(), at: at(3), times) == .examine)
+        #expect(one.look(file(), at: at(3), times: times) == .examine)
         #expect(one.examined(strange, at: at(3), times) == .ready)
     }
 
@@ -57,11 +57,11 @@ import Testing
     func open() {
         var one = Settling(at: at(0))
         one.recordWriting(at: at(0))
-        _ = one.look(file(), at: at(0), times)
+        _ = one.look(file(), at: at(0), times: times)
         var now = 2.0
         var looks = 0
         while now < 600 {
-            #expect(one.look(file(), at: at(now), times) == .examine)
+            #expect(one.look(file(), at: at(now), times: times) == .examine)
             guard case .wait(let next) = one.examined(full, at: at(now), times) else {
                 Issue.record("taken after \(now) s")
                 return
@@ -71,7 +71,7 @@ import Testing
             looks += 1
         }
         #expect(now == 600 && looks < 30)
-        _ = one.look(file(), at: at(600), times)
+        _ = one.look(file(), at: at(600), times: times)
         #expect(one.examined(full, at: at(600), times) == .ready)
     }
 
@@ -79,7 +79,7 @@ import Testing
     func leaseOverrulesMissedClose() {
         var one = Settling(at: at(0))
         one.recordWriting(at: at(0))
-        _ = one.look(file(), at: at(2), times)
+        _ = one.look(file(), at: at(2), times: times)
         #expect(one.examined(Examination(hasWriter: false, structure: .complete), at: at(2), times) == .ready)
     }
 
@@ -87,9 +87,9 @@ import Testing
     func writer() {
         var one = Settling(at: at(0))
         one.recordFinish(at: at(0))
-        _ = one.look(file(), at: at(0), times)
+        _ = one.look(file(), at: at(0), times: times)
         #expect(one.examined(Examination(hasWriter: true, structure: .complete), at: at(0), times) == .wait(until: at(2)))
-        #expect(one.look(file(), at: at(2), times) == .examine)
+        #expect(one.look(file(), at: at(2), times: times) == .examine)
         #expect(one.examined(Examination(hasWriter: true, structure: .complete), at: at(2), times) == .wait(until: at(6)))
     }
 
@@ -97,13 +97,13 @@ import Testing
     func torn600() {
         var one = Settling(at: at(0))
         one.recordFinish(at: at(0))
-        _ = one.look(file(), at: at(0), times)
+        _ = one.look(file(), at: at(0), times: times)
         var pauses: [Int64] = []
         var now = at(0)
         while case .wait(let next) = one.examined(torn, at: now, times) {
             pauses.append((next.nanoseconds - now.nanoseconds) / 1_000_000_000)
             now = next
-            #expect(one.look(file(), at: now, times) == .examine)
+            #expect(one.look(file(), at: now, times: times) == .examine)
         }
         #expect(pauses.prefix(5) == [2, 4, 8, 16, 30])
         #expect(now == at(600))
@@ -112,11 +112,11 @@ import Testing
     @Test("A copy that goes on after a long pause is taken only when it is complete")
     func slowCopy() {
         var one = Settling(at: at(0))
-        _ = one.look(file(), at: at(2), times)
+        _ = one.look(file(), at: at(2), times: times)
         _ = one.examined(torn, at: at(2), times)
         // The rest comes.
-        #expect(one.look(file(bytes: 200), at: at(6), times) != .examine)
-        #expect(one.look(file(bytes: 200), at: at(8), times) == .examine)
+        #expect(one.look(file(bytes: 200), at: at(6), times: times) != .examine)
+        #expect(one.look(file(bytes: 200), at: at(8), times: times) == .examine)
         #expect(one.examined(full, at: at(8), times) == .ready)
     }
 
@@ -124,11 +124,11 @@ import Testing
     func empty() {
         var one = Settling(at: at(0))
         one.recordFinish(at: at(0))
-        #expect(one.look(file(bytes: 0), at: at(0), times) == .wait(until: at(60)))
-        #expect(one.look(file(bytes: 0), at: at(60), times) == .ready)
+        #expect(one.look(file(bytes: 0), at: at(0), times: times) == .wait(until: at(60)))
+        #expect(one.look(file(bytes: 0), at: at(60), times: times) == .ready)
         var open = Settling(at: at(0))
         open.recordWriting(at: at(0))
-        #expect(open.look(file(bytes: 0), at: at(60), times) == .wait(until: at(600)))
+        #expect(open.look(file(bytes: 0), at: at(60), times: times) == .wait(until: at(600)))
     }
 
     @Test("A file that grows is looked at less and less often, but at least every quarter of a minute")
@@ -137,7 +137,7 @@ import Testing
         var now = at(0)
         var pauses: [Int64] = []
         for step in 1...12 {
-            guard case .wait(let next) = one.look(file(bytes: 100 * step), at: now, times) else { break }
+            guard case .wait(let next) = one.look(file(bytes: 100 * step), at: now, times: times) else { break }
             pauses.append((next.nanoseconds - now.nanoseconds) / 1_000_000_000)
             now = next
         }
@@ -149,10 +149,10 @@ import Testing
     func closedThenChanged() {
         var one = Settling(at: at(0))
         one.recordFinish(at: at(0))
-        _ = one.look(file(), at: at(0), times)
+        _ = one.look(file(), at: at(0), times: times)
         _ = one.examined(torn, at: at(0), times)
         // It changes without a word: an mmap, or another machine.
-        #expect(one.look(file(modified: 6), at: at(2), times) == .wait(until: at(4)))
+        #expect(one.look(file(modified: 6), at: at(2), times: times) == .wait(until: at(4)))
     }
 
     @Test("After lost events, an open file is judged by time again")
@@ -160,7 +160,7 @@ import Testing
         var one = Settling(at: at(0))
         one.recordWriting(at: at(0))
         one.forgetWriter()
-        _ = one.look(file(), at: at(2), times)
+        _ = one.look(file(), at: at(2), times: times)
         #expect(one.examined(full, at: at(2), times) == .ready)
     }
 
@@ -169,29 +169,30 @@ import Testing
         let quiet = SettleTimes(settle: .seconds(5))
         var one = Settling(at: at(0), isSet: true)
         one.recordFinish(at: at(1))
-        #expect(one.look(file(), at: at(1), quiet) == .wait(until: at(6)))
-        #expect(one.look(file(), at: at(6), quiet) == .examine)
-        #expect(one.look(file(bytes: 300), SetSigns(isDeclaredComplete: true), at: at(7), quiet) == .ready)
+        #expect(one.look(file(), at: at(1), times: quiet) == .wait(until: at(6)))
+        #expect(one.look(file(), at: at(6), times: quiet) == .examine)
+        #expect(one.look(file(bytes: 300), signs: SetSigns(isDeclaredComplete: true), at: at(7), times: quiet) == .ready)
     }
 
     @Test("Times of files mean nothing but change: from 1970, from 2099, and going backwards")
     func clocks() {
         var one = Settling(at: at(0))
-        _ = one.look(file(modified: 4_070_908_800_000_000_000, changed: 0), at: at(0), times)
-        #expect(one.look(file(modified: 4_070_908_800_000_000_000, changed: 0), at: at(2), times) == .examine)
-        #expect(one.look(file(modified: 0, changed: -5), at: at(3), times) == .wait(until: at(5)))
+        _ = one.look(file(modified: 4_070_908_800_000_000_000, changed: 0), at: at(0), times: times)
+        #expect(one.look(file(modified: 4_070_908_800_000_000_000, changed: 0), at: at(2), times: times) == .examine)
+        #expect(one.look(file(modified: 0, changed: -5), at: at(3), times: times) == .wait(until: at(5)))
     }
 
     @Test("B2: a set with an unfinished name waits until the name is gone, also with .done", arguments: [false, true])
     func unfinishedNames(isDeclared: Bool) {
         let quiet = SettleTimes(settle: .seconds(5))
         var one = Settling(at: at(0), isSet: true)
-        #expect(one.look(file(), SetSigns(isDeclaredComplete: isDeclared, unfinished: 1), at: at(6), quiet) == .wait(until: at(11)))
+        #expect(one.look(file(), signs: SetSigns(isDeclaredComplete: isDeclared, unfinished: 1), at: at(6), times: quiet) == .wait(until: at(11)))
         // The unfinished file grows: that is activity.
-        #expect(one.look(file(), SetSigns(isDeclaredComplete: isDeclared, unfinished: 2), at: at(11), quiet) == .wait(until: at(16)))
-        let after = one.look(file(bytes: 200), SetSigns(isDeclaredComplete: isDeclared), at: at(16), quiet)
+        #expect(one.look(file(), signs: SetSigns(isDeclaredComplete: isDeclared, unfinished: 2), at: at(11), times: quiet) == .wait(until: at(16)))
+        let after = one.look(file(bytes: 200), signs: SetSigns(isDeclaredComplete: isDeclared), at: at(16), times: quiet)
         #expect(isDeclared ? after == .ready : after != .examine)
-        #expect(one.look(file(bytes: 200), SetSigns(isDeclaredComplete: isDeclared), at: at(21), quiet) == (isDeclared ? .ready : .examine))
+        #expect(
+            one.look(file(bytes: 200), signs: SetSigns(isDeclaredComplete: isDeclared), at: at(21), times: quiet) == (isDeclared ? .ready : .examine))
     }
 
     @Test("B2: an unfinished name that does not change delays a set up to incomplete-after, with pauses that grow", arguments: [false, true])
@@ -201,12 +202,12 @@ import Testing
         var one = Settling(at: at(0), isSet: true)
         var now = at(0)
         var pauses: [Int64] = []
-        while case .wait(let next) = one.look(file(), signs, at: now, quiet) {
+        while case .wait(let next) = one.look(file(), signs: signs, at: now, times: quiet) {
             pauses.append((next.nanoseconds - now.nanoseconds) / 1_000_000_000)
             now = next
         }
         #expect(now == at(600) && pauses.prefix(5) == [5, 10, 20, 30, 30])
-        #expect(one.look(file(), signs, at: now, quiet) == (isDeclared ? .ready : .examine))
+        #expect(one.look(file(), signs: signs, at: now, times: quiet) == (isDeclared ? .ready : .examine))
         #expect(one.examined(torn, at: now, quiet) == .ready)
     }
 }

@@ -21,7 +21,7 @@ import Testing
             while true {
                 var next: SourceTracker.Action?
                 switch action {
-                case .look(let path, _): next = tracker.looked(path, files[path.text], SetSigns(isDeclaredComplete: declared), at: now)
+                case .look(let path, _): next = tracker.looked(path, status: files[path.text], signs: SetSigns(isDeclaredComplete: declared), at: now)
                 case .examine(let path, _): next = tracker.examined(path, full, at: now)
                 case .offer(let path, _, _, _): offered.append(path.text)
                 }
@@ -39,7 +39,7 @@ import Testing
         #expect(offers(&tracker, at: at(0), ["a": file()]) == ["a"])
         // Somebody opens it for writing and closes it; before it is looked at, the offer is turned down.
         tracker.record(.finished, BytePath("a"), at: at(1))
-        tracker.answered(BytePath("a"), ObservedFile(file()), .later(.seconds(1)), at: at(1))
+        tracker.answered(BytePath("a"), observed: ObservedFile(file()), with: .later(.seconds(1)), at: at(1))
         #expect(offers(&tracker, at: at(1), ["a": file()]) == ["a"])
     }
 
@@ -68,7 +68,7 @@ import Testing
         var tracker = SourceTracker(times: SettleTimes())
         tracker.record(.finished, BytePath("a"), at: at(0))
         #expect(offers(&tracker, at: at(0), ["a": file()]) == ["a"])
-        tracker.answered(BytePath("a"), ObservedFile(file()), .taken, at: at(1))
+        tracker.answered(BytePath("a"), observed: ObservedFile(file()), with: .taken, at: at(1))
         #expect(tracker.count == 0 && tracker.counts == TrackerCounts())
     }
 
@@ -93,13 +93,13 @@ import Testing
         tracker.record(.finished, BytePath("a"), at: at(0))
         #expect(offers(&tracker, at: at(0), ["a": file(1)]) == ["a"])
         tracker.record(.appeared, BytePath("a"), at: at(1))
-        tracker.answered(BytePath("a"), ObservedFile(file(1)), .taken, at: at(1.5))
+        tracker.answered(BytePath("a"), observed: ObservedFile(file(1)), with: .taken, at: at(1.5))
         #expect(tracker.count == 1)
         #expect(offers(&tracker, at: at(1.5), ["a": file(2)]) == [])
         #expect(offers(&tracker, at: at(3.5), ["a": file(2)]) == ["a"])
-        tracker.answered(BytePath("a"), ObservedFile(file(1)), .changed, at: at(4))
+        tracker.answered(BytePath("a"), observed: ObservedFile(file(1)), with: .changed, at: at(4))
         #expect(offers(&tracker, at: at(4), ["a": file(2)]) == [])
-        tracker.answered(BytePath("a"), ObservedFile(file(2)), .taken, at: at(5))
+        tracker.answered(BytePath("a"), observed: ObservedFile(file(2)), with: .taken, at: at(5))
         #expect(tracker.count == 0)
     }
 
@@ -136,7 +136,7 @@ import Testing
         var pauses: [Double] = []
         for _ in 0..<9 {
             #expect(offers(&tracker, at: at(now), ["a": file()]) == ["a"])
-            tracker.answered(BytePath("a"), ObservedFile(file()), .blocked(reason), at: at(now))
+            tracker.answered(BytePath("a"), observed: ObservedFile(file()), with: .blocked(reason), at: at(now))
             #expect(tracker.counts == TrackerCounts(blocked: 1))
             #expect(tracker.blocked(limit: 5).map(\.reason) == [reason])
             let next = Double((tracker.nextDue ?? .never).nanoseconds - at(0).nanoseconds) / 1e9
@@ -151,7 +151,7 @@ import Testing
         var tracker = SourceTracker(times: SettleTimes())
         tracker.record(.finished, BytePath("a"), at: at(0))
         _ = offers(&tracker, at: at(0), ["a": file()])
-        tracker.answered(BytePath("a"), ObservedFile(file()), .blocked(SystemError("move", code: EACCES)), at: at(1))
+        tracker.answered(BytePath("a"), observed: ObservedFile(file()), with: .blocked(SystemError("move", code: EACCES)), at: at(1))
         tracker.record(.touched, BytePath("a"), at: at(1.1))
         #expect(offers(&tracker, at: at(1.1), ["a": file(changed: 6)]) == [])
         #expect(offers(&tracker, at: at(3.1), ["a": file(changed: 6)]) == ["a"])
@@ -162,7 +162,7 @@ import Testing
         var tracker = SourceTracker(times: SettleTimes())
         tracker.record(.finished, BytePath("a"), at: at(0))
         _ = offers(&tracker, at: at(0), ["a": file()])
-        tracker.answered(BytePath("a"), ObservedFile(file()), .later(.seconds(5)), at: at(1))
+        tracker.answered(BytePath("a"), observed: ObservedFile(file()), with: .later(.seconds(5)), at: at(1))
         #expect(offers(&tracker, at: at(5.9), ["a": file()]) == [])
         #expect(offers(&tracker, at: at(6), ["a": file()]) == ["a"])
     }
@@ -184,7 +184,7 @@ import Testing
         var orders: [String: UInt64] = [:]
         for now in [1.0, 5.0] {
             while let action = tracker.nextAction(at: at(now)), case .look(let path, _) = action {
-                guard case .examine? = tracker.looked(path, file(), at: at(now)),
+                guard case .examine? = tracker.looked(path, status: file(), at: at(now)),
                     case .offer(_, _, _, let order)? = tracker.examined(path, full, at: at(now))
                 else { continue }
                 orders[path.text] = order

@@ -29,7 +29,7 @@ import Testing
             for source in loop.turn().ready {
                 names.insert(source.path)
                 if removes { FileSystem.remove(BytePath(folder.path("in")).appending(source.path)) }
-                loop.answered(source.path, ObservedFile(source.status), .taken)
+                loop.answered(source.path, observed: ObservedFile(source.status), with: .taken)
             }
         }
         return names
@@ -148,14 +148,14 @@ import Testing
         try fill(1)
         let loop = try loop()
         #expect(offeredOnce(loop)?.path == BytePath("f0"))
-        loop.answered(BytePath("f0"), ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4), .taken)
+        loop.answered(BytePath("f0"), observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4), with: .taken)
         #expect(loop.turn().ready.isEmpty && loop.status.counts == TrackerCounts(ready: 1))
         let found = try #require(try FileSystem.status(BytePath(folder.path("in/f0"))))
         let observed = ObservedFile(
             device: found.identity.device, inode: found.identity.inode, bytes: found.bytes, modified: found.modified)
-        loop.answered(BytePath("f0"), observed, .later(.zero))
+        loop.answered(BytePath("f0"), observed: observed, with: .later(.zero))
         #expect(offeredOnce(loop)?.path == BytePath("f0"))
-        loop.answered(BytePath("f0"), observed, .taken)
+        loop.answered(BytePath("f0"), observed: observed, with: .taken)
         _ = loop.turn()
         #expect(loop.status.counts == TrackerCounts())
     }

@@ -23,7 +23,7 @@ import Vips
             }
         }
         // Both bytes of a number differ.
-        return isDeep ? try image.linear([257.3], [11]).cast(.ushort).copy(interpretation: bands < 3 ? "grey16" : "rgb16") : image
+        return isDeep ? try image.linear([257.3], [11]).cast(.ushort).copy(interpretation: bands < 3 ? .grey16 : .rgb16) : image
     }
 
     private func file(_ image: Image, _ options: [(String, Argument)] = []) throws -> [UInt8] {

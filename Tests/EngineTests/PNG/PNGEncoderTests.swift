@@ -67,7 +67,7 @@ import Vips
     }
 
     private func inSixteenBits(_ image: Image) throws -> Image {
-        try image.linear([257], [0]).cast(.ushort).copy(interpretation: image.bands <= 2 ? "grey16" : "rgb16").inMemory()
+        try image.linear([257], [0]).cast(.ushort).copy(interpretation: image.bands <= 2 ? .grey16 : .rgb16).inMemory()
     }
 
     @Test("Every pixel comes back, in 8 and 16 bits, from single pixels on", arguments: 1...4)
@@ -106,7 +106,7 @@ import Vips
 
     @Test("All chunks but the pixels are those that libpng writes: profile, EXIF, XMP, texts and resolution")
     func metadata() throws {
-        let image = try smooth(40, 30, 3).iccTransform(to: "p3", input: "srgb").editingMetadata { editor in
+        let image = try smooth(40, 30, 3).iccTransform(to: .p3, input: .srgb).editingMetadata { editor in
             editor.set("xmp-data", blob: Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8))
             editor.set("exif-ifd0-Copyright", string: "me (ASCII)")
             editor.set("png-comment-0-Title", string: "a title")

@@ -15,14 +15,14 @@ struct PixelSizeTests {
     func `a side is rounded exactly where floating point would not`() {
         for value in [1, 7, 499, 6001, 9_999_999] {
             for (numerator, denominator) in [(1, 2), (1, 3), (2, 3), (999, 1000), (9_999_999, 10_000_000), (5, 1)] {
-                #expect(scaledSide(value, numerator, denominator) == max(1, (value * Rational(numerator, denominator)).rounded))
+                #expect(scaledSide(value, times: numerator, over: denominator) == max(1, (value * Rational(numerator, denominator)).rounded))
             }
         }
     }
 
     @Test
     func `a side that no number can hold becomes the largest`() {
-        #expect(scaledSide(.max, 2, 1) == maximumCoordinate)
+        #expect(scaledSide(.max, times: 2, over: 1) == maximumCoordinate)
     }
 
     @Test

@@ -18,7 +18,7 @@ struct PNGEncoder {
     /// - Parameter planned: the picture that memory was reserved for.
     /// - Returns: nil if libpng has to save it.
     init?(_ picture: Image, _ options: PNGOptions, planned: PictureInfo) throws(VipsError) {
-        let kinds: Set = ["b-w", "grey16", "srgb", "rgb16"]
+        let kinds: Set<Interpretation> = [.bw, .grey16, .srgb, .rgb16]
         guard options.takesWhole(bytes: max(planned.bytes, picture.bytes)), kinds.contains(picture.interpretation),
             let depth = BitDepth(picture.format)
         else {

@@ -10,37 +10,47 @@ extension SourceFormat {
 }
 
 enum HEIFCodecSize {
-    /// Parts of coded pictures that are looked at in a file. A grid of pictures has some three for each.
-    private static let mostUnits = 200_000
-
     static func largest(in source: ByteSource) throws(StructureError) -> PixelSize? {
         let meta = try ISOBoxes.first("meta", in: source)
         let content = try meta.fullContent()
-        var sizes = try configured(in: source, content)
-        var unitsLeft = mostUnits
+        var found = CodedSizes(sizes: try configured(in: source, content))
         let ranges = try HEIFItemLocations.ranges(in: source, meta: meta)
         for item in try HEIFItemTypes.items(in: source, content, of: ["av01", "hvc1", "hev1"]) {
             for range in ranges[item.id] ?? [] {
                 // What is cut off or damaged is not decoded; what was read before it counts.
-                try? item.type == "av01"
-                    ? AV1Sequence.walk(source, range, &unitsLeft, &sizes) : HEVCSequence.walk(source, range, &unitsLeft, &sizes)
+                if item.type == "av01" {
+                    try? AV1Sequence.walk(range, of: source, adding: &found)
+                } else {
+                    try? HEVCSequence.walk(range, of: source, adding: &found)
+                }
             }
         }
-        return sizes.max { $0.area < $1.area }
+        return found.sizes.max { $0.area < $1.area }
     }
 
     /// The sizes in the properties of all items.
     private static func configured(in source: ByteSource, _ meta: Range<Int>) throws(StructureError) -> [PixelSize] {
         let container = try ISOBoxes.first("iprp", in: source, meta).content
         var boxes = ISOBoxes(in: source, try ISOBoxes.first("ipco", in: source, container).content)
-        var sizes: [PixelSize] = []
-        var unitsLeft = mostUnits
-        while unitsLeft > 0, let box = try boxes.next() {
-            unitsLeft -= 1
-            if box.type == "av1C" { try? AV1Sequence.walk(source, box.content.dropFirst(4), &unitsLeft, &sizes) }
-            if box.type == "hvcC" { try? HEVCSequence.walk(configuration: box.content, source, &unitsLeft, &sizes) }
+        var found = CodedSizes()
+        while found.unitsLeft > 0, let box = try boxes.next() {
+            found.unitsLeft -= 1
+            if box.type == "av1C" { try? AV1Sequence.walk(box.content.dropFirst(4), of: source, adding: &found) }
+            if box.type == "hvcC" { try? HEVCSequence.walk(configuration: box.content, of: source, adding: &found) }
         }
-        return sizes
+        return found.sizes
+    }
+}
+
+/// The sizes that were found, and how much more is looked at.
+private struct CodedSizes {
+    var sizes: [PixelSize] = []
+    /// Parts of coded pictures. A grid of pictures has some three for each.
+    var unitsLeft = 200_000
+
+    mutating func beginUnit() throws(StructureError) {
+        unitsLeft -= 1
+        guard unitsLeft > 0 else { throw .malformed }
     }
 }
 
@@ -72,17 +82,16 @@ private enum HEIFItemTypes {
 private enum AV1Sequence {
     private static let sequenceHeader: UInt8 = 1
 
-    static func walk(_ source: ByteSource, _ range: Range<Int>, _ unitsLeft: inout Int, _ sizes: inout [PixelSize]) throws(StructureError) {
+    static func walk(_ range: Range<Int>, of source: ByteSource, adding found: inout CodedSizes) throws(StructureError) {
         var reader = ForwardReader(source, in: range)
         while reader.remaining > 0 {
-            unitsLeft -= 1
-            guard unitsLeft > 0 else { throw .malformed }
+            try found.beginUnit()
             let header = try reader.byte()
             let (type, hasExtension, hasSize) = (header >> 3 & 0xF, header & 4 != 0, header & 2 != 0)
             if hasExtension { try reader.skip(1) }
             let length = hasSize ? try reader.leb128() : reader.remaining
             let start = reader.position
-            if type == sequenceHeader { sizes.append(try size(in: BitReader(source, start..<start + min(length, reader.remaining)))) }
+            if type == sequenceHeader { found.sizes.append(try size(in: BitReader(source, start..<start + min(length, reader.remaining)))) }
             try reader.skip(length)
         }
     }
@@ -126,30 +135,29 @@ private enum HEVCSequence {
     private static let configurationHead = 22
 
     static func walk(
-        configuration: Range<Int>, _ source: ByteSource, _ unitsLeft: inout Int, _ sizes: inout [PixelSize]
+        configuration: Range<Int>, of source: ByteSource, adding found: inout CodedSizes
     ) throws(StructureError) {
         var reader = ForwardReader(source, in: configuration)
         try reader.skip(configurationHead)
         for _ in 0..<(try reader.byte()) {
             try reader.skip(1)
-            for _ in 0..<(try reader.integer(bytes: 2)) { try unit(&reader, lengthBytes: 2, source, &unitsLeft, &sizes) }
+            for _ in 0..<(try reader.integer(bytes: 2)) { try unit(&reader, of: source, lengthBytes: 2, adding: &found) }
         }
     }
 
-    static func walk(_ source: ByteSource, _ range: Range<Int>, _ unitsLeft: inout Int, _ sizes: inout [PixelSize]) throws(StructureError) {
+    static func walk(_ range: Range<Int>, of source: ByteSource, adding found: inout CodedSizes) throws(StructureError) {
         var reader = ForwardReader(source, in: range)
-        while reader.remaining > 0 { try unit(&reader, lengthBytes: 4, source, &unitsLeft, &sizes) }
+        while reader.remaining > 0 { try unit(&reader, of: source, lengthBytes: 4, adding: &found) }
     }
 
     private static func unit(
-        _ reader: inout ForwardReader, lengthBytes: Int, _ source: ByteSource, _ unitsLeft: inout Int, _ sizes: inout [PixelSize]
+        _ reader: inout ForwardReader, of source: ByteSource, lengthBytes: Int, adding found: inout CodedSizes
     ) throws(StructureError) {
-        unitsLeft -= 1
-        guard unitsLeft > 0 else { throw .malformed }
+        try found.beginUnit()
         let length = try reader.integer(bytes: lengthBytes)
         let start = reader.position
         if length > 2, try reader.byte() >> 1 & 0x3F == parameterSet {
-            sizes.append(try size(in: BitReader(source, start + 2..<start + min(length, reader.remaining + 1), isEscaped: true)))
+            found.sizes.append(try size(in: BitReader(source, start + 2..<start + min(length, reader.remaining + 1), isEscaped: true)))
         }
         try reader.skip(length - (reader.position - start))
     }

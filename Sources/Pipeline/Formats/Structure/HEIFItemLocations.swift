@@ -35,7 +35,12 @@ struct HEIFItemLocations {
         let id = try reader.integer(bytes: version < 2 ? 2 : 4)
         let method = version == 0 ? 0 : try reader.integer(bytes: 2) & 0xF
         let isInThisFile = try reader.integer(bytes: 2) == 0
-        let place: Range<Int>? = !isInThisFile ? nil : method == 0 ? 0..<source.count : method == 1 ? inside : nil
+        let place: Range<Int>? =
+            switch (isInThisFile, method) {
+            case (true, 0): 0..<source.count
+            case (true, 1): inside
+            default: nil
+            }
         let base = try reader.integer(bytes: baseOffsetBytes)
         let count = try reader.integer(bytes: 2)
         var extents: [Range<Int>] = []
@@ -75,11 +80,11 @@ struct HEIFItemLocations {
             try reader.skip(indexBytes)
             let offset = try reader.integer(bytes: offsetBytes)
             let length = try reader.integer(bytes: lengthBytes)
-            guard !isInThisFile || reaches(base, offset, length) else { throw .endsEarly }
+            guard !isInThisFile || reaches(from: base, offset: offset, length: length) else { throw .endsEarly }
         }
     }
 
-    private func reaches(_ base: Int, _ offset: Int, _ length: Int) -> Bool {
+    private func reaches(from base: Int, offset: Int, length: Int) -> Bool {
         base <= source.count && offset <= source.count - base && length <= source.count - base - offset
     }
 }

@@ -27,7 +27,7 @@ struct ISOBoxes {
         let start = reader.position
         let size = try reader.integer(bytes: 4)
         let type = try reader.fourCC()
-        let length = try contentLength(size, start)
+        let length = try contentLength(of: size, from: start)
         let content = reader.position..<reader.position + min(length, reader.remaining)
         try reader.skip(length)
         return ISOBox(type: type, content: content)
@@ -43,7 +43,7 @@ struct ISOBoxes {
     }
 
     /// Size 0 is to the end of the file, 1 is a longer number after the type. It counts the header that has just been read.
-    private mutating func contentLength(_ size: Int, _ start: Int) throws(StructureError) -> Int {
+    private mutating func contentLength(of size: Int, from start: Int) throws(StructureError) -> Int {
         if size == 0 { return reader.remaining }
         let total = size == 1 ? try reader.integer(bytes: 8) : size
         let header = reader.position - start

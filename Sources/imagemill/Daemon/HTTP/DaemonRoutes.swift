@@ -51,14 +51,14 @@ struct DaemonRoutes: HTTPRoutes {
             throw gone
         }
         return .later(.file) {
-            guard let bytes = try? Self.contents(file.outbox, file.path), !bytes.isEmpty else { return HTTPResponse(gone) }
+            guard let bytes = try? Self.contents(of: file.outbox, at: file.path), !bytes.isEmpty else { return HTTPResponse(gone) }
             // It is a picture, whatever somebody may have put in its place: no script in it runs.
             return HTTPResponse(type: file.type, body: bytes, headers: [("Content-Security-Policy", "default-src 'none'; sandbox")])
         }
     }
 
     /// Opens a rendition without following links below the outbox.
-    private static func contents(_ outbox: BytePath, _ path: BytePath) throws(SystemError) -> [UInt8] {
+    private static func contents(of outbox: BytePath, at path: BytePath) throws(SystemError) -> [UInt8] {
         guard path.staysBelow else { return [] }
         let file = try Directory(outbox).folder(path.directory).opening(path.lastComponent)
         let status = try file.status()

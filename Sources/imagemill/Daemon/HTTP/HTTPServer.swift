@@ -117,7 +117,7 @@ final class HTTPServer: Sendable {
         let timeout = ends.min().map { max(0, Int(($0 - now) / .milliseconds(1)) + 1) } ?? -1
         guard poll(&waiting, nfds_t(waiting.count), CInt(clamping: timeout)) >= 0 else { return }
         for address in listeners.indices where waiting[2 + address].revents != 0 { letIn(at: address, &clients) }
-        for (index, number) in numbers.enumerated() { serve(number, waiting[2 + listeners.count + index].revents, &clients) }
+        for (index, number) in numbers.enumerated() { serve(number, events: waiting[2 + listeners.count + index].revents, clients: &clients) }
     }
 
     private func letIn(at address: Int, _ clients: inout Clients) {
@@ -130,12 +130,12 @@ final class HTTPServer: Sendable {
         clients.next += 1
     }
 
-    private func serve(_ number: Int, _ events: Int16, _ clients: inout Clients) {
+    private func serve(_ number: Int, events: Int16, clients: inout Clients) {
         guard var client = clients.all[number] else { return }
         if events != 0 {
             switch client.connection.phase {
             case .reading:
-                read(number, &client, clients)
+                read(from: number, into: &client, among: clients)
                 // The first event comes with the answer.
                 if client.connection.phase == .streaming && !clients.hasStreams { clients.nextEvent = .now + Self.betweenEvents }
             case .writing: client.connection.write()
@@ -149,7 +149,7 @@ final class HTTPServer: Sendable {
         clients.all[number] = isLate ? nil : client
     }
 
-    private func read(_ number: Int, _ client: inout Client, _ clients: Clients) {
+    private func read(from number: Int, into client: inout Client, among clients: Clients) {
         do throws(HTTPRefusal) {
             guard let request = try client.connection.read() else { return }
             client.isHead = request.method == .head

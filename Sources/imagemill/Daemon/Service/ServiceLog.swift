@@ -46,14 +46,14 @@ struct LogSink: Sendable {
         switch place {
         case .journal(let socket, let address):
             // journald may be gone or busy; what it does not take is said the other way.
-            if !send(line.journal(identifier: Self.identifier), socket, address) { write(line.text, priority: line.level.priority) }
+            if !send(line.journal(identifier: Self.identifier), through: socket, to: address) { write(line.text, priority: line.level.priority) }
         case .terminal: writeAbove(line.forTerminal(time: localTime(of: time(nil)), Paint(errors)))
-        case .lines(let withPriority):
-            withPriority ? write(line.text, priority: line.level.priority) : write("\(timestamp()) \(line.level): \(line.text)", priority: nil)
+        case .lines(withPriority: true): write(line.text, priority: line.level.priority)
+        case .lines(withPriority: false): write("\(timestamp()) \(line.level): \(line.text)", priority: nil)
         }
     }
 
-    private func send(_ bytes: [UInt8], _ socket: OpenFile, _ address: UnixAddress) -> Bool {
+    private func send(_ bytes: [UInt8], through socket: OpenFile, to address: UnixAddress) -> Bool {
         address.withPointer { address, length in
             bytes.withUnsafeBytes { sendto(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL), address, length) } == bytes.count
         }

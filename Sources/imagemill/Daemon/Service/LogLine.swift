@@ -121,7 +121,7 @@ struct LogLine: Sendable {
         if let word = fields.first(where: { $0.key == LogField.event.rawValue })?.value, let event = DaemonEvent(rawValue: word) {
             all.append(("MESSAGE_ID", event.messageID))
         }
-        for (key, value) in all { bytes += Self.field(key, Array(value.utf8).prefix(Self.longestValue)) }
+        for (key, value) in all { bytes += Self.field(key, [UInt8](value.utf8).prefix(Self.longestValue)) }
         return bytes
     }
 

@@ -129,8 +129,8 @@ struct LogLine: Sendable {
     private static let longestValue = 8192
 
     private static func field(_ key: String, _ value: some Collection<UInt8>) -> [UInt8] {
-        guard value.contains(UInt8(ascii: "\n")) else { return Array(key.utf8) + [UInt8(ascii: "=")] + value + [UInt8(ascii: "\n")] }
+        guard value.contains(UInt8(ascii: "\n")) else { return [UInt8]("\(key)=".utf8) + value + [UInt8(ascii: "\n")] }
         let length = withUnsafeBytes(of: UInt64(value.count).littleEndian) { Array($0) }
-        return Array(key.utf8) + [UInt8(ascii: "\n")] + length + value + [UInt8(ascii: "\n")]
+        return [UInt8]("\(key)\n".utf8) + length + value + [UInt8(ascii: "\n")]
     }
 }

@@ -129,8 +129,16 @@ struct LogLine: Sendable {
     private static let longestValue = 8192
 
     private static func field(_ key: String, _ value: some Collection<UInt8>) -> [UInt8] {
-        guard value.contains(UInt8(ascii: "\n")) else { return [UInt8]("\(key)=".utf8) + value + [UInt8(ascii: "\n")] }
-        let length = withUnsafeBytes(of: UInt64(value.count).littleEndian) { Array($0) }
-        return [UInt8]("\(key)\n".utf8) + length + value + [UInt8(ascii: "\n")]
+        let lineFeed = UInt8(ascii: "\n")
+        var bytes = [UInt8](key.utf8)
+        if value.contains(lineFeed) {
+            bytes.append(lineFeed)
+            withUnsafeBytes(of: UInt64(value.count).littleEndian) { bytes.append(contentsOf: $0) }
+        } else {
+            bytes.append(UInt8(ascii: "="))
+        }
+        bytes.append(contentsOf: value)
+        bytes.append(lineFeed)
+        return bytes
     }
 }

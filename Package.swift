@@ -24,6 +24,7 @@ let package = Package(
         .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+        .target(name: "CEmptyICU"),
         .target(name: "CLinux", linkerSettings: [.linkedLibrary("seccomp")]),
         .target(name: "CPNGFilter"),
         .target(name: "CResample"),
@@ -42,7 +43,7 @@ let package = Package(
         .executableTarget(
             name: "imagemill",
             dependencies: [
-                "Engine", "Pipeline", "Stages", "Vips",
+                "CEmptyICU", "Engine", "Pipeline", "Stages", "Vips",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

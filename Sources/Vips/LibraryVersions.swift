@@ -3,13 +3,13 @@
 import Glibc
 
 extension VipsLibrary {
-    /// libvips and the libraries of formats, such as `libpng 1.6.39` or `libjpeg.so.62.3.0`. Loads libheif, which libvips loads only when it starts.
-    package static var versions: [String] {
+    /// The libraries of formats, such as `libpng 1.6.39` or `libjpeg.so.62.3.0`. Loads libheif, which libvips loads only when it starts.
+    package static let codecs: [String] = {
         let files = LoadedFiles.paths.compactMap { $0.split(separator: "/").last }
         func file(_ library: String) -> String? { files.first { $0.hasPrefix(library + ".so.") }.map(String.init) }
         let linked = [file("libjpeg"), png, spng, file("libdeflate"), webp, tiff, file("libcgif")]
-        return ["libvips \(version)"] + linked.compactMap(\.self) + [heif ?? "no libheif"]
-    }
+        return linked.compactMap(\.self) + [heif ?? "no libheif"]
+    }()
 
     private typealias Text = @convention(c) () -> UnsafePointer<CChar>?
     private typealias Number = @convention(c) () -> CInt

@@ -22,6 +22,19 @@ import Testing
         #expect(text.wholeMatch(of: /20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z/) != nil, "\(text)")
     }
 
+    @Test(
+        "A time stamp is read again, and nothing else is taken for one",
+        arguments: [0, 1, 999, 951_782_400_007, 1_795_000_000_120, 253_402_300_799_999])
+    func reading(time: Int) {
+        #expect(milliseconds(timestamp: timestamp(milliseconds: time)) == time)
+        for text in [
+            "", "2026-11-18", "2026-11-18T11:06:40Z", "2026-11-18T11:06:40.12Z", "2026-13-18T11:06:40.123Z", "2026-11-18T11:06:40.123Z ",
+            "9999999999-11-18T11:06:40.123Z",
+        ] {
+            #expect(milliseconds(timestamp: text) == nil, "\(text)")
+        }
+    }
+
     @Test("Milliseconds are rounded up, so that a wait is never too short")
     func rounding() {
         #expect(milliseconds(in: .zero) == 0)

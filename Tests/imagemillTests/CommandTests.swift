@@ -169,4 +169,26 @@ import Testing
         for (name, pattern) in patterns { #expect(libraries.count { $0.contains(pattern) } == 1, "\(name): \(result.output)") }
         #expect(result.output.contains(/, libheif 1\.\S+ \(reads heic, reads avif, writes avif\)\n$/), "\(result.output)")
     }
+
+    @Test("A run's document, and the last line of --json-lines, name the libraries that the version names")
+    func versionsInReports() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("a.jpg")
+        let lines = try await runner.run("run", "p.yaml", "a.jpg", "-o", "out", "--json-lines").output.split(separator: "\n")
+        let summary = String(try #require(lines.last))
+        let version = try await runner.run("--version").output
+        for document in [
+            String(decoding: try Data(contentsOf: URL(fileURLWithPath: runner.folder.path("out/.imagemill/report.json"))), as: UTF8.self), summary,
+        ] {
+            let members = try #require(try JSONSerialization.jsonObject(with: Data(document.utf8)) as? [String: Any])
+            let engine = try #require(members["engine"] as? [String: Any])
+            let codecs = try #require(engine["codecs"] as? [String])
+            let (imagemill, libvips) = (engine["imagemill"] as? String ?? "", engine["libvips"] as? String ?? "")
+            #expect("\(imagemill)\nlibvips \(libvips), \(codecs.joined(separator: ", "))\n" == version)
+        }
+        try runner.folder.write(summary, to: "summary.json")
+        let validation = try await runner.validate("summary", ["summary.json"])
+        #expect(validation.exit == 0, "\(validation.output)")
+    }
 }

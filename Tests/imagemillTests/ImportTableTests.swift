@@ -68,6 +68,15 @@ private struct ArchitectureTable {
         #expect(files == ["Sources/Pipeline/YAML/YAMLDocument.swift"])
     }
 
+    @Test("Nothing asks for a calendar, a time zone or a language: the program has none of ICU's data, see decision 43")
+    func noICU() throws {
+        let words = /\b(Calendar|TimeZone|Locale|\w*FormatStyle|\w*Formatter|date(En|De)codingStrategy|localized[A-Z]\w*)\b/.wordBoundaryKind(.simple)
+        for file in Checkout.files(below: "Sources", extension: "swift") {
+            #expect(try Checkout.text(file).firstMatch(of: words)?.output.0 == nil, "\(file)")
+        }
+        #expect("encoder.dateEncodingStrategy = .iso8601".contains(words) && "Date.ISO8601FormatStyle()".contains(words))
+    }
+
     @Test("Every target of Swift is in the table")
     func complete() throws {
         let folders = Set(Checkout.files(below: "Sources", extension: "swift").map { String($0.split(separator: "/")[1]) })

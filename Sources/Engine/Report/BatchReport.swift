@@ -3,6 +3,7 @@ import CLinux
 import Glibc
 package import Pipeline
 import Synchronization
+import Vips
 
 /// What a run did, in numbers.
 package struct BatchSummary: Sendable, Encodable, Equatable {
@@ -101,10 +102,11 @@ package final class BatchReport: Sendable {
     /// - Throws: if some of it could not be written.
     package func finish(_ summary: BatchSummary) throws(SystemError) {
         try state.withLock { state throws(SystemError) in
+            let end = #""summary":\#(json(summary)),"engine":\#(json(EngineVersions(codecs: VipsLibrary.codecs)))}"# + "\n"
             for (writer, form) in state.destinations {
                 switch form {
-                case .document: writer.write("\n],\"summary\":\(json(summary))}\n")
-                case .lines: writer.write(#"{"schema":"imagemill.summary/1","summary":"# + json(summary) + "}\n")
+                case .document: writer.write("\n],\(end)")
+                case .lines: writer.write(#"{"schema":"imagemill.summary/1",\#(end)"#)
                 }
                 try writer.finish()
             }

@@ -51,6 +51,18 @@ package enum ReportSchema {
     private static let failure = object(
         ["code": words(FailureCode.self), "stage": text, "message": text, "retryable": ["type": "boolean"]], optional: ["detail": text])
 
+    private static let engine = ["imagemill": text, "libvips": text]
+
+    /// The engine of a whole run; sources that it skipped may have been made by another one. Older documents have none.
+    private static let runEngine = [
+        "engine": object(
+            engine.merging([
+                "codecs": [
+                    "type": "array", "items": text, "description": "The libraries that read and write formats, by their versions or files.",
+                ]
+            ]) { first, _ in first })
+    ]
+
     private static let body = object(
         [
             "schema": ["const": "imagemill.report/1"], "status": words(SourceReport.Status.self), "pipeline": text, "source": source,
@@ -59,7 +71,7 @@ package enum ReportSchema {
             "error": ["anyOf": [["type": "null"], failure]], "attempt": side,
             "started": time,
             "milliseconds": object(["wait": count, "render": count, "publish": count]),
-            "engine": object(["imagemill": text, "libvips": text]),
+            "engine": object(engine),
         ],
         optional: [
             "peak-memory-bytes": count, "predicted-memory-bytes": count,
@@ -90,15 +102,14 @@ package enum ReportSchema {
 
     /// The last line of `--json-lines`.
     package static var summary: JSONValue {
-        object(["schema": ["const": "imagemill.summary/1"], "summary": runSummary]).merging(dialect)
+        object(["schema": ["const": "imagemill.summary/1"], "summary": runSummary], optional: runEngine).merging(dialect)
             .merging(["title": "Imagemill: the last line of a run's --json-lines"])
     }
 
     /// A run's document.
     package static var batch: JSONValue {
-        let document = object([
-            "schema": ["const": "imagemill.batch/1"], "sources": ["type": "array", "items": body], "summary": runSummary,
-        ])
+        let document = object(
+            ["schema": ["const": "imagemill.batch/1"], "sources": ["type": "array", "items": body], "summary": runSummary], optional: runEngine)
         return document.merging(dialect).merging(["title": "Imagemill report of a run"])
     }
 }

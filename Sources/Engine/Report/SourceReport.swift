@@ -108,7 +108,7 @@ extension SourceReport {
         try container.encode(milliseconds, forKey: .milliseconds)
         try container.encodeIfPresent(peakMemory, forKey: .peakMemory)
         try container.encodeIfPresent(predictedMemory, forKey: .predictedMemory)
-        try container.encode(["imagemill": imagemillVersion, "libvips": VipsLibrary.version], forKey: .engine)
+        try container.encode(EngineVersions(), forKey: .engine)
     }
 }
 

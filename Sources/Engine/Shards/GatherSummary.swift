@@ -1,5 +1,4 @@
 // What the shards of a plan have come to, added up.
-import FoundationEssentials
 import Pipeline
 
 /// The totals of a plan's results.
@@ -76,7 +75,7 @@ struct ShardTally {
         var known = nodes[result.node] ?? (GatherSummary.Node(node: result.node), [])
         known.node.shards += 1
         known.node.sources += result.sources
-        let start = Self.milliseconds(result.started)
+        let start = milliseconds(timestamp: result.started) ?? 0
         known.times.append((start, start + result.milliseconds))
         nodes[result.node] = known
         addSlow(result)
@@ -109,11 +108,5 @@ struct ShardTally {
             end = max(end, time.end)
         }
         return total
-    }
-
-    /// Since 1970; 0 if it is no time.
-    private static func milliseconds(_ text: String) -> Int {
-        let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        return ((try? format.parse(text)).map { Int(($0.timeIntervalSince1970 * 1000).rounded()) }) ?? 0
     }
 }

@@ -25,6 +25,18 @@ package func timestamp(milliseconds: Int) -> String {
     return "\(formatted(milliseconds / 1000, "%04Y-%m-%dT%H:%M:%S")).\(fraction)Z"
 }
 
+/// The time that a text of `timestamp` says, in milliseconds since 1970; nil for any other text.
+func milliseconds(timestamp text: String) -> Int? {
+    let numbers = text.split { !$0.isASCII || !$0.isNumber }.compactMap { Int32($0) }
+    guard numbers.count == 7, numbers[0] <= 9999 else { return nil }
+    var fields = tm()
+    (fields.tm_year, fields.tm_mon, fields.tm_mday) = (numbers[0] - 1900, numbers[1] - 1, numbers[2])
+    (fields.tm_hour, fields.tm_min, fields.tm_sec) = (numbers[3], numbers[4], numbers[5])
+    let time = timegm(&fields) * 1000 + Int(numbers[6])
+    // A month 13 becomes a January, and other forms become this one.
+    return timestamp(milliseconds: time) == text ? time : nil
+}
+
 /// Seconds since 1970, in UTC; a time that no calendar has is the first one.
 private func formatted(_ seconds: Int, _ format: String) -> String {
     var time = time_t(seconds)

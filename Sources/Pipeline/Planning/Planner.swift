@@ -244,8 +244,12 @@ package struct Planner: Sendable {
     /// What the stages and the formats do that a user may not expect.
     /// - Parameter frames: of the source, or of what a set is joined to.
     func warnings(of shared: [PlannedStage], _ renditions: [RenditionPlan], frames: Int) -> [Warning] {
-        renditions.compactMap { animationDropped($0, frames: frames) } + equalScales(renditions) + enlargements(shared, "the shared stages")
-            + renditions.flatMap { enlargements($0.steps, "'\($0.title)'") } + (shared + renditions.flatMap(\.steps)).flatMap(\.plan.warnings)
+        var warnings = renditions.compactMap { animationDropped($0, frames: frames) }
+        warnings += equalScales(renditions)
+        warnings += enlargements(shared, "the shared stages")
+        for rendition in renditions { warnings += enlargements(rendition.steps, "'\(rendition.title)'") }
+        for step in shared + renditions.flatMap(\.steps) { warnings += step.plan.warnings }
+        return warnings
     }
 
     /// Scales of one rendition that come out as large as a smaller one, since the source has no more pixels.

@@ -121,7 +121,7 @@ struct LogLine: Sendable {
         if let word = fields.first(where: { $0.key == LogField.event.rawValue })?.value, let event = DaemonEvent(rawValue: word) {
             all.append(("MESSAGE_ID", event.messageID))
         }
-        for (key, value) in all { bytes += Self.field(key, Array(value.utf8).prefix(Self.longestValue)) }
+        for (key, value) in all { bytes += Self.field(key, [UInt8](value.utf8).prefix(Self.longestValue)) }
         return bytes
     }
 
@@ -129,8 +129,16 @@ struct LogLine: Sendable {
     private static let longestValue = 8192
 
     private static func field(_ key: String, _ value: some Collection<UInt8>) -> [UInt8] {
-        guard value.contains(UInt8(ascii: "\n")) else { return Array(key.utf8) + [UInt8(ascii: "=")] + value + [UInt8(ascii: "\n")] }
-        let length = withUnsafeBytes(of: UInt64(value.count).littleEndian) { Array($0) }
-        return Array(key.utf8) + [UInt8(ascii: "\n")] + length + value + [UInt8(ascii: "\n")]
+        let lineFeed = UInt8(ascii: "\n")
+        var bytes = [UInt8](key.utf8)
+        if value.contains(lineFeed) {
+            bytes.append(lineFeed)
+            withUnsafeBytes(of: UInt64(value.count).littleEndian) { bytes.append(contentsOf: $0) }
+        } else {
+            bytes.append(UInt8(ascii: "="))
+        }
+        bytes.append(contentsOf: value)
+        bytes.append(lineFeed)
+        return bytes
     }
 }

@@ -9,7 +9,7 @@ struct StatusTable {
     var paint = Paint(1)
 
     var text: String {
-        ([head, ""] + inboxes + places + settling + obstacles + cache + running + failed + reload).joined(separator: "\n") + "\n"
+        [[head, ""], inboxes, places, settling, obstacles, cache, running, failed, reload].flatMap(\.self).joined(separator: "\n") + "\n"
     }
 
     private var head: String {

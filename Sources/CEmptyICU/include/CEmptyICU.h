@@ -1,0 +1,1 @@
+// Nothing to call: the linker alone uses what is in EmptyICU.c.

@@ -133,7 +133,7 @@ test-pages: ## Opens the pages of reports in a headless Chromium, and uses them;
 memory: deps ## Holds the predicted memory against the measured peak for all stages, kinds, shapes and formats; some minutes.
 	IMAGEMILL_MEMORY=1 $(SWIFT) test --no-parallel --filter MemoryBoundTests
 
-fuzz: deps ## Feeds the readers of files, pipelines and workers' answers with libFuzzer, SECONDS each.
+fuzz: deps ## Feeds the readers of files, pipelines, workers' messages and records with libFuzzer, SECONDS each.
 	@# All in one module graph of its own: the fuzzer wants to see every branch.
 	IMAGEMILL_FUZZER=1 $(SWIFT) build --sanitize=fuzzer --scratch-path .build/fuzz --product Fuzz
 	Tests/Fuzz/run --program .build/fuzz/debug/Fuzz --seconds $(SECONDS)

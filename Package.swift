@@ -66,5 +66,7 @@ let package = Package(
 if Context.environment["IMAGEMILL_FUZZER"] != nil {
     let parsed = settings + [.unsafeFlags(["-parse-as-library"])]
     package.targets.append(
-        .executableTarget(name: "Fuzz", dependencies: ["Engine", "Pipeline", "Stages"], path: "Tests/Fuzz", exclude: ["run"], swiftSettings: parsed))
+        .executableTarget(
+            name: "Fuzz", dependencies: ["CDeflate", "CLinux", "Engine", "Pipeline", "Stages", "Vips"], path: "Tests/Fuzz", exclude: ["run"],
+            swiftSettings: parsed))
 }

@@ -41,6 +41,9 @@ enum ExitStatus {
         case is PlanMismatch:
             printError("imagemill: \(error)")
             return configuration
+        case let error as RunObstructed:
+            printError("imagemill: \(error); the sources that are left are for another run")
+            return tryAgain
         case is OutboxInUse, is StoreError:
             printError("imagemill: \(error)")
             return tryAgain

@@ -55,6 +55,9 @@ protocol RenderingCommand: Rendering, AsyncParsableCommand {}
 extension Rendering {
     static var copiesWorkers: Bool { true }
 
+    /// Those that run before and beside the lanes.
+    private static var fewestThreads: Int { 8 }
+
     /// Runs with workers that are made ready now.
     @MainActor func start() async throws {
         Machine.raiseDescriptorLimit()
@@ -64,7 +67,15 @@ extension Rendering {
         }
         // More than run at once are started when they are needed, if they are.
         let ready = Self.copiesWorkers ? min(workerCount(for: preparation), Machine.cores) : 0
-        try await run(preparation, WorkerPool(ready: ready))
+        let workers = WorkerPool(ready: ready)
+        do {
+            // What is below Swift's concurrency waits for its threads without a word.
+            try checkThreads(Self.fewestThreads)
+        } catch {
+            printError("imagemill: \(error)")
+            throw ExitStatus.tryAgain
+        }
+        try await run(preparation, workers)
     }
 }
 

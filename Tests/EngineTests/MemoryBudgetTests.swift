@@ -70,4 +70,32 @@ import Testing
         budget.acquire(100)
         #expect(log.all == ["small"])
     }
+
+    @Test("Who waits goes on as soon as the budget is raised; of one that is lowered, nothing is given out before enough has come back")
+    func changed() async throws {
+        let budget = MemoryBudget(bytes: 100)
+        let log = Log()
+        budget.acquire(80)
+        async let second: Void = onNewThread {
+            budget.acquire(50)
+            log.add("second")
+        }
+        try await pause()
+        #expect(log.all == [])
+        budget.set(total: 130)
+        try await second
+        #expect(budget.reserved == 130)
+        budget.set(total: 60)
+        #expect(budget.reserved == 60)
+        async let third: Void = onNewThread {
+            budget.acquire(10)
+            log.add("third")
+        }
+        budget.release(50)
+        try await pause()
+        #expect(log.all == ["second"])
+        budget.release(80)
+        try await third
+        #expect(budget.reserved == 10)
+    }
 }

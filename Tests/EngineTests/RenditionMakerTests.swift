@@ -45,7 +45,7 @@ import Testing
             render: settings,
             allocator: NameAllocator(store: MemoryJobStore(), outbox: settings.outbox.path, folder: settings.outbox, policy: .version) { _ in false },
             publisher: Publisher(outbox: settings.outbox, durability: .none), policy: .run, inbox: nil, recipe: "",
-            retriesAtOnce: true, wantsSecondOpinion: false, canPause: false)
+            retriesAtOnce: true, wantsSecondOpinion: false)
         let job = Job(
             id: JobNames().next(), inbox: "run", path: path, isSet: false, observed: ObservedFile(device: 0, inode: 0, bytes: 0, modified: 0),
             keepsOriginal: false, progress: JobProgress(.running, attempts: 1), offered: 0, changed: 0)

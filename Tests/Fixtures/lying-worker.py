@@ -39,6 +39,9 @@ while True:
     if body.startswith(b'{"render"'):
         if "poison" in name:
             sys.exit("cannot bear it")
+        if "threadless" in name:
+            # As one ends that the system gives no thread.
+            os._exit(71)
         if "deadly" in name:
             os.kill(os.getpid(), signal.SIGSEGV)
         if "hungry" in name or "victim" in name and once("killed"):

@@ -1,7 +1,10 @@
 // What libFuzzer calls with one input after the other. Built by `make fuzz` only; the environment says which reader gets the input.
+import CDeflate
+import CLinux
 import FoundationEssentials
 import Glibc
 import Stages
+import Vips
 
 @testable import Engine
 @testable import Pipeline
@@ -15,7 +18,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private let readers: [String: @Sendable ([UInt8]) -> Void] = [
     "formats": readFormats, "metadata": readMetadata, "pipeline": readPipeline, "mill": readMill, "reply": readReply, "request": readRequest,
-    "records": readRecords,
+    "messages": readMessages, "records": readRecords, "png": readPNG,
 ]
 
 private let reader: @Sendable ([UInt8]) -> Void = {
@@ -88,20 +91,79 @@ private let reader: @Sendable ([UInt8]) -> Void = {
     }
 }
 
-/// Reports and lists that are read again.
+/// Messages as bytes on the socket, read by the supervisor and by the worker. Few enough for the socket to hold them.
+@Sendable private func readMessages(_ bytes: [UInt8]) {
+    func read<Message: Decodable>(_ type: Message.Type) {
+        guard let (channel, theirs) = try? Channel.pair() else { fatalError("no socket") }
+        guard send(theirs.descriptor, bytes, bytes.count, CInt(MSG_DONTWAIT)) == bytes.count else { fatalError("the socket is too small") }
+        shutdown(theirs.descriptor, CInt(SHUT_WR))
+        while (try? channel.receive(type, until: .now + .seconds(5))) != nil {}
+    }
+    if bytes.isEmpty { return }
+    read(Reply.self)
+    read(Request.self)
+}
+
+/// A PNG as it comes, and the same bytes as the packed rows of one that has no fault in its chunks.
+@Sendable private func readPNG(_ bytes: [UInt8]) {
+    decode(bytes)
+    guard bytes.count > 4 else { return }
+    let (color, isDeep) = ([0, 2, 4, 6][Int(bytes[0] % 4)], bytes[1] % 2 == 1)
+    let (width, height) = (1 + Int(bytes[2] % 70), 1 + Int(bytes[3] % 40))
+    let bands = [0: 1, 2: 3, 4: 2, 6: 4][color] ?? 1
+    let length = height * (1 + width * bands * (isDeep ? 2 : 1))
+    // Rows that are as long as they should be, a byte less or more, and any other number.
+    let content = Array(bytes.dropFirst(4))
+    let wanted = [length, length, length, length - 1, length + 1, content.count][Int(bytes[1] / 2) % 6]
+    let rows = (0..<max(1, wanted)).map { content[$0 % content.count] }
+    let header = PNGChunk.bigEndian(width) + PNGChunk.bigEndian(height) + [isDeep ? 16 : 8, UInt8(color), 0, 0, 0]
+    decode(PNGChunk.signature + [PNGChunk("IHDR", header), PNGChunk("IDAT", packed(rows)), PNGChunk("IEND", [])].flatMap(\.bytes))
+}
+
+private func decode(_ file: [UInt8]) {
+    guard let decoder = PNGDecoder(ByteSource(file)) else { return }
+    func number(_ offset: Int) -> Int { file[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
+    let (width, height, bands) = (number(16), number(20), [0: 1, 2: 3, 4: 2, 6: 4][file[25]] ?? 1)
+    // What libvips holds of it is not the question here.
+    guard width * height < 1 << 20, isVipsStarted, let flat = try? Image.black(width: width, height: height, bands: bands),
+        let opened = file[24] == 16 ? try? flat.cast(.ushort) : flat
+    else { return }
+    if let decoded = try? decoder.decoded(opened) { precondition(decoded.width == width && decoded.height == height && decoded.bands == bands) }
+}
+
+private let isVipsStarted = (try? VipsLibrary.start(threads: 1, loadsModules: false)) != nil
+
+private func packed(_ rows: [UInt8]) -> [UInt8] {
+    guard let compressor = libdeflate_alloc_compressor(1) else { fatalError("no memory") }
+    defer { libdeflate_free_compressor(compressor) }
+    let bound = libdeflate_zlib_compress_bound(compressor, rows.count)
+    return [UInt8](unsafeUninitializedCapacity: bound) { buffer, count in
+        count = libdeflate_zlib_compress(compressor, rows, rows.count, buffer.baseAddress, bound)
+    }
+}
+
+/// Reports, lists and archives that are read again.
 @Sendable private func readRecords(_ bytes: [UInt8]) {
+    _ = (try? JSONDecoder().decode(OpenedMembers.self, from: Data(bytes)))?.files
+    readTar(bytes)
     _ = PlannedSource.decode(bytes)
     _ = try? JSONDecoder().decode(ShardResult.self, from: Data(bytes))
     _ = try? JSONDecoder().decode(ShardPlan.self, from: Data(bytes))
 }
 
+@Sendable private func readTar(_ bytes: [UInt8]) {
+    let file = OpenFile(owning: clinux_memory_file("fuzz"))
+    guard !bytes.isEmpty, write(file.descriptor, bytes, bytes.count) == bytes.count, var tar = try? TarReader(file) else { return }
+    while let member = try? tar.next() { precondition(member.offset >= 0 && member.bytes >= 0 && member.bytes <= bytes.count - member.offset) }
+}
+
 /// Pipelines whose plans depend on much: sizes, assets, measurements.
-private let pipelines: [(PipelineFile, PipelineMessage)] = [
-    "renditions: { a: { stages: [trim: {}, resize: { width: 50%, height: 300 }], scale: [1, 2] } }",
-    "renditions: { a: { stages: [crop: { width: 80, height: 60, anchor: attention }, overlay: { image: a.png, anchor: bottom }] } }",
+let pipelines: [(PipelineFile, PipelineMessage)] = [
+    "renditions: { a: { stages: [trim: {}, resize: { width: 50%, height: 300 }], scale: [1, 2], save: { format: png } } }",
+    "renditions: { a: { stages: [crop: { width: 80, height: 60, anchor: attention }, overlay: { image: a.png, anchor: bottom }], save: { format: png } } }",
     "stages: [inset: { all: 2% }]\nrenditions: { a: { stages: [frame: { width: 600, height: 600, mode: aspect-fill }], save: { format: webp } } }",
-].compactMap { text in
-    guard let file = try? PipelineFile(text: text, file: "fuzz.yaml", catalogue: .all) else { return nil }
+].map { text in
+    guard let file = try? PipelineFile(text: text, file: "fuzz.yaml", catalogue: .all) else { fatalError("not a pipeline: \(text)") }
     let assets = file.assets.map { AssetMessage(path: $0.path, format: .png, pixelsPerPoint: 1) }
     return (file, PipelineMessage(id: 1, name: "fuzz.yaml", text: text, assets: assets, limits: Limits()))
 }

@@ -7,7 +7,8 @@ import subprocess
 import zlib
 
 FORMATS = {"jpg": "a.jpg[Q=70]", "progressive.jpg": "b.jpg[interlace]", "png": "a.png", "interlaced.png": "b.png[interlace]", "webp": "a.webp",
-           "lossless.webp": "b.webp[lossless]", "gif": "a.gif", "tif": "a.tif", "tiled.tif": "b.tif[tile,compression=deflate]", "avif": "a.avif"}
+           "lossless.webp": "b.webp[lossless]", "gif": "a.gif", "tif": "a.tif", "tiled.tif": "b.tif[tile,compression=deflate]", "avif": "a.avif",
+           "jxl": "a.jxl", "jp2": "a.jp2"}
 
 
 def sound(folder):
@@ -21,7 +22,26 @@ def sound(folder):
         if subprocess.run(["vips", "copy", picture, path], stderr=subprocess.DEVNULL).returncode == 0:
             with open(path.split("[")[0], "rb") as file:
                 made[extension] = file.read()
-    return made
+    return made | {"svg": SVG, "pdf": pdf()}
+
+
+SVG = (b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg' width='40' height='30'><defs><linearGradient id='g'><stop offset='0' "
+       b"stop-color='red'/><stop offset='1' stop-color='blue'/></linearGradient><filter id='f'><feGaussianBlur stdDeviation='2'/></filter></defs>"
+       b"<rect width='40' height='30' fill='url(#g)'/><path d='M1 2C3 4 5 6 7 8Z' filter='url(#f)'/><text x='2' y='20'>a</text></svg>")
+
+
+def pdf():
+    """A page with a drawing, and the table of its objects."""
+    drawing = b"1 0 0 rg 5 5 20 20 re f 0 0 1 RG 2 w 1 1 m 30 25 l S"
+    objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+               b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 40 30] /Contents 4 0 R >>",
+               b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawing), drawing)]
+    out, places = b"%PDF-1.4\n", []
+    for number, content in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, content)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    return out + b"xref\n0 5\n0000000000 65535 f \n" + table + b"trailer << /Size 5 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % len(out)
 
 
 def cut(rng, data, _):
@@ -118,6 +138,14 @@ def pages(count, loops):
     return out
 
 
+def tagged(tag, kind, content):
+    """A TIFF of one pixel that has `content` under a tag."""
+    tags = [(256, 4, 1, 1), (257, 4, 1, 1), (258, 3, 1, 8), (259, 3, 1, 1), (262, 3, 1, 1), (273, 4, 1, 8), (277, 3, 1, 1), (278, 4, 1, 1),
+            (279, 4, 1, 1), (tag, kind, len(content), 16 + 2 + 10 * 12 + 4)]
+    directory = b"".join(struct.pack("<HHII", *each) for each in sorted(tags))
+    return b"II*\0" + struct.pack("<I", 16) + b"\x80" + b"\0" * 7 + struct.pack("<H", len(tags)) + directory + bytes(4) + content
+
+
 def box(kind, content, full=None):
     content = (b"" if full is None else bytes([full, 0, 0, 0])) + content
     return struct.pack(">I", len(content) + 8) + kind + content
@@ -158,10 +186,13 @@ def bombs():
     yield "5000-frames.gif", gif(10, 10, 5_000), {None, "too-many-frames"}
     yield "5000-scans.jpg", scans(10_000, 10_000, 5_000), {"too-many-scans"}
     yield "profile.jpg", small[:2] + profile + small[2:], {"too-much-metadata"}
+    yield "profile.tif", tagged(34675, 7, struct.pack(">I", 40 << 20) + bytes((40 << 20) - 4)), {"too-much-metadata"}
     yield "16-says-65536.avif", avif(16, 16, 65_536), {"too-many-pixels"}
     yield "10000-pages.tif", pages(10_000, False), {None}
     yield "loop.tif", pages(10, True), {None, "corrupt"}
     entities = "".join(f'<!ENTITY e{n} "&e{n - 1};&e{n - 1};">' for n in range(1, 100))
     yield "entities.svg", f'<!DOCTYPE svg [<!ENTITY e0 "x">{entities}]><svg xmlns="http://www.w3.org/2000/svg"><text>&e99;</text></svg>'.encode(), {
-        "passed over"}
+        "passed over", "corrupt"}
+    yield "wide.svg", b"<svg xmlns='http://www.w3.org/2000/svg' width='4000000' height='4000000'/>", {"passed over", "too-many-pixels", "too-long-side"}
+    yield "wide.pdf", pdf().replace(b"[0 0 40 30]", b"[0 0 9000000 9000000]"), {"passed over", "too-many-pixels", "too-long-side", "corrupt"}
     yield "spins.gz", gzip.compress(b"<svg", mtime=0)[:18], {"passed over"}

@@ -54,8 +54,8 @@ package final class CommandRunner: Sendable {
     package func start(_ arguments: String...) throws -> RunningCommand { try start(arguments) }
 
     /// - Parameter variables: more of the environment, as `NAME=value`.
-    package func start(_ arguments: [String], variables: [String] = []) throws -> RunningCommand {
-        try RunningCommand(program: Self.executable, arguments.map { Array($0.utf8) }, folder: folder.path, user: .same, variables: variables)
+    package func start(_ arguments: [String], user: User = .same, variables: [String] = []) throws -> RunningCommand {
+        try RunningCommand(program: Self.executable, arguments.map { Array($0.utf8) }, folder: folder.path, user: user, variables: variables)
     }
 
     private func run(program: String, _ arguments: [[UInt8]], user: User, seconds: Double) async throws -> CommandResult {

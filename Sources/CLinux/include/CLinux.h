@@ -66,6 +66,11 @@ int clinux_refuse_inspection(void);
 // This process never dumps core.
 int clinux_forbid_core(void);
 
+// From now on this process ends with the code below as soon as the system refuses it a thread. Libraries would take that for a fault of the picture that
+// they are at, or abort.
+void clinux_end_without_threads(void);
+#define CLINUX_ENDED_WITHOUT_THREADS 71
+
 // Set soft limits of a process, so that they can be raised again, to no more than its hard limits.
 int clinux_limit_process(pid_t process, uint64_t file_size, uint64_t address_space);
 

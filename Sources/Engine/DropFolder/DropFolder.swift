@@ -173,7 +173,7 @@ package final class DropFolder: Sendable {
         return Route(
             render: render, allocator: allocator, publisher: Publisher(outbox: outbox, durability: .synced, newToken: { [self] in newToken() }),
             reports: inbox.reports, policy: inbox.retryPolicy, inbox: inbox.settings.name, recipe: Digest.of(json(setup)),
-            retriesAtOnce: false, wantsSecondOpinion: true, canPause: true)
+            retriesAtOnce: false, wantsSecondOpinion: true)
     }
 
     private func add(_ inbox: LoadedMill.Inbox, through route: Route, running: Running) throws {
@@ -257,11 +257,11 @@ package final class DropFolder: Sendable {
             for (_, route) in routes { try maker.prepare(route.render) }
             maker.giveBackWorker()
             try apply(new, routes)
+            memory.set(total: new.limits.maximumMemory)
             state.withLock { $0.cache = cache }
             cache?.set(bound: new.cache?.bound ?? SharedCache.usualBound)
             var notes: [String] = []
             if new.file.workers != old.file.workers { notes.append("'workers' takes effect at the next start") }
-            if new.limits.maximumMemory != old.limits.maximumMemory { notes.append("'max-memory' takes effect at the next start") }
             return (new, notes)
         }
     }
@@ -342,8 +342,8 @@ package final class DropFolder: Sendable {
         switch event {
         case .paused(let pause), .note(.paused(let pause)):
             let (hooks, name, id) = (controller.shared.hooks, controller.name, newToken())
-            // What has paused may be the file system of the ledger.
-            runOnNewThread { hooks.paused(pause, inbox: name, id: id) }
+            // What has paused may be the file system of the ledger. If there is not even a thread, a hook could not run either.
+            _ = startThread { hooks.paused(pause, inbox: name, id: id) }
         default: break
         }
         observer.happened(event, inbox: controller.name)
@@ -372,7 +372,8 @@ package final class DropFolder: Sendable {
         for controller in controllers { controller.state.withLock { $0.watcher }?.stop() }
         guard let running = running.withLock({ $0 }) else { return }
         running.dispatcher.close()
-        runOnNewThread { [cancellation] in
+        // Without a thread for it, the wait below ends all the same.
+        _ = startThread { [cancellation] in
             usleep(useconds_t(clamping: time.inNanoseconds / 1000))
             cancellation.raise()
         }

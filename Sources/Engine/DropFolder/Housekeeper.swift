@@ -120,7 +120,8 @@ final class Housekeeper: Sendable {
     // MARK: - One inbox
 
     private func maintain(_ controller: InboxController) {
-        runOnNewThread { [self] in
+        // If the system gives no thread at the moment, the next turn tries again.
+        _ = startThread { [self] in
             // If the last look still hangs, this one is not needed.
             _ = controller.maintenance.withLockIfAvailable { _ in look(at: controller) }
         }

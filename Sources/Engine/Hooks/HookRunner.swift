@@ -114,12 +114,17 @@ package final class HookRunner: Sendable {
                 guard running.values.count(where: { $0 == record.inbox }) < Self.mostOfInbox else { continue }
                 running[record.number] = record.inbox
                 state.change { $0.running[record.number] = record.inbox }
-                runOnNewThread { [self] in
+                let isStarted = startThread { [self] in
                     finish(record, carryOut(record))
                     state.change { state in
                         state.running[record.number] = nil
                         state.isStale = true
                     }
+                }
+                if !isStarted {
+                    state.change { $0.running[record.number] = nil }
+                    usleep(500_000)
+                    break
                 }
             }
         }

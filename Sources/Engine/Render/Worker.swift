@@ -17,6 +17,7 @@ package enum Worker {
         // in a container it may well be 1.
         guard clinux_bind_to_parent() == 0 else { return 70 }
         _ = clinux_forbid_core()
+        clinux_end_without_threads()
         // Files in memory only: libvips would else write large pictures to a temporary file.
         _ = clinux_set_environment("VIPS_DISC_THRESHOLD", "1000g")
         clinux_keep_freed_memory(keptMemory)

@@ -33,6 +33,11 @@ package struct BatchSettings: Sendable {
     }
 }
 
+/// Something around a run is broken, so that it has stopped before its last source.
+package struct RunObstructed: Error, CustomStringConvertible {
+    package let description: String
+}
+
 /// One run. The queue is in memory, and the sources stay where they are.
 package final class BatchRun: JobSite {
     private let settings: BatchSettings
@@ -85,13 +90,13 @@ package final class BatchRun: JobSite {
         route = Route(
             render: settings.render, allocator: settings.allocator, publisher: settings.publisher,
             policy: RetryPolicy(attempts: settings.attempts, first: 0, longest: 0, scope: .workerCrashes), inbox: nil, recipe: "",
-            retriesAtOnce: true, wantsSecondOpinion: false, canPause: false)
+            retriesAtOnce: true, wantsSecondOpinion: false)
     }
 
     /// Processes what is to do, and reports what is not.
     /// - Parameter start: when the run began.
     /// - Returns: what was done, also if the run was cancelled.
-    /// - Throws: `Diagnostics` if an asset cannot be decoded, `SystemError` if workers cannot be started.
+    /// - Throws: `Diagnostics` if an asset cannot be decoded, `SystemError` if workers cannot be started, `RunObstructed`.
     package func run(since start: ContinuousClock.Instant = .now) async throws -> BatchSummary {
         let sources = state.withLock { $0.sources }
         observer.begin(sources: sources.count)
@@ -100,11 +105,13 @@ package final class BatchRun: JobSite {
         report.add(state.withLock { $0.unchanged.map(\.document) })
         results?.finish()
         // A lane that did not start has left its share to the others; only if they all failed is there work left.
-        if let trouble = trouble.withLock({ $0 }), state.withLock({ $0.unfinished > 0 }), !isDraining { throw trouble }
+        let trouble = state.withLock({ $0.unfinished > 0 }) && !isDraining ? self.trouble.withLock { $0 } : nil
+        if let trouble, !(trouble is RunObstructed) { throw trouble }
         var summary = state.withLock { $0.summary }
         summary.milliseconds = milliseconds(in: .now - start)
-        summary.interrupted = isDraining
+        summary.interrupted = isDraining || trouble != nil
         try report.finish(summary)
+        if let trouble { throw trouble }
         return summary
     }
 
@@ -174,7 +181,8 @@ package final class BatchRun: JobSite {
 
     package func putBack(_ job: Job) throws(SystemError) {}
 
-    package func pause(_ pause: Pause) {}
+    /// Nobody waits for the surroundings of a run: what is left is for the next one.
+    package func pause(_ pause: Pause) { trouble.withLock { $0 = RunObstructed(description: pause.message) } }
 
     package func `defer`(_ updates: [JobUpdate]) {}
 
@@ -183,11 +191,11 @@ package final class BatchRun: JobSite {
     package func happened(_ news: JobNews, to job: Job, files: Fingerprint?, source: Fingerprint?) {
         switch news {
         case .done(let report), .failed(let report, _, _): finish(job, report: report, fingerprint: source, files: files)
-        case .interrupted:
+        case .interrupted, .obstructed:
             // Others may wait for its turn.
             turns.end(order: place(of: job))
             dispatcher.withLock { $0 }?.close()
-        case .postponed, .returned, .obstructed, .leaseLost: break
+        case .postponed, .returned, .leaseLost: break
         }
     }
 

@@ -47,7 +47,7 @@ struct PlannedSource: Equatable {
     var bytes: Int {
         switch kind {
         case .picture(let file), .member(let file, _): file.bytes ?? 0
-        case .set(_, let members): members.reduce(0) { $0 + ($1.bytes ?? 0) }
+        case .set(_, let members): members.map { $0.bytes ?? 0 }.reduce(0, saturating)
         case .problem: 0
         }
     }

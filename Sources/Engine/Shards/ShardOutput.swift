@@ -113,7 +113,8 @@ package struct ShardOutput: Sendable {
     func result(_ shard: Int, _ entry: ShardEntry, damaged: () -> Void = {}) throws(SystemError) -> ShardResult? {
         guard let status = try results.status(file(shard)) else { return nil }
         let bytes = try results.opening(file(shard)).bytes(at: 0, count: status.bytes)
-        guard let result: ShardResult = decoded(bytes), result.plan == plan.id, result.shard == shard, result.list == entry.digest else {
+        guard let result: ShardResult = decoded(bytes), result.plan == plan.id, result.shard == shard, result.list == entry.digest, result.isPlausible
+        else {
             damaged()
             return nil
         }

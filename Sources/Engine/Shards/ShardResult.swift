@@ -49,6 +49,12 @@ package struct ShardResult: Codable, Equatable, Sendable {
     /// How often each warning was given.
     package let warnings: [String: Int]
     package let failures: [Failed]
+
+    /// Whether its numbers can be those of a shard, so that the sums of all shards are numbers too. It is read from a folder that others may write to.
+    var isPlausible: Bool {
+        let counts = [sources, done, failed, renditions, milliseconds] + warnings.values
+        return counts.allSatisfy((0...1 << 40).contains) && (0...1 << 46).contains(bytes)
+    }
 }
 
 /// A document of ours, read again; nil if it is none.

@@ -68,6 +68,8 @@ package struct ShardRunner: Sendable {
             summary = try await BatchRun(WorkList(toDo: sources), settings, report: report, observer: watcher).run(since: start)
         } catch let error as SystemError {
             return .trouble(error.description)
+        } catch let error as RunObstructed {
+            return .trouble(error.description)
         }
         let totals = watcher.totals
         if self.cancellation.signal != nil { return .stopped }

@@ -73,10 +73,12 @@ package final class StagedFile {
     /// Why the file does not grow by another block; nil if it does.
     /// - Parameter limit: the most bytes that it may have.
     func troubleGrowing(to limit: Int) -> SystemError? {
-        let attempt = "write a rendition"
+        let attempt = "write '\(destination.printable)'"
         guard let bytes = try? file.status().bytes else { return nil }
         let block = [UInt8](repeating: 0, count: 65_536)
-        guard bytes < limit else { return SystemError(attempt, code: EFBIG) }
+        guard bytes < limit else {
+            return SystemError(attempt, code: EFBIG, because: "it would have more than \(limit) bytes, which is the limit (max-output-bytes)")
+        }
         defer { ftruncate(file.descriptor, off_t(bytes)) }
         let written = pwrite(file.descriptor, block, block.count, off_t(bytes))
         if written == block.count { return nil }

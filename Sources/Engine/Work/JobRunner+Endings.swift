@@ -29,7 +29,6 @@ extension JobRunner {
     /// Something around the job is broken: the inbox pauses, and the job waits, which costs no attempt.
     func obstruct(_ attempt: Attempt, for pause: Pause, after failure: Failure?, at site: any JobSite) {
         let reason = failure ?? Failure(.ioError, stage: "publish", pause.message)
-        guard attempt.route.canPause else { return attemptFailed(attempt, with: reason, isFinal: true, at: site) }
         site.pause(pause)
         update([JobUpdate(attempt.lease, .obstructed(reason, now: wallClock()))], at: site)
         site.happened(.obstructed, to: attempt.job, files: nil, source: nil)

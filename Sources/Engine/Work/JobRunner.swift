@@ -17,6 +17,8 @@ package final class JobRunner {
     private static let patience = Duration.milliseconds(50)
     /// A group is published before a picture of more pixels is rendered, which may take long.
     private static let quickPixels = 2_000_000
+    /// More than libraries use for a picture. If the system does not give as many, that is why a worker got none.
+    private static let threadsPerWorker = 32
 
     /// - Parameter site: the inbox of a name; nil if there is none any more.
     package init(
@@ -150,11 +152,12 @@ package final class JobRunner {
             } catch let loss as WorkerLoss {
                 maker.replaceWorker()
                 site.workerLost()
-                // The kernel may have killed it for what others needed: once more, with all memory to itself.
-                if case .killed = loss, !isAlone {
+                // The system may have ended it for what others needed: once more, with all memory to itself.
+                if loss == .killed || loss == .starved, !isAlone {
                     isAlone = true
                     continue
                 }
+                if loss == .starved { try checkThreads(Self.threadsPerWorker) }
                 let failure = try loss.failure(attempt: attempt.work.report.attempt)
                 guard route.retriesAtOnce, failure.code == .workerCrashed, attempt.work.report.attempt < route.policy.attempts else { throw failure }
                 attempt.work.report.attempt += 1

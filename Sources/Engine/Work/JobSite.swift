@@ -18,12 +18,10 @@ package struct Route: Sendable {
     package let retriesAtOnce: Bool
     /// A failure that a worker tells of counts only if a fresh worker tells of it too.
     package let wantsSecondOpinion: Bool
-    /// Sources wait for surroundings that are broken. Otherwise they fail.
-    package let canPause: Bool
 
     package init(
         render: RenderSettings, allocator: NameAllocator, publisher: Publisher, reports: ReportFiles? = nil, policy: RetryPolicy, inbox: String?,
-        recipe: String, retriesAtOnce: Bool, wantsSecondOpinion: Bool, canPause: Bool
+        recipe: String, retriesAtOnce: Bool, wantsSecondOpinion: Bool
     ) {
         self.render = render
         self.allocator = allocator
@@ -34,7 +32,6 @@ package struct Route: Sendable {
         self.recipe = recipe
         self.retriesAtOnce = retriesAtOnce
         self.wantsSecondOpinion = wantsSecondOpinion
-        self.canPause = canPause
     }
 }
 

@@ -69,7 +69,11 @@ package final class RenditionMaker {
         } catch let loss as WorkerLoss where loss != .cancelled {
             // The system may have killed it for what others needed.
             replaceWorker()
-            _ = try prepared(settings, formats)
+            do {
+                _ = try prepared(settings, formats)
+            } catch WorkerLoss.starved {
+                throw SystemError.noThread
+            }
         }
     }
 

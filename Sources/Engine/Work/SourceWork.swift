@@ -90,6 +90,7 @@ extension WorkerLoss {
                 "the system killed the worker process, most likely because memory ran out; give the machine or the service more memory, or "
                 + "lower max-pixels"
             return Failure(.outOfMemory, stage: "render", message)
+        case .starved: return Failure(.workerCrashed, stage: "render", "its worker process could not start a thread")
         case .outgrown(let bytes):
             let message =
                 "its worker took more than \(bytes >> 20) MiB of memory, far more than a picture of the size in its header needs, and was stopped"

@@ -9,6 +9,8 @@ enum WorkerLoss: Error, Equatable {
     case died(how: String, words: String)
     /// The system killed it (SIGKILL), most likely because memory ran out. That is not its source's fault.
     case killed
+    /// The system refused it a thread. That is not its source's fault, unless the source has taken all of the worker's address space.
+    case starved
     /// It took more memory than so many bytes for its source, and was stopped.
     case outgrown(Int)
     case timedOut(TimeBound.Overrun)
@@ -61,7 +63,7 @@ final class WorkerProcess {
         let errors = errorFile()
         let environment = WorkerStarter.environment
         let process = clinux_fork(theirs.descriptor, errors.descriptor)
-        guard process >= 0 else { throw SystemError("start a worker process") }
+        guard process >= 0 else { throw SystemError.starting("start a worker process") }
         if process == 0 {
             for (name, value) in environment { _ = clinux_set_environment(name, value) }
             _exit(Worker.run())
@@ -145,7 +147,9 @@ final class WorkerProcess {
 
     private func loss(after error: ChannelError, within time: TimeBound, ending: Ending) -> WorkerLoss {
         switch error {
-        case .closed: ending.isBySystem ? .killed : .died(how: ending.description, words: lastWords)
+        case .closed where ending.isBySystem: .killed
+        case .closed where ending.isWithoutThreads: .starved
+        case .closed: .died(how: ending.description, words: lastWords)
         case .timedOut: .timedOut(time.overrun)
         case .outran: .timedOut(time.processorOverrun)
         case .cancelled: .cancelled
@@ -164,6 +168,10 @@ final class WorkerProcess {
 
         /// SIGKILL that did not come from here.
         var isBySystem: Bool { !isByUs && clinux_ending_signal(status) == SIGKILL }
+
+        var isWithoutThreads: Bool {
+            !isByUs && clinux_ending_signal(status) == 0 && clinux_exit_code(status) == CLINUX_ENDED_WITHOUT_THREADS
+        }
 
         var description: String {
             if isByUs { return "closed its socket and was stopped" }

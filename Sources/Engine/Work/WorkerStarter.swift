@@ -74,7 +74,7 @@ final class WorkerStarter: Sendable {
         }
         guard answer.error == 0 else {
             if answer.process > 0 { waitpid(answer.process, nil, 0) }
-            throw SystemError(attempt, code: answer.error)
+            throw SystemError.starting(attempt, code: answer.error)
         }
         return answer.process
     }
@@ -104,14 +104,15 @@ final class WorkerStarter: Sendable {
         let environment = Self.environment.map { strdup("\($0.name)=\($0.value)") } + [nil]
         defer { (arguments + environment).forEach { free($0) } }
         let forked = Monitor<(process: pid_t, error: CInt)?>(nil)
-        runOnNewThread { [arguments = Borrowed(arguments), environment = Borrowed(environment)] in
+        let isStarted = startThread { [arguments = Borrowed(arguments), environment = Borrowed(environment)] in
             let process = make(arguments, environment)
             let error = errno
             forked.change { $0 = (process, error) }
             while true { pause() }
         }
+        guard isStarted else { throw .noThread }
         let (process, error) = forked.wait { $0 }
-        guard process > 0 else { throw SystemError("start a process for workers", code: error) }
+        guard process > 0 else { throw SystemError.starting("start a process for workers", code: error) }
         return process
     }
 

@@ -278,7 +278,7 @@ package struct Planner: Sendable {
 }
 
 /// A sum that stays the largest number if it would be larger.
-func saturating(_ sum: Int, _ part: Int) -> Int {
+package func saturating(_ sum: Int, _ part: Int) -> Int {
     let (sum, overflow) = sum.addingReportingOverflow(part)
     return overflow ? .max : sum
 }

@@ -61,7 +61,9 @@ final class Daemon: DaemonControl {
 
     private func take(signal: CInt) {
         if signal == SIGHUP {
-            runOnNewThread { [self] in _ = reload() }
+            if !startThread({ [self] in _ = reload() }) {
+                log.logger.warning("the configuration was not read again: \(SystemError.noThread)")
+            }
         } else if stopping.isRaised {
             _exit(128 + signal)
         } else {

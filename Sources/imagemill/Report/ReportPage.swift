@@ -94,7 +94,7 @@ struct ReportPage {
         return Row(
             status: entry.status, path: source.path,
             url: isPicture ? source.location.flatMap { links?.address($0, source.locationBytes, in: place.folder) } : nil,
-            bytes: source.bytes ?? source.members.map { $0.reduce(0) { $0 + $1.bytes } }, width: source.width, height: source.height,
+            bytes: source.bytes ?? source.members.map { $0.map(\.bytes).reduce(0, saturating) }, width: source.width, height: source.height,
             orientation: source.orientation ?? 1, format: source.format ?? source.members.map { "a set of \($0.count)" }, inbox: entry.inbox,
             started: entry.started, attempt: entry.attempt ?? 1,
             times: [entry.milliseconds.wait, entry.milliseconds.render, entry.milliseconds.publish], error: entry.error, warnings: entry.warnings,

@@ -8,6 +8,7 @@ import Testing
     private static let lies = [
         "liar": "output-rejected", "late": "output-rejected", "babble": "worker-crashed", "miser": "worker-crashed", "giant": "worker-crashed",
         "full": "worker-crashed", "talker": "corrupt", "beggar": "worker-crashed", "poison": "worker-crashed", "deadly": "worker-crashed",
+        "threadless": "worker-crashed",
     ]
 
     @Test("B13: Each lie of a worker costs its own source, the inbox never pauses, and the sources after it are done")

@@ -175,11 +175,15 @@ final class HTTPServer: Sendable {
             throw HTTPRefusal(
                 .unavailable, kind == .change ? "the daemon is at another reload or retry; ask again in a moment" : "too many files are being read")
         }
-        runOnNewThread { [self] in
+        let isStarted = startThread { [self] in
             let response = work()
             atWork.withLock { $0[kind, default: 1] -= 1 }
             answers.withLock { $0.append((number, response)) }
             _ = write(wake.writing.descriptor, [1], 1)
+        }
+        guard isStarted else {
+            atWork.withLock { $0[kind, default: 1] -= 1 }
+            throw HTTPRefusal(.unavailable, SystemError.noThread.description)
         }
     }
 

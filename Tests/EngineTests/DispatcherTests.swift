@@ -76,6 +76,7 @@ import Testing
             }
         }
 
+        var busy: [Int] { state.change { Array($0.working.keys) } }
         var groups: [Int] { state.change { $0.working.values.map(\.count).sorted() } }
         var taken: [String] { state.change { $0.taken } }
 
@@ -176,5 +177,20 @@ import Testing
         #expect(heavy.working { $0["a"] == 1 } == ["a": 1])
         #expect(heavy.groups == [1])
         heavy.finish()
+    }
+
+    @Test("A lane may be at one picture for as long as its limits allow; a lane that is not done an hour later is in trouble")
+    func longWork() {
+        let lanes = Lanes(workers: 1)
+        lanes.dispatcher.set("a", weight: 1, recipe: "")
+        lanes.offer(1, to: "a")
+        #expect(lanes.working { $0["a"] == 1 } == ["a": 1])
+        func isAlive(afterMinutes minutes: Int) -> Bool { lanes.dispatcher.isAlive(at: .now + .seconds(60 * minutes)) }
+        #expect(isAlive(afterMinutes: 59) && !isAlive(afterMinutes: 61))
+        for lane in lanes.busy { lanes.dispatcher.note(.worker, lane: lane, within: .seconds(3 * 3600)) }
+        #expect(isAlive(afterMinutes: 239) && !isAlive(afterMinutes: 241))
+        for lane in lanes.busy { lanes.dispatcher.note(.files, lane: lane) }
+        #expect(isAlive(afterMinutes: 10_000))
+        lanes.finish()
     }
 }

@@ -19,6 +19,8 @@ package final class Dispatcher: Sendable {
         let inbox: String
         var activity = Activity.files
         var since: Moment
+        /// What the limits allow for it.
+        var allowed = Duration.zero
     }
 
     fileprivate struct Inbox {
@@ -61,8 +63,8 @@ package final class Dispatcher: Sendable {
     private static let lightBytes = 256 << 10
     /// How long leases hold without being extended, in milliseconds.
     package static let lease = 600_000
-    /// No picture takes a worker so long.
-    private static let longestWork = Duration.seconds(3600)
+    /// A lane that works is not so much longer at one thing than its limits allow, the wait for memory included.
+    private static let patienceWithWork = Duration.seconds(3600)
 
     /// - Parameters:
     ///   - owner: random for each start of the program; leases are in its name.
@@ -180,12 +182,14 @@ package final class Dispatcher: Sendable {
     }
 
     /// What a lane does now.
-    package func note(_ activity: Activity, lane: Int) {
+    /// - Parameter allowed: how long it may take by its limits, which users may set to many hours.
+    package func note(_ activity: Activity, lane: Int, within allowed: Duration = .zero) {
         // Called six times per source: waking the waiting lanes each time would be slow. Only the end of a hang concerns them.
         let hung = state.note { state in
             let hung = state.lanes[lane].map(state.hangs) ?? false
             state.lanes[lane]?.activity = activity
             state.lanes[lane]?.since = .now
+            state.lanes[lane]?.allowed = allowed
             return hung
         }
         if hung { state.change { _ in } }
@@ -224,7 +228,11 @@ package final class Dispatcher: Sendable {
 
     /// Whether no lane is longer at one thing than anything may take. A lane that a file system has hung is its inbox' loss alone.
     package var isAlive: Bool {
-        state.note { state in state.lanes.values.allSatisfy { $0.activity == .files || .now < $0.since + Self.longestWork } }
+        isAlive(at: .now)
+    }
+
+    func isAlive(at now: Moment) -> Bool {
+        state.note { state in state.lanes.values.allSatisfy { $0.activity == .files || now < $0.since + $0.allowed + Self.patienceWithWork } }
     }
 
     private func choose(_ lane: Int) -> (inbox: String, TakeRequest, offers: Int)? {

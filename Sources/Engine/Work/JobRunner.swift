@@ -139,13 +139,14 @@ package final class JobRunner {
                     attempt.candidates = candidates
                     try attempt.takeNames(site)
                     return attempt.allocation?.names ?? []
-                } beforeRendering: { pixels in
+                } beforeRendering: { pixels, time in
                     // What is rendered already does not wait for something that takes long.
-                    guard pixels > Self.quickPixels, !rendered.isEmpty else { return }
-                    keepsWorker = true
-                    publish(&rendered, site)
-                    keepsWorker = false
-                    note(.worker, of: attempt.lease, stage: "render")
+                    if pixels > Self.quickPixels, !rendered.isEmpty {
+                        keepsWorker = true
+                        publish(&rendered, site)
+                        keepsWorker = false
+                    }
+                    note(.worker, of: attempt.lease, stage: "render", within: time)
                 }
                 attempt.work.add([attempt.allocation?.warning].compactMap { $0 })
                 return
@@ -192,9 +193,10 @@ package final class JobRunner {
     }
 
     /// Records the activity of the lane.
-    func note(_ activity: Dispatcher.Activity, of lease: Lease, stage: String) {
+    /// - Parameter time: what the worker has for it.
+    func note(_ activity: Dispatcher.Activity, of lease: Lease, stage: String, within time: TimeBound? = nil) {
         if activity == .files && !keepsWorker { maker.giveBackWorker() }
-        dispatcher.note(activity, lane: lane)
+        dispatcher.note(activity, lane: lane, within: .seconds(time?.seconds ?? 0))
         status.note(lane, RunningJob(lease.job, stage: stage))
     }
 }

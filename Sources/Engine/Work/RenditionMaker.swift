@@ -132,20 +132,20 @@ package final class RenditionMaker {
     /// - Parameters:
     ///   - alone: no other source is worked on meanwhile: the whole budget of memory is taken. For a source whose worker the system has killed.
     ///   - choose: gives the names; called once, when the plan is known.
-    ///   - beforeRendering: called with the pixels of the source when only the rendering is left, which may take long.
+    ///   - beforeRendering: called with the pixels of the source, and the time that they may take, when only the rendering is left.
     /// - Returns: the renditions, complete, beside the places where they belong; none in a dry run.
     /// - Throws: `Failure` for what is wrong with the source, `WorkerLoss` if the attempt has cost the worker, `Cancelled`, and what
     ///   `prepare` throws. A worker that was lost, or has lied, is replaced already.
     func make(
         _ work: inout SourceWork, opened: OpenedInput, settings: RenderSettings, alone: Bool = false, names choose: NameChoice,
-        beforeRendering: (_ pixels: Int) -> Void = { _ in }
+        beforeRendering: (_ pixels: Int, _ time: TimeBound) -> Void = { _, _ in }
     ) throws -> [StagedFile] {
         try readably(opened) { try made(&work, opened: opened, settings: settings, alone: alone, names: choose, beforeRendering: beforeRendering) }
     }
 
     private func made(
         _ work: inout SourceWork, opened: OpenedInput, settings: RenderSettings, alone: Bool, names choose: NameChoice,
-        beforeRendering: (_ pixels: Int) -> Void
+        beforeRendering: (_ pixels: Int, _ time: TimeBound) -> Void
     ) throws -> [StagedFile] {
         if settings.cancellation.isRaised { throw Cancelled() }
         var clock = Stopwatch()
@@ -164,7 +164,7 @@ package final class RenditionMaker {
         work.report.renditions = zip(plan.renditions, names).map(Self.entry)
         if settings.isDryRun { return [] }
 
-        beforeRendering(plan.source.size.area * max(1, plan.source.frames))
+        beforeRendering(plan.source.size.area * max(1, plan.source.frames), plan.time)
         return try settings.memory.holding(alone ? settings.memory.total : plan.memory) {
             work.report.milliseconds.wait += clock.lap()
             let message = RenderMessage(

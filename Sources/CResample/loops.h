@@ -94,45 +94,47 @@ TARGET static void NAME(sum_rows)(float *sum, int adds, const float *rows, size_
     }
 }
 
-// Two pixels become one.
-#define JOIN(BANDS)                                                                                                                        \
-    TARGET static void NAME(join_##BANDS)(const float *restrict in, int pixels, float *restrict out)                                       \
+// Two pixels become one, in place. Neighbours are added at every place, and the sums of whole pairs picked: STEP numbers at a time.
+#define JOIN(BANDS, STEP, ...)                                                                                                             \
+    TARGET static void NAME(join_##BANDS)(float *row, int pixels)                                                                          \
     {                                                                                                                                      \
-        for (int x = 0; x < pixels; x++)                                                                                                   \
-            for (int b = 0; b < BANDS; b++) out[x * BANDS + b] = in[2 * x * BANDS + b] + in[(2 * x + 1) * BANDS + b];                      \
+        const float *in = row;                                                                                                             \
+        float *const end = row + pixels * BANDS;                                                                                           \
+        for (; row < end; row += STEP, in += 2 * STEP) {                                                                                   \
+            const floats16 first = load16(in) + load16(in + BANDS);                                                                        \
+            const floats16 second = load16(in + 16) + load16(in + 16 + BANDS);                                                             \
+            store16(row, __builtin_shufflevector(first, second, __VA_ARGS__));                                                             \
+        }                                                                                                                                  \
     }
 
-JOIN(1)
-JOIN(2)
-JOIN(3)
-JOIN(4)
+JOIN(1, 16, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
+JOIN(2, 16, 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29)
+JOIN(3, 15, 0, 1, 2, 6, 7, 8, 12, 13, 14, 18, 19, 20, 24, 25, 26, 30)
+JOIN(4, 16, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
 
 TARGET static void NAME(mean_rows)(const float *rows, size_t stride, int row_count, int shrink, int bands, int pixels, float *out)
 {
-    float halves[2][CRESAMPLE_MEANS + CRESAMPLE_PADDING];
+    float sums[CRESAMPLE_MEANS + CRESAMPLE_PADDING];
     const floats16 share = (floats16) {0} + 1.0f / (float) (row_count * shrink);
     for (int i = 0; i < pixels * bands; i += 16) {
         floats16 sum = load16(rows + i);
         for (int k = 1; k < row_count; k++) sum += load16(rows + (size_t) k * stride + i);
-        store16(halves[0] + i, sum * share);
+        store16(sums + i, sum * share);
     }
     const int whole = pixels / shrink, rest = pixels % shrink;
-    for (int b = 0; rest && b < bands; b++) {
-        float sum = 0;
-        for (int x = whole * shrink; x < pixels; x++) sum += halves[0][x * bands + b];
-        out[whole * bands + b] = sum * (float) shrink / (float) rest;
-    }
-    const float *in = halves[0];
-    for (int left = shrink / 2, turn = 1; left > 0; left /= 2, turn = 1 - turn) {
-        float *joined = left > 1 ? halves[turn] : out;
+    float last[4] = {0};
+    for (int x = whole * shrink; x < pixels; x++)
+        for (int b = 0; b < bands; b++) last[b] += sums[x * bands + b];
+    for (int left = shrink / 2; left > 0; left /= 2) {
         switch (bands) {
-        case 1: NAME(join_1)(in, whole * left, joined); break;
-        case 2: NAME(join_2)(in, whole * left, joined); break;
-        case 3: NAME(join_3)(in, whole * left, joined); break;
-        default: NAME(join_4)(in, whole * left, joined); break;
+        case 1: NAME(join_1)(sums, whole * left); break;
+        case 2: NAME(join_2)(sums, whole * left); break;
+        case 3: NAME(join_3)(sums, whole * left); break;
+        default: NAME(join_4)(sums, whole * left); break;
         }
-        in = joined;
     }
+    memcpy(out, sums, (size_t) (whole * bands) * sizeof(float));
+    for (int b = 0; rest && b < bands; b++) out[whole * bands + b] = last[b] * (float) shrink / (float) rest;
 }
 
 // In pairs of numbers, of pairs, and of fours: how two registers are mixed so that rows become columns.

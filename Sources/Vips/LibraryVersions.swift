@@ -3,13 +3,26 @@
 import Glibc
 
 extension VipsLibrary {
-    /// The libraries of formats, such as `libpng 1.6.39` or `libjpeg.so.62.3.0`. Loads libheif, which libvips loads only when it starts.
-    package static let codecs: [String] = {
+    /// The libraries of formats, such as `libpng 1.6.39` or `libjpeg.so.62.3.0`.
+    package static let codecs: [String] = linked + (heifFile.map { [$0] } ?? [])
+
+    /// The same, with what libheif can do, which is loaded to be asked. That takes some milliseconds.
+    package static var codecsWithAbilities: [String] { linked + [heif ?? "no libheif"] }
+
+    private static let linked: [String] = {
         let files = LoadedFiles.paths.compactMap { $0.split(separator: "/").last }
         func file(_ library: String) -> String? { files.first { $0.hasPrefix(library + ".so.") }.map(String.init) }
-        let linked = [file("libjpeg"), png, spng, file("libdeflate"), webp, tiff, file("libcgif")]
-        return linked.compactMap(\.self) + [heif ?? "no libheif"]
+        return [file("libjpeg"), png, spng, file("libdeflate"), webp, tiff, file("libcgif")].compactMap(\.self)
     }()
+
+    /// The file that is loaded when it is needed, which is beside that of libvips.
+    private static var heifFile: String? {
+        guard let vips = LoadedFiles.paths.first(where: { $0.contains("/libvips.so.") }), let slash = vips.lastIndex(of: "/"),
+            let path = realpath(vips[...slash] + "libheif.so.1", nil)
+        else { return nil }
+        defer { free(path) }
+        return String(cString: path).split(separator: "/").last.map(String.init)
+    }
 
     private typealias Text = @convention(c) () -> UnsafePointer<CChar>?
     private typealias Number = @convention(c) () -> CInt

@@ -87,8 +87,6 @@ package final class BatchReport: Sendable {
         if let stream { destinations.append((ReportWriter(stream: stream), form)) }
         for (writer, form) in destinations where form == .document { writer.write(#"{"schema":"imagemill.batch/1","sources":["#) }
         state = Mutex(State(destinations: destinations))
-        // To ask libheif takes some milliseconds, which pass while sources are rendered.
-        _ = startThread { _ = VipsLibrary.codecs }
     }
 
     /// Adds one source's document, as JSON without line breaks.

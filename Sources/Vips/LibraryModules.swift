@@ -20,8 +20,8 @@ enum LibraryModules {
 
     /// The folder with the modules of the libvips that is running.
     static let folder: String? = {
-        guard let library = LoadedFiles.paths.first(where: { $0.contains("/libvips.so.") }), let end = library.lastIndex(of: "/") else { return nil }
-        let folder = "\(library[..<end])/vips-modules-\(vips_version(0)).\(vips_version(1))"
+        guard let library = LibraryFile(with: "vips_version") else { return nil }
+        let folder = "\(library.folder)/vips-modules-\(vips_version(0)).\(vips_version(1))"
         return access(folder, R_OK | X_OK) == 0 ? folder : nil
     }()
 

@@ -4,25 +4,22 @@ import Glibc
 
 extension VipsLibrary {
     /// The libraries of formats, such as `libpng 1.6.39` or `libjpeg.so.62.3.0`.
-    package static let codecs: [String] = linked + (heifFile.map { [$0] } ?? [])
+    package static var codecs: [String] { linked + (heifFile.map { [$0] } ?? []) }
 
     /// The same, with what libheif can do, which is loaded to be asked. That takes some milliseconds.
     package static var codecsWithAbilities: [String] { linked + [heif ?? "no libheif"] }
 
-    private static let linked: [String] = {
-        let files = LoadedFiles.paths.compactMap { $0.split(separator: "/").last }
-        func file(_ library: String) -> String? { files.first { $0.hasPrefix(library + ".so.") }.map(String.init) }
-        return [file("libjpeg"), png, spng, file("libdeflate"), webp, tiff, file("libcgif")].compactMap(\.self)
-    }()
-
-    /// The file that is loaded when it is needed, which is beside that of libvips.
-    private static var heifFile: String? {
-        guard let vips = LoadedFiles.paths.first(where: { $0.contains("/libvips.so.") }), let slash = vips.lastIndex(of: "/"),
-            let path = realpath(vips[...slash] + "libheif.so.1", nil)
-        else { return nil }
-        defer { free(path) }
-        return String(cString: path).split(separator: "/").last.map(String.init)
+    private static var linked: [String] {
+        let deflate = file(with: "libdeflate_alloc_compressor")
+        return [file(with: "jpeg_std_error"), png, spng, deflate, webp, tiff, file(with: "cgif_newgif")].compactMap(\.self)
     }
+
+    /// libheif's file, which is beside that of libvips and loaded when it is needed.
+    private static var heifFile: String? {
+        LibraryFile(with: "vips_version").flatMap { LibraryFile($0.folder + "/libheif.so.1") }?.name
+    }
+
+    private static func file(with function: String) -> String? { LibraryFile(with: function)?.name }
 
     private typealias Text = @convention(c) () -> UnsafePointer<CChar>?
     private typealias Number = @convention(c) () -> CInt
@@ -67,22 +64,5 @@ extension VipsLibrary {
             writes(av1) != 0 ? "writes avif" : "cannot write avif",
         ]
         return "libheif \(String(cString: version)) (\(abilities.joined(separator: ", ")))"
-    }
-}
-
-/// The files of which parts are in this process' memory.
-enum LoadedFiles {
-    /// Paths as the system lists them, without links; once for each part.
-    static var paths: [String] {
-        guard let list = fopen("/proc/self/maps", "r") else { return [] }
-        defer { fclose(list) }
-        var line: UnsafeMutablePointer<CChar>?
-        var room = 0
-        defer { free(line) }
-        var paths: [String] = []
-        while getline(&line, &room, list) > 0, let text = line.map({ trimmed(String(cString: $0)) }) {
-            if let start = text.firstIndex(of: "/") { paths.append(String(text[start...])) }
-        }
-        return paths
     }
 }

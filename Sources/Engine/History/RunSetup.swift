@@ -47,4 +47,6 @@ package struct RunSetup: Codable, Equatable, Sendable {
 let engineName = "imagemill \(imagemillVersion), libvips \(VipsLibrary.version)"
 
 /// The program's version, and in a second line those of the libraries that it works with here.
-package var versionText: String { imagemillVersion + "\n" + (["libvips \(VipsLibrary.version)"] + VipsLibrary.codecsWithAbilities).joined(separator: ", ") }
+package var versionText: String {
+    imagemillVersion + "\n" + (["libvips \(VipsLibrary.version)"] + VipsLibrary.codecsWithAbilities).joined(separator: ", ")
+}

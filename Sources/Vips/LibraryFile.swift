@@ -7,8 +7,11 @@ struct LibraryFile {
 
     /// The one that has a function and is loaded; nil if there is none.
     init?(with function: String) {
-        var found = Dl_info()
-        guard let address = dlsym(nil, function), dladdr(address, &found) != 0, let path = found.dli_fname else { return nil }
+        // Glibc's header hides `dladdr` from Swift. It fills in four pointers, and the first is the file's path.
+        typealias Find = @convention(c) (UnsafeRawPointer, UnsafeMutablePointer<UnsafePointer<CChar>?>) -> CInt
+        guard let find = dlsym(nil, "dladdr").map({ unsafeBitCast($0, to: Find.self) }), let address = dlsym(nil, function) else { return nil }
+        var found = [UnsafePointer<CChar>?](repeating: nil, count: 4)
+        guard find(address, &found) != 0, let path = found[0] else { return nil }
         self.init(String(cString: path))
     }
 

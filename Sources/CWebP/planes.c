@@ -30,16 +30,22 @@ WIDE static void divide(const uint16_t *sums, int shift, uint8_t *means, int cou
     for (int i = 0; i < count; i++) means[i] = (uint8_t) ((sums[i] + half) >> shift);
 }
 
-/// A row of means. `sums` has room for the row and `shrink` more.
+static uint8_t mean(int sum, int count) { return (uint8_t) ((sum + count / 2) / count); }
+
+/// A row of means, at the edges of the pixels that there are. `sums` has room for the row and `shrink` more.
 static void shrink_row(
     const uint8_t *plane, int stride, int width, int height, int shrink, int y, uint16_t *sums, uint8_t *means)
 {
-    int shift = 0, count = (width + shrink - 1) / shrink;
-    for (int row = y * shrink; row < (y + 1) * shrink; row++)
-        add(plane + (size_t) stride * (size_t) (row < height ? row : height - 1), sums, width, row == y * shrink);
-    for (int x = width; x < count * shrink; x++) sums[x] = sums[width - 1];
+    int shift = 0, count = (width + shrink - 1) / shrink, first = y * shrink;
+    const int rows = height - first < shrink ? height - first : shrink, last = width - (count - 1) * shrink;
+    for (int row = first; row < first + rows; row++) add(plane + (size_t) stride * (size_t) row, sums, width, row == first);
+    for (int x = width; x < count * shrink; x++) sums[x] = 0;
     for (int left = shrink; left > 1; left /= 2, shift += 2) join(sums, count * left / 2);
-    divide(sums, shift, means, count);
+    if (rows == shrink)
+        divide(sums, shift, means, count);
+    else
+        for (int i = 0; i < count; i++) means[i] = mean(sums[i], rows * shrink);
+    means[count - 1] = mean(sums[count - 1], rows * last);
 }
 
 /// Of a colour in fractions of 1/16384, as libwebp calculates.

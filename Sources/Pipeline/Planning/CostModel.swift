@@ -78,8 +78,8 @@ package struct CostModel {
         case .jpeg: source.isInterlaced ? 2 * bands * pixels : 0
         // The file, its pixels as they are packed and unpacked, and the result.
         case .png: source.isInterlaced ? bands * source.depth.bytes * pixels : unpacked(bands * source.depth.bytes * pixels)
-        // The file, and two frames, or RGBA as the decoder has it if there are no losses, and again if that is made smaller afterwards.
-        case .webp: saturating(source.bytes, (source.isAnimated || load.shrink > 1 ? 8 : 4) * pixels)
+        // The file, and RGBA and alpha as the decoder has them if there are no losses; besides, two frames, or what is made smaller afterwards.
+        case .webp: saturating(source.bytes, (source.isAnimated ? 12 : load.shrink > 1 ? 9 : 5) * pixels)
         case .gif: 4 * 2 * delivered
         // A file may be one strip.
         case .tiff: bands * source.depth.bytes * pixels

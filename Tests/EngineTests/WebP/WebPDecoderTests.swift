@@ -72,10 +72,11 @@ import Vips
             (self.width, self.height) = (width, height)
         }
 
-        /// The mean of a square, in which the last column and row are repeated.
+        /// The mean of a square, or of what is left of it at the edges.
         func mean(_ x: Int, _ y: Int, _ side: Int) -> Int {
-            let square = (0..<side * side).map { bytes[min(y * side + $0 / side, height - 1) * width + min(x * side + $0 % side, width - 1)] }
-            return (square.reduce(0) { $0 + Int($1) } + side * side / 2) / (side * side)
+            let rows = y * side..<min(height, (y + 1) * side)
+            let square = rows.flatMap { row in (x * side..<min(width, (x + 1) * side)).map { Int(bytes[row * width + $0]) } }
+            return (square.reduce(0, +) + square.count / 2) / square.count
         }
     }
 
@@ -148,6 +149,23 @@ import Vips
             #expect(found.count == expected.count && most <= 2, "\(options): \(most)")
             #expect(Set(own?.fields ?? []) == Set(libvips.fields))
         }
+    }
+
+    @Test("An animation of one frame is left to libvips, however far it is to be shrunk", arguments: [1, 2, 4, 8])
+    func oneFrame(shrink: Int) throws {
+        let still = try file(picture(33, 20, 3), [("lossless", true), ("strip", true)])
+        // The same frame, as the only one of an animation: VP8X, ANIM and ANMF around the still's chunk of pixels.
+        let start = try #require(still.indices.first { still[$0...].starts(with: "VP8L".utf8) })
+        let length = still[start + 4..<start + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
+        let chunk = Array(still[start..<start + 8 + length + length % 2])
+        func bytes(_ number: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
+        func named(_ name: String, _ content: [UInt8]) -> [UInt8] { Array(name.utf8) + bytes(content.count, 4) + content }
+        let frame = bytes(0, 6) + bytes(32, 3) + bytes(19, 3) + bytes(100, 3) + [0] + chunk
+        let chunks = named("VP8X", [2, 0, 0, 0] + bytes(32, 3) + bytes(19, 3)) + named("ANIM", bytes(0, 6)) + named("ANMF", frame)
+        let file = named("RIFF", Array("WEBP".utf8) + chunks)
+        let (libvips, own) = try both(file, shrink: shrink, allFrames: true)
+        #expect((libvips.width, libvips.height) == (33, 20))
+        #expect(own == nil)
     }
 
     // MARK: - Faults

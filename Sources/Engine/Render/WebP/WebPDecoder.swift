@@ -23,13 +23,16 @@ struct WebPDecoder {
 
     /// The same picture with its pixels decoded.
     /// - Parameters:
-    ///   - opened: what libvips made of the header: all frames of an animation, or the only picture.
+    ///   - opened: what libvips made of the header: all frames of an animation, or the only picture. An animation's frames decide whether it has alpha.
     ///   - shrink: means of so many by so many pixels are wanted.
     /// - Returns: nil if libvips has to read it.
     func decoded(_ opened: Image, shrink: Int) throws -> Image? {
         guard opened.width == Int(features.width), opened.format == .uchar, (3...4).contains(opened.bands) else { return nil }
-        // Whether an animation has alpha is decided by its frames.
-        if features.has_animation != 0 { return try opened.withPixels { frames(opened, to: $0) } }
+        if features.has_animation != 0 {
+            // One frame is a still for all others, and may be shrunk.
+            guard opened.height > Int(features.height), shrink == 1 else { return nil }
+            return try opened.withPixels { frames(opened, to: $0) }
+        }
         let bands = features.has_alpha != 0 ? 4 : 3
         guard opened.height == Int(features.height), opened.bands == bands else { return nil }
         // Planes of colours are half as large as they would be in RGB, and already shrunk once.

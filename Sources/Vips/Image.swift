@@ -32,7 +32,7 @@ package final class Image {
     /// How many frames or pages the file has, loaded or not.
     package var pages: Int { Int(vips_image_get_n_pages(pointer)) }
 
-    /// What the bands mean.
+    /// The color space or other meaning of the bands.
     package var interpretation: Interpretation { Interpretation(vips_image_guess_interpretation(pointer)) }
 }
 

@@ -4,7 +4,7 @@ import CVips
 /// How a band's numbers are stored.
 package enum BandFormat: String, Sendable, CaseIterable {
     case uchar, ushort, float, double
-    /// What some files have and nothing here works with.
+    /// Found in some files, and not supported here.
     case char, short, uint, int, other
 
     init(_ format: VipsBandFormat) {
@@ -22,11 +22,11 @@ package enum BandFormat: String, Sendable, CaseIterable {
     }
 }
 
-/// What the bands of a picture mean.
+/// The color space or other meaning of a picture's bands.
 package enum Interpretation: String, Sendable, CaseIterable {
     case bw = "b-w"
     case grey16, rgb, srgb, rgb16, scrgb, cmyk, lab, labs, labq, multiband
-    /// What some files have and nothing here works with. `error` is what no name is known for.
+    /// Found in some files, and not supported here. `error` is for values without a known name.
     case histogram, xyz, cmc, lch, yxy, hsv, fourier, matrix, error
 
     init(_ interpretation: VipsInterpretation) {
@@ -50,7 +50,7 @@ package enum Kernel: String, Sendable, CaseIterable {
     case nearest, linear, cubic, mitchell, lanczos2, lanczos3
 }
 
-/// What `smartcrop` looks for.
+/// The kind of detail that `smartcrop` keeps.
 package enum Interesting: String, Sendable, CaseIterable {
     case attention, entropy
 }

@@ -110,7 +110,7 @@ extension Operation {
         return value
     }
 
-    /// What libvips calls the values of an enum.
+    /// The nicknames that libvips has for the values of an enum.
     static func nicknames(of type: GType) -> [String] {
         var nicks: [String] = []
         while let next = cvips_enum_nick(type, CUnsignedInt(nicks.count)) { nicks.append(String(cString: next)) }

@@ -19,7 +19,7 @@ package final class Dispatcher: Sendable {
         let inbox: String
         var activity = Activity.files
         var since: Moment
-        /// What the limits allow for it.
+        /// How long it may take by the limits of the picture.
         var allowed = Duration.zero
     }
 

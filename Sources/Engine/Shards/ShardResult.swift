@@ -50,7 +50,7 @@ package struct ShardResult: Codable, Equatable, Sendable {
     package let warnings: [String: Int]
     package let failures: [Failed]
 
-    /// Whether its numbers can be those of a shard, so that the sums of all shards are numbers too. It is read from a folder that others may write to.
+    /// Returns true if the numbers are in a range that can be summed over all shards. Others may write to the folder that results are read from.
     var isPlausible: Bool {
         let counts = [sources, done, failed, renditions, milliseconds] + warnings.values
         return counts.allSatisfy((0...1 << 40).contains) && (0...1 << 46).contains(bytes)

@@ -114,7 +114,7 @@ package struct CostModel {
         return pictures.map(\.bytes).reduce(overflow ? .max : rows, saturating)
     }
 
-    /// What it takes to save a rendition: the frames of an animation, which are made one after the other, and the encoder.
+    /// Bytes needed to save a rendition: for all frames of an animation, and for the encoder.
     static func saving(_ plan: RenditionPlan) -> Int {
         saturating(plan.output.frames > 1 ? plan.output.bytes : 0, encoder(plan))
     }

@@ -34,9 +34,9 @@ help: ## Lists the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Installs what is missing, as root or with sudo; elsewhere says what to install.
-	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.3 or newer is missing; see https://www.swift.org/install"; exit 1; }
+	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.2 or newer is missing; see https://www.swift.org/install"; exit 1; }
 	@version=$$($(SWIFT) --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p'); \
-	printf '6.3\n%s\n' "$$version" | sort -C -V || { echo "Swift 6.3 or newer is needed, found $$version; see https://www.swift.org/install"; exit 1; }
+	printf '6.2\n%s\n' "$$version" | sort -C -V || { echo "Swift 6.2 or newer is needed, found $$version; see https://www.swift.org/install"; exit 1; }
 	@missing=""; for package in $(DEBIAN_PACKAGES); do \
 		dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; done; \
 	if [ -z "$$missing" ]; then exit 0; fi; \

@@ -90,9 +90,14 @@ TARGET static inline __attribute__((always_inline)) shorts8 NAME(written)(shorts
     return __builtin_convertvector(pixel, shorts8);
 }
 
-TARGET static inline __attribute__((always_inline)) shorts8 NAME(distance)(shorts8 difference)
+// The neighbour that Paeth's filter predicts by: the nearest to left + above − corner. It lies between the smaller and the larger of left and above where
+// the corner does, so the corner's distance to both decides. `left` comes last into the sums, since the next pixel waits for it alone.
+TARGET static inline __attribute__((always_inline)) shorts8 NAME(nearest)(shorts8 left, shorts8 above, shorts8 corner)
 {
-    return __builtin_elementwise_max(difference, -difference);
+    const shorts8 threshold = corner + corner + corner - above - left;
+    const shorts8 smaller = __builtin_elementwise_min(left, above), larger = __builtin_elementwise_max(left, above);
+    const shorts8 is_larger = threshold <= smaller, is_smaller = larger <= threshold;
+    return (is_larger & larger) | (~is_larger & ((is_smaller & smaller) | (~is_smaller & corner)));
 }
 
 // Each pixel needs the one to its left, so that only the samples of one pixel are calculated at once.
@@ -101,22 +106,33 @@ TARGET static inline __attribute__((always_inline)) void NAME(restore_pixels)(
 {
     shorts8 left = {0}, corner = {0};
     for (size_t i = 0; i < count; i += (size_t) step) {
-        shorts8 difference = NAME(pixel)(row + i, step);
-        switch (filter) {
-        case 1: left = NAME(written)(difference + left, out + i, step); break;
-        case 3: left = NAME(written)(difference + ((left + NAME(pixel)(above + i, step)) >> 1), out + i, step); break;
-        default: {
-            shorts8 up = NAME(pixel)(above + i, step);
-            shorts8 by_left = NAME(distance)(up - corner), by_above = NAME(distance)(left - corner);
-            shorts8 by_corner = NAME(distance)(up + left - corner - corner);
-            shorts8 least = __builtin_elementwise_min(by_corner, __builtin_elementwise_min(by_left, by_above));
-            shorts8 is_left = by_left == least, is_above = by_above == least;
-            shorts8 nearest = (is_left & left) | (~is_left & ((is_above & up) | (~is_above & corner)));
-            left = NAME(written)(difference + nearest, out + i, step);
-            corner = up;
-        }
-        }
+        const shorts8 difference = NAME(pixel)(row + i, step);
+        const shorts8 up = NAME(pixel)(above + i, step);
+        shorts8 predicted = left;
+        if (filter == 3) predicted = (left + up) >> 1;
+        if (filter == 4) predicted = NAME(nearest)(left, up, corner);
+        left = NAME(written)(difference + predicted, out + i, step);
+        corner = up;
     }
+}
+
+// Two rows at once, the lower one a pixel behind: the processor waits for neither.
+TARGET static inline __attribute__((always_inline)) void NAME(restore_pairs)(
+    const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step, uint8_t *out, uint8_t *out_below)
+{
+    const size_t last = count - (size_t) step;
+    shorts8 corner = NAME(pixel)(above, step), left_below = {0}, corner_below = {0};
+    shorts8 left = NAME(written)(NAME(pixel)(row, step) + NAME(nearest)((shorts8) {0}, corner, (shorts8) {0}), out, step);
+    for (size_t i = 0; i < last; i += (size_t) step) {
+        const size_t next = i + (size_t) step;
+        const shorts8 up = NAME(pixel)(above + next, step);
+        const shorts8 right = NAME(written)(NAME(pixel)(row + next, step) + NAME(nearest)(left, up, corner), out + next, step);
+        left_below = NAME(written)(NAME(pixel)(below + i, step) + NAME(nearest)(left_below, left, corner_below), out_below + i, step);
+        corner_below = left;
+        corner = up;
+        left = right;
+    }
+    NAME(written)(NAME(pixel)(below + last, step) + NAME(nearest)(left_below, left, corner_below), out_below + last, step);
 }
 
 #define RESTORE_PIXELS(STEP)                                                         \
@@ -142,6 +158,19 @@ TARGET static void NAME(restore)(int filter, const uint8_t *row, const uint8_t *
     case 4: RESTORE_PIXELS(4);
     case 6: RESTORE_PIXELS(6);
     default: RESTORE_PIXELS(8);
+    }
+}
+
+TARGET static void NAME(restore_two)(
+    const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step, uint8_t *out, uint8_t *out_below)
+{
+    switch (step) {
+    case 1: NAME(restore_pairs)(row, below, above, count, 1, out, out_below); break;
+    case 2: NAME(restore_pairs)(row, below, above, count, 2, out, out_below); break;
+    case 3: NAME(restore_pairs)(row, below, above, count, 3, out, out_below); break;
+    case 4: NAME(restore_pairs)(row, below, above, count, 4, out, out_below); break;
+    case 6: NAME(restore_pairs)(row, below, above, count, 6, out, out_below); break;
+    default: NAME(restore_pairs)(row, below, above, count, 8, out, out_below); break;
     }
 }
 

@@ -41,6 +41,13 @@ void cpngfilter_restore(CPNGFilterInstructions use, int filter, const uint8_t *r
     CALL(use, restore, filter, row, above, count, step, out);
 }
 
+void cpngfilter_restore_two(
+    CPNGFilterInstructions use, const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step, uint8_t *out,
+    uint8_t *out_below)
+{
+    CALL(use, restore_two, row, below, above, count, step, out, out_below);
+}
+
 void cpngfilter_turn_around(const uint8_t *numbers, size_t count, void *out)
 {
     uint16_t *whole = out;

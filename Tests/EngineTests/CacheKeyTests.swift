@@ -78,6 +78,8 @@ extension String {
     /// This text with the first place of another replaced.
     fileprivate func replacing(first old: String, _ new: String) -> String {
         guard let place = ranges(of: old).first else { return self }
-        return self[..<place.lowerBound] + new + self[place.upperBound...]
+        var text = self
+        text.replaceSubrange(place, with: new)
+        return text
     }
 }

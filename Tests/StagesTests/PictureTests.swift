@@ -58,7 +58,7 @@ struct PictureTests {
         #expect(throws: ImpossibleColor.self) { try grey.components(of: red) }
         #expect(try grey.promoted(to: .rgb).components(of: red) == [255, 0, 0])
         let deep = try grey.inSixteenBits()
-        #expect(try deep.image.getpoint(x: 0, y: 0) == [9 * 257])
+        #expect(try deep.image.getpoint(x: 0, y: 0) == [9.0 * 257])
         #expect(try deep.components(of: .white) == [65_535])
     }
 

@@ -138,14 +138,19 @@ import Vips
     private static let negative: [UInt8] = {
         func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
         let straight = Array(UInt8(0)...255)
-        let corners = [0, 1].flatMap { _ in [0, 1].flatMap { green in [0, 1].flatMap { _ in [green == 1 ? 0 : 255, 128, 128] as [UInt8] } } }
+        // Red, green and blue, of which green decides.
+        let corners: [UInt8] = (0..<8).flatMap { corner -> [UInt8] in [corner & 2 == 0 ? 255 : 0, 128, 128] }
         let matrix = [1, 0, 0, 0, 1, 0, 0, 0, 1].flatMap { number($0 << 16) }
-        let table =
-            Array("mft1".utf8) + [0, 0, 0, 0, 3, 3, 2, 0] + matrix + straight + straight + straight + corners + straight + straight + straight
-        let header =
-            number(144 + table.count) + [0, 0, 0, 0] + number(0x0240_0000) + Array("scnrRGB Lab ".utf8) + Array(repeating: 0, count: 12)
-            + Array("acsp".utf8) + Array(repeating: 0, count: 28) + number(0xF6D6) + number(0x10000) + number(0xD32D)
-        return header + Array(repeating: 0, count: 128 - header.count) + number(1) + Array("A2B0".utf8) + number(144) + number(table.count) + table
+        func text(_ text: String) -> [UInt8] { Array(text.utf8) }
+        func zeros(_ count: Int) -> [UInt8] { Array(repeating: 0, count: count) }
+        func joined(_ parts: [[UInt8]]) -> [UInt8] { parts.flatMap(\.self) }
+        let curves = joined([straight, straight, straight])
+        let table = joined([text("mft1"), zeros(4), [3, 3, 2, 0], matrix, curves, corners, curves])
+        let white = [0xF6D6, 0x10000, 0xD32D].flatMap(number)
+        let header = joined([
+            number(144 + table.count), zeros(4), number(0x0240_0000), text("scnrRGB Lab "), zeros(12), text("acsp"), zeros(28), white,
+        ])
+        return joined([header, zeros(128 - header.count), number(1), text("A2B0"), number(144), number(table.count), table])
     }()
 
     @Test("A profile that is none costs a warning, not the picture")

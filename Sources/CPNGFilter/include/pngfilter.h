@@ -24,6 +24,14 @@ void cpngfilter_adaptive(CPNGFilterInstructions use, const uint8_t *row, const u
 /// - out: gets `count` bytes; may be `row`.
 void cpngfilter_restore(CPNGFilterInstructions use, int filter, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out);
 
+/// Undoes Paeth's filter on two rows at once, which takes half the time.
+/// - row, below: differences of a row and of the next one, `count` bytes each, at least one pixel.
+/// - above, count, step: as above.
+/// - out, out_below: get `count` bytes each; may be `row` and `below`.
+void cpngfilter_restore_two(
+    CPNGFilterInstructions use, const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step, uint8_t *out,
+    uint8_t *out_below);
+
 /// Numbers of two bytes, the most significant first, as this processor has them.
 void cpngfilter_turn_around(const uint8_t *numbers, size_t count, void *out);
 

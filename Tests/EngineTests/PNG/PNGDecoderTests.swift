@@ -80,7 +80,7 @@ import Vips
                     let found = try #require(own, "\(bands) bands of \(width)×\(height)")
                     #expect(try found.pixels() == libpng.pixels(), "\(bands) bands of \(width)×\(height), 16 bit: \(isDeep)")
                     #expect((found.interpretation, found.format, found.bands) == (libpng.interpretation, libpng.format, libpng.bands))
-                    #expect(try restored(image))
+                    #expect(try restored(image) && restoredTwo(image))
                 }
             }
         }
@@ -108,6 +108,25 @@ import Vips
         }
     }
 
+    /// Two rows at once come out as one after the other, in place too.
+    private func restoredTwo(_ image: Image) throws -> Bool {
+        let (count, step) = (image.width * image.bands, image.bands)
+        let bytes = try image.cast(.uchar).pixels()
+        let (above, row, below) = (Array(bytes.prefix(count)), Array(bytes.suffix(count)), Array(bytes.reversed().prefix(count)))
+        var (first, second) = (row, below)
+        cpngfilter_restore(CPNGFILTER_BASELINE, 4, row, above, count, CInt(step), &first)
+        cpngfilter_restore(CPNGFILTER_BASELINE, 4, below, first, count, CInt(step), &second)
+        return [CPNGFILTER_BASELINE, cpngfilter_best_instructions()].allSatisfy { use in
+            var (out, outBelow) = (row, below)
+            out.withUnsafeMutableBufferPointer { out in
+                outBelow.withUnsafeMutableBufferPointer { below in
+                    cpngfilter_restore_two(use, out.baseAddress, below.baseAddress, above, count, CInt(step), out.baseAddress, below.baseAddress)
+                }
+            }
+            return out == first && outBelow == second
+        }
+    }
+
     @Test("Metadata is what libpng reads, also if it comes after the pixels")
     func metadata() throws {
         let image = try picture(20, 10, 3, isDeep: false).editingMetadata { $0.set("xmp-data", blob: Array("<x/>".utf8)) }
@@ -126,8 +145,9 @@ import Vips
         let end = plain.count - 12
         let transparent = PNGChunk("tRNS", [0, 1, 0, 2, 0, 3]).bytes
         let place = try #require(PNGChunk.Place(at: 8, in: plain)).content.upperBound + 4
-        #expect(PNGDecoder(ByteSource(Array(plain[..<place]) + transparent + plain[place...])) == nil)
-        #expect(PNGDecoder(ByteSource(Array(plain[..<end]) + PNGChunk("CgBI", []).bytes + plain[end...])) == nil)
+        func inserting(_ chunk: [UInt8], at place: Int) -> [UInt8] { [Array(plain[..<place]), chunk, Array(plain[place...])].flatMap(\.self) }
+        #expect(PNGDecoder(ByteSource(inserting(transparent, at: place))) == nil)
+        #expect(PNGDecoder(ByteSource(inserting(PNGChunk("CgBI", []).bytes, at: end))) == nil)
         #expect(PNGDecoder(ByteSource(Array(plain[..<end]))) == nil)
         #expect(PNGDecoder(ByteSource([])) == nil)
         // The pixels need more memory than is planned for a picture that is unpacked as a whole.

@@ -160,8 +160,9 @@ import Vips
         let chunk = Array(still[start..<start + 8 + length + length % 2])
         func bytes(_ number: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
         func named(_ name: String, _ content: [UInt8]) -> [UInt8] { Array(name.utf8) + bytes(content.count, 4) + content }
-        let frame = bytes(0, 6) + bytes(32, 3) + bytes(19, 3) + bytes(100, 3) + [0] + chunk
-        let chunks = named("VP8X", [2, 0, 0, 0] + bytes(32, 3) + bytes(19, 3)) + named("ANIM", bytes(0, 6)) + named("ANMF", frame)
+        let size = bytes(32, 3) + bytes(19, 3)
+        let frame = [bytes(0, 6), size, bytes(100, 3), [0], chunk].flatMap(\.self)
+        let chunks = [named("VP8X", [2, 0, 0, 0] + size), named("ANIM", bytes(0, 6)), named("ANMF", frame)].flatMap(\.self)
         let file = named("RIFF", Array("WEBP".utf8) + chunks)
         let (libvips, own) = try both(file, shrink: shrink, allFrames: true)
         #expect((libvips.width, libvips.height) == (33, 20))

@@ -56,7 +56,8 @@ struct HeaderSizeTests {
     }
 
     @Test func `a PNG that begins with another chunk has no size`() {
-        #expect(size(.png, SmallFiles.pngSignature + SmallFiles.chunk("CgBI", [0, 0, 0, 0]) + SmallFiles.png().dropFirst(8)) == nil)
+        let rest = Array(SmallFiles.png().dropFirst(8))
+        #expect(size(.png, SmallFiles.pngSignature + SmallFiles.chunk("CgBI", [0, 0, 0, 0]) + rest) == nil)
     }
 
     // MARK: WebP

@@ -53,9 +53,10 @@ enum SmallFiles {
     /// A screen with a colour table of 2, a loop extension, and a frame with a colour table of 4.
     static func gif(between blocks: [UInt8] = []) -> [UInt8] {
         let screen = little(300, 2) + little(200, 2) + [0x80, 0, 0] + [UInt8](repeating: 7, count: 6)
-        let loop = [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]
-        let frame = [0x2C] + [UInt8](repeating: 0, count: 8) + [0x81] + [UInt8](repeating: 9, count: 12) + [2, 2, 0x3B, 0x3B, 0]
-        return Array("GIF89a".utf8) + screen + loop + blocks + frame + [0x3B]
+        let loop: [UInt8] = [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]
+        let (place, table) = ([UInt8](repeating: 0, count: 8), [UInt8](repeating: 9, count: 12))
+        let frame: [UInt8] = [0x2C] + place + [0x81] + table + [2, 2, 0x3B, 0x3B, 0]
+        return [Array("GIF89a".utf8), screen, loop, blocks, frame, [0x3B]].flatMap(\.self)
     }
 
     // MARK: WebP

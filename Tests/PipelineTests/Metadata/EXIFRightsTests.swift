@@ -12,10 +12,11 @@ import Testing
         for field in fields {
             let inline = field.value.count <= 4
             directory += bytes(field.tag, 2) + bytes(2, 2) + bytes(field.value.count, 4)
-            directory += inline ? field.value + bytes(0, 4 - field.value.count) : bytes(start + values.count, 4)
+            let padding = bytes(0, max(0, 4 - field.value.count))
+            directory += inline ? field.value + padding : bytes(start + values.count, 4)
             if !inline { values += field.value }
         }
-        return prefix + Array("II".utf8) + [42, 0] + bytes(8, 4) + directory + bytes(0, 4) + values
+        return [prefix, Array("II".utf8), [42, 0], bytes(8, 4), directory, bytes(0, 4), values].flatMap(\.self)
     }
 
     @Test

@@ -89,22 +89,34 @@ struct PNGDecoder {
         let swaps = header.bytesPerSample == 2
         let zeros = [UInt8](repeating: 0, count: bytes)
         return rows.withUnsafeMutableBufferPointer { rows in
-            zeros.withUnsafeBufferPointer { zeros in
-                var above = zeros.baseAddress!
-                for y in 0..<header.height {
-                    let row = rows.baseAddress! + y * (bytes + 1)
-                    guard row[0] <= 4 else { return false }
-                    let place = pixels.baseAddress! + y * bytes
-                    // The row above is needed as it is in the file, so that numbers of two bytes are turned around afterwards.
-                    let out = swaps ? row + 1 : place.assumingMemoryBound(to: UInt8.self)
-                    cpngfilter_restore(instructions, CInt(row[0]), row + 1, above, bytes, step, out)
-                    above = UnsafePointer(out)
-                    if swaps { cpngfilter_turn_around(out, bytes / 2, place) }
+            let first = rows.baseAddress!
+            return zeros.withUnsafeBufferPointer { zeros in
+                let filtered = { y in first + y * (bytes + 1) }
+                let place = { y in pixels.baseAddress! + y * bytes }
+                // The row above is needed as it is in the file, so that numbers of two bytes are turned around afterwards.
+                let out = { y in swaps ? filtered(y) + 1 : place(y).assumingMemoryBound(to: UInt8.self) }
+                var y = 0
+                while y < header.height {
+                    let above = y == 0 ? zeros.baseAddress! : UnsafePointer(out(y - 1))
+                    let filter = filtered(y)[0]
+                    guard filter <= 4 else { return false }
+                    if filter == Self.paeth, y + 1 < header.height, filtered(y + 1)[0] == Self.paeth {
+                        cpngfilter_restore_two(instructions, filtered(y) + 1, filtered(y + 1) + 1, above, bytes, step, out(y), out(y + 1))
+                        y += 2
+                    } else {
+                        cpngfilter_restore(instructions, CInt(filter), filtered(y) + 1, above, bytes, step, out(y))
+                        y += 1
+                    }
+                }
+                if swaps {
+                    for y in 0..<header.height { cpngfilter_turn_around(out(y), bytes / 2, place(y)) }
                 }
                 return true
             }
         }
     }
+
+    private static let paeth: UInt8 = 4
 }
 
 /// What `IHDR` says.

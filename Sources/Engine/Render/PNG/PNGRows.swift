@@ -18,11 +18,10 @@ struct PNGRows {
     /// The rest of `IHDR`: depth, type of color, and the only methods of packing, filtering and, without, interlacing.
     var kind: [UInt8] { [UInt8(8 * bytesPerSample), [0, 4, 2, 6][bands - 1], 0, 0, 0] }
 
-    /// Some rows from all over the picture, an eighth of it or enough to judge by.
-    var sample: [Range<Int>] {
-        let wanted = min(height, max(height / 8, Self.fewestBytes / bytes + 1))
-        let places = 8
-        guard wanted >= places, wanted < height else { return [(height - wanted) / 2..<(height + wanted) / 2] }
+    /// Some rows from all over the picture, an eighth of it; nil if that is too little to judge by.
+    var sample: [Range<Int>]? {
+        let (wanted, places) = (height / 8, 8)
+        guard wanted >= places, wanted * bytes >= Self.fewestBytes else { return nil }
         let each = wanted / places
         return (0..<places).map { place in
             let first = (height - each) * place / (places - 1)

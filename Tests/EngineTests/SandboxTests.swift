@@ -46,9 +46,11 @@ import Testing
         return found
     }
 
-    @Test("A worker that a picture has taken over reaches nothing", .enabled(if: Sandbox.missing.isEmpty))
-    func shutIn() async throws {
-        let found = try await attempts(WorkerKind())
+    @Test(
+        "A worker that a picture has taken over reaches nothing", .enabled(if: Sandbox.missing.isEmpty),
+        arguments: [WorkerKind(), WorkerKind(hasHEIF: true)])
+    func shutIn(kind: WorkerKind) async throws {
+        let found = try await attempts(kind)
         for attempt in Self.everything + ["read a font folder"] { #expect(found[attempt] == ["refused"], "\(attempt)") }
     }
 
@@ -65,22 +67,38 @@ import Testing
         for attempt in Self.everything { #expect(found[attempt] == ["refused"], "\(attempt)") }
     }
 
-    @Test("A worker reads formats of its kind only", arguments: [nil, SourceFormat.svg, .jp2])
-    func kinds(format: SourceFormat?) async throws {
+    private static let readable: [(WorkerKind, [SourceFormat])] = [
+        (WorkerKind(), [.jpeg]), (WorkerKind(hasHEIF: true), [.jpeg, .avif]), (WorkerKind(format: .svg), [.svg]), (WorkerKind(format: .jp2), []),
+    ]
+
+    @Test("A worker reads formats of its kind only", arguments: readable)
+    func kinds(kind: WorkerKind, read: [SourceFormat]) async throws {
         let runner = try CommandRunner()
         let worker = try WorkerProcess(WorkerStarter(WorkerCommand(executable: CommandRunner.executable)))
         let message = PipelineMessage(
-            id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [], kind: WorkerKind(format: format),
-            limits: Limits())
+            id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [], kind: kind, limits: Limits())
         let ready = try worker.ask(.prepare(message), files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
         #expect(try ready.assets(for: message).isEmpty)
         let svg = "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>"
-        for (kind, path) in [(SourceFormat.jpeg, try await runner.picture("a.jpg")), (.svg, try runner.folder.write(svg, to: "a.svg"))] {
+        let sources: [(SourceFormat, String)] = [
+            (.jpeg, try await runner.picture("a.jpg")), (.svg, try runner.folder.write(svg, to: "a.svg")),
+            (.avif, try runner.folder.write(try await SamplePicture.avif.bytes, to: "a.avif")),
+        ]
+        for (format, path) in sources {
             let source = try OpenFile.reading(BytePath(path))
-            let reply = try worker.ask(.probe(kind), files: [source], within: TimeBound(seconds: 30), cancellation: Cancellation())
-            let failure = Result { try reply.facts(of: kind) }.failure as? Failure
-            let isRead = kind == (format ?? .jpeg)
-            #expect(failure?.message == (isRead ? nil : "a worker of another kind was given \(kind.title)"), "\(kind)")
+            let reply = try worker.ask(.probe(format), files: [source], within: TimeBound(seconds: 30), cancellation: Cancellation())
+            let failure = Result { try reply.facts(of: format) }.failure as? Failure
+            #expect(failure?.message == (read.contains(format) ? nil : "a worker of another kind was given \(format.title)"), "\(format)")
+        }
+    }
+
+    @Test("A worker with libheif does the work of one without, and no other difference is bridged")
+    func families() {
+        let (plain, heif) = (WorkerKind(), WorkerKind(hasHEIF: true))
+        #expect(heif.serves(plain) && heif.serves(heif) && plain.serves(plain) && !plain.serves(heif))
+        #expect(plain.isOfFamily(heif))
+        for other in [WorkerKind(drawsText: true), WorkerKind(format: .svg), WorkerKind(format: .jp2, hasHEIF: true)] {
+            #expect(!heif.serves(other) && !other.serves(plain) && !heif.isOfFamily(other))
         }
     }
 

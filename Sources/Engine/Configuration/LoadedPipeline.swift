@@ -108,6 +108,12 @@ package struct LoadedPipeline: Sendable {
     /// The message of each asset, and the digest of its content.
     var assetContents: [(asset: AssetMessage, digest: String)] { assets.map { ($0.message, Digest.of($0.file)) } }
 
+    /// The kind of worker that sources of these formats need.
+    func workerKind(for formats: [SourceFormat]) -> WorkerKind {
+        let hasHEIF = file.renditions.contains { $0.save.format == .avif } || (formats + assets.map(\.message.format)).contains(where: \.isHEIF)
+        return WorkerKind(drawsText: file.drawsText, format: formats.first(where: \.isOnRequest), hasHEIF: hasHEIF)
+    }
+
     func message(id: Int, kind: WorkerKind, limits: Limits) -> PipelineMessage {
         PipelineMessage(id: id, name: path, text: file.text, assets: assets.map(\.message), kind: kind, limits: limits)
     }

@@ -30,10 +30,10 @@ package struct Sandbox {
         return present.isEmpty ? "workers are not shut in" : "workers are shut in by " + present.joined(separator: " and ")
     }
 
-    /// Has libraries load now what they would load with the first picture.
-    static func warmUp() {
+    /// Has libheif load now what it would load with the first picture.
+    private static func loadHEIF() {
         Loader.loadModule(for: .avif)
-        // libheif looks for its codecs when it sees the first file, however short.
+        // It looks for its codecs when it sees the first file, however short.
         let start = Array("\0\0\0\u{18}ftypavif\0\0\0\0avifmif1".utf8)
         let file = OpenFile(owning: clinux_memory_file("imagemill-start"))
         guard file.descriptor >= 0, write(file.descriptor, start, start.count) == start.count else { return }
@@ -45,6 +45,7 @@ package struct Sandbox {
     /// - Throws: if the kernel can do it and refuses to.
     mutating func enter(_ kind: WorkerKind) throws(SystemError) {
         if isEntered { return }
+        if kind.hasHEIF { Self.loadHEIF() }
         // Pango loads its modules with the first text.
         if kind.readsFonts { _ = try? Image.text("Ag", size: 12) }
         if let format = kind.format, let operations = Loader.blockedClass(for: format) {

@@ -33,7 +33,6 @@ package enum Worker {
         }
         VipsLibrary.blockUntrusted()
         _ = clinux_die_first()
-        Sandbox.warmUp()
         var worker = WorkerState()
         let channel = Channel(OpenFile(owning: dup(0)))
         while let reply = answer(channel, &worker) {

@@ -7,8 +7,19 @@ struct WorkerKind: Hashable, Codable, Sendable {
     var drawsText = false
     /// The format on request that its sources have; nil for a worker that reads the usual formats.
     var format: SourceFormat?
+    /// It has libheif with its codecs, which take some milliseconds to load.
+    var hasHEIF = false
 
     var readsFonts: Bool { drawsText || format?.isVector == true }
 
-    func reads(_ format: SourceFormat) -> Bool { format.isOnRequest ? format == self.format : self.format == nil }
+    func reads(_ format: SourceFormat) -> Bool {
+        if format.isHEIF && !hasHEIF { return false }
+        return format.isOnRequest ? format == self.format : self.format == nil
+    }
+
+    /// Whether a worker of this kind can do the work of another.
+    func serves(_ other: WorkerKind) -> Bool { isOfFamily(other) && (hasHEIF || !other.hasHEIF) }
+
+    /// A worker of this kind is replaced by one of the other, instead of being kept beside it.
+    func isOfFamily(_ other: WorkerKind) -> Bool { drawsText == other.drawsText && format == other.format }
 }

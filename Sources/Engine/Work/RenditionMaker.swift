@@ -37,7 +37,7 @@ package final class RenditionMaker {
 
     /// A worker for work of a kind.
     private func slot(_ kind: WorkerKind) -> WorkerSlot {
-        if let borrowed, borrowed.isOf(kind) || borrowed.hasNoProcess { return borrowed }
+        if let borrowed, borrowed.kind.isOfFamily(kind) || borrowed.hasNoProcess { return borrowed }
         giveBackWorker()
         let slot = workers.lend(kind, cancellation, last: lastBorrowed)
         borrowed = slot
@@ -51,15 +51,15 @@ package final class RenditionMaker {
         borrowed = nil
     }
 
-    /// Sees to it that a worker knows the pipeline, and that the formats on request can be read.
+    /// Sees to it that a worker for sources of these formats knows the pipeline, and that the formats on request can be read.
     /// - Throws: `Diagnostics` if an asset cannot be decoded, `MillProblems` if a format cannot be read, `SystemError` if no worker can be
     ///   started.
-    package func prepare(_ settings: RenderSettings) throws {
+    package func prepare(_ settings: RenderSettings, expecting formats: Set<SourceFormat> = []) throws {
         for format in settings.limits.allowed.sorted(by: { $0.rawValue < $1.rawValue }) where !workers.isReadable(format) {
             guard try canRead(format) else { throw MillProblems(mistakes: [], refusals: [format.missingDecoder]) }
             workers.noteReadable(format)
         }
-        try prepare(settings, for: [])
+        try prepare(settings, for: formats.filter { !$0.isOnRequest })
     }
 
     /// Sees to it that a worker for sources of these formats knows the pipeline.
@@ -78,7 +78,7 @@ package final class RenditionMaker {
     }
 
     private func prepared(_ settings: RenderSettings, _ formats: [SourceFormat]) throws -> WorkerSlot.Known {
-        let kind = WorkerKind(drawsText: settings.pipeline.file.drawsText, format: formats.first(where: \.isOnRequest))
+        let kind = settings.pipeline.workerKind(for: formats)
         let known = try slot(kind).prepare(settings.pipeline, limits: settings.limits, kind: kind)
         if let cache = settings.cache, cachePlanners[settings.pipeline.identity] == nil {
             keep(known.planner, for: settings.pipeline)
@@ -91,7 +91,7 @@ package final class RenditionMaker {
     /// - Returns: whether this system can read the format.
     /// - Throws: `SystemError` if no worker can be started, `Failure`, `WorkerLoss`.
     package func canRead(_ format: SourceFormat) throws -> Bool {
-        let kind = WorkerKind(drawsText: borrowed?.kind.drawsText ?? false, format: format.isOnRequest ? format : nil)
+        let kind = WorkerKind(drawsText: borrowed?.kind.drawsText ?? false, format: format.isOnRequest ? format : nil, hasHEIF: format.isHEIF)
         return try slot(kind).canRead(format, kind)
     }
 

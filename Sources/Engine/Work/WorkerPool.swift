@@ -31,7 +31,7 @@ package final class WorkerPool: Sendable {
 
         /// The idle worker to lend; nil if a new one is better.
         func place(for kind: WorkerKind, last: ObjectIdentifier?) -> Int? {
-            let right = idle.indices.filter { idle[$0].isOf(kind) }
+            let right = idle.indices.filter { idle[$0].serves(kind) }
             if let place = right.last(where: { ObjectIdentifier(idle[$0]) == last }) ?? right.last { return place }
             // One of another kind is replaced, the one that has been idle for the longest time, if there are as many as may be.
             return idle.lastIndex { $0.hasNoProcess } ?? (idle.count >= mostIdle ? idle.indices.first : nil)

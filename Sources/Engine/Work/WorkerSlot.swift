@@ -56,13 +56,14 @@ final class WorkerSlot {
     }
 
     /// Whether nothing would have to be replaced for work of a kind.
-    func isOf(_ kind: WorkerKind) -> Bool { worker != nil && self.kind == kind }
+    func serves(_ kind: WorkerKind) -> Bool { worker != nil && self.kind.serves(kind) }
 
     var hasNoProcess: Bool { worker == nil }
 
     /// Only pictures that need text, or have a format on request, meet a worker that can read fonts, or that format.
     private func become(_ kind: WorkerKind) {
-        if !isUsable || self.kind != kind { replaceWorker() }
+        if isUsable && self.kind.serves(kind) { return }
+        replaceWorker()
         self.kind = kind
     }
 
@@ -87,7 +88,7 @@ final class WorkerSlot {
         become(kind)
         if let known = known[pipeline.identity] { return known }
         let number = known.count + 1
-        let message = pipeline.message(id: number, kind: kind, limits: limits)
+        let message = pipeline.message(id: number, kind: self.kind, limits: limits)
         let formats = Set(pipeline.file.renditions.map(\.save.format))
         // Several workers read the assets at one time.
         let files = try pipeline.assets.map { asset throws(SystemError) in try asset.file.reopened() }

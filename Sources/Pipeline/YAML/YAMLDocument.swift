@@ -9,7 +9,8 @@ import Yams
 func readYAML(_ text: String, need: String = "renditions") -> (root: YAMLNode?, problems: [Diagnostic]) {
     var reader = YAMLReader()
     do {
-        let parser = try Parser(yaml: text)
+        // What a scalar means is decided by whoever asks for it; the usual resolver takes a millisecond to make its regular expressions.
+        let parser = try Parser(yaml: text, resolver: .basic)
         guard let root = try parser.singleRoot() else {
             return (nil, [Diagnostic(Position(line: 1, column: 1), "the file is empty; expected a mapping with '\(need)'")])
         }

@@ -131,11 +131,15 @@ struct RunCommand: RenderingCommand {
         let counted = metrics.map { runMetrics(preparation, progress, writing: RawArguments.paths([$0])[0]) }
         do {
             try SignalWatcher.watch(cancellation)
+            let render = renderSettings(preparation, cancellation)
+            // Workers need no names yet.
+            async let ready: Void = workers.prepare(workerCount(for: preparation), render, for: preparation.work)
             let record = try OutboxRecord(preparation.outbox, isDryRun: dryRun)
             defer { record.close() }
             let observer = counted ?? observer(preparation, progress)
             let made = prune ? MadeNames(observer) : nil
-            let prepared = try batch(preparation, record: record, workers: workers, cancellation: cancellation, observer: made ?? observer)
+            let prepared = try batch(preparation, render, record: record, workers: workers, observer: made ?? observer)
+            await ready
             let summary = try await prepared.run(since: preparation.start)
             let removed = try summary.interrupted ? 0 : made.map { try removeStale(preparation, record: record, made: $0) } ?? 0
             if isToStandardOutput { try preparation.streams?.giveOutput() }
@@ -149,17 +153,20 @@ struct RunCommand: RenderingCommand {
         }
     }
 
-    private func batch(
-        _ preparation: Preparation, record: OutboxRecord, workers: WorkerPool, cancellation: Cancellation, observer: any BatchObserver
-    ) throws -> BatchRun {
+    private func renderSettings(_ preparation: Preparation, _ cancellation: Cancellation) -> RenderSettings {
         let limits = limitOptions.limits
-        let location = preparation.outbox
-        let outbox = Outbox(path: location.path, of: .run)
         var render = RenderSettings(
-            pipeline: preparation.pipeline, limits: limits, outbox: outbox, keepsTree: keepTree, overwrites: collision == .overwrite,
-            memory: MemoryBudget(bytes: limits.maximumMemory), cancellation: cancellation)
+            pipeline: preparation.pipeline, limits: limits, outbox: Outbox(path: preparation.outbox.path, of: .run), keepsTree: keepTree,
+            overwrites: collision == .overwrite, memory: MemoryBudget(bytes: limits.maximumMemory), cancellation: cancellation)
         render.isDryRun = dryRun
         render.cache = sharedCache.map { PipelineCache($0, preparation.pipeline) }
+        return render
+    }
+
+    private func batch(
+        _ preparation: Preparation, _ render: RenderSettings, record: OutboxRecord, workers: WorkerPool, observer: any BatchObserver
+    ) throws -> BatchRun {
+        let (location, outbox) = (preparation.outbox, render.outbox)
         // A source may be the rendition of another one that is gone; its name is not free for that.
         let sources = Set(preparation.found.sources.map(\.identity))
         let allocator = NameAllocator(

@@ -12,6 +12,9 @@ package enum SourceFormat: String, Codable, Sendable, CaseIterable {
     /// It has shapes instead of pixels, and is drawn in any size.
     package var isVector: Bool { self == .svg || self == .pdf }
 
+    /// libheif reads it.
+    package var isHEIF: Bool { self == .heic || self == .avif }
+
     /// As it is called in sentences.
     package var title: String {
         switch self {

@@ -1,0 +1,42 @@
+// libheif is loaded by the workers that need it alone, which are found out by names, content, assets and what is saved.
+import TestSupport
+import Testing
+
+@Suite struct HEIFTests {
+    @Test("AVIF that is called otherwise is rendered all the same, between other pictures and after them")
+    func misnamed() async throws {
+        let runner = try CommandRunner()
+        for name in ["in/1.jpg", "in/3.jpg"] { try await runner.picture(name) }
+        try await avif(runner, "in/2.jpg")
+        try await avif(runner, "in/4.png")
+        try runner.folder.write("renditions: { a: { save: { format: png } } }", to: "p.yaml")
+        for jobs in ["1", "2"] {
+            let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--jobs", jobs, "--force")
+            #expect(result.exit == 0, "\(result.errors)")
+            let report = try runner.report()
+            #expect(report.sources.map(\.attempt) == [1, 1, 1, 1])
+            #expect(report["2.jpg"]?.source.format == "avif" && report["4.png"]?.source.format == "avif")
+        }
+        #expect(runner.files().count == 4)
+    }
+
+    @Test("An asset, a rendition and a member of a set may be AVIF where no source's name says so")
+    func elsewhere() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/1.jpg")
+        try await avif(runner, "badge.png")
+        let stages = "[{ overlay: { image: badge.png, width: 8 } }]"
+        #expect(try await runner.render(stages: stages, save: "{ format: png }").exit == 0)
+        #expect(try await runner.render(save: "{ format: avif }").exit == 0)
+        #expect(runner.files().sorted() == ["1.avif", "1.png"])
+        try await runner.picture("sets/s/1.jpg")
+        try await avif(runner, "sets/s/2.jpg")
+        try runner.folder.write("source: set\nrenditions: { a: { stages: [stitch], save: { format: png } } }", to: "set.yaml")
+        let result = try await runner.run("run", "set.yaml", "sets", "-o", "sheets")
+        #expect(result.exit == 0, "\(result.errors)")
+    }
+
+    private func avif(_ runner: CommandRunner, _ name: String) async throws {
+        try runner.folder.write(try await SamplePicture.avif.bytes, to: name)
+    }
+}

@@ -61,9 +61,11 @@ struct PNGEncoder {
             let isClear = min(asIs, asDifferences) * 4 > bytes && max(asIs, asDifferences) * 8 > min(asIs, asDifferences) * 9
             if isClear { return asIs < asDifferences ? try packed(plain(all), plainLevel) : try packed(filtered(all), filteredLevel) }
         }
-        let (asIs, asDifferences) = (plain(all), try packed(filtered(all), filteredLevel))
-        // The highest of these levels makes plain rows about a tenth smaller than the lowest does.
-        if filteredLevel == 1, try packed(asIs, 1).count * 20 > asDifferences.count * 23 { return asDifferences }
+        // One after the other: rows of both kinds would be as much again in memory.
+        let asDifferences = try packed(filtered(all), filteredLevel)
+        let asIs = plain(all)
+        // The lowest level tells whether theirs can win, which makes plain rows about a tenth smaller.
+        if filteredLevel == 1, plainLevel > 1, try packed(asIs, 1).count * 20 > asDifferences.count * 23 { return asDifferences }
         let thorough = try packed(asIs, plainLevel)
         return thorough.count < asDifferences.count ? thorough : asDifferences
     }

@@ -34,7 +34,7 @@ package struct BatchSettings: Sendable {
 }
 
 extension WorkerPool {
-    /// Has workers learn a pipeline while something else is done. What goes wrong does so again for whoever borrows them, and is told then.
+    /// Has workers learn a pipeline while something else is done. What goes wrong does so again for whoever borrows them, who reports it.
     package func prepare(_ count: Int, _ settings: RenderSettings, for work: WorkList) async {
         // All may be in the cache.
         guard settings.cache == nil else { return }

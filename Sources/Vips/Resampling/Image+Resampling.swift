@@ -56,12 +56,13 @@ extension Image {
         }
         let strips = Strips(targets.lazy.map(\.shrink), layout)
         let region = try Region(of: self)
+        let asked = layout.rowsAskedFor(width: width)
         for frame in 0..<frames {
             for result in results { result.begin(frame: frame) }
             let top = frame * frameHeight
             for first in stride(from: 0, to: frameHeight, by: Strip.capacity) {
                 let range = first..<min(frameHeight, first + Strip.capacity)
-                try region.prepare(rows: top + range.lowerBound..<top + range.upperBound)
+                if first % asked == 0 { try region.prepare(rows: top + first..<top + min(frameHeight, first + asked)) }
                 for columns in layout.parts(ofWidth: width) {
                     for y in range { layout.widen(region.row(top + y), columns, into: strips.full.row(y - first)) }
                     strips.average(rows: range.count, floats: columns.count)
@@ -151,6 +152,14 @@ struct RowLayout {
         let count = width * bands
         return stride(from: 0, to: count, by: Strip.width).lazy.map { $0..<min(count, $0 + Strip.width) }
     }
+
+    /// How many rows libvips is asked for at once, in whole strips: a question takes it some microseconds, and the rows are to stay in the second cache.
+    func rowsAskedFor(width: Int) -> Int {
+        let strip = Strip.capacity * width * bands * bytesPerNumber
+        return Strip.capacity * max(1, min(4, Self.bytesAskedFor / strip))
+    }
+
+    private static let bytesAskedFor = 256 << 10
 
     /// Widens some numbers of a row to floats.
     func widen(_ stored: UnsafeRawPointer, _ columns: Range<Int>, into floats: UnsafeMutablePointer<Float>) {

@@ -90,8 +90,8 @@ TARGET static inline __attribute__((always_inline)) shorts8 NAME(written)(shorts
     return __builtin_convertvector(pixel, shorts8);
 }
 
-// The neighbour that Paeth's filter predicts by: the nearest to left + above − corner. It lies between the smaller and the larger of left and above where
-// the corner does, so the corner's distance to both decides. `left` comes last into the sums, since the next pixel waits for it alone.
+// Paeth's predictor, the neighbour that is nearest to left + above − corner. If 3 × corner − above − left is at most the smaller of left and above, it is
+// the larger; if at least the larger, the smaller; else the corner. `left` comes last into the sum, since the next pixel waits for it alone.
 TARGET static inline __attribute__((always_inline)) shorts8 NAME(nearest)(shorts8 left, shorts8 above, shorts8 corner)
 {
     const shorts8 threshold = corner + corner + corner - above - left;
@@ -116,7 +116,7 @@ TARGET static inline __attribute__((always_inline)) void NAME(restore_pixels)(
     }
 }
 
-// Two rows at once, the lower one a pixel behind: the processor waits for neither.
+// Two rows at once, the lower one a pixel behind, so that the processor works on one row while it waits for the other.
 TARGET static inline __attribute__((always_inline)) void NAME(restore_pairs)(
     const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step, uint8_t *out, uint8_t *out_below)
 {

@@ -6,6 +6,9 @@ extension VipsLibrary {
     /// The libraries of formats, such as `libpng 1.6.39` or `libjpeg.so.62.3.0`.
     package static var codecs: [String] { linked + (heifFile.map { [$0] } ?? []) }
 
+    /// The folder of libvips' file, and of what it loads later.
+    package static var folder: String? { LibraryFile(with: "vips_version")?.folder }
+
     /// The same, with what libheif can do, which is loaded to be asked. That takes some milliseconds.
     package static var codecsWithAbilities: [String] { linked + [heif ?? "no libheif"] }
 

@@ -29,12 +29,14 @@ import Testing
 
     private var starts: Int { get throws { try runner.folder.text("starts").split(separator: "\n").count } }
 
-    private func settings(outputBytes: Int = 2 << 30) throws -> RenderSettings {
+    private func settings(
+        _ pipeline: String = "p.yaml", allowed: Set<SourceFormat> = [.svg], outputBytes: Int = 2 << 30
+    ) throws -> RenderSettings {
         var limits = Limits()
-        limits.allowed = [.svg]
+        limits.allowed = allowed
         limits.maximumOutputBytes = outputBytes
         return RenderSettings(
-            pipeline: try LoadedPipeline(path: runner.folder.path("p.yaml")), limits: limits,
+            pipeline: try LoadedPipeline(path: runner.folder.path(pipeline)), limits: limits,
             outbox: Outbox(path: BytePath(runner.folder.path("out")), of: .run),
             keepsTree: false, memory: MemoryBudget(bytes: 1 << 30), cancellation: cancellation)
     }
@@ -64,6 +66,40 @@ import Testing
         #expect(try make("a.jpg", maker, settings()).count == 1)
         #expect(throws: Failure.self) { try make("a.jpg", maker, settings(outputBytes: 20)) }
         #expect(try starts == 1)
+    }
+
+    @Test("Two lanes that take turns with JPEG and AVIF end up with two workers that read both, whatever is idle")
+    func convergence() async throws {
+        try await runner.picture("a.jpg")
+        try runner.folder.write(try await SamplePicture.avif.bytes, to: "b.avif")
+        let (pool, settings) = (pool(), try settings(allowed: []))
+        pool.limitIdle(to: 2)
+        let makers = (0..<2).map { _ in RenditionMaker(pool, cancellation: cancellation) }
+        for name in ["a.jpg"] + Array(repeating: "b.avif", count: 4) + ["a.jpg", "b.avif"] {
+            // Both have a worker at one time, and give it back as a lane does before each source.
+            for maker in makers { _ = try make(name, maker, settings) }
+            for maker in makers { maker.giveBackWorker() }
+        }
+        #expect(try starts == 4)
+    }
+
+    @Test("A worker that learns several pipelines is not replaced by the one that saves AVIF")
+    func severalPipelines() async throws {
+        try runner.folder.write("renditions: { a: { save: { format: avif } } }", to: "avif.yaml")
+        let maker = maker()
+        try maker.prepare([try settings(allowed: []), try settings("avif.yaml", allowed: [])])
+        _ = try maker.prepare(settings(allowed: []))
+        #expect(try starts == 1)
+    }
+
+    @Test("A worker that has tried a format on request is the one that reads it, also if it saves AVIF")
+    func triedFormat() async throws {
+        try runner.folder.write("renditions: { a: { save: { format: avif } } }", to: "avif.yaml")
+        try runner.folder.write("<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>", to: "a.svg")
+        let (maker, settings) = (maker(), try settings("avif.yaml"))
+        try maker.prepare(settings)
+        _ = try make("a.svg", maker, settings)
+        #expect(try starts == 2)
     }
 
     @Test("A worker is fresh as long as it has met no source but the present one; a new one is fresh")

@@ -67,6 +67,34 @@ import Testing
         for attempt in Self.everything { #expect(found[attempt] == ["refused"], "\(attempt)") }
     }
 
+    @Test(
+        "A thread that was there before the worker was shut in reaches nothing either", .enabled(if: Sandbox.missing.isEmpty),
+        arguments: [SourceFormat.svg, .pdf], [false, true])
+    func earlyThread(format: SourceFormat, isTried: Bool) async throws {
+        let runner = try CommandRunner()
+        let library = runner.folder.path("thread.so")
+        let compiling = try await runner.shell(
+            "$(command -v cc || command -v clang) -shared -fPIC -w -o thread.so '\(Checkout.path)/Tests/Fixtures/hostile/early-thread.c' -ldl")
+        #expect(compiling.exit == 0, "\(compiling)")
+        let worker = try WorkerProcess(
+            WorkerStarter(
+                WorkerCommand(
+                    executable: "/bin/sh", arguments: ["-c", "LD_PRELOAD='\(library)' exec \"$0\" __worker", CommandRunner.executable])))
+        let ask = { request in try worker.ask(request, files: [], within: TimeBound(seconds: 30), cancellation: Cancellation()) }
+        let message = PipelineMessage(
+            id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [], kind: WorkerKind(format: format),
+            limits: Limits())
+        let loss = #expect(throws: WorkerLoss.self) {
+            if isTried { #expect(try ask(.tryReading(format)).isReadable()) }
+            #expect(try ask(.prepare(message)).assets(for: message).isEmpty)
+            for _ in 0..<100 {
+                usleep(50_000)
+                _ = try ask(.prepare(message))
+            }
+        }
+        #expect(loss == .died(how: "ended with code 97", words: "refused\n"))
+    }
+
     private static let readable: [(WorkerKind, [SourceFormat])] = [
         (WorkerKind(), [.jpeg]), (WorkerKind(hasHEIF: true), [.jpeg, .avif]), (WorkerKind(format: .svg), [.svg]), (WorkerKind(format: .jp2), []),
     ]

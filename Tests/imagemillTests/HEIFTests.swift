@@ -1,4 +1,4 @@
-// libheif is loaded by the workers that need it alone, which are found out by names, content, assets and what is saved.
+// Only workers that need libheif load it; names, content, assets and what is saved decide.
 import TestSupport
 import Testing
 

@@ -106,7 +106,7 @@ package final class DropFolder: Sendable {
             runOnNewThread { [self] in
                 let maker = RenditionMaker(workers, cancellation: cancellation, token: newToken())
                 if lane <= count {
-                    let result = Result { for route in routes { try maker.prepare(route.render) } }
+                    let result = Result { try maker.prepare(routes.map(\.render)) }
                     maker.giveBackWorker()
                     prepared.change { $0.append(result) }
                 }
@@ -254,7 +254,7 @@ package final class DropFolder: Sendable {
             let cache = cache(for: new)
             let routes = new.inboxes.map { ($0, route(for: $0, of: new, cache: cache)) }
             let maker = RenditionMaker(workers, cancellation: cancellation)
-            for (_, route) in routes { try maker.prepare(route.render) }
+            try maker.prepare(routes.map(\.1.render))
             maker.giveBackWorker()
             try apply(new, routes)
             memory.set(total: new.limits.maximumMemory)

@@ -21,12 +21,6 @@ package struct WorkList: Sendable {
 
     package init(toDo: [SourceFile]) { self.toDo = toDo }
 
-    /// The formats that the sources have by their names.
-    var likelyFormats: Set<SourceFormat> {
-        let names = Set(toDo.flatMap { $0.members ?? [$0] }.map { SourceName($0.location.name).fileExtension })
-        return Set(SourceFormat.allCases.filter { !names.isDisjoint(with: $0.fileExtensions) })
-    }
-
     /// Asks the record which sources have not changed since they were processed. Starts no thread and leaves nothing open.
     /// - Parameter sources: all sources of the run, in natural order.
     package init(_ sources: [SourceFile], _ setup: RunSetup, outbox: OutboxLocation, isDryRun: Bool) {

@@ -8,10 +8,16 @@ import Vips
 package struct Sandbox {
     /// This process is shut in, as far as the kernel can do it.
     private(set) var isEntered = false
+    private var isNarrowed = false
 
     /// The folders of fonts and their configuration.
     private static let fontFolders = [
         "/etc/fonts", "/usr/share/fontconfig", "/usr/share/fonts", "/usr/local/share/fonts", "/var/cache/fontconfig",
+    ]
+
+    /// Those of libraries and of what comes with them.
+    private static let libraryFolders = [
+        "/usr/lib", "/usr/lib64", "/usr/share", "/usr/local/lib", "/usr/local/share", "/lib", "/lib64",
     ]
 
     /// A sentence for each wall that the kernel lacks; empty if workers are shut in completely.
@@ -41,24 +47,40 @@ package struct Sandbox {
         _ = VipsLibrary.takeErrors()
     }
 
+    /// Leaves this process nothing of the file system but fonts and the system's libraries with their data, which may be loaded with the first picture
+    /// or text. Done while there is one thread, since Landlock holds for no other that is there already: libvips keeps those that it starts.
+    /// - Throws: if the kernel can do it and refuses to.
+    mutating func narrow() throws(SystemError) {
+        if isNarrowed { return }
+        guard clinux_thread_count() == 1 else { throw SystemError("take the access to files from threads of the worker", code: EBUSY) }
+        try Self.forbidFiles(besides: Self.fontFolders + Self.libraryFolders + (VipsLibrary.folder.map { [$0] } ?? []))
+        isNarrowed = true
+    }
+
     /// Shuts this process in, for good, as a worker of a kind. Does nothing if that was done before.
     /// - Throws: if the kernel can do it and refuses to.
     mutating func enter(_ kind: WorkerKind) throws(SystemError) {
         if isEntered { return }
         if kind.hasHEIF { Self.loadHEIF() }
+        if let format = kind.format { Loader.loadModule(for: format) }
+        // Other kinds may open no file at all, in no thread.
+        if kind.readsFonts { try narrow() }
         // Pango loads its modules with the first text.
         if kind.readsFonts { _ = try? Image.text("Ag", size: 12) }
         if let format = kind.format, let operations = Loader.blockedClass(for: format) {
-            Loader.loadModule(for: format)
             VipsLibrary.setBlocked(operations, false)
             // What the library loads late, it loads with the sample.
             _ = CodecTrial.canRead(format)
         }
-        let folders = (kind.readsFonts ? Self.fontFolders : []).map { strdup($0) } + [nil]
+        try Self.forbidFiles(besides: kind.readsFonts ? Self.fontFolders : [])
+        guard clinux_forbid_calls(kind.readsFonts ? 1 : 0) == 0 else { throw SystemError("take the worker's system calls") }
+        isEntered = true
+    }
+
+    private static func forbidFiles(besides folders: [String]) throws(SystemError) {
+        let folders = folders.map { strdup($0) } + [nil]
         defer { folders.forEach { free($0) } }
         let result = folders.map { UnsafePointer($0) }.withUnsafeBufferPointer { clinux_forbid_files($0.baseAddress!) }
         guard result == 0 else { throw SystemError("take the worker's access to files") }
-        guard clinux_forbid_calls(kind.readsFonts ? 1 : 0) == 0 else { throw SystemError("take the worker's system calls") }
-        isEntered = true
     }
 }

@@ -72,7 +72,7 @@ private struct WorkerState {
         _ = GLibLog.shared.take()
         switch request {
         case .prepare(let message): return prepare(message, files)
-        case .tryReading(let format): return .readable(tryReading(format))
+        case .tryReading(let format): return reply { worker in .readable(try worker.tryReading(format)) }
         case _ where !sandbox.isEntered: return .failed(Failure(.internal, stage: "read", "the worker was not given a pipeline"))
         case .probe(let format, let page): return reply { worker in .facts(try worker.probe(format, page: page, files)) }
         case .measure(let message): return reply { worker in .measured(try worker.measure(message, member)) }
@@ -109,8 +109,9 @@ private struct WorkerState {
     }
 
     /// Reads our own sample of a format, whatever the kind of this worker.
-    private func tryReading(_ format: SourceFormat) -> Bool {
+    private mutating func tryReading(_ format: SourceFormat) throws -> Bool {
         Loader.loadModule(for: format)
+        if format.isVector { try sandbox.narrow() }
         guard format != kind.format, let operations = Loader.blockedClass(for: format) else { return CodecTrial.canRead(format) }
         VipsLibrary.setBlocked(operations, false)
         defer { VipsLibrary.setBlocked(operations, true) }

@@ -20,6 +20,6 @@ struct WorkerKind: Hashable, Codable, Sendable {
     /// Whether a worker of this kind can do the work of another.
     func serves(_ other: WorkerKind) -> Bool { isOfFamily(other) && (hasHEIF || !other.hasHEIF) }
 
-    /// A worker of this kind is replaced by one of the other, instead of being kept beside it.
+    /// The same but for libheif.
     func isOfFamily(_ other: WorkerKind) -> Bool { drawsText == other.drawsText && format == other.format }
 }

@@ -33,22 +33,6 @@ package struct BatchSettings: Sendable {
     }
 }
 
-extension WorkerPool {
-    /// Has workers learn a pipeline while something else is done. What goes wrong does so again for whoever borrows them, who reports it.
-    package func prepare(_ count: Int, _ settings: RenderSettings, for work: WorkList) async {
-        // All may be in the cache.
-        guard settings.cache == nil else { return }
-        let formats = work.likelyFormats
-        await withTaskGroup { group in
-            for _ in 0..<count {
-                group.addTask {
-                    try? await onNewThread { try RenditionMaker(self, cancellation: settings.cancellation).prepare(settings, expecting: formats) }
-                }
-            }
-        }
-    }
-}
-
 /// Something around a run is broken, so that it has stopped before its last source.
 package struct RunObstructed: Error, CustomStringConvertible {
     package let description: String
@@ -64,7 +48,6 @@ package final class BatchRun: JobSite {
     private let store = MemoryJobStore()
     private let status = LaneStatus()
     private let ids = JobNames()
-    private let likelyFormats: Set<SourceFormat>
     /// Versions of names follow the order of the sources.
     private let turns = OrderedNames()
     private let state: Mutex<State>
@@ -99,7 +82,6 @@ package final class BatchRun: JobSite {
         self.report = report
         self.observer = observer
         self.results = results
-        likelyFormats = work.likelyFormats
         var state = State(sources: work.toDo, unchanged: work.unchanged)
         state.summary.sources = work.toDo.count + work.unchanged.count
         state.summary.skipped = work.unchanged.count
@@ -164,7 +146,7 @@ package final class BatchRun: JobSite {
     private func work(_ dispatcher: Dispatcher, _ lane: Int) {
         let maker = RenditionMaker(settings.workers, cancellation: settings.render.cancellation)
         do {
-            if maker.cachePlanner(settings.render) == nil { try maker.prepare(settings.render, expecting: likelyFormats) }
+            if maker.cachePlanner(settings.render) == nil { try maker.prepare(settings.render) }
         } catch {
             // If the run was cancelled, nothing was begun; the report says so.
             if (error as? WorkerLoss) != .cancelled { trouble.withLock { $0 = $0 ?? error } }

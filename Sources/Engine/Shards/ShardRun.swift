@@ -61,7 +61,8 @@ package struct ShardRunner: Sendable {
         let (start, started) = (ContinuousClock.now, timestamp())
         let cancellation = cancellation.next()
         let watcher = ShardObserver(observer, cancellation)
-        let settings = batch(shard, staging: staging, cancellation: cancellation)
+        var settings = batch(shard, staging: staging, cancellation: cancellation)
+        settings.render.likelyFormats = sources.likelyFormats
         let report = try BatchReport(file: output.path(of: ShardOutput.Staging.report, in: staging), stream: nil)
         let summary: BatchSummary
         do {

@@ -7,6 +7,8 @@ package struct RenderSettings: Sendable {
     /// Those of the run or the inbox, as far as the pipeline does not lower them.
     package let limits: Limits
     package let outbox: Outbox
+    /// The formats that the names of the sources suggest, so that workers are of the right kind from the start.
+    package var likelyFormats: Set<SourceFormat> = []
     package let keepsTree: Bool
     /// Names of other sources are taken (`collision: overwrite`).
     package let overwrites: Bool

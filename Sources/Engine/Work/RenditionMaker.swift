@@ -51,15 +51,24 @@ package final class RenditionMaker {
         borrowed = nil
     }
 
-    /// Sees to it that a worker for sources of these formats knows the pipeline, and that the formats on request can be read.
+    /// Sees to it that a worker knows the pipeline, and that the formats on request can be read.
     /// - Throws: `Diagnostics` if an asset cannot be decoded, `MillProblems` if a format cannot be read, `SystemError` if no worker can be
     ///   started.
-    package func prepare(_ settings: RenderSettings, expecting formats: Set<SourceFormat> = []) throws {
+    package func prepare(_ settings: RenderSettings) throws {
         for format in settings.limits.allowed.sorted(by: { $0.rawValue < $1.rawValue }) where !workers.isReadable(format) {
-            guard try canRead(format) else { throw MillProblems(mistakes: [], refusals: [format.missingDecoder]) }
+            guard try canRead(format, by: settings.pipeline.workerKind(for: [format])) else {
+                throw MillProblems(mistakes: [], refusals: [format.missingDecoder])
+            }
             workers.noteReadable(format)
         }
-        try prepare(settings, for: formats.filter { !$0.isOnRequest })
+        try prepare(settings, for: settings.likelyFormats.filter { !$0.isOnRequest })
+    }
+
+    /// The same for several pipelines.
+    package func prepare(_ all: [RenderSettings]) throws {
+        // A worker with libheif does the work of one without, so those that need it come first.
+        let needHEIF = { (settings: RenderSettings) in settings.pipeline.workerKind(for: []).hasHEIF }
+        for settings in all.filter(needHEIF) + all.filter({ !needHEIF($0) }) { try prepare(settings) }
     }
 
     /// Sees to it that a worker for sources of these formats knows the pipeline.
@@ -91,8 +100,13 @@ package final class RenditionMaker {
     /// - Returns: whether this system can read the format.
     /// - Throws: `SystemError` if no worker can be started, `Failure`, `WorkerLoss`.
     package func canRead(_ format: SourceFormat) throws -> Bool {
-        let kind = WorkerKind(drawsText: borrowed?.kind.drawsText ?? false, format: format.isOnRequest ? format : nil, hasHEIF: format.isHEIF)
-        return try slot(kind).canRead(format, kind)
+        try canRead(
+            format,
+            by: WorkerKind(drawsText: borrowed?.kind.drawsText ?? false, format: format.isOnRequest ? format : nil, hasHEIF: format.isHEIF))
+    }
+
+    private func canRead(_ format: SourceFormat, by kind: WorkerKind) throws -> Bool {
+        try slot(kind).canRead(format, kind)
     }
 
     /// Plans what the cache has, without a worker; nil if there is no cache, or it does not know the assets.

@@ -33,8 +33,12 @@ package final class WorkerPool: Sendable {
         func place(for kind: WorkerKind, last: ObjectIdentifier?) -> Int? {
             let right = idle.indices.filter { idle[$0].serves(kind) }
             if let place = right.last(where: { ObjectIdentifier(idle[$0]) == last }) ?? right.last { return place }
-            // One of another kind is replaced, the one that has been idle for the longest time, if there are as many as may be.
-            return idle.lastIndex { $0.hasNoProcess } ?? (idle.count >= mostIdle ? idle.indices.first : nil)
+            if let place = idle.lastIndex(where: { $0.hasNoProcess }) { return place }
+            // One that only lacks libheif is replaced: nothing needs it beside the new one.
+            let family = idle.indices.filter { idle[$0].kind.isOfFamily(kind) }
+            if let place = family.first(where: { ObjectIdentifier(idle[$0]) == last }) ?? family.first { return place }
+            // So is one of another kind, the one that has been idle for the longest time, if there are as many as may be.
+            return idle.count >= mostIdle ? idle.indices.first : nil
         }
     }
 
@@ -46,6 +50,9 @@ package final class WorkerPool: Sendable {
         while state.ready.count < count, clinux_thread_count() == 1, let process = try? WorkerProcess.forked() { state.ready.append(process) }
         self.state = Mutex(state)
     }
+
+    /// Those that are ready and were not lent yet.
+    var readyCount: Int { state.withLock { $0.ready.count } }
 
     // MARK: - Lending
 

@@ -133,7 +133,7 @@ struct RunCommand: RenderingCommand {
             try SignalWatcher.watch(cancellation)
             let render = renderSettings(preparation, cancellation)
             // Workers need no names yet.
-            async let ready: Void = workers.prepare(workerCount(for: preparation), render, for: preparation.work)
+            async let ready: Void = workers.prepare(render)
             let record = try OutboxRecord(preparation.outbox, isDryRun: dryRun)
             defer { record.close() }
             let observer = counted ?? observer(preparation, progress)
@@ -159,6 +159,7 @@ struct RunCommand: RenderingCommand {
             pipeline: preparation.pipeline, limits: limits, outbox: Outbox(path: preparation.outbox.path, of: .run), keepsTree: keepTree,
             overwrites: collision == .overwrite, memory: MemoryBudget(bytes: limits.maximumMemory), cancellation: cancellation)
         render.isDryRun = dryRun
+        render.likelyFormats = preparation.work.toDo.likelyFormats
         render.cache = sharedCache.map { PipelineCache($0, preparation.pipeline) }
         return render
     }

@@ -44,14 +44,17 @@ struct PNGEncoder {
 
     // MARK: - Packing
 
-    /// libdeflate's levels for `compression` 0 to 9. Differences that are left in a photo are noise, where a thorough search finds little.
+    /// libdeflate's levels for `compression` 0 to 9.
     private static let plainLevels: [CInt] = [0, 1, 2, 4, 5, 6, 7, 8, 9, 9]
-    private static let filteredLevels: [CInt] = [0, 1, 1, 1, 1, 1, 1, 5, 8, 9]
+    private static let filteredLevels: [CInt] = [0, 1, 1, 1, 1, 2, 2, 5, 8, 9]
+    /// Where the sample is clear: differences that are left in a photo are noise, where a thorough search finds little.
+    private static let noiseLevels: [CInt] = [0, 1, 1, 1, 1, 1, 1, 5, 8, 9]
+    private static let trialLevel: CInt = 4
 
     private func pack(_ pixels: UnsafeRawBufferPointer) throws -> [UInt8] {
         let plain = { (rows: [Range<Int>]) in self.rows.plain(pixels, rows) }
         let filtered = { (rows: [Range<Int>]) in self.rows.filtered(pixels, rows) }
-        let (plainLevel, filteredLevel) = (Self.plainLevels[compression], Self.filteredLevels[compression])
+        let plainLevel = Self.plainLevels[compression]
         let all = [0..<rows.height]
         guard compression > 0 else { return try packed(plain(all), 0) }
         if let sample = rows.sample {
@@ -59,13 +62,17 @@ struct PNGEncoder {
             let bytes = sample.map(\.count).reduce(0, +) * (rows.bytes + 1)
             // What packs well is packed fast, so it is looked at as a whole; else the sample is believed if it is clear.
             let isClear = min(asIs, asDifferences) * 4 > bytes && max(asIs, asDifferences) * 8 > min(asIs, asDifferences) * 9
-            if isClear { return asIs < asDifferences ? try packed(plain(all), plainLevel) : try packed(filtered(all), filteredLevel) }
+            if isClear {
+                return asIs < asDifferences ? try packed(plain(all), plainLevel) : try packed(filtered(all), Self.noiseLevels[compression])
+            }
         }
         // One after the other: rows of both kinds would be as much again in memory.
-        let asDifferences = try packed(filtered(all), filteredLevel)
+        let asDifferences = try packed(filtered(all), Self.filteredLevels[compression])
         let asIs = plain(all)
-        // The lowest level tells whether theirs can win, which makes plain rows about a tenth smaller.
-        if filteredLevel == 1, plainLevel > 1, try packed(asIs, 1).count * 20 > asDifferences.count * 23 { return asDifferences }
+        // Higher levels make plain rows some hundredths smaller than this one, seldom a tenth.
+        if plainLevel > Self.trialLevel, compression <= 6, try packed(asIs, Self.trialLevel).count * 10 > asDifferences.count * 11 {
+            return asDifferences
+        }
         let thorough = try packed(asIs, plainLevel)
         return thorough.count < asDifferences.count ? thorough : asDifferences
     }

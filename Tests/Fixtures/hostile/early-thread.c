@@ -1,0 +1,44 @@
+// Loaded into a worker by LD_PRELOAD: finds out what the first thread that the worker starts may read a second later, when the worker is shut in, says it on
+// standard error, and ends the worker.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef int Create(pthread_t *, const pthread_attr_t *, void *(*) (void *), void *);
+
+typedef struct {
+    void *(*start)(void *);
+    void *argument;
+} Work;
+
+static Create *create(void) { return (Create *) dlsym(RTLD_NEXT, "pthread_create"); }
+
+static void *look(void *unused)
+{
+    sleep(1);
+    fprintf(stderr, "%s\n", open("/etc/passwd", O_RDONLY) < 0 ? "refused" : "possible");
+    _exit(97);
+}
+
+static void *begin(void *argument)
+{
+    Work work = *(Work *) argument;
+    free(argument);
+    // What a thread may do is inherited by those that it starts.
+    pthread_t thread;
+    create()(&thread, NULL, look, NULL);
+    return work.start(work.argument);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
+{
+    static int count;
+    if (__atomic_fetch_add(&count, 1, __ATOMIC_SEQ_CST) > 0) return create()(thread, attributes, start, argument);
+    Work *work = malloc(sizeof *work);
+    *work = (Work) {start, argument};
+    return create()(thread, attributes, begin, work);
+}

@@ -5,7 +5,7 @@ DEBIAN_PACKAGES = curl libvips-dev libvips-tools libsqlite3-dev libdeflate-dev l
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build install uninstall demo test chaos hostile memory fuzz test-pages test-browser site test-site test-monitoring test-visible test-cluster sanitize bench bench-dashboard refusals lint format docs guide-pictures \
-	deb test-deb test-container test-systems
+	deb test-deb test-container test-systems test-arm64
 
 # Where `make install` puts things; DESTDIR goes before all of it, for packagers.
 PREFIX ?= /usr/local
@@ -31,7 +31,7 @@ SYSTEMS ?= trixie
 PACKAGE_SYSTEMS ?= bookworm trixie
 
 help: ## Lists the tasks.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Installs what is missing, as root or with sudo; elsewhere says what to install.
 	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.2 or newer is missing; see https://www.swift.org/install"; exit 1; }
@@ -104,6 +104,11 @@ test-systems: deps ## Runs all tests, or those of FILTER, on SYSTEMS (Debian 13)
 	$(SWIFT) build --build-tests
 	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="debootstrap wget"
 	PACKAGES="$(DEBIAN_PACKAGES)" FILTER="$(FILTER)" Tests/Systems/suite $(SYSTEMS)
+
+test-arm64: deps ## Builds for arm64 and runs the tests of libvips and of the stages, or those of FILTER, and all pipelines under emulation; as root, three hours.
+	@test "$(BINARY)" != .build/release/imagemill || $(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="debootstrap wget qemu-user-static binutils"
+	PACKAGES="$(DEBIAN_PACKAGES)" FILTER="$(FILTER)" IMAGEMILL="$(BINARY)" Tests/Systems/arm64 || [ $$? = 77 ]
 
 deb: ## Builds a Debian package below .build, for this system and newer ones.
 	@test "$(BINARY)" != .build/release/imagemill || $(MAKE) --no-print-directory build

@@ -95,6 +95,17 @@ import Testing
         #expect(loss == .died(how: "ended with code 97", words: "refused\n"))
     }
 
+    @Test("A worker that has tried a format becomes one of any kind", arguments: [SourceFormat.jp2, .jxl, .svg, .pdf, .avif, .heic])
+    func triedFirst(format: SourceFormat) throws {
+        let worker = try WorkerProcess(WorkerStarter(WorkerCommand(executable: CommandRunner.executable)))
+        let ask = { request in try worker.ask(request, files: [], within: TimeBound(seconds: 30), cancellation: Cancellation()) }
+        #expect(try ask(.tryReading(format)).isReadable())
+        let message = PipelineMessage(
+            id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: avif } } }", assets: [],
+            kind: WorkerKind(drawsText: true, format: format.isOnRequest ? format : nil, hasHEIF: true), limits: Limits())
+        #expect(try ask(.prepare(message)).assets(for: message, saving: [.avif]).isEmpty)
+    }
+
     private static let readable: [(WorkerKind, [SourceFormat])] = [
         (WorkerKind(), [.jpeg]), (WorkerKind(hasHEIF: true), [.jpeg, .avif]), (WorkerKind(format: .svg), [.svg]), (WorkerKind(format: .jp2), []),
     ]

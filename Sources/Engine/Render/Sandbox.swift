@@ -49,10 +49,14 @@ package struct Sandbox {
 
     /// Leaves this process nothing of the file system but fonts and the system's libraries with their data, which may be loaded with the first picture
     /// or text. Done while there is one thread, since Landlock holds for no other that is there already: libvips keeps those that it starts.
+    /// - Parameter format: the format of the first picture, if it is a sample.
     /// - Throws: if the kernel can do it and refuses to.
-    mutating func narrow() throws(SystemError) {
-        if isNarrowed { return }
-        guard clinux_thread_count() == 1 else { throw SystemError("take the access to files from threads of the worker", code: EBUSY) }
+    mutating func narrow(toTry format: SourceFormat? = nil) throws(SystemError) {
+        if isNarrowed || isEntered { return }
+        if format?.isHEIF == true { Self.loadHEIF() }
+        guard clinux_landlock_version() == 0 || clinux_thread_count() == 1 else {
+            throw SystemError("take the access to files from threads of the worker", code: EBUSY)
+        }
         try Self.forbidFiles(besides: Self.fontFolders + Self.libraryFolders + (VipsLibrary.folder.map { [$0] } ?? []))
         isNarrowed = true
     }

@@ -36,6 +36,11 @@ package struct Sandbox {
         return present.isEmpty ? "workers are not shut in" : "workers are shut in by " + present.joined(separator: " and ")
     }
 
+    /// Loads what reads a format, while this process may open the files of libraries.
+    static func loadDecoder(of format: SourceFormat) {
+        if format.isHEIF { loadHEIF() } else { Loader.loadModule(for: format) }
+    }
+
     /// Has libheif load now what it would load with the first picture.
     private static func loadHEIF() {
         Loader.loadModule(for: .avif)
@@ -49,11 +54,9 @@ package struct Sandbox {
 
     /// Leaves this process nothing of the file system but fonts and the system's libraries with their data, which may be loaded with the first picture
     /// or text. Done while there is one thread, since Landlock holds for no other that is there already: libvips keeps those that it starts.
-    /// - Parameter format: the format of the first picture, if it is a sample.
     /// - Throws: if the kernel can do it and refuses to.
-    mutating func narrow(toTry format: SourceFormat? = nil) throws(SystemError) {
+    mutating func narrow() throws(SystemError) {
         if isNarrowed || isEntered { return }
-        if format?.isHEIF == true { Self.loadHEIF() }
         guard clinux_landlock_version() == 0 || clinux_thread_count() == 1 else {
             throw SystemError("take the access to files from threads of the worker", code: EBUSY)
         }
@@ -66,7 +69,7 @@ package struct Sandbox {
     mutating func enter(_ kind: WorkerKind) throws(SystemError) {
         if isEntered { return }
         if kind.hasHEIF { Self.loadHEIF() }
-        if let format = kind.format { Loader.loadModule(for: format) }
+        if let format = kind.format { Self.loadDecoder(of: format) }
         // Other kinds may open no file at all, in no thread.
         if kind.readsFonts { try narrow() }
         // Pango loads its modules with the first text.

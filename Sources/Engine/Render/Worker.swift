@@ -110,9 +110,9 @@ private struct WorkerState {
 
     /// Reads our own sample of a format, whatever the kind of this worker.
     private mutating func tryReading(_ format: SourceFormat) throws -> Bool {
-        Loader.loadModule(for: format)
-        // The sample may start threads, and nobody has said yet whether this worker will read fonts.
-        try sandbox.narrow(toTry: format)
+        if !sandbox.isEntered { Sandbox.loadDecoder(of: format) }
+        // Decoding the sample may start threads, and this worker may be told to read fonts later.
+        try sandbox.narrow()
         guard format != kind.format, let operations = Loader.blockedClass(for: format) else { return CodecTrial.canRead(format) }
         VipsLibrary.setBlocked(operations, false)
         defer { VipsLibrary.setBlocked(operations, true) }

@@ -17,7 +17,7 @@ struct WorkerKind: Hashable, Codable, Sendable {
         return format.isOnRequest ? format == self.format : self.format == nil
     }
 
-    /// Whether a worker of this kind can do the work of another.
+    /// Returns true if a worker of this kind can do all that one of the other kind can.
     func serves(_ other: WorkerKind) -> Bool { isOfFamily(other) && (hasHEIF || !other.hasHEIF) }
 
     /// The same but for libheif.

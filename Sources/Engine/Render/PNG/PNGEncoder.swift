@@ -47,7 +47,7 @@ struct PNGEncoder {
     /// libdeflate's levels for `compression` 0 to 9.
     private static let plainLevels: [CInt] = [0, 1, 2, 4, 5, 6, 7, 8, 9, 9]
     private static let filteredLevels: [CInt] = [0, 1, 1, 1, 1, 2, 2, 5, 8, 9]
-    /// Where the sample is clear: differences that are left in a photo are noise, where a thorough search finds little.
+    /// The same for photos, which the sample recognizes. Their filtered rows are mostly noise, so a higher level makes them hardly smaller.
     private static let noiseLevels: [CInt] = [0, 1, 1, 1, 1, 1, 1, 5, 8, 9]
     private static let trialLevel: CInt = 4
 

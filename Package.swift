@@ -25,6 +25,7 @@ let package = Package(
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         .target(name: "CEmptyICU"),
+        .target(name: "CJPEG"),
         .target(name: "CLinux", linkerSettings: [.linkedLibrary("seccomp")]),
         .target(name: "CPNGFilter"),
         .target(name: "CResample"),
@@ -35,7 +36,7 @@ let package = Package(
         .target(
             name: "Engine",
             dependencies: [
-                "CCrypto", "CDeflate", "CLinux", "CPNGFilter", "CWebP", "Pipeline", "Stages", "Vips",
+                "CCrypto", "CDeflate", "CJPEG", "CLinux", "CPNGFilter", "CWebP", "Pipeline", "Stages", "Vips",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
@@ -56,7 +57,8 @@ let package = Package(
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "Stages"], swiftSettings: settings),
         .testTarget(name: "StagesTests", dependencies: ["Stages", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "EngineTests", dependencies: ["Engine", "TestSupport", .product(name: "GRDBSQLite", package: "GRDB.swift")], swiftSettings: settings
+            name: "EngineTests", dependencies: ["CJPEG", "Engine", "TestSupport", .product(name: "GRDBSQLite", package: "GRDB.swift")],
+            swiftSettings: settings
         ),
         .testTarget(name: "imagemillTests", dependencies: ["imagemill", "Engine", "Pipeline", "TestSupport"], swiftSettings: settings),
     ]

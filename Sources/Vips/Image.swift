@@ -56,6 +56,9 @@ extension Image {
         return [UInt8](UnsafeRawBufferPointer(start: memory, count: size))
     }
 
+    /// Whether all pixels are in memory, not still to be computed.
+    package var isInMemory: Bool { pointer.pointee.dtype == VIPS_IMAGE_SETBUF }
+
     /// Gives access to all pixels of a picture that is in memory.
     package func withPixels<Value>(_ work: (UnsafeRawBufferPointer) throws -> Value) throws -> Value {
         guard let pixels = vips_image_get_data(pointer) else { throw VipsError.failed(operation: "get_data") }

@@ -40,6 +40,16 @@ final class ProbedSource {
         return try reopened(load, tolerance: tolerance)
     }
 
+    /// Decodes a picture that was given out and not read yet; nil if libvips has to.
+    func decoder(of picture: Picture, shrink: Int) -> JPEGDecoder? {
+        facts.format == .jpeg ? JPEGDecoder(file, like: picture.image, shrink: shrink) : nil
+    }
+
+    /// A picture that was given out and not read yet, with all its pixels in memory.
+    func inMemory(_ picture: Picture, shrink: Int) throws -> Picture {
+        try decoder(of: picture, shrink: shrink)?.decoded().map(picture.with) ?? picture.inMemory()
+    }
+
     /// The picture from the beginning again, as planned.
     func reopened(_ load: LoadPlan, tolerance: Tolerance) throws -> Picture {
         try reopened(shrink: load.shrink, enlargement: load.enlargement, allFrames: load.loadsAllFrames, tolerance: tolerance)

@@ -20,7 +20,7 @@ struct Renderer {
         let picture = try source.picture(plan.load, tolerance: pipeline.tolerance)
         let metadata = SourceMetadata(picture.image)
         let missing = try source.warnings(pipeline.tolerance)
-        let (starts, warnings) = try judging(trial) { try self.starts(from: picture) }
+        let (starts, warnings) = try judging(trial) { try self.starts(from: picture, of: source) }
         // What is missing of a file was said already.
         let judge = missing.contains { $0.code == .sourceTruncated } ? nil : trial
         return try render(Beginning(starts: starts, metadata: metadata, warnings: warnings + missing), wanted: wanted, to: outputs, trial: judge)
@@ -81,8 +81,21 @@ struct Renderer {
     }
 
     /// What each rendition begins with.
+    private func starts(from picture: Picture, of source: ProbedSource) throws -> (starts: [Frames], warnings: [Warning]) {
+        if plan.load.isHeldInMemory { return try starts(from: source.inMemory(picture, shrink: plan.load.shrink)) }
+        // Here alone the rows are read from top to bottom, and all of them before this returns.
+        guard plan.load.turnsLate, let decoder = source.decoder(of: picture, shrink: plan.load.shrink) else { return try starts(from: picture) }
+        do {
+            return try starts(from: picture.with(decoder.streamed()))
+        } catch {
+            // Whatever is wrong, libvips finds it again.
+            _ = VipsLibrary.takeErrors()
+            return try starts(from: picture)
+        }
+    }
+
     private func starts(from picture: Picture) throws -> (starts: [Frames], warnings: [Warning]) {
-        var decoded = plan.load.isHeldInMemory ? try picture.inMemory() : picture
+        var decoded = picture
         if !plan.load.turnsLate { decoded = try decoded.upright(orientation: plan.source.orientation) }
         var (converted, warnings) = try converted(decoded)
         // Several renditions read it; what the conversion costs is paid once.

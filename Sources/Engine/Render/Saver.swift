@@ -12,6 +12,7 @@ struct Saver {
         if case .png(let options) = settings.encoding, let encoder = try PNGEncoder(image, options, planned: picture) {
             return try encoder.save(to: output, strip: strip)
         }
+        if case .jpeg(let options) = settings.encoding, strip, let encoder = JPEGEncoder(image, options) { return try encoder.save(to: output) }
         let target = try Target(descriptor: output.descriptor)
         let common: [(String, Argument)] = [("in", .image(image)), ("target", .target(target)), ("strip", .bool(strip))]
         let (saver, options) = arguments

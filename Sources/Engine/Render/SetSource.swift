@@ -97,7 +97,7 @@ extension Renderer {
 
     private func decode(_ source: ProbedSource, _ way: MemberPlan, shrink: Int) throws -> (Picture, SourceMetadata, [Warning]) {
         let picture = try source.reopened(shrink: shrink, tolerance: pipeline.tolerance)
-        let upright = try (way.load.isHeldInMemory ? picture.inMemory() : picture).upright(orientation: way.facts.orientation)
+        let upright = try (way.load.isHeldInMemory ? source.inMemory(picture, shrink: shrink) : picture).upright(orientation: way.facts.orientation)
         let (converted, warnings) = try converted(upright)
         return (converted, SourceMetadata(picture.image), try warnings + source.warnings(pipeline.tolerance))
     }

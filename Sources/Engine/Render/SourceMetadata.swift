@@ -34,7 +34,7 @@ struct SourceMetadata {
     }
 
     /// The picture with the metadata that the policy lets it keep.
-    /// - Returns: also whether nothing is left to keep, so that the saver may write none at all.
+    /// - Returns: also whether the saver is to write none at all, whatever the picture has.
     func applied(to image: Image, policy: MetadataPolicy, format: OutputFormat, keepsProfile: Bool) throws(VipsError) -> (
         image: Image, keepsNothing: Bool
     ) {
@@ -43,11 +43,8 @@ struct SourceMetadata {
             // What is left of EXIF if the format has none.
             let isRescued = format == .tiff && !rights.isEmpty && !fields.contains("xmp-data")
             return (isRescued ? try image.editingMetadata { $0.set("xmp-data", blob: rights.xmpPacket()) } : image, false)
-        case .strip: return (try stripped(image), !keepsProfile)
-        case .copyright:
-            let bare = try stripped(image)
-            guard !rights.isEmpty else { return (bare, !keepsProfile) }
-            return (try bare.editingMetadata(sign), false)
+        case .copyright where !rights.isEmpty: return (try stripped(image).editingMetadata(sign), false)
+        case .copyright, .strip: return keepsProfile ? (try stripped(image), false) : (image, true)
         }
     }
 

@@ -16,8 +16,8 @@ enum ShrinkOnLoad {
     }
 
     /// The factors that the format's decoder offers, in rising order.
-    /// - Parameter isExact: only those after which every pixel stands for as many as any other. At 1/2, a JPEG 2725 pixels wide becomes 1363,
-    ///   the last of which is half a pixel; taken for a whole one it would move the picture by up to half a pixel.
+    /// - Parameter isExact: only those after which every pixel stands for as many as any other. At 1/2, a picture 2725 pixels wide becomes 1362
+    ///   pixels and half a one, which is left out or taken for a whole one; that would move the picture by up to half a pixel.
     private static func factors(of source: SourceFacts, isExact: Bool) -> [Int] {
         switch source.format {
         case .jpeg, .webp:

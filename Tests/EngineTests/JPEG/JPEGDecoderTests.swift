@@ -1,0 +1,143 @@
+// JPEG as it is decoded here: every pixel as libvips reads it, and every file with a fault left to libvips.
+import CJPEG
+import Foundation
+import Pipeline
+import TestSupport
+import Testing
+import Vips
+
+@testable import Engine
+
+@Suite(.quietVips) struct JPEGDecoderTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private static let sizes = [(1, 1), (1, 9), (7, 3), (16, 5), (33, 20), (2, 40), (131, 67), (300, 201)]
+
+    /// Slopes and noise.
+    private func picture(_ width: Int, _ height: Int, _ bands: Int = 3) throws -> Image {
+        var state: UInt32 = 77
+        return try TestPicture.make(width: width, height: height, bands: bands) { x, y in
+            (0..<bands).map { band in
+                state = state &* 1_664_525 &+ 1_013_904_223
+                return UInt8(truncatingIfNeeded: x * (band + 1) + 2 * y + Int(state >> 28))
+            }
+        }
+    }
+
+    private func file(_ image: Image, _ options: [(String, Argument)] = []) throws -> [UInt8] {
+        let path = folder.path("a.jpg")
+        try TestPicture.save(image, as: "jpegsave_target", options, to: path)
+        return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
+    private func open(_ bytes: [UInt8]) throws -> OpenFile {
+        let path = folder.path("b.jpg")
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+        return try OpenFile.reading(BytePath(path))
+    }
+
+    /// What libvips reads, not decoded yet.
+    private func libvips(_ file: OpenFile, shrink: Int = 1) throws -> Image {
+        let source = try Source(descriptor: file.descriptor)
+        return try Operation("jpegload_source", [("source", .source(source)), ("access", "sequential"), ("shrink", .int(shrink))]).image()
+    }
+
+    private func decoder(_ bytes: [UInt8], shrink: Int = 1) throws -> JPEGDecoder? {
+        let file = try open(bytes)
+        return JPEGDecoder(file, like: try libvips(file, shrink: shrink), shrink: shrink)
+    }
+
+    /// The rows of a picture, some at a time.
+    private func rows(_ image: Image) throws -> [UInt8] {
+        let same = ResamplingTarget(width: image.width, height: image.height)
+        return try image.resampled(to: same).pixels()
+    }
+
+    @Test("libvips has loaded a libjpeg that is known") func isAvailable() throws {
+        try TestVips.start()
+        #expect(cjpeg_is_available() != 0)
+    }
+
+    @Test("Pixels are those that libvips reads, at once and row by row", arguments: [1, 2, 4, 8], [1, 3])
+    func pixels(shrink: Int, bands: Int) throws {
+        for (width, height) in Self.sizes where min(width, height) >= shrink {
+            for options: [(String, Argument)] in [[("Q", 75)], [("Q", 95)], [("subsample_mode", "off")], [("optimize_coding", true)]] {
+                let bytes = try file(picture(width, height, bands), options)
+                let expected = try libvips(open(bytes), shrink: shrink).pixels()
+                let held = try #require(try decoder(bytes, shrink: shrink)?.decoded(), "\(width)×\(height)")
+                #expect(try held.pixels() == expected, "\(width)×\(height)")
+                let streamed = try #require(try decoder(bytes, shrink: shrink)?.streamed())
+                #expect(try rows(streamed) == expected, "\(width)×\(height)")
+            }
+        }
+    }
+
+    @Test("Metadata is what libvips reads")
+    func metadata() throws {
+        let bytes = try file(picture(20, 10).editingMetadata { $0.set("xmp-data", blob: Array("<x/>".utf8)) })
+        for shrink in [1, 2] {
+            let expected = try libvips(open(bytes), shrink: shrink)
+            for own in [try decoder(bytes, shrink: shrink)?.decoded(), try decoder(bytes, shrink: shrink)?.streamed()] {
+                let found = try #require(own)
+                #expect(Set(found.fields) == Set(expected.fields))
+                #expect(found.blob("xmp-data") == expected.blob("xmp-data"))
+                #expect(found.interpretation == expected.interpretation)
+            }
+        }
+    }
+
+    @Test("What comes in several passes or four colors is left to libvips")
+    func others() throws {
+        #expect(try decoder(file(picture(33, 20), [("interlace", true)])) == nil)
+        let colours = try picture(33, 20, 4).copy(interpretation: .cmyk)
+        #expect(try decoder(file(colours)) == nil)
+    }
+
+    @Test("Another picture than the header promised is left to libvips")
+    func changed() throws {
+        let opened = try libvips(open(file(picture(33, 20))))
+        for other in [try picture(33, 22), try picture(35, 20), try picture(33, 19), try picture(33, 20, 1)] {
+            #expect(JPEGDecoder(try open(file(other)), like: opened, shrink: 1) == nil)
+        }
+        #expect(JPEGDecoder(try open([]), like: opened, shrink: 1) == nil)
+    }
+
+    @Test("Rows out of order are an error, not other pixels")
+    func order() throws {
+        let image = try #require(try decoder(file(picture(64, 64)))?.streamed())
+        _ = try image.extractArea(left: 0, top: 0, width: 64, height: 16).pixels()
+        #expect(throws: VipsError.self) { try image.extractArea(left: 0, top: 32, width: 64, height: 16).pixels() }
+        _ = VipsLibrary.takeErrors()
+    }
+
+    // MARK: - Faults
+
+    @Test("A file that ends early is left to libvips")
+    func truncated() throws {
+        let bytes = try file(picture(131, 67))
+        let opened = try libvips(open(bytes))
+        for count in bytes.indices.dropLast(2) where count % 37 == 0 || count < 32 || count > bytes.count - 32 {
+            let part = JPEGDecoder(try open(Array(bytes.prefix(count))), like: opened, shrink: 1)
+            #expect(try part?.decoded() == nil, "\(count) of \(bytes.count) bytes")
+        }
+    }
+
+    @Test("A file with any byte changed is left to libvips, or comes out as libvips reads it")
+    func mutants() throws {
+        let bytes = try file(picture(33, 20))
+        for index in bytes.indices {
+            for change: UInt8 in [1, 0x80, 0xFF] {
+                var mutant = bytes
+                mutant[index] ^= change
+                let file = try open(mutant)
+                guard let opened = try? libvips(file), let own = try JPEGDecoder(file, like: opened, shrink: 1)?.decoded() else { continue }
+                #expect(try own.pixels() == opened.pixels(), "byte \(index)")
+            }
+        }
+        // libvips talks about what it finds.
+        _ = VipsLibrary.takeErrors()
+        _ = GLibLog.shared.take()
+    }
+}

@@ -46,6 +46,26 @@ import Vips
         #expect(runner.files().contains("good.png") && !runner.files().contains("bad.png"))
     }
 
+    @Test(
+        "Members that are shrunk while they load go through the stages before the one that scales",
+        arguments: [
+            "renditions: { r: { stages: [ { grayscale: {} }, { resize: { size: 40x30 } }, stitch ], save: { format: png } } }",
+            "renditions: { r: { stages: [ { grayscale: {} }, { resize: { size: 40x30 } }, stitch ], save: { format: png } }, w: { stages: [ stitch ], save: { format: png } } }",
+            "stages: [ { grayscale: {} }, { resize: { size: 40x30 } }, stitch ]\nrenditions: { r: { save: { format: png } } }",
+        ])
+    func shrunkMembers(text: String) async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write("source: set\n\(text)\n", to: "p.yaml")
+        for name in ["in/s/1.jpg", "in/s/2.jpg"] {
+            try await runner.save(name, as: "jpegsave_target") { try TestPicture.solid([200, 60, 60], width: 320, height: 240) }
+        }
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        let name = text.contains("w:") ? "out/s-r.png" : "out/s.png"
+        let (width, height, bands) = try await runner.inspect(name, by: "pngload_source") { ($0.width, $0.height, $0.bands) }
+        #expect((width, height, bands) == (40, 60, 1))
+    }
+
     @Test("A GIF made of a set has no frame that browsers would slow down, and says so")
     func fastGIF() async throws {
         let runner = try CommandRunner()

@@ -39,6 +39,8 @@ import Vips
             Source(suffix: "jpg", saver: "jpegsave_target", stages: ""), Source(suffix: "webp", saver: "webpsave_target", stages: ""),
             Source(suffix: "png", saver: "pngsave_target", stages: ""),
             Source(suffix: "jpg", saver: "jpegsave_target", stages: "{ crop: { width: 75%, height: 100% } }, "),
+            Source(suffix: "jpg", saver: "jpegsave_target", stages: "{ grayscale: {} }, "),
+            Source(suffix: "webp", saver: "webpsave_target", stages: "{ grayscale: {} }, "),
         ])
     func alone(source: Source) async throws {
         let runner = try CommandRunner()

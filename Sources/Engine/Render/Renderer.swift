@@ -42,7 +42,9 @@ struct Renderer {
             let rendition = plan.renditions[index]
             try judging(trial) {
                 do {
-                    let (size, notes) = try render(rendition, from: beginning.starts[index], beginning.metadata, to: output)
+                    let isResized = !plan.isSet && plan.load.resizes(rendition: index)
+                    let (size, notes) = try render(
+                        rendition, from: beginning.starts[index], resized: isResized, beginning.metadata, to: output)
                     sizes.append(size)
                     warnings += notes.filter { !warnings.contains($0) }
                     let said = try trial?.warnings(VipsLibrary.takeErrors()) ?? []
@@ -104,7 +106,7 @@ struct Renderer {
         let single = try withoutFrames(converted)
         if plan.scalesAtOnce && plan.shared.isEmpty { return (try scaledAtOnce(single, timing), warnings) }
         let frames = timing.frames > 1 ? try timing.frames(of: single) : Frames([single])
-        var shared = try run(plan.shared, on: frames, RenderContext(scale: 1, assets: assets))
+        var shared = try run(plan.shared, on: frames, RenderContext(scale: 1, assets: assets), resized: plan.load.resizes)
         if plan.scalesAtOnce { return (try scaledAtOnce(shared.pictures[0], timing), warnings) }
         if plan.holdsShared && !plan.shared.isEmpty { shared = try shared.map { try $0.inMemory() } }
         let starts = try plan.renditions.indices.map { index in
@@ -157,8 +159,10 @@ struct Renderer {
 
     // MARK: - Stages
 
-    func run(_ steps: [PlannedStage], on start: Frames, _ context: RenderContext) throws -> Frames {
+    /// - Parameter resized: whether the decoder made `start` smaller than planned, or larger, for the first stage that scales to make up for.
+    func run(_ steps: [PlannedStage], on start: Frames, _ context: RenderContext, resized: Bool = false) throws -> Frames {
         var frames = start
+        var isResized = resized
         for (index, step) in steps.enumerated() {
             // The first stage's input was held while loading, if it needs that.
             if !step.plan.isStreaming && index > 0 { frames = try frames.map { try $0.inMemory() } }
@@ -170,15 +174,15 @@ struct Renderer {
                 }
                 throw FailedOperation(.internal, stage: step.name, "'\(step.name)' failed on this picture", error)
             }
-            try check(frames, against: step)
+            isResized = isResized && step.plan.sizeDependence == .anySize
+            try check(frames, against: step, isResized: isResized)
         }
         return frames
     }
 
-    /// Plan and pixels must agree. Before the first scaling stage a picture that was shrunk on load is smaller than planned, a vector picture larger.
-    private func check(_ frames: Frames, against step: PlannedStage) throws {
+    /// Plan and pixels must agree.
+    private func check(_ frames: Frames, against step: PlannedStage, isResized: Bool) throws {
         let planned = step.output
-        let isResized = !plan.isSet && (plan.load.shrink > 1 || plan.load.enlargement > 1) && step.plan.sizeDependence == .anySize
         for picture in frames.pictures where picture.pixels != planned.pixels || !(isResized || picture.size == planned.size) {
             let found = "\(picture.size) in \(picture.pixels)"
             throw Failure(.internal, stage: step.name, "planned \(planned.size) in \(planned.pixels), rendered \(found)")
@@ -188,10 +192,10 @@ struct Renderer {
     // MARK: - Saving
 
     private func render(
-        _ rendition: RenditionPlan, from start: Frames, _ metadata: SourceMetadata, to output: OpenFile
+        _ rendition: RenditionPlan, from start: Frames, resized: Bool, _ metadata: SourceMetadata, to output: OpenFile
     ) throws -> (size: RenderedSize, warnings: [Warning]) {
         let context = RenderContext(scale: rendition.scale, assets: assets)
-        var frames = try run(rendition.steps, on: start, context)
+        var frames = try run(rendition.steps, on: start, context, resized: resized)
         let save = rendition.rendition.save
         let watch = AlphaWatch()
         if !save.supportsAlpha {
@@ -290,6 +294,12 @@ extension VipsError {
 }
 
 extension LoadPlan {
+    /// Whether what is decoded has another size than the source.
+    var resizes: Bool { shrink > 1 || enlargement > 1 }
+
+    /// Whether what a rendition begins with has another size than the source.
+    func resizes(rendition index: Int) -> Bool { shrinks[index] > 1 || enlargement > 1 }
+
     /// The decoded picture as a rendition would get it if there were no other, whatever size the others need.
     func asAlone(_ frames: Frames, rendition index: Int) throws -> Frames {
         guard shrinks[index] > shrink else { return frames }

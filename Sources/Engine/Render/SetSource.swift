@@ -51,7 +51,7 @@ extension Renderer {
                 return try judging(DecoderTrial { try probed.reopened(shrink: 1, tolerance: pipeline.tolerance).image.evaluated() }) {
                     let (picture, _, _) = try decode(probed, way, shrink: 1)
                     let shared = try run(way.shared, on: Frames([picture]), RenderContext(scale: 1, assets: assets))
-                    return try ready(shared, way, index: plan.shared.isEmpty ? index : nil)
+                    return try ready(shared, way, index: plan.shared.isEmpty ? index : nil, isWhole: true)
                 }
             }
         }
@@ -80,7 +80,8 @@ extension Renderer {
                 metadata = metadata ?? found
                 warnings += said.filter { !warnings.contains($0) }
                 try judging(trial) {
-                    let shared = try run(way.shared, on: Frames([picture]), RenderContext(scale: 1, assets: assets))
+                    let context = RenderContext(scale: 1, assets: assets)
+                    let shared = try run(way.shared, on: Frames([picture]), context, resized: way.load.resizes)
                     let held = lists.count > 1 ? try shared.map { try $0.inMemory() } : shared
                     for list in lists.indices { lists[list].append(try ready(held, way, index: plan.shared.isEmpty ? list : nil)) }
                 }
@@ -103,12 +104,15 @@ extension Renderer {
     }
 
     /// One member as it waits to be joined.
-    /// - Parameter index: the rendition that joins it; nil if the shared stages do.
-    private func ready(_ shared: Frames, _ way: MemberPlan, index: Int?) throws -> Picture {
+    /// - Parameters:
+    ///   - index: the rendition that joins it; nil if the shared stages do.
+    ///   - isWhole: whether it was decoded in full size, and not as planned.
+    private func ready(_ shared: Frames, _ way: MemberPlan, index: Int?, isWhole: Bool = false) throws -> Picture {
         var frames = shared
         if let index {
-            let alone = way.shared.isEmpty ? try way.load.asAlone(shared, rendition: index) : shared
-            frames = try run(way.own[index], on: alone, RenderContext(scale: plan.renditions[index].scale, assets: assets))
+            let alone = way.shared.isEmpty && !isWhole ? try way.load.asAlone(shared, rendition: index) : shared
+            let context = RenderContext(scale: plan.renditions[index].scale, assets: assets)
+            frames = try run(way.own[index], on: alone, context, resized: !isWhole && way.load.resizes(rendition: index))
         }
         let join = index.map { plan.renditions[$0].steps.first } ?? plan.shared.first
         guard let join else { throw MismatchedPlan(stage: "read") }

@@ -7,11 +7,11 @@ TARGET static void NAME(widen)(CResampleRow row, const void *in, float *out)
     size_t i = 0;
     switch (row.format) {
     case CRESAMPLE_UCHAR:
-        for (; i + 8 <= count; i += 8) store(out + i, __builtin_convertvector(*(const bytes8 *) ((const uint8_t *) in + i), floats8));
+        for (; i + 16 <= count; i += 16) store(out + i, __builtin_convertvector(*(const bytes16 *) ((const uint8_t *) in + i), floats16));
         for (; i < count; i++) out[i] = ((const uint8_t *) in)[i];
         break;
     case CRESAMPLE_USHORT:
-        for (; i + 8 <= count; i += 8) store(out + i, __builtin_convertvector(*(const shorts8 *) ((const uint16_t *) in + i), floats8));
+        for (; i + 16 <= count; i += 16) store(out + i, __builtin_convertvector(*(const shorts16 *) ((const uint16_t *) in + i), floats16));
         for (; i < count; i++) out[i] = ((const uint16_t *) in)[i];
         break;
     case CRESAMPLE_FLOAT:
@@ -32,65 +32,25 @@ TARGET static void NAME(widen)(CResampleRow row, const void *in, float *out)
         for (int b = 0; b < row.bands - 1; b++) out[b] *= out[row.bands - 1] / full;
 }
 
-TARGET static void NAME(divide_by_alpha)(float *row, int width, int bands, float full)
-{
-    // What rounding has left of an opaque pixel's alpha: such pixels get the same colours with alpha as without.
-    const float opaque = full * 0.999998f;
-    for (int x = 0; x < width; x++, row += bands) {
-        float alpha = row[bands - 1] < opaque ? row[bands - 1] : full;
-        // The filter rings around sharp edges; no alpha is below nothing.
-        float factor = alpha > 0 ? full / alpha : 0;
-        for (int b = 0; b < bands - 1; b++) row[b] *= factor;
-    }
-}
-
-TARGET static void NAME(narrow)(CResampleRow row, float *in, void *out)
-{
-    size_t count = (size_t) row.width * (size_t) row.bands;
-    float full = row.format == CRESAMPLE_USHORT ? 65535 : 255;
-    if (row.has_alpha) NAME(divide_by_alpha)(in, row.width, row.bands, full);
-    if (row.format == CRESAMPLE_FLOAT) {
-        memcpy(out, in, count * sizeof(float));
-        return;
-    }
-    const floats8 zero = {0};
-    const floats8 top = zero + full;
-    for (size_t i = 0; i < count; i += 8) {
-        floats8 value = load(in + i) + 0.5f;
-        value = __builtin_elementwise_min(__builtin_elementwise_max(value, zero), top);
-        ints8 whole = __builtin_convertvector(value, ints8);
-        // The last numbers may be fewer than a vector holds, and what follows them is not ours.
-        if (row.format == CRESAMPLE_UCHAR) {
-            bytes8 bytes = __builtin_convertvector(whole, bytes8);
-            if (i + 8 <= count) *(bytes8 *) ((uint8_t *) out + i) = bytes;
-            else memcpy((uint8_t *) out + i, &bytes, count - i);
-        } else {
-            shorts8 shorts = __builtin_convertvector(whole, shorts8);
-            if (i + 8 <= count) *(shorts8 *) ((uint16_t *) out + i) = shorts;
-            else memcpy((uint16_t *) out + i, &shorts, (count - i) * sizeof(uint16_t));
-        }
-    }
-}
-
 TARGET static void NAME(sum_rows)(float *sum, int adds, const float *rows, size_t stride, const float *weights, int row_count, size_t count)
 {
     size_t i = 0;
     for (; i + 16 * VECTORS <= count; i += 16 * VECTORS) {
         floats16 sums[VECTORS];
-        EACH_VECTOR(v) sums[v] = adds ? load16(sum + i + 16 * v) : (floats16) {0};
+        EACH_VECTOR(v) sums[v] = adds ? load(sum + i + 16 * v) : (floats16) {0};
         const float *row = rows + i;
         for (int k = 0; k < row_count; k++, row += stride) {
             floats16 weight = (floats16) {0} + weights[k];
-            EACH_VECTOR(v) sums[v] += weight * load16(row + 16 * v);
+            EACH_VECTOR(v) sums[v] += weight * load(row + 16 * v);
         }
-        EACH_VECTOR(v) store16(sum + i + 16 * v, sums[v]);
+        EACH_VECTOR(v) store(sum + i + 16 * v, sums[v]);
     }
     // No further than the last vector: what follows may be sums of another part of the rows.
     for (; i < count; i += 16) {
-        floats16 last = adds ? load16(sum + i) : (floats16) {0};
+        floats16 last = adds ? load(sum + i) : (floats16) {0};
         const float *row = rows + i;
-        for (int k = 0; k < row_count; k++, row += stride) last += ((floats16) {0} + weights[k]) * load16(row);
-        store16(sum + i, last);
+        for (int k = 0; k < row_count; k++, row += stride) last += ((floats16) {0} + weights[k]) * load(row);
+        store(sum + i, last);
     }
 }
 
@@ -101,9 +61,9 @@ TARGET static void NAME(sum_rows)(float *sum, int adds, const float *rows, size_
         const float *in = row;                                                                                                             \
         float *const end = row + pixels * BANDS;                                                                                           \
         for (; row < end; row += STEP, in += 2 * STEP) {                                                                                   \
-            const floats16 first = load16(in) + load16(in + BANDS);                                                                        \
-            const floats16 second = load16(in + 16) + load16(in + 16 + BANDS);                                                             \
-            store16(row, __builtin_shufflevector(first, second, __VA_ARGS__));                                                             \
+            const floats16 first = load(in) + load(in + BANDS);                                                                        \
+            const floats16 second = load(in + 16) + load(in + 16 + BANDS);                                                             \
+            store(row, __builtin_shufflevector(first, second, __VA_ARGS__));                                                             \
         }                                                                                                                                  \
     }
 
@@ -117,9 +77,9 @@ TARGET static void NAME(mean_rows)(const float *rows, size_t stride, int row_cou
     float sums[CRESAMPLE_MEANS + CRESAMPLE_PADDING];
     const floats16 share = (floats16) {0} + 1.0f / (float) (row_count * shrink);
     for (int i = 0; i < pixels * bands; i += 16) {
-        floats16 sum = load16(rows + i);
-        for (int k = 1; k < row_count; k++) sum += load16(rows + (size_t) k * stride + i);
-        store16(sums + i, sum * share);
+        floats16 sum = load(rows + i);
+        for (int k = 1; k < row_count; k++) sum += load(rows + (size_t) k * stride + i);
+        store(sums + i, sum * share);
     }
     const int whole = pixels / shrink, rest = pixels % shrink;
     float last[4] = {0};
@@ -149,7 +109,7 @@ TARGET static void NAME(mean_rows)(const float *rows, size_t stride, int row_cou
 TARGET static inline __attribute__((always_inline)) void NAME(turn)(const float *const *in, size_t place, float *const *out, size_t out_place)
 {
     floats16 a[16], b[16];
-    for (int i = 0; i < 16; i++) a[i] = load16(in[i] + place);
+    for (int i = 0; i < 16; i++) a[i] = load(in[i] + place);
     for (int i = 0; i < 16; i += 2) {
         b[i] = LOW(a[i], a[i + 1]);
         b[i + 1] = HIGH(a[i], a[i + 1]);
@@ -167,10 +127,10 @@ TARGET static inline __attribute__((always_inline)) void NAME(turn)(const float 
         b[i + 12] = ODD_FOURS(a[i + 8], a[i + 12]);
     }
     for (int i = 0; i < 4; i++) {
-        store16(out[i] + out_place, EVEN_FOURS(b[i], b[i + 8]));
-        store16(out[i + 4] + out_place, EVEN_FOURS(b[i + 4], b[i + 12]));
-        store16(out[i + 8] + out_place, ODD_FOURS(b[i], b[i + 8]));
-        store16(out[i + 12] + out_place, ODD_FOURS(b[i + 4], b[i + 12]));
+        store(out[i] + out_place, EVEN_FOURS(b[i], b[i + 8]));
+        store(out[i + 4] + out_place, EVEN_FOURS(b[i + 4], b[i + 12]));
+        store(out[i + 8] + out_place, ODD_FOURS(b[i], b[i + 8]));
+        store(out[i + 12] + out_place, ODD_FOURS(b[i + 4], b[i + 12]));
     }
 }
 
@@ -184,9 +144,9 @@ TARGET static inline __attribute__((always_inline)) void NAME(turn)(const float 
             for (int b = 0; b < BANDS; b++) sums[b] = (floats16) {0};                                                                      \
             for (int k = taps.places[x]; k < taps.places[x + 1]; k++, pixel += 16 * BANDS) {                                               \
                 floats16 weight = (floats16) {0} + taps.weights[k];                                                                        \
-                for (int b = 0; b < BANDS; b++) sums[b] += weight * load16(pixel + 16 * b);                                                \
+                for (int b = 0; b < BANDS; b++) sums[b] += weight * load(pixel + 16 * b);                                                \
             }                                                                                                                              \
-            for (int b = 0; b < BANDS; b++) store16(out + 16 * b, sums[b]);                                                                \
+            for (int b = 0; b < BANDS; b++) store(out + 16 * b, sums[b]);                                                                \
         }                                                                                                                                  \
     }
 
@@ -195,15 +155,85 @@ SCALE_TURNED(2)
 SCALE_TURNED(3)
 SCALE_TURNED(4)
 
-TARGET static void NAME(scale_rows)(CResampleTaps taps, int bands, const float *const *in, float *const *out, float *scratch)
+// From here on, a column is the same number of 16 rows: one after the other, those of a pixel's bands and then the next pixel's.
+
+TARGET static void NAME(divide_by_alpha)(float *columns, int pixels, int bands, float full)
 {
+    // What rounding has left of an opaque pixel's alpha: such pixels get the same colours with alpha as without.
+    const floats16 zero = {0}, opaque = zero + full * 0.999998f;
+    const ints16 whole = (ints16) (zero + full);
+    for (int x = 0; x < pixels; x++, columns += 16 * bands) {
+        floats16 alpha = load(columns + 16 * (bands - 1));
+        const ints16 is_less = alpha < opaque;
+        alpha = (floats16) ((is_less & (ints16) alpha) | (~is_less & whole));
+        // The filter rings around sharp edges; no alpha is below nothing.
+        const floats16 factor = (floats16) ((alpha > zero) & (ints16) ((zero + full) / alpha));
+        for (int b = 0; b < bands - 1; b++) store(columns + 16 * b, load(columns + 16 * b) * factor);
+    }
+}
+
+// Rounds columns, cuts them to the range of the format, and stores them as parts of 16 rows: from number `first` on, of `total` in a row.
+#define STORE(NUMBER, VECTOR, FULL)                                                                                                        \
+    TARGET static void NAME(store_##NUMBER)(const float *columns, int count, void *const *rows, size_t first, size_t total)                \
+    {                                                                                                                                      \
+        const floats16 zero = {0}, top = zero + FULL;                                                                                      \
+        for (int i = 0; i < count; i += 16, first += 16) {                                                                                 \
+            VECTOR a[16], b[16];                                                                                                           \
+            for (int j = 0; j < 16; j++) {                                                                                                 \
+                const floats16 value = load(columns + 16 * (i + j)) + 0.5f;                                                              \
+                const floats16 cut = __builtin_elementwise_min(__builtin_elementwise_max(value, zero), top);                               \
+                a[j] = __builtin_convertvector(__builtin_convertvector(cut, ints16), VECTOR);                                              \
+            }                                                                                                                              \
+            /* Each time the numbers of two vectors are interleaved; after four times columns are rows. */                                 \
+            for (int time = 0; time < 4; time++) {                                                                                         \
+                for (int j = 0; j < 8; j++) {                                                                                              \
+                    b[2 * j] = LOW_HALVES(a[j], a[j + 8]);                                                                                 \
+                    b[2 * j + 1] = HIGH_HALVES(a[j], a[j + 8]);                                                                            \
+                }                                                                                                                          \
+                for (int j = 0; j < 16; j++) a[j] = b[j];                                                                                  \
+            }                                                                                                                              \
+            /* More than `count` may be stored, which the next numbers replace. */                                                         \
+            const size_t room = total - first;                                                                                             \
+            for (int j = 0; j < 16; j++) {                                                                                                 \
+                NUMBER *place = (NUMBER *) rows[j] + first;                                                                                \
+                if (room >= 16) *(VECTOR *) place = a[j];                                                                                  \
+                else memcpy(place, &a[j], room * sizeof(NUMBER));                                                                          \
+            }                                                                                                                              \
+        }                                                                                                                                  \
+    }
+
+#define LOW_HALVES(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define HIGH_HALVES(a, b) __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+
+STORE(uint8_t, bytes16, 255.0f)
+STORE(uint16_t, shorts16, 65535.0f)
+
+TARGET static void NAME(store_float)(const float *columns, int count, void *const *rows, size_t first, size_t total)
+{
+    for (int i = 0; i < count; i += 16, first += 16) {
+        const float *in[16];
+        float part[16][16], *out[16];
+        for (int j = 0; j < 16; j++) {
+            in[j] = columns + 16 * (i + j);
+            out[j] = part[j];
+        }
+        NAME(turn)(in, 0, out, 0);
+        const size_t room = total - first < 16 ? total - first : 16;
+        for (int j = 0; j < 16; j++) memcpy((float *) rows[j] + first, part[j], room * sizeof(float));
+    }
+}
+
+TARGET static void NAME(scale_rows)(CResampleTaps taps, CResampleRow row, const float *const *in, void *const *out, float *scratch)
+{
+    const int bands = row.bands;
+    const size_t total = (size_t) row.width * (size_t) bands;
     float results[CRESAMPLE_PIXELS * 4 * 16];
-    for (int first = 0; first < taps.width;) {
+    for (int first = 0; first < row.width;) {
         int end = first + 1;
         int start = taps.starts[first];
         int stop = start + taps.places[end] - taps.places[first];
         // As many results as the columns in the scratch are enough for, and at least one.
-        while (end < taps.width && end - first < CRESAMPLE_PIXELS) {
+        while (end < row.width && end - first < CRESAMPLE_PIXELS) {
             int needed = taps.starts[end] + taps.places[end + 1] - taps.places[end];
             if (needed - start > taps.columns) break;
             end++;
@@ -221,11 +251,13 @@ TARGET static void NAME(scale_rows)(CResampleTaps taps, int bands, const float *
         case 3: NAME(scale_turned_3)(taps, first, end, scratch, results); break;
         default: NAME(scale_turned_4)(taps, first, end, scratch, results); break;
         }
-        size_t done = (size_t) (end - first) * (size_t) bands;
-        for (size_t i = 0; i < done; i += 16) {
-            const float *columns[16];
-            for (int j = 0; j < 16; j++) columns[j] = results + (i + (size_t) j) * 16;
-            NAME(turn)(columns, 0, out, (size_t) first * (size_t) bands + i);
+        if (row.has_alpha) NAME(divide_by_alpha)(results, end - first, bands, row.format == CRESAMPLE_USHORT ? 65535 : 255);
+        const size_t place = (size_t) first * (size_t) bands;
+        const int done = (end - first) * bands;
+        switch (row.format) {
+        case CRESAMPLE_UCHAR: NAME(store_uint8_t)(results, done, out, place, total); break;
+        case CRESAMPLE_USHORT: NAME(store_uint16_t)(results, done, out, place, total); break;
+        case CRESAMPLE_FLOAT: NAME(store_float)(results, done, out, place, total); break;
         }
         first = end;
     }
@@ -239,3 +271,6 @@ TARGET static void NAME(scale_rows)(CResampleTaps taps, int bands, const float *
 #undef EVEN_FOURS
 #undef ODD_FOURS
 #undef SCALE_TURNED
+#undef STORE
+#undef LOW_HALVES
+#undef HIGH_HALVES

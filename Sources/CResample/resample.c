@@ -4,17 +4,14 @@
 
 // Vectors that may be anywhere in memory.
 typedef float floats16 __attribute__((vector_size(64), aligned(4)));
-typedef float floats8 __attribute__((vector_size(32), aligned(4)));
 typedef float floats4 __attribute__((vector_size(16), aligned(4)));
-typedef int32_t ints8 __attribute__((vector_size(32)));
-typedef uint8_t bytes8 __attribute__((vector_size(8), aligned(1)));
-typedef uint16_t shorts8 __attribute__((vector_size(16), aligned(2)));
+typedef int32_t ints16 __attribute__((vector_size(64)));
+typedef uint8_t bytes16 __attribute__((vector_size(16), aligned(1)));
+typedef uint16_t shorts16 __attribute__((vector_size(32), aligned(2)));
 
 // Macros: a function that takes or gives vectors is called differently with and without wide registers.
-#define load(address) (*(const floats8 *) (address))
-#define store(address, value) (*(floats8 *) (address) = (value))
-#define load16(address) (*(const floats16 *) (address))
-#define store16(address, value) (*(floats16 *) (address) = (value))
+#define load(address) (*(const floats16 *) (address))
+#define store(address, value) (*(floats16 *) (address) = (value))
 #define EACH_VECTOR(v) _Pragma("unroll") for (int v = 0; v < VECTORS; v++)
 
 // a += b × c rounds twice, also where the processor could do it in one instruction that rounds once: every processor makes the same bits.
@@ -61,8 +58,6 @@ CResampleInstructions cresample_best_instructions(void)
 
 void cresample_widen(CResampleInstructions use, CResampleRow row, const void *in, float *out) { CALL(use, widen, row, in, out); }
 
-void cresample_narrow(CResampleInstructions use, CResampleRow row, float *in, void *out) { CALL(use, narrow, row, in, out); }
-
 void cresample_sum_rows(
     CResampleInstructions use, float *sum, int adds, const float *rows, size_t stride, const float *weights, int row_count, size_t count)
 {
@@ -76,7 +71,7 @@ void cresample_mean_rows(
 }
 
 void cresample_scale_rows(
-    CResampleInstructions use, CResampleTaps taps, int bands, const float *const *in, float *const *out, float *scratch)
+    CResampleInstructions use, CResampleTaps taps, CResampleRow row, const float *const *in, void *const *out, float *scratch)
 {
-    CALL(use, scale_rows, taps, bands, in, out, scratch);
+    CALL(use, scale_rows, taps, row, in, out, scratch);
 }

@@ -39,9 +39,6 @@ typedef struct {
 // Widens a row to floats.
 void cresample_widen(CResampleInstructions use, CResampleRow row, const void *in, float *out);
 
-// Narrows floats to a row: divided by alpha, rounded, cut to the range of the format. Changes the floats.
-void cresample_narrow(CResampleInstructions use, CResampleRow row, float *in, void *out);
-
 // sum = (adds ? sum : 0) + Σ weights[k] × rows[k], over `count` floats and as many more as fill a vector.
 void cresample_sum_rows(
     CResampleInstructions use, float *sum, int adds, const float *rows, size_t stride, const float *weights, int row_count, size_t count);
@@ -63,7 +60,6 @@ typedef struct {
     // Where its weights begin; after the last ones, where they end.
     const int32_t *places;
     const float *weights;
-    int width;
     // Pixels of the source that the scratch has room for: as many as one pixel of the result needs, or more.
     int columns;
 } CResampleTaps;
@@ -74,9 +70,11 @@ typedef struct {
 // How many pixels of the result are made before they are stored.
 #define CRESAMPLE_PIXELS 64
 
-// Scales CRESAMPLE_ROWS rows of 1 to 4 bands. The same row may be in several places; its result is then the same too.
-// The scratch has (columns × bands + CRESAMPLE_PADDING) × CRESAMPLE_ROWS floats.
+// Scales CRESAMPLE_ROWS rows of 1 to 4 bands, and stores them: divided by alpha, rounded, cut to the range of the format.
+// - row: what a row of the result is stored as.
+// - in, out: the same row may be in several places; its result is then the same too, and may be too.
+// - scratch: (columns × bands + CRESAMPLE_PADDING) × CRESAMPLE_ROWS floats.
 void cresample_scale_rows(
-    CResampleInstructions use, CResampleTaps taps, int bands, const float *const *in, float *const *out, float *scratch);
+    CResampleInstructions use, CResampleTaps taps, CResampleRow row, const float *const *in, void *const *out, float *scratch);
 
 #endif

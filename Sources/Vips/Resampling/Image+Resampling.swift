@@ -68,7 +68,7 @@ extension Image {
                     strips.average(rows: range.count, floats: columns.count)
                     for result in results { result.add(strips, rows: range, columns: columns) }
                 }
-                for result in results { try result.finish(range) { region.row(top + $0) } }
+                for result in results { result.finish(range) { region.row(top + $0) } }
             }
         }
         return results.map(\.image)
@@ -165,6 +165,9 @@ struct RowLayout {
     func widen(_ stored: UnsafeRawPointer, _ columns: Range<Int>, into floats: UnsafeMutablePointer<Float>) {
         cresample_widen(instructions, row(columns.count / bands), stored + columns.lowerBound * bytesPerNumber, floats)
     }
+
+    /// How many of a row's first floats make whole means.
+    func whole(_ floats: Int, by shrink: Int) -> Int { floats / (shrink * bands) * shrink * bands }
 
     /// Makes a row of means of some rows of a strip.
     func average(_ first: UnsafePointer<Float>, rows: Int, floats: Int, by shrink: Int, into means: UnsafeMutablePointer<Float>) {

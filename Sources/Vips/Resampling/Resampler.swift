@@ -22,9 +22,6 @@ final class Resampler {
     /// The last rows of the source, for gathering; the row at `index` is at `index % keptCount`.
     private let kept: UnsafeMutableBufferPointer<Float>
     private let keptCount: Int
-    /// Rows of the result before they are taken, one after the other.
-    private let results: UnsafeMutableBufferPointer<Float>
-    private let resultStride: Int
     /// Room for some columns of the sums, of so many pixels.
     private let scratch: UnsafeMutableBufferPointer<Float>
     private let scratchColumns: Int
@@ -50,8 +47,6 @@ final class Resampler {
         // Complete ones that wait for others, incomplete ones, and those that a strip begins.
         sumCount = self.gathers ? Self.together : Self.together + rows.overlap + rows.begun(byRows: Strip.capacity)
         sums = floats(sumCount * stride)
-        resultStride = paddedLength(target.width * bands)
-        results = floats(Self.together * resultStride)
         scratchColumns = max(columns.longest, min(source.width, max(Self.columnsTogether, 4 * columns.longest)))
         scratch = floats((scratchColumns * bands + Int(CRESAMPLE_PADDING)) * Self.together)
     }
@@ -59,12 +54,11 @@ final class Resampler {
     deinit {
         sums.deallocate()
         kept.deallocate()
-        results.deallocate()
         scratch.deallocate()
     }
 
-    /// Floats in rows of the source and of the result that are held.
-    var heldFloats: Int { sums.count + kept.count + results.count + scratch.count }
+    /// Floats in rows of the source and in parts of them that are held.
+    var heldFloats: Int { sums.count + kept.count + scratch.count }
 
     /// Begins with another picture of the same size.
     func restart() { (next, nextSum) = (0, 0) }
@@ -88,11 +82,11 @@ final class Resampler {
     }
 
     /// Makes what can be made of the source's rows up to the end of `range`, all of whose parts were added.
-    /// - Parameter finished: is given each row of the result with its place, in order. The floats are for it to change.
-    func finish(
-        _ range: Range<Int>, finished: (_ row: UnsafeMutablePointer<Float>, _ y: Int) throws(VipsError) -> Void
-    ) throws(VipsError) {
-        if gathers { try gather(range, finished) } else { try scaleComplete(range, finished) }
+    /// - Parameters:
+    ///   - kind: how the result's rows are stored.
+    ///   - place: where the row of the result at a place is to be.
+    func finish(_ range: Range<Int>, as kind: CResampleRow, place: (_ y: Int) -> UnsafeMutableRawPointer) {
+        if gathers { gather(range, kind, place) } else { scaleComplete(range, kind, place) }
     }
 
     private func sum(_ y: Int) -> UnsafeMutablePointer<Float> { sums.baseAddress! + (y % sumCount) * stride }
@@ -109,13 +103,11 @@ final class Resampler {
     // MARK: - Scattering
 
     /// Scales complete sums along their length, as many at a time as there are lanes.
-    private func scaleComplete(
-        _ range: Range<Int>, _ finished: (_ row: UnsafeMutablePointer<Float>, _ y: Int) throws(VipsError) -> Void
-    ) throws(VipsError) {
+    private func scaleComplete(_ range: Range<Int>, _ kind: CResampleRow, _ place: (Int) -> UnsafeMutableRawPointer) {
         while next < rows.count {
             let complete = (next..<min(next + Self.together, rows.count)).prefix { rows.end($0) <= range.upperBound }
             guard complete.count == Self.together || complete.upperBound == rows.count else { return }
-            try scale(complete, finished)
+            scale(complete, kind, place)
         }
     }
 
@@ -128,13 +120,11 @@ final class Resampler {
         }
     }
 
-    private func gather(
-        _ range: Range<Int>, _ finished: (_ row: UnsafeMutablePointer<Float>, _ y: Int) throws(VipsError) -> Void
-    ) throws(VipsError) {
+    private func gather(_ range: Range<Int>, _ kind: CResampleRow, _ place: (Int) -> UnsafeMutableRawPointer) {
         while nextSum < rows.count, rows.end(nextSum) <= range.upperBound {
             gather(nextSum)
             nextSum += 1
-            if nextSum - next == Self.together || nextSum == rows.count { try scale(next..<nextSum, finished) }
+            if nextSum - next == Self.together || nextSum == rows.count { scale(next..<nextSum, kind, place) }
         }
     }
 
@@ -155,24 +145,20 @@ final class Resampler {
     /// what two neighbouring parts share is turned twice.
     private static let columnsTogether = 192
 
-    private func scale(
-        _ complete: Range<Int>, _ finished: (_ row: UnsafeMutablePointer<Float>, _ y: Int) throws(VipsError) -> Void
-    ) throws(VipsError) {
+    private func scale(_ complete: Range<Int>, _ kind: CResampleRow, _ place: (Int) -> UnsafeMutableRawPointer) {
         columns.withPointers(columns: scratchColumns) { taps in
             withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: Self.together) { inputs in
-                withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<Float>?.self, capacity: Self.together) { outputs in
+                withUnsafeTemporaryAllocation(of: UnsafeMutableRawPointer?.self, capacity: Self.together) { outputs in
                     for index in 0..<Self.together {
                         // If there are fewer, the last one fills the places of the missing.
-                        inputs.initializeElement(at: index, to: UnsafePointer(sum(min(complete.lowerBound + index, complete.upperBound - 1))))
-                        outputs.initializeElement(at: index, to: result(index))
+                        let y = min(complete.lowerBound + index, complete.upperBound - 1)
+                        inputs.initializeElement(at: index, to: UnsafePointer(sum(y)))
+                        outputs.initializeElement(at: index, to: place(y))
                     }
-                    cresample_scale_rows(instructions, taps, CInt(bands), inputs.baseAddress, outputs.baseAddress, scratch.baseAddress)
+                    cresample_scale_rows(instructions, taps, kind, inputs.baseAddress, outputs.baseAddress, scratch.baseAddress)
                 }
             }
         }
-        for y in complete { try finished(result(y - complete.lowerBound), y) }
         next = complete.upperBound
     }
-
-    private func result(_ index: Int) -> UnsafeMutablePointer<Float> { results.baseAddress! + index * resultStride }
 }

@@ -48,14 +48,12 @@ final class ScaledImage {
 
     /// Makes what can be made of the rows whose parts were all added.
     /// - Parameter stored: a row of the source as it is stored, by its place in the frame.
-    func finish(_ range: Range<Int>, stored: (Int) -> UnsafeRawPointer) throws(VipsError) {
+    func finish(_ range: Range<Int>, stored: (Int) -> UnsafeRawPointer) {
         guard let resampler else {
             for y in range { row(y).copyMemory(from: stored(y), byteCount: cvips_line_size(image.pointer)) }
             return
         }
-        try resampler.finish(means(range)) { (floats, y) throws(VipsError) in
-            cresample_narrow(layout.instructions, layout.row(target.width), floats, row(y))
-        }
+        resampler.finish(means(range), as: layout.row(target.width), place: row)
     }
 
     /// Nobody else sees the picture before all of its rows are written.

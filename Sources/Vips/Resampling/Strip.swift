@@ -18,23 +18,33 @@ final class Strip {
 /// The same part of a picture in full and as means, for the sizes that are made of means.
 final class Strips {
     let full = Strip()
-    private let means: [(shrink: Int, strip: Strip)]
+    /// The means of 2 × 2 pixels, of 4 × 4 and of 8 × 8, as far as they are needed.
+    private let means: [Strip]
     private let layout: RowLayout
 
-    /// - Parameter shrinks: how many pixels along each side become one.
+    /// - Parameter shrinks: how many pixels along each side become one: 1, 2, 4 or 8.
     init(_ shrinks: some Sequence<Int>, _ layout: RowLayout) {
-        precondition(shrinks.allSatisfy { Strip.width % (16 * $0) == 0 }, "the means of a strip are whole vectors")
-        means = Set(shrinks).subtracting([1]).map { ($0, Strip()) }
+        means = (0..<(shrinks.max() ?? 1).trailingZeroBitCount).map { _ in Strip() }
         self.layout = layout
     }
 
-    func strip(shrink: Int) -> Strip { means.first { $0.shrink == shrink }?.strip ?? full }
+    func strip(shrink: Int) -> Strip { shrink == 1 ? full : means[shrink.trailingZeroBitCount - 1] }
 
-    /// Makes the means of what is in the full strip.
+    /// Makes the means of what is in the full strip, each of the four that are nearest to it in size.
     func average(rows: Int, floats: Int) {
-        for (shrink, strip) in means {
+        for (index, strip) in means.enumerated() {
+            let shrink = 2 << index
+            let finer = self.strip(shrink: shrink / 2)
+            // Floats that whole means are made of; the others at the edges would not weigh alike as means.
+            let whole = layout.whole(floats, by: shrink)
             for first in stride(from: 0, to: rows, by: shrink) {
-                layout.average(full.row(first), rows: min(shrink, rows - first), floats: floats, by: shrink, into: strip.row(first / shrink))
+                let (source, result) = (full.row(first), strip.row(first / shrink))
+                guard first + shrink <= rows else {
+                    layout.average(source, rows: rows - first, floats: floats, by: shrink, into: result)
+                    continue
+                }
+                layout.average(finer.row(2 * first / shrink), rows: 2, floats: 2 * whole / shrink, by: 2, into: result)
+                if whole < floats { layout.average(source + whole, rows: shrink, floats: floats - whole, by: shrink, into: result + whole / shrink) }
             }
         }
     }

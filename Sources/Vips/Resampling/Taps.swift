@@ -82,8 +82,7 @@ struct Taps {
                 weights.withUnsafeBufferPointer { weights in
                     body(
                         CResampleTaps(
-                            starts: starts.baseAddress, places: places.baseAddress, weights: weights.baseAddress, width: CInt(count),
-                            columns: CInt(columns)))
+                            starts: starts.baseAddress, places: places.baseAddress, weights: weights.baseAddress, columns: CInt(columns)))
                 }
             }
         }

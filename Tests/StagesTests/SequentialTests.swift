@@ -17,7 +17,8 @@ private let streams = [
     "crop: { width: 50%, height: 40%, anchor: bottom }", "inset: { all: 20, background: red }", "inset: { top: -300, leading: 10 }",
     "flip: { axis: horizontal }", "flatten: { background: '#123456' }", "opacity: { alpha: 0.5 }", "mask: { corner-radius: 60 }",
     "mask: { shape: circle }", "overlay: { image: badge, anchor: bottom-trailing, offset: { x: 5, y: 5 } }",
-    "overlay: { image: badge, blend: multiply, width: 80% }", "overlay: { image: badge, blend: xor }",
+    "overlay: { image: badge, anchor: top-leading }", "overlay: { image: badge, blend: multiply, width: 80% }",
+    "overlay: { image: badge, blend: xor }",
     "sharpen: { sigma: 2 }", "sharpen: { sigma: 10 }", "blur: { sigma: 3 }", "blur: { sigma: 30 }",
     "grayscale", "tint: { color: '#0a84ff80' }",
     "frame: { width: 200, height: 300, mode: aspect-fill }\nmask: { corner-radius: 20 }",
@@ -49,8 +50,8 @@ struct SequentialTests {
         ]
     }
 
-    /// Taller than what libvips keeps of a sequential source.
-    private static let size = PixelSize(130, 1100)
+    /// Taller than what libvips keeps of a sequential source, and than the 1024 rows after which it lets go of what was drawn on it.
+    private static let size = PixelSize(130, 2500)
 
     @Test(arguments: SourceKind.all)
     private func `a streaming stage gives the same from a file read once as from memory`(source: SourceKind) throws {

@@ -236,4 +236,17 @@ import Vips
         #expect(zip(corner, [234, 51, 35]).allSatisfy { abs($0 - $1) <= 2 }, "\(corner)")
         #expect(profile != nil)
     }
+
+    @Test("With `profile: keep`, a gray picture without a profile takes colors too")
+    func grayWithoutProfile() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/gray.tif", as: "tiffsave_target") { try TestPicture.solid([90], width: 32, height: 24) }
+        let stages = "[ { inset: { all: 4, background: red } }, { rotate: { angle: 10, background: blue } } ]"
+        let result = try await runner.render(stages: stages, save: "{ format: png }", more: "profile: keep")
+        #expect(result.exit == 0, "\(result.errors)")
+        let (corner, middle) = try await runner.inspect("out/gray.png", by: "pngload_source") {
+            (try $0.getpoint(x: 0, y: 0), try $0.getpoint(x: $0.width / 2, y: $0.height / 2))
+        }
+        #expect(corner == [0, 0, 255] && middle == [90, 90, 90])
+    }
 }

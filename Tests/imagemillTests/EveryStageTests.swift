@@ -77,6 +77,26 @@ struct StageExample: Sendable, CustomStringConvertible {
         #expect(try await runner.size(of: "out/a.png").sorted() == [150, 2250])
     }
 
+    /// Examples that are no parts of the reference, for what reads a picture in another order.
+    private static let others = [
+        "overlay: { image: logo.png, anchor: top-leading }", "overlay: { image: logo.png, anchor: top, blend: multiply }",
+        "overlay: { image: logo.png, tile: true }", "overlay: { image: logo.png, blend: xor, anchor: top-leading }",
+        "composite: { layers: [ { source: true }, { source: true, anchor: top-leading, alpha: 0.5 } ] }", "rotate: { angle: 7 }",
+    ].map { StageExample(name: $0, yaml: "stages:\n  - \($0)\n") }
+
+    @Test("A stage is the first one for a picture whose rows come once", arguments: StageExample.all.filter { !$0.isForSets } + others)
+    func tall(stage: StageExample) async throws {
+        let runner = try CommandRunner()
+        // Taller than what libvips keeps of a picture that it reads once.
+        for (name, saver) in [("in/a.jpg", "jpegsave_target"), ("in/b.tif", "tiffsave_target")] {
+            try await runner.save(name, as: saver) {
+                try TestPicture.make(width: 200, height: 2500) { x, y in [UInt8(x), UInt8(y % 256), UInt8(x * y % 251)] }
+            }
+        }
+        try await run(stage, save: "{ format: tiff }", runner)
+        #expect(try runner.report().sources.allSatisfy { $0.renditions.count == 1 })
+    }
+
     /// As many pictures as the examples speak of.
     private func sources(_ stage: StageExample) -> [String] { stage.isForSets ? (1...12).map { "set/\($0)" } : ["a"] }
 

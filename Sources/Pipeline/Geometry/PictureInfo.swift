@@ -26,7 +26,7 @@ package struct PictureInfo: Hashable, Sendable {
     package var pixels: PixelFormat
     /// Pixels in one point of the picture's natural size: the `@Nx` of its name, or the scale at which it was drawn.
     package var pixelsPerPoint: Int
-    /// The picture stays in its own profile, into which colours are converted.
+    /// The picture has a profile and stays in it; colours that are drawn are converted into it.
     package var keepsProfile: Bool
 
     package init(

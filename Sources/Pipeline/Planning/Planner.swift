@@ -103,7 +103,7 @@ package struct Planner: Sendable {
         let depth: BitDepth = source.depth == .float && colour != .lab ? .sixteen : source.depth
         return PictureInfo(
             size: source.uprightSize, frames: frames, hasAlpha: source.hasAlpha, colour: colour, depth: depth,
-            pixelsPerPoint: pixelsPerPoint, keepsProfile: pipeline.profile == .keep)
+            pixelsPerPoint: pixelsPerPoint, keepsProfile: pipeline.profile == .keep && source.hasProfile)
     }
 
     /// A rendition whose format has no animation works on the first frame alone.

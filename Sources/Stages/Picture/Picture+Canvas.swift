@@ -17,8 +17,14 @@ extension Picture {
         return with(try image.embed(x: offset.x, y: offset.y, width: canvas.width, height: canvas.height, background: colour))
     }
 
-    /// The picture with another one of the same format in its place.
-    func inserting(_ other: Picture, at offset: PixelOffset) throws -> Picture { with(try image.insert(other.image, x: offset.x, y: offset.y)) }
+    /// The picture with another one of the same format in its place. Both may be made of the same rows, which come once.
+    func inserting(_ other: Picture, at offset: PixelOffset) throws -> Picture {
+        // So marked, libvips lets go of the rows that the other one was made of when it is past it, whoever else needs them.
+        let mark = "vips-sequential"
+        let (below, above) = (try image.removingMetadata([mark]), try other.image.removingMetadata([mark]))
+        let inserted = try below.insert(above, x: offset.x, y: offset.y)
+        return with(image.has(mark) ? try inserted.editingMetadata { $0.set(mark, int: 1) } : inserted)
+    }
 
     /// Another picture of the same format below this one, or beside it.
     func joined(to other: Picture, _ direction: Vips.Direction) throws -> Picture { with(try image.join(other.image, direction)) }

@@ -57,10 +57,12 @@ struct PlannerTests {
     func `colours become sRGB, grey stays grey, and a kept profile keeps them`(profile: String, colour: ColourModel, decoded: ColourModel)
         throws
     {
-        let source = SourceFacts(format: .tiff, size: PixelSize(60, 40), colour: colour)
-        let plan = try plan(onePipeline([], save: "{ format: tiff }", head: "profile: \(profile)"), source)
-        #expect(plan.decoded.colour == decoded)
-        #expect(plan.decoded.keepsProfile == (profile == "keep"))
+        for hasProfile in [false, true] {
+            let source = SourceFacts(format: .tiff, size: PixelSize(60, 40), colour: colour, hasProfile: hasProfile)
+            let plan = try plan(onePipeline([], save: "{ format: tiff }", head: "profile: \(profile)"), source)
+            #expect(plan.decoded.colour == decoded)
+            #expect(plan.decoded.keepsProfile == (profile == "keep" && hasProfile))
+        }
     }
 
     @Test(

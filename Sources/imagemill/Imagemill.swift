@@ -33,6 +33,9 @@ struct Imagemill {
         } catch {
             RootCommand.exit(withError: error)
         }
+        // What a hundred libraries would tidy up now, the system takes back anyway, and sooner.
+        fflush(nil)
+        _exit(0)
     }
 }
 

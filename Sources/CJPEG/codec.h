@@ -22,9 +22,9 @@
 enum { BUFFER = 1 << 16 };
 
 #define FUNCTIONS(F) \
-    F(jpeg_std_error) F(jpeg_CreateDecompress) F(jpeg_destroy_decompress) F(jpeg_read_header) F(jpeg_start_decompress) F(jpeg_read_scanlines) \
-    F(jpeg_has_multiple_scans) F(jpeg_resync_to_restart) F(jpeg_CreateCompress) F(jpeg_destroy_compress) F(jpeg_set_defaults) F(jpeg_set_quality) \
-    F(jpeg_simple_progression) F(jpeg_start_compress) F(jpeg_write_scanlines) F(jpeg_finish_compress)
+    F(jpeg_std_error) F(jpeg_CreateDecompress) F(jpeg_destroy_decompress) F(jpeg_read_header) F(jpeg_has_multiple_scans) F(jpeg_start_decompress) \
+    F(jpeg_read_scanlines) F(jpeg_finish_decompress) F(jpeg_resync_to_restart) F(jpeg_CreateCompress) F(jpeg_destroy_compress) \
+    F(jpeg_set_defaults) F(jpeg_set_quality) F(jpeg_simple_progression) F(jpeg_start_compress) F(jpeg_write_scanlines) F(jpeg_finish_compress)
 
 // libjpeg's functions, found while the program runs.
 static struct {
@@ -160,6 +160,16 @@ static int read_rows(CJPEGDecoder *opaque, int width, uint8_t *rows, size_t stri
     return 0;
 }
 
+static int finish(CJPEGDecoder *opaque)
+{
+    Decoder *decoder = (Decoder *) opaque;
+    struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    if (setjmp(decoder->trap.fault)) return -1;
+    while (jpeg->output_scanline < jpeg->output_height)
+        if (lib.jpeg_read_scanlines(jpeg, &decoder->row, 1) != 1) return -1;
+    return lib.jpeg_finish_decompress(jpeg) ? 0 : -1;
+}
+
 // MARK: - Encoder
 
 typedef struct {
@@ -260,4 +270,4 @@ static int fits(void)
     return 1;
 }
 
-const CJPEGInterface INTERFACE = {fits, open_decoder, read_rows, close_decoder, encode};
+const CJPEGInterface INTERFACE = {fits, open_decoder, read_rows, finish, close_decoder, encode};

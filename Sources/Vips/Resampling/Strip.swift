@@ -5,7 +5,7 @@ import CResample
 final class Strip {
     /// Rows that it holds.
     static let capacity = 16
-    /// Floats of a row that it holds: whole pixels of 1, 2, 3 and 4 bands, and whole vectors.
+    /// Floats of a row that it holds: whole pixels of 1, 2, 3 and 4 bands, and whole vectors of them and of their means.
     static let width = Int(CRESAMPLE_MEANS)
     static let stride = paddedLength(width)
     private let memory = floats(capacity * stride)

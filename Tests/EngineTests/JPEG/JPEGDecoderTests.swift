@@ -140,4 +140,24 @@ import Vips
         _ = VipsLibrary.takeErrors()
         _ = GLibLog.shared.take()
     }
+
+    @Test("A file with wrong bits is left to libvips whenever that has a word to say about it")
+    func wrongBits() throws {
+        let bytes = try file(picture(300, 201), [("Q", 85)])
+        var (warned, missed) = (0, 0)
+        for index in stride(from: 700, to: bytes.count - 2, by: 23) {
+            var mutant = bytes
+            mutant[index] ^= 0x55
+            let file = try open(mutant)
+            guard let opened = try? libvips(file) else { continue }
+            _ = VipsLibrary.takeErrors()
+            let own = try JPEGDecoder(file, like: opened, shrink: 1)?.decoded()
+            _ = try? opened.pixels()
+            guard !VipsLibrary.takeErrors().isEmpty else { continue }
+            warned += 1
+            if own != nil { missed += 1 }
+        }
+        #expect(warned > 20 && missed == 0)
+        _ = GLibLog.shared.take()
+    }
 }

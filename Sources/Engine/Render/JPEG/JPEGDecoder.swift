@@ -9,6 +9,7 @@ final class JPEGDecoder: RowReader {
     // The decoder reads it.
     private let file: OpenFile
     private let opened: Image
+    private var rowsRead = 0
     private var hasFailed = false
 
     /// - Parameter opened: what libvips made of the header, shrunk as much.
@@ -38,6 +39,8 @@ final class JPEGDecoder: RowReader {
 
     func read(_ rows: UnsafeMutablePointer<UInt8>, stride: Int, count: Int) -> Bool {
         hasFailed = hasFailed || cjpeg_decoder_read(decoder, CInt(opened.width), rows, stride, CInt(count)) != 0
+        rowsRead += count
+        if rowsRead == opened.height { hasFailed = hasFailed || cjpeg_decoder_finish(decoder) != 0 }
         return !hasFailed
     }
 }

@@ -19,7 +19,9 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-enum { BUFFER = 1 << 16 };
+// Bytes at once. With three kilobytes and more before it, libjpeg decodes faster and passes over wrong bits without a word: small parts let it notice
+// most of them, for 2 % of the time.
+enum { READ_AT_ONCE = 1 << 12, WRITTEN_AT_ONCE = 1 << 16 };
 
 #define FUNCTIONS(F) \
     F(jpeg_std_error) F(jpeg_CreateDecompress) F(jpeg_destroy_decompress) F(jpeg_read_header) F(jpeg_has_multiple_scans) F(jpeg_start_decompress) \
@@ -65,7 +67,7 @@ typedef struct {
     int descriptor;
     /// Of the file: where the buffer ends.
     off_t position;
-    JOCTET buffer[BUFFER];
+    JOCTET buffer[READ_AT_ONCE];
     /// Room for a row.
     JSAMPLE *row;
 } Decoder;
@@ -76,7 +78,7 @@ static boolean fill(j_decompress_ptr jpeg)
 {
     Decoder *decoder = jpeg->client_data;
     ssize_t count;
-    do count = pread(decoder->descriptor, decoder->buffer, BUFFER, decoder->position);
+    do count = pread(decoder->descriptor, decoder->buffer, READ_AT_ONCE, decoder->position);
     while (count < 0 && errno == EINTR);
     if (count <= 0) fail((j_common_ptr) jpeg);
     decoder->position += count;
@@ -179,7 +181,7 @@ typedef struct {
     int descriptor;
     /// The error number of a write that failed, or -1.
     int error;
-    JOCTET buffer[BUFFER];
+    JOCTET buffer[WRITTEN_AT_ONCE];
 } Encoder;
 
 static void write_out(Encoder *encoder, size_t count)
@@ -194,18 +196,18 @@ static void write_out(Encoder *encoder, size_t count)
         done += (size_t) written;
     }
     encoder->destination.next_output_byte = encoder->buffer;
-    encoder->destination.free_in_buffer = BUFFER;
+    encoder->destination.free_in_buffer = WRITTEN_AT_ONCE;
 }
 
 static void begin_destination(j_compress_ptr jpeg) { write_out(jpeg->client_data, 0); }
 
 static boolean empty(j_compress_ptr jpeg)
 {
-    write_out(jpeg->client_data, BUFFER);
+    write_out(jpeg->client_data, WRITTEN_AT_ONCE);
     return TRUE;
 }
 
-static void end_destination(j_compress_ptr jpeg) { write_out(jpeg->client_data, BUFFER - jpeg->dest->free_in_buffer); }
+static void end_destination(j_compress_ptr jpeg) { write_out(jpeg->client_data, WRITTEN_AT_ONCE - jpeg->dest->free_in_buffer); }
 
 static void encode_rows(Encoder *encoder, CJPEGSize size, const uint8_t *rows, CJPEGOptions options)
 {

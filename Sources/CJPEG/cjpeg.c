@@ -30,8 +30,6 @@ int cjpeg_decoder_read(CJPEGDecoder *decoder, int width, uint8_t *rows, size_t s
     return interface->read(decoder, width, rows, stride, count);
 }
 
-int cjpeg_decoder_finish(CJPEGDecoder *decoder) { return interface->finish(decoder); }
-
 void cjpeg_decoder_close(CJPEGDecoder *decoder) { interface->close(decoder); }
 
 int cjpeg_encode(CJPEGSize size, const uint8_t *rows, CJPEGOptions options, int descriptor)

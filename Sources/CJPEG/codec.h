@@ -19,13 +19,13 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-// Bytes at once. With three kilobytes and more before it, libjpeg decodes faster and passes over wrong bits without a word: small parts let it notice
-// most of them, for 2 % of the time.
+// Bytes at once. Where three kilobytes and more are before it, libjpeg decodes faster and passes over wrong bits without a word. So it gets the same
+// parts of a file as from libvips, and notices the same, for 2 % of the time.
 enum { READ_AT_ONCE = 1 << 12, WRITTEN_AT_ONCE = 1 << 16 };
 
 #define FUNCTIONS(F) \
     F(jpeg_std_error) F(jpeg_CreateDecompress) F(jpeg_destroy_decompress) F(jpeg_read_header) F(jpeg_has_multiple_scans) F(jpeg_start_decompress) \
-    F(jpeg_read_scanlines) F(jpeg_finish_decompress) F(jpeg_resync_to_restart) F(jpeg_CreateCompress) F(jpeg_destroy_compress) \
+    F(jpeg_read_scanlines) F(jpeg_resync_to_restart) F(jpeg_CreateCompress) F(jpeg_destroy_compress) \
     F(jpeg_set_defaults) F(jpeg_set_quality) F(jpeg_simple_progression) F(jpeg_start_compress) F(jpeg_write_scanlines) F(jpeg_finish_compress)
 
 // libjpeg's functions, found while the program runs.
@@ -77,8 +77,10 @@ static void begin_source(j_decompress_ptr jpeg) { (void) jpeg; }
 static boolean fill(j_decompress_ptr jpeg)
 {
     Decoder *decoder = jpeg->client_data;
+    // Parts begin at multiples of their size, also after something was skipped.
+    const size_t wanted = READ_AT_ONCE - (size_t) (decoder->position % READ_AT_ONCE);
     ssize_t count;
-    do count = pread(decoder->descriptor, decoder->buffer, READ_AT_ONCE, decoder->position);
+    do count = pread(decoder->descriptor, decoder->buffer, wanted, decoder->position);
     while (count < 0 && errno == EINTR);
     if (count <= 0) fail((j_common_ptr) jpeg);
     decoder->position += count;
@@ -154,22 +156,12 @@ static int read_rows(CJPEGDecoder *opaque, int width, uint8_t *rows, size_t stri
     for (int y = 0; y < count; y++) {
         uint8_t *row = rows + stride * (size_t) y;
         // What is not wanted may lie where the next row goes.
-        const int has_room = made == wanted || (y + 1 < count && made <= 2 * stride);
+        const int has_room = made == wanted || (y + 1 < count && made <= stride + wanted);
         JSAMPROW place = has_room ? row : decoder->row;
         if (lib.jpeg_read_scanlines(jpeg, &place, 1) != 1) return -1;
         if (!has_room) memcpy(row, decoder->row, wanted);
     }
     return 0;
-}
-
-static int finish(CJPEGDecoder *opaque)
-{
-    Decoder *decoder = (Decoder *) opaque;
-    struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
-    if (setjmp(decoder->trap.fault)) return -1;
-    while (jpeg->output_scanline < jpeg->output_height)
-        if (lib.jpeg_read_scanlines(jpeg, &decoder->row, 1) != 1) return -1;
-    return lib.jpeg_finish_decompress(jpeg) ? 0 : -1;
 }
 
 // MARK: - Encoder
@@ -272,4 +264,4 @@ static int fits(void)
     return 1;
 }
 
-const CJPEGInterface INTERFACE = {fits, open_decoder, read_rows, finish, close_decoder, encode};
+const CJPEGInterface INTERFACE = {fits, open_decoder, read_rows, close_decoder, encode};

@@ -9,7 +9,6 @@ typedef struct {
     int (*fits)(void);
     CJPEGDecoder *(*open)(int descriptor, int shrink, CJPEGSize *size);
     int (*read)(CJPEGDecoder *decoder, int width, uint8_t *rows, size_t stride, int count);
-    int (*finish)(CJPEGDecoder *decoder);
     void (*close)(CJPEGDecoder *decoder);
     int (*encode)(CJPEGSize size, const uint8_t *rows, CJPEGOptions options, int descriptor);
 } CJPEGInterface;

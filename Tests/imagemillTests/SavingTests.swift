@@ -1,4 +1,5 @@
 // What `save` promises, read back by libvips.
+import Foundation
 import TestSupport
 import Testing
 import Vips
@@ -128,6 +129,40 @@ import Vips
                 #expect(xmp.contains("Secret") == keepsCamera)
             }
             #expect(try runner.report()["a.jpg"]?.warnings.contains { $0.code == "metadata-removed" } == (policy == "copyright"))
+        }
+    }
+
+    @Test(
+        "What is not to stay is in no file of any format", arguments: ["jpeg", "png", "webp", "avif", "tiff", "gif"],
+        ["copyright", "strip"])
+    func secrets(format: String, policy: String) async throws {
+        let runner = try CommandRunner()
+        // From one without an owner nothing at all stays.
+        for (name, owner) in [("none", nil), ("owner", "(c) Ann Example (ASCII)")] {
+            try await runner.save("in/\(name).jpg", as: "jpegsave_target") {
+                try TestPicture.make(width: 60, height: 40) { x, y in [UInt8(x), UInt8(y), 90] }.editingMetadata { editor in
+                    if let owner { editor.set("exif-ifd0-Copyright", string: owner) }
+                    editor.set("exif-ifd0-Model", string: "Secret Camera (ASCII)")
+                    editor.set("exif-ifd3-GPSLatitude", string: "52/1 30/1 0/1 (GPS)")
+                    editor.set("xmp-data", blob: Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'><Secret/></x:xmpmeta>".utf8))
+                    editor.set("iptc-data", blob: Array("Photoshop 3.0 Secret".utf8))
+                }
+            }
+        }
+        // In memory, and row by row.
+        for stages in ["[ { resize: { size: 30x20 } } ]", "[]"] {
+            #expect(try await runner.render(stages: stages, save: "{ format: \(format), metadata: \(policy) }").exit == 0)
+            let files = runner.files().filter { !$0.hasPrefix(".") }
+            #expect(files.count == 2)
+            for file in files {
+                let bytes = try Data(contentsOf: URL(fileURLWithPath: runner.folder.path("out/\(file)")))
+                #expect(bytes.range(of: Data("Secret".utf8)) == nil, "\(file)")
+                let loader = format == "avif" ? "heifload_source" : "\(format)load_source"
+                let fields = try await runner.inspect("out/\(file)", by: loader) { $0.fields }
+                let mayHaveOwner = policy == "copyright" && file.hasPrefix("owner")
+                let told = fields.filter { $0.hasPrefix("exif-ifd3") || $0 == "iptc-data" || ($0 == "xmp-data" && !mayHaveOwner) }
+                #expect(told.isEmpty, "\(file)")
+            }
         }
     }
 

@@ -33,10 +33,6 @@ CJPEGDecoder *cjpeg_decoder_open(int descriptor, int shrink, CJPEGSize *size);
 /// - Returns 0; or -1 if there is a fault, even one that libjpeg would only warn of. No more can be read then.
 int cjpeg_decoder_read(CJPEGDecoder *decoder, int width, uint8_t *rows, size_t stride, int count);
 
-/// Reads what is left to the end of the file's picture.
-/// - Returns 0; or -1 if there is a fault in it, or if there is more or less of it than the rows take, as after wrong bits.
-int cjpeg_decoder_finish(CJPEGDecoder *decoder);
-
 void cjpeg_decoder_close(CJPEGDecoder *decoder);
 
 /// How a picture is saved.

@@ -72,7 +72,7 @@ typedef struct {
 
 // Scales CRESAMPLE_ROWS rows of 1 to 4 bands, and stores them: divided by alpha, rounded, cut to the range of the format.
 // - row: what a row of the result is stored as.
-// - in, out: the same row may be in several places; its result is then the same too, and may be too.
+// - in, out: the same row may be in several places, and so may its result.
 // - scratch: (columns × bands + CRESAMPLE_PADDING) × CRESAMPLE_ROWS floats.
 void cresample_scale_rows(
     CResampleInstructions use, CResampleTaps taps, CResampleRow row, const float *const *in, void *const *out, float *scratch);

@@ -44,7 +44,11 @@ struct SourceMetadata {
             let isRescued = format == .tiff && !rights.isEmpty && !fields.contains("xmp-data")
             return (isRescued ? try image.editingMetadata { $0.set("xmp-data", blob: rights.xmpPacket()) } : image, false)
         case .copyright where !rights.isEmpty: return (try stripped(image).editingMetadata(sign), false)
-        case .copyright, .strip: return keepsProfile ? (try stripped(image), false) : (image, true)
+        case .copyright, .strip:
+            // `JPEGEncoder` wants a picture in memory, which a stripped one is not. With its option `strip`, libvips leaves metadata out of a JPEG too,
+            // but up to 8.14.1 not out of a WebP.
+            if format == .jpeg && !keepsProfile { return (image, true) }
+            return (try stripped(image), !keepsProfile)
         }
     }
 

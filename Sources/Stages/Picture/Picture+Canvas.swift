@@ -23,7 +23,7 @@ extension Picture {
         let mark = "vips-sequential"
         let (below, above) = (try image.removingMetadata([mark]), try other.image.removingMetadata([mark]))
         let inserted = try below.insert(above, x: offset.x, y: offset.y)
-        return with(image.has(mark) ? try inserted.editingMetadata { $0.set(mark, int: 1) } : inserted)
+        return with(image.has(mark) || other.image.has(mark) ? try inserted.editingMetadata { $0.set(mark, int: 1) } : inserted)
     }
 
     /// Another picture of the same format below this one, or beside it.

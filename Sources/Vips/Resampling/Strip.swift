@@ -30,7 +30,7 @@ final class Strips {
 
     func strip(shrink: Int) -> Strip { shrink == 1 ? full : means[shrink.trailingZeroBitCount - 1] }
 
-    /// Makes the means of what is in the full strip, each of the four that are nearest to it in size.
+    /// Makes the means of what is in the full strip, each of four of the next finer ones.
     func average(rows: Int, floats: Int) {
         for (index, strip) in means.enumerated() {
             let shrink = 2 << index

@@ -133,7 +133,9 @@ import Vips
                 mutant[index] ^= change
                 let file = try open(mutant)
                 guard let opened = try? libvips(file), let own = try JPEGDecoder(file, like: opened, shrink: 1)?.decoded() else { continue }
+                _ = VipsLibrary.takeErrors()
                 #expect(try own.pixels() == opened.pixels(), "byte \(index)")
+                #expect(VipsLibrary.takeErrors() == "", "byte \(index)")
             }
         }
         // libvips talks about what it finds.
@@ -143,9 +145,11 @@ import Vips
 
     @Test("A file with wrong bits is left to libvips whenever that has a word to say about it")
     func wrongBits() throws {
-        let bytes = try file(picture(300, 201), [("Q", 85)])
+        // A block of metadata that is skipped, and few codes that mean nothing, so that it matters how much libjpeg sees at once.
+        let image = try picture(300, 201).editingMetadata { $0.set("iptc-data", blob: Array(repeating: 65, count: 10_001)) }
+        let bytes = try file(image, [("Q", 85), ("optimize_coding", true)])
         var (warned, missed) = (0, 0)
-        for index in stride(from: 700, to: bytes.count - 2, by: 23) {
+        for index in stride(from: 11_000, to: bytes.count - 2, by: 11) {
             var mutant = bytes
             mutant[index] ^= 0x55
             let file = try open(mutant)

@@ -1,5 +1,6 @@
 // JPEG by libjpeg itself. libvips, which decodes by it too, passes the rows on through a cache and locks that cost a tenth as much as the decoding.
-// libvips reads the header and the metadata of all, and the pixels of what is progressive, in four colours or has a fault.
+// libvips reads the header and the metadata of all, and the pixels of what is progressive, in four colours or has a fault, or is streamed to a stage
+// that is not the scaler.
 import CJPEG
 import Vips
 
@@ -9,7 +10,6 @@ final class JPEGDecoder: RowReader {
     // The decoder reads it.
     private let file: OpenFile
     private let opened: Image
-    private var rowsRead = 0
     private var hasFailed = false
 
     /// - Parameter opened: what libvips made of the header, shrunk as much.
@@ -39,8 +39,6 @@ final class JPEGDecoder: RowReader {
 
     func read(_ rows: UnsafeMutablePointer<UInt8>, stride: Int, count: Int) -> Bool {
         hasFailed = hasFailed || cjpeg_decoder_read(decoder, CInt(opened.width), rows, stride, CInt(count)) != 0
-        rowsRead += count
-        if rowsRead == opened.height { hasFailed = hasFailed || cjpeg_decoder_finish(decoder) != 0 }
         return !hasFailed
     }
 }

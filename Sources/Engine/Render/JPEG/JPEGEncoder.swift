@@ -32,6 +32,6 @@ struct JPEGEncoder {
         let size = CJPEGSize(width: CInt(picture.width), height: CInt(picture.height), bands: CInt(picture.bands))
         let error = try picture.withPixels { cjpeg_encode(size, $0.baseAddress!.assumingMemoryBound(to: UInt8.self), options, output.descriptor) }
         if error > 0 { throw SystemError("write a rendition", code: error) }
-        if error < 0 { throw Failure(.encodingFailed, stage: "save", "no memory to pack a JPEG") }
+        if error < 0 { throw Failure(.encodingFailed, stage: "save", "libjpeg cannot encode the picture") }
     }
 }

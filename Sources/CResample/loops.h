@@ -61,9 +61,9 @@ TARGET static void NAME(sum_rows)(float *sum, int adds, const float *rows, size_
         const float *in = row;                                                                                                             \
         float *const end = row + pixels * BANDS;                                                                                           \
         for (; row < end; row += STEP, in += 2 * STEP) {                                                                                   \
-            const floats16 first = load(in) + load(in + BANDS);                                                                        \
-            const floats16 second = load(in + 16) + load(in + 16 + BANDS);                                                             \
-            store(row, __builtin_shufflevector(first, second, __VA_ARGS__));                                                             \
+            const floats16 first = load(in) + load(in + BANDS);                                                                            \
+            const floats16 second = load(in + 16) + load(in + 16 + BANDS);                                                                 \
+            store(row, __builtin_shufflevector(first, second, __VA_ARGS__));                                                               \
         }                                                                                                                                  \
     }
 
@@ -144,9 +144,9 @@ TARGET static inline __attribute__((always_inline)) void NAME(turn)(const float 
             for (int b = 0; b < BANDS; b++) sums[b] = (floats16) {0};                                                                      \
             for (int k = taps.places[x]; k < taps.places[x + 1]; k++, pixel += 16 * BANDS) {                                               \
                 floats16 weight = (floats16) {0} + taps.weights[k];                                                                        \
-                for (int b = 0; b < BANDS; b++) sums[b] += weight * load(pixel + 16 * b);                                                \
+                for (int b = 0; b < BANDS; b++) sums[b] += weight * load(pixel + 16 * b);                                                  \
             }                                                                                                                              \
-            for (int b = 0; b < BANDS; b++) store(out + 16 * b, sums[b]);                                                                \
+            for (int b = 0; b < BANDS; b++) store(out + 16 * b, sums[b]);                                                                  \
         }                                                                                                                                  \
     }
 
@@ -180,7 +180,7 @@ TARGET static void NAME(divide_by_alpha)(float *columns, int pixels, int bands, 
         for (int i = 0; i < count; i += 16, first += 16) {                                                                                 \
             VECTOR a[16], b[16];                                                                                                           \
             for (int j = 0; j < 16; j++) {                                                                                                 \
-                const floats16 value = load(columns + 16 * (i + j)) + 0.5f;                                                              \
+                const floats16 value = load(columns + 16 * (i + j)) + 0.5f;                                                                \
                 const floats16 cut = __builtin_elementwise_min(__builtin_elementwise_max(value, zero), top);                               \
                 a[j] = __builtin_convertvector(__builtin_convertvector(cut, ints16), VECTOR);                                              \
             }                                                                                                                              \

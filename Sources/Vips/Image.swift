@@ -56,7 +56,7 @@ extension Image {
         return [UInt8](UnsafeRawBufferPointer(start: memory, count: size))
     }
 
-    /// Whether all pixels are in memory, not still to be computed.
+    /// All pixels are in memory; none is still to be computed.
     package var isInMemory: Bool { pointer.pointee.dtype == VIPS_IMAGE_SETBUF }
 
     /// Gives access to all pixels of a picture that is in memory.

@@ -294,10 +294,10 @@ extension VipsError {
 }
 
 extension LoadPlan {
-    /// Whether what is decoded has another size than the source.
+    /// The decoded picture is smaller or larger than the source.
     var resizes: Bool { shrink > 1 || enlargement > 1 }
 
-    /// Whether what a rendition begins with has another size than the source.
+    /// The picture that a rendition begins with is smaller or larger than the source.
     func resizes(rendition index: Int) -> Bool { shrinks[index] > 1 || enlargement > 1 }
 
     /// The decoded picture as a rendition would get it if there were no other, whatever size the others need.

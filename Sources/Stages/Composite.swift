@@ -33,7 +33,7 @@ package struct Composite: Stage {
             }
             return footprint
         }
-        package var note: String { "\(canvas.layers.count) layer\(canvas.layers.count == 1 ? "" : "s")" }
+        package var note: String { counted(canvas.layers.count, "layer") }
         package var isStreaming: Bool { false }
         package var intermediates: [PictureInfo] { canvas.intermediates }
     }

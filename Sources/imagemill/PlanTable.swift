@@ -35,7 +35,7 @@ struct PlanTable {
         let shrink = plan.load.shrink > 1 ? "at 1/\(plan.load.shrink) of its size" : "at full size"
         let size = plan.load.enlargement > 1 ? "at \(plan.load.enlargement) times its size" : shrink
         lines.append(
-            "\(source.format.isVector ? "drawn" : "decoded") \(size), \(plan.load.isHeldInMemory ? "held in memory" : "streamed row by row")")
+            "\(source.format.isVector ? "drawn" : "decoded") \(size), \(plan.holdsDecoded ? "held in memory" : "streamed row by row")")
         if source.orientation != 1 { lines.append("turned upright (orientation \(source.orientation)): \(plan.decoded.size)") }
         return lines
     }
@@ -75,7 +75,7 @@ struct PlanTable {
                 "format": .string(plan.source.format.rawValue), "width": .int(plan.source.size.width), "height": .int(plan.source.size.height),
                 "orientation": .int(plan.source.orientation), "frames": .int(plan.source.frames), "alpha": .bool(plan.source.hasAlpha),
             ],
-            "members": .int(plan.members.count), "shrink": .int(plan.load.shrink), "held-in-memory": .bool(plan.load.isHeldInMemory),
+            "members": .int(plan.members.count), "shrink": .int(plan.load.shrink), "held-in-memory": .bool(plan.holdsDecoded),
             "stages": .array(plan.shared.map(json)),
             "renditions": .array(zip(plan.renditions, names).map(json)),
             "memory-bytes": .int(plan.memory), "deadline-seconds": .double(plan.deadline),

@@ -11,7 +11,8 @@ import Testing
         var all: [String] { names.withLock { $0 } }
     }
 
-    private func pause() async throws { try await Task.sleep(for: .milliseconds(60)) }
+    /// Long enough for a thread to have asked for memory.
+    private func pause() async throws { try await Task.sleep(for: .milliseconds(250)) }
 
     @Test("Small ones run together until the budget is used up")
     func together() async throws {

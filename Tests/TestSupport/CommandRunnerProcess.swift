@@ -149,3 +149,9 @@ private func contents(_ descriptor: CInt) -> String {
 private func copied(_ bytes: [UInt8]) -> UnsafeMutablePointer<CChar>? {
     (bytes.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { strdup($0.baseAddress!) }
 }
+
+/// Whether a process runs. A zombie whose new parent does not care does not.
+package func isAlive(_ process: pid_t) -> Bool {
+    let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+    return !status.isEmpty && !status.contains("State:\tZ")
+}

@@ -163,6 +163,46 @@ import Vips
         #expect(try await worst(runner, "bad", against: picture) == 0)
     }
 
+    @Test("A profile that is cut short, or is for other colours, is said to be of no use")
+    func uselessProfile() async throws {
+        let runner = try CommandRunner()
+        let (wide, press, jpeg) = try await inVipsTurn {
+            let solid = try TestPicture.solid([9, 9, 9], width: 2, height: 2)
+            let profiles = try [BuiltInProfile.p3, .cmyk].map { try #require(solid.iccTransform(to: $0, input: .srgb).blob("icc-profile-data")) }
+            let target = try Target()
+            _ = try Operation("jpegsave_target", [("in", .image(picture())), ("target", .target(target))])
+            return (profiles[0], profiles[1], target.bytes)
+        }
+        for (name, profile) in [("cut", Array(wide.prefix(300))), ("press", press), ("grey", Self.grey)] {
+            // libvips itself does not write one that is for other colours.
+            let parts = stride(from: 0, to: profile.count, by: 60_000).map { Array(profile[$0..<min($0 + 60_000, profile.count)]) }
+            let segments = parts.enumerated().flatMap { index, part in
+                let content = Array("ICC_PROFILE\0".utf8) + [UInt8(index + 1), UInt8(parts.count)] + part
+                return [0xFF, 0xE2, UInt8((content.count + 2) >> 8), UInt8((content.count + 2) & 255)] + content
+            }
+            try runner.folder.write(Array(jpeg[..<2]) + segments + Array(jpeg[2...]), to: "in/\(name).jpg")
+        }
+        #expect(try await runner.render(save: "{ format: png }").exit == 0)
+        let report = try runner.report()
+        for name in ["cut", "press", "grey"] {
+            #expect(report["\(name).jpg"]?.warnings.map(\.code) == ["bad-profile"], "\(name)")
+            #expect(try await worst(runner, name, against: picture) <= 12, "\(name)")
+        }
+    }
+
+    /// A profile of a screen without colours.
+    private static let grey: [UInt8] = {
+        func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
+        func text(_ text: String) -> [UInt8] { Array(text.utf8) }
+        func zeros(_ count: Int) -> [UInt8] { Array(repeating: 0, count: count) }
+        let white = [0xF6D6, 0x10000, 0xD32D].flatMap(number)
+        let header = [
+            number(192), zeros(4), number(0x0240_0000), text("mntrGRAYXYZ "), zeros(12), text("acsp"), zeros(28), white, zeros(48),
+        ].flatMap(\.self)
+        let tags = [number(2), text("wtpt"), number(156), number(20), text("kTRC"), number(176), number(14)].flatMap(\.self)
+        return header + tags + text("XYZ ") + zeros(4) + white + text("curv") + zeros(4) + number(1) + [2, 0x33, 0, 0]
+    }()
+
     @Test("Grey stays grey until a colour is drawn, and 16 bit stays 16 bit")
     func greyAndDepth() async throws {
         let runner = try CommandRunner()

@@ -29,7 +29,7 @@ import Testing
     private func holds(_ name: String) async throws {
         let runner = try CommandRunner()
         let result = try await runner.shell(
-            "/usr/bin/python3 '\(Checkout.path)/Tests/Chaos/run' --short --imagemill \"$IMAGEMILL\" \(name)", seconds: 240)
+            "/usr/bin/python3 '\(Checkout.path)/Tests/Chaos/run' --short --imagemill \"$IMAGEMILL\" \(name)", seconds: 900)
         #expect(result.exit == 0 || result.exit == Self.skipped, "\(result.output)\(result.errors)")
         let lines = result.output.split(separator: "\n").map(String.init)
         // One line for each variant, and the count of all; what says nothing has not run.

@@ -116,8 +116,8 @@ import Testing
     @Test("Nobody reading the output is no failure of the batch")
     func closedOutput() async throws {
         let runner = try await runner()
-        let result = try await runner.shell("(\"$IMAGEMILL\" run p.yaml in -o out --json; echo $? > code) | true; sleep 0.1; cat code")
-        #expect(!result.errors.contains("Fatal"))
+        let result = try await runner.shell("(sleep 0.3; \"$IMAGEMILL\" run p.yaml in -o out --json; echo $? > code) | true; cat code")
+        #expect(result.output == "0\n" && !result.errors.contains("Broken pipe"))
         #expect(runner.files() == ["a.webp", "b.webp"])
     }
 }

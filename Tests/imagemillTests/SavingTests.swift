@@ -1,5 +1,6 @@
 // What `save` promises, read back by libvips.
 import Foundation
+import Pipeline
 import TestSupport
 import Testing
 import Vips
@@ -146,6 +147,7 @@ import Vips
                     editor.set("exif-ifd3-GPSLatitude", string: "52/1 30/1 0/1 (GPS)")
                     editor.set("xmp-data", blob: Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'><Secret/></x:xmpmeta>".utf8))
                     editor.set("iptc-data", blob: Array("Photoshop 3.0 Secret".utf8))
+                    editor.set("jpeg-thumbnail-data", blob: Array("the Secret at a small size".utf8))
                 }
             }
         }
@@ -190,7 +192,7 @@ import Vips
         }
         for (format, words) in [
             ("tiff", "'a': tiff files cannot be given EXIF; copyright, artist and licence are in its XMP"),
-            ("gif", "'a': gif files cannot be given EXIF"),
+            ("gif", "'a': gif files cannot be given EXIF; copyright, artist and licence are lost"),
             ("jpeg", nil), ("webp", nil),
         ] {
             #expect(try await runner.render(save: "{ format: \(format), metadata: keep }").exit == 0)
@@ -198,6 +200,93 @@ import Vips
         }
         let xmp = try await runner.inspect("out/a.tif", by: "tiffload_source") { $0.blob("xmp-data") } ?? []
         #expect(String(decoding: xmp, as: UTF8.self).contains("(c) Ann Example"))
+    }
+
+    @Test(
+        "An owner whom IPTC alone names is in the XMP of a format that has no IPTC, beside what was there",
+        arguments: ["jpeg", "png", "webp", "avif", "tiff", "gif"])
+    func ownerInIPTC(format: String) async throws {
+        let runner = try CommandRunner()
+        let notice = Array("(c) Ann Example".utf8)
+        let dataset = [0x1C, 2, 116, 0, UInt8(notice.count)] + notice
+        let block = Array("Photoshop 3.0\0".utf8) + Array("8BIM".utf8) + [4, 4, 0, 0, 0, 0, 0, UInt8(dataset.count)] + dataset
+        let packet = """
+            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description
+            xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmp:Rating="5"/></rdf:RDF></x:xmpmeta>
+            """
+        for (name, xmp) in [("alone", ""), ("beside", packet), ("broken", "<x:xmpmeta")] {
+            try await runner.save("in/\(name).jpg", as: "jpegsave_target") {
+                try TestPicture.solid([90, 90, 90], width: 20, height: 20).editingMetadata { editor in
+                    editor.set("iptc-data", blob: block)
+                    if !xmp.isEmpty { editor.set("xmp-data", blob: Array(xmp.utf8)) }
+                }
+            }
+        }
+        #expect(try await runner.render(save: "{ format: \(format), metadata: keep }").exit == 0)
+        for name in ["alone", "beside", "broken"] {
+            let file = try #require(runner.files().first { $0.hasPrefix(name) })
+            let (xmp, iptc) = try await runner.inspect("out/" + file, by: format == "avif" ? "heifload_source" : "\(format)load_source") {
+                (String(decoding: $0.blob("xmp-data") ?? [], as: UTF8.self), $0.blob("iptc-data"))
+            }
+            let isRescued = format != "jpeg" && format != "gif" && name != "broken"
+            // Of AVIF, libvips itself does not show a packet as XMP.
+            let text = format == "avif" ? String(decoding: try runner.bytes("out/" + file), as: UTF8.self) : xmp
+            #expect(text.contains("(c) Ann Example") == isRescued, "\(file): \(xmp)")
+            #expect(text.contains("Rating=\"5\"") == (name == "beside" && format != "gif"), "\(file)")
+            #expect((iptc != nil) == (format == "jpeg"), "\(file)")
+            let owner = "; copyright, artist and licence are \(isRescued ? "in its XMP" : "lost")"
+            let blocks = format == "gif" && name != "alone" ? "IPTC, XMP" : "IPTC"
+            let expected = format == "jpeg" ? [] : ["'a': \(format) files cannot be given \(blocks)\(owner)"]
+            #expect(try runner.report()["\(name).jpg"]?.warnings.map(\.message) == expected)
+        }
+    }
+
+    @Test("An owner in the XMP of an AVIF stays", arguments: ["copyright", "keep"])
+    func ownerInAVIF(policy: String) async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.jpg", as: "jpegsave_target") {
+            try TestPicture.solid([90, 90, 90], width: 20, height: 20).editingMetadata {
+                $0.set("xmp-data", blob: Rights(licence: "https://creativecommons.org/licenses/by/4.0/").xmpPacket())
+            }
+        }
+        #expect(try await runner.render(save: "{ format: avif, metadata: \(policy) }").exit == 0)
+        try FileManager.default.removeItem(atPath: runner.folder.path("in/a.jpg"))
+        try runner.folder.write(try runner.bytes("out/a.avif"), to: "in/b.avif")
+        #expect(try await runner.render(save: "{ format: jpeg, metadata: \(policy) }").exit == 0)
+        let xmp = try await runner.inspect("out/b.jpg", by: "jpegload_source") { $0.blob("xmp-data") } ?? []
+        #expect(Rights(xmp: xmp).licence == "https://creativecommons.org/licenses/by/4.0/")
+    }
+
+    @Test("EXIF that stays has no small picture of what was cropped away", arguments: ["jpeg", "png", "webp", "avif"])
+    func thumbnail(format: String) async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.jpg", as: "jpegsave_target") {
+            try TestPicture.solid([90, 90, 90], width: 20, height: 20).editingMetadata { editor in
+                editor.set("exif-ifd0-Model", string: "Camera (ASCII)")
+                editor.set("jpeg-thumbnail-data", blob: Array("the Secret at a small size".utf8))
+            }
+        }
+        #expect(Data(try runner.bytes("in/a.jpg")).range(of: Data("Secret".utf8)) != nil)
+        #expect(try await runner.render(stages: "[crop: { width: 8, height: 8 }]", save: "{ format: \(format), metadata: keep }").exit == 0)
+        let bytes = Data(try runner.bytes("out/" + runner.files()[0]))
+        #expect(bytes.range(of: Data("Camera".utf8)) != nil && bytes.range(of: Data("Secret".utf8)) == nil)
+    }
+
+    @Test("Any resolution that a file claims is written as one that a PNG can have", arguments: [Float.infinity, 3e38, -1, .nan, 0, 118])
+    func resolution(perCentimetre: Float) async throws {
+        let runner = try CommandRunner()
+        let float = perCentimetre.bitPattern
+        let fields: [(tag: UInt16, type: UInt16, value: UInt32)] = [
+            (256, 3, 2), (257, 3, 2), (258, 3, 8), (259, 3, 1), (262, 3, 1), (273, 4, 8 + 2 + 12 * 12 + 4), (277, 3, 1), (278, 3, 2), (279, 4, 4),
+            (282, 11, float), (283, 11, float), (296, 3, 3),
+        ]
+        func bytes(_ number: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: number.littleEndian) { Array($0) } }
+        let directory = fields.flatMap { bytes($0.tag) + bytes($0.type) + bytes(UInt32(1)) + bytes($0.value) }
+        let tiff = Array("II*\0".utf8) + bytes(UInt32(8)) + bytes(UInt16(fields.count)) + directory + bytes(UInt32(0)) + [10, 20, 30, 40]
+        try runner.folder.write(tiff, to: "in/a.tif")
+        #expect(try await runner.render(save: "{ format: png }").exit == 0)
+        let found = try await runner.inspect("out/a.png", by: "pngload_source") { $0.pixelsPerMillimetre.0 }
+        if perCentimetre == 118 { #expect(abs(found - 11.8) < 0.01) } else { #expect(found.isFinite && found >= 0) }
     }
 
     @Test("Onto an opaque background values are rounded, at 8 and at 16 bits", arguments: [false, true])

@@ -212,7 +212,7 @@ package final class DropFolder: Sendable {
         for inbox in try store.inboxesWithOpenJobs() where !known.contains(inbox) {
             let count = try store.openCount(inbox: inbox).count
             let sentence =
-                "\(count) source\(count == 1 ? "" : "s") of the inbox '\(inbox)', which is no longer in the mill file, \(count == 1 ? "is" : "are") "
+                "\(counted(count, "source")) of the inbox '\(inbox)', which is no longer in the mill file, \(count == 1 ? "is" : "are") "
                 + "still in its folder work/; add the inbox again to finish them, or move the files elsewhere"
             observer.happened(.trouble(sentence), inbox: inbox)
         }

@@ -41,15 +41,12 @@ package struct InboxStatus: Sendable {
     package var blocked: [(path: BytePath, reason: SystemError)] = []
     /// Some of the sources that are not complete yet.
     package var settling: [SettlingSource] = []
-    package var isScanning = false
     /// Whole scans that have ended.
     package var scans = 0
     /// How long the last whole scan took.
     package var scanSeconds = 0.0
     /// How often the kernel dropped events.
     package var overflows = 0
-    /// When the inbox' thread last did something: at most a few seconds ago, unless its file system hangs.
-    package var lastTurn = Moment(nanoseconds: 0)
 
     package init() {}
 }

@@ -407,8 +407,6 @@ final class WatchLoop {
         status.counts = tracker.counts
         status.blocked = tracker.blocked(limit: 5)
         status.settling = tracker.settling(limit: 5)
-        status.isScanning = scan.isRunning
-        status.lastTurn = .now
         if let events { status.how = .events(folders: events.count) }
     }
 }

@@ -64,7 +64,7 @@ extension JobProgress {
 
     /// Why the job is or would be rejected.
     fileprivate var reason: Failure {
-        failure ?? Failure(.workerCrashed, stage: "render", "it was under way \(attempts) \(attempts == 1 ? "time" : "times") when the program ended")
+        failure ?? Failure(.workerCrashed, stage: "render", "it was under way \(counted(attempts, "time")) when the program ended")
     }
 
     fileprivate func changed(to state: JobState, failure: Failure?) -> JobProgress {

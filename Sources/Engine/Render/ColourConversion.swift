@@ -75,12 +75,17 @@ struct ColourConversion {
         let meaning: Interpretation = bands == 1 ? .bw : bands == 4 ? .cmyk : .srgb
         let sample = try Image(bytes: colours.flatMap { $0 }, width: colours.count, height: 1, bands: bands)
             .copy(interpretation: meaning).editingMetadata { $0.set("icc-profile-data", blob: profile) }
+        _ = GLibLog.shared.take()
         let transformed = try? sample.iccTransform(to: .srgb).inMemory()
-        // libvips takes another profile instead of a broken one, and only says so.
-        guard VipsLibrary.takeErrors().isEmpty, let standard = transformed else { return .unusable }
+        // libvips takes another profile instead of a broken one, and only says so: as an error, or to GLib's log.
+        let isWarned = !GLibLog.shared.take().isEmpty
+        // A profile for fewer bands leaves the others as they are.
+        guard VipsLibrary.takeErrors().isEmpty, let standard = transformed, standard.bands == 3 else { return .unusable }
         let result = try standard.pixels()
         let expected = bands == 1 ? colours.flatMap { [$0[0], $0[0], $0[0]] } : colours.flatMap { $0 }
-        if bands < 4, zip(result, expected).allSatisfy({ abs(Int($0) - Int($1)) <= 1 }) { return .standard }
+        let isUnchanged = bands < 4 && zip(result, expected).allSatisfy { abs(Int($0) - Int($1)) <= 1 }
+        if isWarned, isUnchanged || bands == 4 { return .unusable }
+        if isUnchanged { return .standard }
         guard bands == 3 else { return .different(isWide: false) }
         // What sRGB cannot hold does not come back.
         guard let returned = try? standard.converted(toProfile: profile, depth: 8).pixels() else {

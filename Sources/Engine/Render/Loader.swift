@@ -40,7 +40,15 @@ enum Loader {
         case .svg, .pdf: arguments.append(("scale", .double(Double(enlargement) / Double(shrink))))
         case .png, .tiff, .heic, .avif, .jxl, .jp2: break
         }
-        return try Picture(decoded: Operation(operation(for: format), arguments).image())
+        let image = try Operation(operation(for: format), arguments).image()
+        return try Picture(decoded: format == .heic || format == .avif ? namingXMP(of: image) : image)
+    }
+
+    /// Of XMP in HEIC and AVIF, libvips recognises only what begins with its element, without the instructions that most programs write around it.
+    private static func namingXMP(of image: Image) throws(VipsError) -> Image {
+        let packet = image.fields.lazy.filter { $0.hasPrefix("heif-mime-") }.compactMap(image.blob).first { $0.starts(with: "<?xpacket".utf8) }
+        guard let packet, !image.has("xmp-data") else { return image }
+        return try image.editingMetadata { $0.set("xmp-data", blob: packet) }
     }
 
     /// libvips' operation that decodes a format.

@@ -9,6 +9,8 @@ extension Image {
     func keepingColours(in format: OutputFormat, _ output: OpenFile) throws -> (image: Image, warnings: [Warning]) {
         guard let profile = blob("icc-profile-data"), try !isKept(profile, in: format, output) else { return (self, []) }
         let (standard, warnings) = try ColourConversion(policy: .srgb, profiles: ProfileBook()).convert(Picture(decoded: self))
+        // A profile that is good for nothing was taken for sRGB.
+        guard !warnings.contains(where: { $0.code == .badProfile }) else { return (standard.image, warnings) }
         let message = "\(format.rawValue) cannot hold the picture's profile; its colors were converted to sRGB"
         return (standard.image, warnings + [Warning(.profileConverted, message)])
     }

@@ -15,7 +15,10 @@ struct SourceMetadata {
     private let fields: [String]
     /// The fields of blocks that say something about the picture.
     private let telling: Set<String>
-    /// Who owns the picture, wherever it says so; if its blocks disagree, XMP counts.
+    private let xmp: [UInt8]?
+    /// Who owns the picture, by the block that says so; those that count more come first.
+    private let owners: [(block: String, rights: Rights)]
+    /// Who owns the picture, wherever it says so.
     private let rights: Rights
     /// The same where EXIF counts, which keeps its own words.
     private let exifRights: Rights
@@ -26,11 +29,25 @@ struct SourceMetadata {
         // Nothing is known of EXIF that libvips could not read.
         let isTechnical = !tags.isEmpty && tags.allSatisfy { Self.technical.contains(String($0)) }
         telling = Set(Self.blocks.keys.filter(fields.contains)).subtracting(isTechnical ? ["exif-data"] : [])
+        xmp = image.blob("xmp-data")
         let exif = image.blob("exif-data").map { Rights(exif: $0) } ?? Rights()
-        let xmp = image.blob("xmp-data").map { Rights(xmp: $0) } ?? Rights()
         let iptc = image.blob("iptc-data").map { Rights(iptc: $0) } ?? Rights()
-        rights = xmp.merged(over: exif).merged(over: iptc)
+        owners = [("xmp-data", xmp.map { Rights(xmp: $0) } ?? Rights()), ("exif-data", exif), ("iptc-data", iptc)]
+        rights = Self.merged(owners)
         exifRights = exif.merged(over: rights)
+    }
+
+    private static func merged(_ owners: [(block: String, rights: Rights)]) -> Rights { owners.reduce(Rights()) { $0.merged(over: $1.rights) } }
+
+    /// The blocks that libvips writes into a file of a format.
+    private static func blocks(of format: OutputFormat) -> Set<String> {
+        switch format {
+        case .jpeg: ["exif-data", "xmp-data", "iptc-data"]
+        case .png, .webp, .avif: ["exif-data", "xmp-data"]
+        // It would write a quarter of IPTC.
+        case .tiff: ["xmp-data", "photoshop-data"]
+        case .gif: []
+        }
     }
 
     /// The picture with the metadata that the policy lets it keep.
@@ -40,9 +57,10 @@ struct SourceMetadata {
     ) {
         switch policy {
         case .keep:
-            // What is left of EXIF if the format has none.
-            let isRescued = format == .tiff && !rights.isEmpty && !fields.contains("xmp-data")
-            return (isRescued ? try image.editingMetadata { $0.set("xmp-data", blob: rights.xmpPacket()) } : image, false)
+            let lost = Self.blocks.keys.filter { !Self.blocks(of: format).contains($0) }
+            let kept = try image.removingMetadata(lost + [Self.thumbnail])
+            guard let packet = rescued(in: format) else { return (kept, false) }
+            return (try kept.editingMetadata { $0.set("xmp-data", blob: packet) }, false)
         case .copyright where !rights.isEmpty: return (try stripped(image).editingMetadata(sign), false)
         case .copyright, .strip:
             // `JPEGEncoder` wants a picture in memory, which a stripped one is not. With its option `strip`, libvips leaves metadata out of a JPEG too,
@@ -59,8 +77,24 @@ struct SourceMetadata {
 
     private static func isText(_ field: String) -> Bool { field.hasPrefix("png-comment") || field == "image-description" }
 
+    /// What EXIF has of the picture at a small size. It shows the picture as it was, also what was cropped away, so that it never stays.
+    private static let thumbnail = "jpeg-thumbnail-data"
+
     private func stripped(_ image: Image) throws(VipsError) -> Image {
-        try image.removingMetadata(image.fields.filter { $0.hasPrefix("exif-") || Self.isText($0) || Self.blocks.keys.contains($0) })
+        try image.removingMetadata(
+            image.fields.filter { $0.hasPrefix("exif-") || $0 == Self.thumbnail || Self.isText($0) || Self.blocks.keys.contains($0) })
+    }
+
+    /// Some rights are in none of the blocks that a format can hold.
+    private func losesRights(in format: OutputFormat) -> Bool {
+        Self.merged(owners.filter { Self.blocks(of: format).contains($0.block) }) != rights
+    }
+
+    /// The XMP with the rights that are in blocks which a format cannot hold.
+    /// - Returns: nil if there are none, or they cannot be saved.
+    private func rescued(in format: OutputFormat) -> [UInt8]? {
+        guard losesRights(in: format), Self.blocks(of: format).contains("xmp-data") else { return nil }
+        return xmp.map { rights.added(toXMP: $0) } ?? rights.xmpPacket()
     }
 
     /// In XMP, which every format but GIF can hold, and in EXIF for programs that read nothing else.
@@ -81,17 +115,13 @@ struct SourceMetadata {
     /// The metadata that the pipeline keeps and that libvips cannot write in this format.
     private func lost(_ rendition: RenditionPlan) -> Warning? {
         guard rendition.policy == .keep else { return nil }
-        let kept =
-            switch rendition.format {
-            case .jpeg, .png, .webp, .avif: Set(Self.blocks.keys)
-            case .tiff: Set(Self.blocks.keys).subtracting(["exif-data"])
-            case .gif: Set<String>()
-            }
-        let lost = Self.blocks.filter { telling.contains($0.key) && !kept.contains($0.key) }.map(\.value).sorted()
+        let format = rendition.format
+        let lost = Self.blocks.filter { telling.contains($0.key) && !Self.blocks(of: format).contains($0.key) }.map(\.value).sorted()
         guard !lost.isEmpty else { return nil }
-        let rest = rendition.format == .tiff && !rights.isEmpty ? "; copyright, artist and licence are in its XMP" : ""
-        return Warning(
-            .metadataRemoved, "'\(rendition.title)': \(rendition.format.rawValue) files cannot be given \(lost.joined(separator: ", "))\(rest)")
+        let owner =
+            losesRights(in: format)
+            ? (rescued(in: format) == nil ? "; copyright, artist and licence are lost" : "; copyright, artist and licence are in its XMP") : ""
+        return Warning(.metadataRemoved, "'\(rendition.title)': \(format.rawValue) files cannot be given \(lost.joined(separator: ", "))\(owner)")
     }
 
     /// That the default policy removed something, and what.

@@ -116,12 +116,15 @@ package final class BatchReport: Sendable {
 
 /// One destination of a document that is written piece by piece.
 final class ReportWriter {
+    /// nil for standard output.
     private let file: OpenFile?
     private let descriptor: CInt
     /// A file that gets its name at the end; nil for a stream.
     private let staged: StagedFile?
     private let title: String
     private var failure: SystemError?
+    /// Nobody reads the stream any more, as with `| head`: the rest is left out.
+    private var hasNoReader = false
 
     init(file path: BytePath, mayBeStream: Bool = false) throws(SystemError) {
         title = "write the report '\(path.printable)'"
@@ -148,13 +151,13 @@ final class ReportWriter {
     func write(_ text: String) { write(Array(text.utf8)) }
 
     func write(_ text: [UInt8]) {
-        guard failure == nil else { return }
+        guard failure == nil, !hasNoReader else { return }
         var bytes = text[...]
         while !bytes.isEmpty {
             let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0 && errno == EINTR { continue }
             guard written >= 0 else {
-                failure = SystemError(title)
+                if file == nil && errno == EPIPE { hasNoReader = true } else { failure = SystemError(title) }
                 return
             }
             bytes = bytes.dropFirst(written)

@@ -64,6 +64,12 @@ package final class BatchRun: JobSite {
         var summary = BatchSummary()
         var unfinished = 0
 
+        /// - Precondition: the job was made for one of the sources, as all are.
+        func place(of job: Job) -> Int {
+            guard let place = places[job.path] else { preconditionFailure("the job '\(job.path.printable)' has no source") }
+            return place
+        }
+
         /// Sources that were to stay as they are have lost a name to an earlier one (`--collision overwrite`). They come after it in order,
         /// so they must win: they are done after all.
         mutating func takeBack(_ losers: Set<BytePath>, owner: (SourceFile) -> BytePath) -> [SourceFile] {
@@ -163,9 +169,9 @@ package final class BatchRun: JobSite {
 
     package func open(_ job: Job, _ route: Route) throws -> SourceFile { source(of: job) }
 
-    private func source(of job: Job) -> SourceFile { state.withLock { $0.sources[$0.places[job.path] ?? 0] } }
+    private func source(of job: Job) -> SourceFile { state.withLock { $0.sources[$0.place(of: job)] } }
 
-    private func place(of job: Job) -> Int { state.withLock { $0.places[job.path] ?? 0 } }
+    private func place(of job: Job) -> Int { state.withLock { $0.place(of: job) } }
 
     package func takingTurns(_ job: Job, _ claim: () throws -> Allocation) throws -> Allocation {
         try turns.claim(order: place(of: job), claim, names: { $0.names.map(\.path) }, losers: \.losers)

@@ -14,17 +14,6 @@ package enum ClaimOutcome: Equatable, Sendable {
     case blocked(SystemError)
     /// Nothing can be taken from this inbox now: it is missing, or the spool is full, read-only or gone.
     case unavailable(SystemError)
-
-    /// What to tell the inbox.
-    package var answer: OfferAnswer {
-        switch self {
-        case .claimed: .taken
-        case .gone: .gone
-        case .changed: .changed
-        case .blocked(let error): .blocked(error)
-        case .unavailable: .later(.seconds(5))
-        }
-    }
 }
 
 extension Spool {

@@ -75,9 +75,3 @@ package final class Digest {
         return digest.finish()
     }
 }
-
-/// The SHA-256 of bytes.
-package func sha256(_ bytes: [UInt8]) -> [UInt8] {
-    let digits = Array(Digest.of(bytes).utf8)
-    return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16) }
-}

@@ -71,6 +71,15 @@ struct RenditionGroup: ParameterGroup {
         checkScales(&p)
         checkWidths(&p)
         checkLayout(&p)
+        checkExtension(&p)
+    }
+
+    /// Programs that go by the name would take the file for something else.
+    private func checkExtension(_ p: inout Parameters) {
+        guard p.has("save"), let file, let named = file.namedFormats.first, save.ways.allSatisfy(\.sameFormat.isEmpty) else { return }
+        let formats = save.ways.map(\.settings.format.rawValue)
+        guard let format = formats.first, !file.namedFormats.contains(where: { formats.contains($0.rawValue) }) else { return }
+        p.problem(at: "file", "'\(file.text)' has the extension of \(named.rawValue), but 'save' writes \(format); end it with '.{ext}'")
     }
 
     private func checkLayout(_ p: inout Parameters) {

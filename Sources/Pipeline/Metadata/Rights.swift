@@ -58,6 +58,19 @@ package struct Rights: Equatable, Sendable {
             licenceNamesLicensor: licence == nil ? other.licenceNamesLicensor : licenceNamesLicensor
         )
     }
+
+    /// The values that `other` has not.
+    func lacking(in other: Rights) -> Rights {
+        Rights(
+            creator: other.creator.isEmpty ? creator : [],
+            copyright: other.copyright == nil ? copyright : nil,
+            credit: other.credit == nil ? credit : nil,
+            usageTerms: other.usageTerms == nil ? usageTerms : nil,
+            webStatement: other.webStatement == nil ? webStatement : nil,
+            licence: other.licence == nil ? licence : nil,
+            licenceNamesLicensor: licenceNamesLicensor
+        )
+    }
 }
 
 extension Rights {

@@ -1,19 +1,27 @@
-// Writes an XMP packet that holds rights and nothing else.
+// Writes rights as XMP: as a packet of their own, or into one that is there.
 // https://developer.adobe.com/xmp/docs/xmp-specifications/ part 1 (RDF form).
 
 extension Rights {
     /// A minimal packet with these rights and nothing else, as UTF-8. It is valid, if pointless, when they are empty.
     package func xmpPacket() -> [UInt8] {
-        let properties = xmpProperties()
-        let used = XMPNamespace.written.filter { written in properties.contains { $0.namespace == written.namespace } }
         let opening = [
             "<?xpacket begin=\"\u{FEFF}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>",
             "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\">",
             "<rdf:RDF xmlns:rdf=\"\(XMPNamespace.rdf.rawValue)\">",
-            "<rdf:Description rdf:about=\"\"\(used.map(\.declaration).joined())>",
         ]
-        let closing = ["</rdf:Description>", "</rdf:RDF>", "</x:xmpmeta>", "<?xpacket end=\"w\"?>"]
-        return Array((opening + properties.map(\.xml) + closing).joined(separator: "\n").utf8)
+        let closing = ["</rdf:RDF>", "</x:xmpmeta>", "<?xpacket end=\"w\"?>"]
+        return Array((opening + description + closing).joined(separator: "\n").utf8)
+    }
+
+    /// A packet with these rights besides what it says already; a value that it has stays.
+    /// - Returns: nil if nothing can be added to it, because it is not XMP as programs write it.
+    package func added(toXMP packet: [UInt8]) -> [UInt8]? {
+        let present = Rights(xmp: packet)
+        guard let end = packet.ranges(of: Array("</rdf:RDF>".utf8)).last?.lowerBound else { return nil }
+        let description = lacking(in: present).description.joined(separator: "\n") + "\n"
+        let result = packet[..<end] + Array(description.utf8) + packet[end...]
+        // Whoever reads it must find them.
+        return Rights(xmp: Array(result)) == present.merged(over: self) ? Array(result) : nil
     }
 }
 
@@ -24,6 +32,13 @@ private struct XMPLine {
 }
 
 extension Rights {
+    /// The lines of an element that describes the picture.
+    private var description: [String] {
+        let properties = xmpProperties()
+        let used = XMPNamespace.written.filter { written in properties.contains { $0.namespace == written.namespace } }
+        return ["<rdf:Description rdf:about=\"\"\(used.map(\.declaration).joined())>"] + properties.map(\.xml) + ["</rdf:Description>"]
+    }
+
     /// The properties that have a value once it is cleaned, in the order of the packet.
     private func xmpProperties() -> [XMPLine] {
         let creators = creator.compactMap(Rights.cleaned).prefix(Rights.mostCreators)

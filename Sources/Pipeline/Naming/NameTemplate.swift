@@ -103,6 +103,13 @@ package struct NameTemplate: Hashable, Sendable {
 
     package var needsHash: Bool { parts.contains { if case .hash = $0 { true } else { false } } }
 
+    /// The formats that an extension without a field stands for, as in `{stem}.jpg`; none if it is no picture's.
+    var namedFormats: [SourceFormat] {
+        guard case .literal(let end)? = parts.last, let dot = end.lastIndex(of: ".") else { return [] }
+        let name = end[end.index(after: dot)...].lowercased()
+        return SourceFormat.allCases.filter { $0.fileExtensions.contains(name) }
+    }
+
     package var namesSize: Bool { parts.contains(.width) || parts.contains(.height) }
 
     /// The template with everything filled in that does not depend on the source; equal for two renditions that write one name.

@@ -77,12 +77,12 @@ package struct CostModel {
         // The coefficients of the whole picture, 16 bits each, whatever the size of the result.
         case .jpeg: source.isInterlaced ? 2 * bands * pixels : 0
         // The file, its pixels as they are packed and unpacked, and the result.
-        case .png: source.isInterlaced ? bands * source.depth.bytes * pixels : unpacked(bands * source.depth.bytes * pixels)
+        case .png: source.isInterlaced ? source.pixelBytes : source.isDecodedAsAWhole ? 13 * source.pixelBytes / 4 + (128 << 10) : 0
         // The file, and RGBA and alpha as the decoder has them if there are no losses; besides, two frames, or what is made smaller afterwards.
         case .webp: saturating(source.bytes, (source.isAnimated ? 12 : load.shrink > 1 ? 9 : 5) * pixels)
         case .gif: 4 * 2 * delivered
         // A file may be one strip.
-        case .tiff: bands * source.depth.bytes * pixels
+        case .tiff: source.pixelBytes
         // The decoder's planes, and the same as RGB.
         case .heic, .avif: 10 * max(pixels, source.codedSize?.area ?? 0)
         // Tiles, and layers of the drawing, which may be as large as the whole. Filters may need more; then the worker is stopped.
@@ -90,9 +90,6 @@ package struct CostModel {
         case .jxl, .jp2: 24 * pixels
         }
     }
-
-    /// What it takes to unpack a PNG as a whole, or row by row.
-    private func unpacked(_ bytes: Int) -> Int { bytes <= PNGOptions.mostBytesWhole ? 13 * bytes / 4 + (128 << 10) : 0 }
 
     /// The loaded picture, if it is scaled to several sizes by libvips, which reads it once for each.
     private var needsLoaded: Int {

@@ -62,6 +62,19 @@ package struct SourceFacts: Hashable, Sendable, Codable {
         case .jpeg, .png, .tiff, .heic, .avif, .svg, .pdf, .jxl, .jp2: false
         }
     }
+
+    /// Bytes of all pixels of one frame, uncompressed.
+    var pixelBytes: Int { (colour.bands + (hasAlpha ? 1 : 0)) * depth.bytes * size.area }
+
+    /// The decoder has the whole picture in memory before it delivers the first row.
+    var isDecodedAsAWhole: Bool {
+        switch format {
+        case .png: isInterlaced || pixelBytes <= PNGOptions.mostBytesWhole
+        case .jpeg: isInterlaced
+        case .webp, .heic, .avif, .jxl, .jp2: true
+        case .gif, .tiff, .svg, .pdf: false
+        }
+    }
 }
 
 /// `YYYY:MM:DD HH:MM:SS` and nothing else, since it becomes part of names.

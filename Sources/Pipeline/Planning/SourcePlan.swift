@@ -95,6 +95,9 @@ package struct SourcePlan: Sendable {
     /// Seconds after which the worker is stopped.
     package var deadline: Double { time.seconds }
 
+    /// All pixels that are decoded are in memory at one time: the stages need it, or the decoder works so.
+    package var holdsDecoded: Bool { load.isHeldInMemory || source.isDecodedAsAWhole }
+
     /// The shared result is computed once and held: it feeds several renditions that do not scale at once, or one that reads its rows out of order.
     package var holdsShared: Bool {
         (renditions.count > 1 && !scalesAtOnce) || (!shared.isEmpty && renditions.contains { $0.steps.first?.plan.isStreaming == false })

@@ -54,7 +54,9 @@ package enum OutputFormat: String, ParameterWord, Codable {
     /// The longest side in pixels that the format can hold.
     package var maximumSide: Int {
         switch self {
-        case .jpeg, .gif: 65_535
+        // The format counts up to 65,535, libjpeg a little less.
+        case .jpeg: 65_500
+        case .gif: 65_535
         case .webp: 16_383
         case .avif: 16_384
         case .png, .tiff: maximumCoordinate

@@ -98,5 +98,3 @@ struct CacheClearCommand: ParsableCommand {
         printOutput("\(counted(removed, "rendition")) removed\n")
     }
 }
-
-private func counted(_ count: Int, _ thing: String) -> String { "\(count) \(thing)\(count == 1 ? "" : "s")" }

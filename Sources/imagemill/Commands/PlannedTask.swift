@@ -68,7 +68,7 @@ struct PlannedTask: Rendering {
     func workerCount(for preparation: Preparation) -> Int { preparation.shards.isEmpty ? 0 : jobs ?? Machine.cores }
 
     func run(_ preparation: Preparation, _ workers: WorkerPool) async throws {
-        guard let pipeline = preparation.pipeline else { return say("\(shardCount(preparation.finished)) done already; nothing to do") }
+        guard let pipeline = preparation.pipeline else { return say("\(counted(preparation.finished, "shard")) done already; nothing to do") }
         let cancellation = TaskCancellation()
         do {
             try SignalWatcher.watch { number in
@@ -76,19 +76,19 @@ struct PlannedTask: Rendering {
                 cancellation.raise(signal: number)
             }
             let progress = Progress(showsLine: showsProgress)
-            let counted = metrics.map { path in
+            let recorder = metrics.map { path in
                 RunMetrics(progress, writing: path, labels: [("pipeline", pipeline.file.name), ("task", String(preparation.task))])
             }
             let runner = ShardRunner(
                 preparation.plan, pipeline: pipeline, output: preparation.output, workers: workers, lanes: jobs ?? Machine.cores,
-                memory: memory?.value ?? Machine.memory / 2, cancellation: cancellation, observer: counted ?? progress)
+                memory: memory?.value ?? Machine.memory / 2, cancellation: cancellation, observer: recorder ?? progress)
             do {
                 try await run(preparation, with: runner, cancellation: cancellation)
             } catch {
-                try counted?.write(isComplete: false)
+                try recorder?.write(isComplete: false)
                 throw error
             }
-            try counted?.write(isComplete: true)
+            try recorder?.write(isComplete: true)
         } catch let exit as ExitCode {
             throw exit
         } catch {
@@ -111,8 +111,8 @@ struct PlannedTask: Rendering {
                 hasTrouble = true
             }
         }
-        let skipped = preparation.finished > 0 ? "; \(shardCount(preparation.finished)) done already" : ""
-        say("task \(preparation.task): \(shardCount(preparation.shards.count))\(skipped)")
+        let skipped = preparation.finished > 0 ? "; \(counted(preparation.finished, "shard")) done already" : ""
+        say("task \(preparation.task): \(counted(preparation.shards.count, "shard"))\(skipped)")
         if hasTrouble { throw ExitStatus.tryAgain }
     }
 
@@ -122,8 +122,6 @@ struct PlannedTask: Rendering {
         return "shard \(result.shard): \(result.done) of \(result.sources) sources done\(failed) in "
             + "\(oneDecimal(Double(result.milliseconds) / 1000)) s (\(oneDecimal(rate))/s)"
     }
-
-    private func shardCount(_ count: Int) -> String { "\(count) shard\(count == 1 ? "" : "s")" }
 
     private func say(_ line: String) { if !isQuiet { printError(line) } }
 }

@@ -16,7 +16,7 @@ struct DaemonLog: DropFolderObserver {
             let count = report.renditions.count
             let milliseconds = report.milliseconds.wait + report.milliseconds.render + report.milliseconds.publish
             let fields = fields(inbox: inbox, job: job, path: report.source.path, [.milliseconds: "\(milliseconds)"])
-            logger.info("done: \(count) rendition\(count == 1 ? "" : "s")", metadata: .event(.done, fields))
+            logger.info("done: \(counted(count, "rendition"))", metadata: .event(.done, fields))
         case .failed(let job, let path, let failure, let attempts):
             let fields = fields(inbox: inbox, job: job, path: path, details(failure, attempts))
             logger.error("failed: \(failure.message)", metadata: .event(.failed, fields))
@@ -28,7 +28,7 @@ struct DaemonLog: DropFolderObserver {
         case .paused(let pause): tell(.paused(pause), inbox)
         case .resumed: tell(.resumed, inbox)
         case .recovered(let count):
-            let sentence = "taking up \(count) source\(count == 1 ? "" : "s") that an earlier run had begun"
+            let sentence = "taking up \(counted(count, "source")) that an earlier run had begun"
             logger.notice("\(sentence)", metadata: .event(.takenUp, [.inbox: inbox]))
         case .lost(let job, let path):
             logger.warning(

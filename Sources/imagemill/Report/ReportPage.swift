@@ -62,7 +62,7 @@ struct ReportPage {
     }
 
     /// What a policy allows by its content.
-    private static func digest(_ text: [UInt8]) -> String { "sha256-" + Data(sha256(text)).base64EncodedString() }
+    private static func digest(_ text: [UInt8]) -> String { "sha256-" + Digest.base64(of: text) }
 
     /// JSON in which no character can end the element that it is in.
     private var data: [UInt8] {

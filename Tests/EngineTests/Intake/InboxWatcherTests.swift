@@ -200,9 +200,14 @@ private final class WatchedFolder: Sendable {
         let said = try await inbox.wait { !$0.ready.isEmpty }
         #expect(said.ready.map(\.path.text) == ["quiet"] && said.ready.allSatisfy(\.isSet))
         #expect(said.ready.first?.status.bytes == 2 * png.count)
-        try folder.write(png, to: "in/declared/1.png")
-        try folder.write("", to: "in/declared/.done")
-        #expect(try await inbox.names(2, seconds: 5) == ["declared", "quiet"])
+        let patient = try WatchedFolder(TemporaryFolder()) {
+            $0.takesSets = true
+            $0.setQuiet = .seconds(600)
+        }
+        try await patient.settled()
+        try patient.folder.write(png, to: "in/declared/1.png")
+        try patient.folder.write("", to: "in/declared/.done")
+        #expect(try await patient.names(1, seconds: 20) == ["declared"])
     }
 
     @Test(
@@ -241,7 +246,7 @@ private final class WatchedFolder: Sendable {
         try folder.write("half", to: "in/album/2.png.part")
         let inbox = try WatchedFolder(folder) {
             $0.takesSets = true
-            $0.times.incompleteAfter = .seconds(2)
+            $0.times.incompleteAfter = .seconds(4)
         }
         try await Task.sleep(for: .milliseconds(1000))
         #expect(try await inbox.names(0) == [])

@@ -84,4 +84,18 @@ struct XMPPacketTests {
         let packet = Rights(xmp: Array(XMPPackets.lightroom.utf8)).xmpPacket()
         #expect(Rights(xmp: packet).xmpPacket() == packet)
     }
+
+    @Test func `rights are added to a packet, and what it says stays`() throws {
+        let there = Rights(creator: ["Ana"], copyright: "© Ana").xmpPacket()
+        let more = Rights(creator: ["Ben"], copyright: "© Ben", credit: "C", licence: "https://f.example/")
+        let packet = try #require(more.added(toXMP: there))
+        #expect(Rights(xmp: packet) == Rights(creator: ["Ana"], copyright: "© Ana", credit: "C", licence: "https://f.example/"))
+        #expect(String(decoding: packet, as: UTF8.self).hasSuffix("</rdf:RDF>\n</x:xmpmeta>\n<?xpacket end=\"w\"?>"))
+        #expect(Rights().added(toXMP: there).map { Rights(xmp: $0) } == Rights(xmp: there))
+    }
+
+    @Test(arguments: ["", "<x:xmpmeta", "<rdf:RDF/>", "no XMP </rdf:RDF> at all"])
+    func `nothing is added to what is no packet`(text: String) {
+        #expect(Rights(copyright: "© Ana").added(toXMP: Array(text.utf8)) == nil)
+    }
 }

@@ -55,6 +55,15 @@ struct NameTemplateTests {
         #expect(try NameTemplate("...{stem}").parts.count == 2)
     }
 
+    @Test(
+        arguments: [
+            ("{stem}.jpg", [.jpeg]), ("{stem}.small.TIFF", [.tiff]), ("a.heif", [.heic, .avif]), ("{stem}.{ext}", []), ("{stem}.jpg-{width}", []),
+            ("{stem}.jpg{scale}", []), ("{dir}/v1.5/photo", []), ("{stem}.thumb", []), ("jpg", []), ("{stem}.", []),
+        ] as [(String, [SourceFormat])])
+    func `an extension says a format`(text: String, formats: [SourceFormat]) throws {
+        #expect(try NameTemplate(text).namedFormats == formats)
+    }
+
     @Test
     func `the default has the rendition's name only where there are several files`() throws {
         let single = "renditions: { web: { save: { format: png } } }"

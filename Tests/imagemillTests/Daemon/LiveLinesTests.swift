@@ -21,9 +21,15 @@ import Testing
     }
 
     private func text(_ file: OpenFile) -> String {
-        var bytes = [UInt8](repeating: 0, count: 65_536)
-        let got = read(file.descriptor, &bytes, bytes.count)
-        return String(decoding: bytes[..<max(0, got)], as: UTF8.self).replacingOccurrences(of: "\r\n", with: "\n")
+        var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
+        var poll = pollfd(fd: file.descriptor, events: Int16(POLLIN), revents: 0)
+        // It may come in pieces.
+        while Glibc.poll(&poll, 1, 200) > 0 {
+            let got = read(file.descriptor, &buffer, buffer.count)
+            guard got > 0 else { break }
+            bytes += buffer[..<got]
+        }
+        return String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "\r\n", with: "\n")
     }
 
     @Test("The log is written above the lines, and lines that did not change are not written again")

@@ -11,7 +11,7 @@ struct JPEGEncoder {
     init?(_ picture: Image, _ options: JPEGOptions) {
         let kinds: [Interpretation: Int] = [.bw: 1, .srgb: 3]
         guard cjpeg_is_available() != 0, picture.isInMemory, picture.format == .uchar, kinds[picture.interpretation] == picture.bands,
-            max(picture.width, picture.height) <= Self.longestSide
+            max(picture.width, picture.height) <= OutputFormat.jpeg.maximumSide
         else { return nil }
         self.picture = picture
         let halvesColours =
@@ -23,9 +23,6 @@ struct JPEGEncoder {
         self.options = CJPEGOptions(
             quality: CInt(options.quality), is_progressive: options.progressive ? 1 : 0, halves_colours: halvesColours ? 1 : 0)
     }
-
-    /// libjpeg's own limit.
-    private static let longestSide = 65_500
 
     /// Encodes the picture to the file's position.
     func save(to output: OpenFile) throws {

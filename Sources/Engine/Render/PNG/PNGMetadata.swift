@@ -28,7 +28,8 @@ struct PNGMetadata {
     /// The resolution alone, in pixels per metre.
     init(resolutionOf picture: Image) throws(VipsError) {
         let (across, down) = picture.pixelsPerMillimetre
-        let numbers = [across, down].map { Int(clamping: Int32(clamping: Int(($0 * 1000).rounded()))) }
+        // A file may claim any number, or none.
+        let numbers = [across, down].map { $0 > 0 ? Int(min($0 * 1000, Double(Int32.max)).rounded()) : 0 }
         first = PNGChunk("pHYs", numbers.flatMap(PNGChunk.bigEndian) + [1]).bytes
         last = []
     }

@@ -1,6 +1,7 @@
 // The last lines of a terminal, which say how it goes, while the log is written above them.
 import Engine
 import Glibc
+import Pipeline
 import Synchronization
 
 /// Lines that are written anew where they are. For any thread.

@@ -180,7 +180,7 @@ import Testing
             let runner = try CommandRunner()
             let url = "http://127.0.0.1:\(listener.port)"
             func status(_ options: String) async throws -> String {
-                try await runner.shell("curl -s -o body -w '%{http_code}' \(options)").output
+                try await runner.shell("curl -s --noproxy '*' -o body -w '%{http_code}' \(options)").output
             }
             let key = token.map { "-H 'Authorization: Bearer \($0)'" } ?? ""
             #expect(try await status("\(key) \(url)/metrics") == "200")

@@ -34,8 +34,8 @@ private struct ProgressState {
     private let outbox: BytePath?
     private let paint = Paint(2)
     private var total = 0
-    private var start = ContinuousClock.now
-    private var lastShown = ContinuousClock.now
+    private var start = SuspendingClock.now
+    private var lastShown = SuspendingClock.now
     private var isLineShown = false
     private(set) var environmentFailures = 0
     private(set) var warnings: [WarningCode: Int] = [:]
@@ -58,7 +58,7 @@ private struct ProgressState {
         }
         for warning in report.warnings { warnings[warning.code, default: 0] += 1 }
         if let outbox { list(report, in: outbox) }
-        let now = ContinuousClock.now
+        let now = SuspendingClock.now
         guard showsLine, now - lastShown > .milliseconds(100) else { return }
         lastShown = now
         show(summary, now)
@@ -72,7 +72,7 @@ private struct ProgressState {
         }
     }
 
-    private mutating func show(_ summary: BatchSummary, _ now: ContinuousClock.Instant) {
+    private mutating func show(_ summary: BatchSummary, _ now: SuspendingClock.Instant) {
         let left = summary.sources - summary.done - summary.failed - summary.skipped
         let finished = total - left
         let seconds = Double((now - start).components.seconds) + Double((now - start).components.attoseconds) / 1e18

@@ -30,6 +30,14 @@ import Testing
         return try store.put(key(number), file, digest: Digest.of(file), about: "{}")
     }
 
+    @Test("On a network file system the index does without memory that processes share", arguments: [true, false])
+    func journal(isRemote: Bool) throws {
+        try folder.write("", to: "cache/x")
+        let index = try CacheIndex(folder: cache, isRemote: isRemote)
+        #expect(try folder.entries().contains("cache/index.sqlite-wal") == !isRemote)
+        withExtendedLifetime(index) {}
+    }
+
     /// Copies a rendition out; nil if it is not there.
     private func get(_ store: CacheStore, _ number: Int) throws -> [UInt8]? {
         guard let entry = try store.entry(key(number)) else { return nil }

@@ -89,9 +89,9 @@ import Testing
     @Test("Waiting ends at its deadline")
     func timeout() throws {
         let (left, theirs) = try Channel.pair()
-        let start = ContinuousClock.now
+        let start = SuspendingClock.now
         #expect(throws: ChannelError.timedOut) { try left.receive(String.self, until: .now + .seconds(0.2)) }
-        #expect((.milliseconds(190) ..< .seconds(5)).contains(ContinuousClock.now - start))
+        #expect((.milliseconds(190) ..< .seconds(5)).contains(SuspendingClock.now - start))
         withExtendedLifetime(theirs) {}
     }
 
@@ -127,9 +127,9 @@ import Testing
     func sendTimeout() throws {
         let (left, theirs) = try Channel.pair()
         let text = String(repeating: "x", count: 4 << 20)
-        let start = ContinuousClock.now
+        let start = SuspendingClock.now
         #expect(throws: ChannelError.timedOut) { try left.send(text, until: .now + .seconds(0.3)) }
-        #expect((.milliseconds(290) ..< .seconds(10)).contains(ContinuousClock.now - start))
+        #expect((.milliseconds(290) ..< .seconds(10)).contains(SuspendingClock.now - start))
         // The buffer is full now: a small message does not get away either.
         #expect(throws: ChannelError.timedOut) { try left.send(1, until: .now + .seconds(0.1)) }
         withExtendedLifetime(theirs) {}
@@ -167,9 +167,9 @@ import Testing
         runOnNewThread {
             while !isOver.isRaised, (try? right.send("x", until: .now + .seconds(1))) != nil {}
         }
-        let end = ContinuousClock.now + .seconds(0.3)
+        let end = SuspendingClock.now + .seconds(0.3)
         #expect(throws: ChannelError.timedOut) {
-            while ContinuousClock.now < end + .seconds(10) { _ = try left.receive(String.self, until: end) }
+            while SuspendingClock.now < end + .seconds(10) { _ = try left.receive(String.self, until: end) }
         }
         isOver.raise()
     }

@@ -18,7 +18,7 @@ import Testing
         let cache = SharedCache(folder: BytePath(folder.path("cache")), bound: 1000, pause: .milliseconds(300)) { note in
             notes.withLock { $0.append(note) }
         }
-        let begin = ContinuousClock.now
+        let begin = SuspendingClock.now
         #expect(renditions(cache) == nil)
         #expect(renditions(cache) == nil)
         #expect(notes.withLock { $0.count } == 1 && cache.status.trouble != nil)

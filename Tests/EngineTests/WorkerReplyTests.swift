@@ -129,9 +129,9 @@ import Testing
     @Test("B13: Many warnings are cut to a few, in linear time, each once and of a bounded length")
     func warnings() throws {
         let many = (0..<200_000).map { Warning(.upscaled, "number \($0 % 100_000)") }
-        let start = ContinuousClock.now
+        let start = SuspendingClock.now
         let kept = try WorkerReply(.rendered(Self.result([], warnings: many))).rendered(count: 0).warnings
-        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(SuspendingClock.now - start < .seconds(5))
         #expect(kept == Array(many.prefix(64)))
         let same = [Warning](repeating: Warning(.upscaled, String(repeating: "x", count: 100_000)), count: 100)
         let cut = try WorkerReply(.rendered(Self.result([], warnings: same))).rendered(count: 0).warnings

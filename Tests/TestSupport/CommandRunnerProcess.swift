@@ -23,7 +23,7 @@ package struct CommandError: Error, CustomStringConvertible {
 /// A program that runs. It is killed with this object.
 package final class RunningCommand: Sendable {
     package let process: pid_t
-    private let start = ContinuousClock.now
+    private let start = SuspendingClock.now
     private let output: CInt
     private let errors: CInt
     private let status = Mutex<CInt?>(nil)
@@ -114,7 +114,7 @@ package final class RunningCommand: Sendable {
     /// - Throws: if it takes longer than `seconds`; the program is killed then.
     package func finish(withinSeconds seconds: Double = 60) async throws -> CommandResult {
         while !isEnded {
-            guard ContinuousClock.now - start < .seconds(seconds) else {
+            guard SuspendingClock.now - start < .seconds(seconds) else {
                 kill(-process, SIGKILL)
                 kill(process, SIGKILL)
                 throw CommandError(description: "the program did not end within \(seconds) s; it wrote: \(contents(errors))")
@@ -123,7 +123,7 @@ package final class RunningCommand: Sendable {
         }
         let word = status.withLock { $0 } ?? 0
         let signal = word & 0x7F
-        let taken = (ContinuousClock.now - start).components
+        let taken = (SuspendingClock.now - start).components
         return CommandResult(
             exit: signal == 0 ? Int(word >> 8 & 0xFF) : 128 + Int(signal), isExited: signal == 0, output: contents(output),
             errors: contents(errors), seconds: Double(taken.seconds) + Double(taken.attoseconds) / 1e18)

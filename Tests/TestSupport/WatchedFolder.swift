@@ -56,9 +56,9 @@ package final class WatchedFolder: Sendable {
     package func until(
         _ what: @autoclosure () -> String, withinSeconds seconds: Double = 60, _ condition: () async throws -> Bool
     ) async throws {
-        let end = ContinuousClock.now + .seconds(seconds)
+        let end = SuspendingClock.now + .seconds(seconds)
         while try await !condition() {
-            guard ContinuousClock.now < end else { throw CommandError(description: "not so within \(seconds) s: \(what())") }
+            guard SuspendingClock.now < end else { throw CommandError(description: "not so within \(seconds) s: \(what())") }
             try await Task.sleep(for: .milliseconds(20))
         }
     }

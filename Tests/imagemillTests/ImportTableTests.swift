@@ -146,4 +146,11 @@ private struct ArchitectureTable {
             #expect(!reached.contains(start), "\(start) leads back to itself")
         }
     }
+
+    @Test("Time for which the machine sleeps counts for no wait")
+    func clocks() throws {
+        for file in Checkout.files(below: "Sources", extension: "swift") {
+            #expect(try !Checkout.text(file).contains("ContinuousClock"), "\(file): use SuspendingClock or Moment")
+        }
+    }
 }

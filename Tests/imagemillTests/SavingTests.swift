@@ -229,7 +229,7 @@ import Vips
                 (String(decoding: $0.blob("xmp-data") ?? [], as: UTF8.self), $0.blob("iptc-data"))
             }
             let isRescued = format != "jpeg" && format != "gif" && name != "broken"
-            // Of AVIF, libvips itself does not show a packet as XMP.
+            // libvips does not recognise XMP in an AVIF that begins with an instruction.
             let text = format == "avif" ? String(decoding: try runner.bytes("out/" + file), as: UTF8.self) : xmp
             #expect(text.contains("(c) Ann Example") == isRescued, "\(file): \(xmp)")
             #expect(text.contains("Rating=\"5\"") == (name == "beside" && format != "gif"), "\(file)")

@@ -33,18 +33,15 @@ struct CacheIndex: Sendable {
 
     static let fileName = BytePath("index.sqlite")
 
-    init(folder: BytePath) throws {
+    /// - Parameter isRemote: whether the folder is on a network file system; nil asks the system.
+    init(folder: BytePath, isRemote: Bool? = nil) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(30)
         configuration.prepareDatabase { database in
             // What the power takes with it is noticed by its digest, or by `verify`.
             try database.execute(sql: "PRAGMA synchronous = NORMAL")
         }
-        // SQLite's paths are text here, and the folder's need not be; its descriptor's is.
-        let folder = try OpenFile.reading(folder)
-        let path = "/proc/self/fd/\(folder.descriptor)/\(Self.fileName.text)"
-        database = try withExtendedLifetime(folder) { try DatabaseQueue(path: path, configuration: configuration) }
-        try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+        database = try DatabaseFile.open(Self.fileName, in: Directory(folder), configuration, isRemote: isRemote)
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1", migrate: Self.makeTables)
         migrator.registerMigration("2", migrate: Self.countRenditions)

@@ -225,10 +225,10 @@ package final class CacheStore: Sendable {
     private func orphans(repairs: Bool) throws -> [String] {
         let objects = folder.appending(BytePath("objects"))
         guard try FileSystem.status(objects) != nil else { return [] }
-        let found = try FileSystem.names(in: objects).flatMap { name in
+        let found = try Directory(objects).names().flatMap { name in
             let path = BytePath("objects").appending(BytePath(name))
             guard try FileSystem.status(folder.appending(path), followLinks: false)?.kind == .directory else { return [path] }
-            let names = (try? FileSystem.names(in: folder.appending(path))) ?? []
+            let names = (try? Directory(folder.appending(path)).names()) ?? []
             return names.map { path.appending(BytePath($0)) }
         }
         // Asked after the listing, so that what another process writes meanwhile is known.

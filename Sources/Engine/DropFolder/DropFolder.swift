@@ -372,9 +372,10 @@ package final class DropFolder: Sendable {
         for controller in controllers { controller.state.withLock { $0.watcher }?.stop() }
         guard let running = running.withLock({ $0 }) else { return }
         running.dispatcher.close()
+        let end = Moment.now + time
         // Without a thread for it, the wait below ends all the same.
         _ = startThread { [cancellation] in
-            usleep(useconds_t(clamping: time.inNanoseconds / 1000))
+            while case let left = Moment.now.milliseconds(until: end), left > 0 { usleep(useconds_t(left * 1000)) }
             cancellation.raise()
         }
         running.dispatcher.waitUntilClosed(until: .now + time + .seconds(10))

@@ -147,10 +147,11 @@ final class Housekeeper: Sendable {
     /// Why an inbox still cannot go on.
     private func trouble(_ controller: InboxController, _ spool: Spool?) -> PauseReason? {
         if let pause = controller.outboxPause { return pause.reason }
-        if let reason = OutboxProbe.trouble(controller.inbox.outbox) ?? OutboxProbe.trouble(folder) { return reason }
+        let outbox = WriteProbe.trouble(in: controller.inbox.outbox, missing: .missingOutbox)
+        if let reason = outbox ?? WriteProbe.trouble(in: folder, missing: .ioError) { return reason }
         // What is in the way of its folders shows when they are made.
         guard let spool else { return nil }
-        return [Shelf.work, .done, .failed].lazy.compactMap { OutboxProbe.trouble(spool.path($0)) }.first
+        return [Shelf.work, .done, .failed].lazy.compactMap { WriteProbe.trouble(in: spool.path($0), missing: .missingInbox) }.first
     }
 }
 

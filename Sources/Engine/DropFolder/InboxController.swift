@@ -277,7 +277,8 @@ extension InboxController: JobSite {
 
     func surroundings(_ route: Route) -> PauseReason? {
         guard let spool else { return .missingInbox }
-        return OutboxProbe.trouble(route.render.outbox.path) ?? OutboxProbe.trouble(spool.path(.work))
+        return WriteProbe.trouble(in: route.render.outbox.path, missing: .missingOutbox)
+            ?? WriteProbe.trouble(in: spool.path(.work), missing: .missingInbox)
     }
 
     func settle(_ job: Job, isDamaged: Bool) throws(SystemError) -> [BytePath] {
@@ -343,6 +344,9 @@ extension InboxController: JobSite {
         case .leaseLost:
             forget(job.id)
             tell(.trouble("'\(job.path.printable)' is worked on by somebody else by now"))
+        case .outOfStep:
+            forget(job.id)
+            tell(.trouble("'\(job.path.printable)' is left as it is until the next start: a mistake in Imagemill, please report it"))
         }
     }
 

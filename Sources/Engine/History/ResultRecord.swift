@@ -31,7 +31,7 @@ package final class ResultRecord: Sendable {
 
     private struct Pending {
         var rows: [StatementArguments] = []
-        var lastWrite = ContinuousClock.now
+        var lastWrite = SuspendingClock.now
 
         mutating func take() -> [StatementArguments] {
             lastWrite = .now

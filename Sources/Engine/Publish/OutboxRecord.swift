@@ -40,18 +40,7 @@ package final class OutboxRecord: NameStore {
 
     /// Opens the file as it is.
     static func connect(_ location: OutboxLocation, isReadOnly: Bool) throws -> DatabaseQueue {
-        // SQLite's paths are text here, and the folder's need not be; its descriptor's is.
-        let folder = try Directory(location.state)
-        let path = "/proc/self/fd/\(folder.file.descriptor)/\(fileName.text)"
-        // The shared memory of WAL does not work across machines.
-        let isRemote = RemoteFileSystem.name(of: folder) != nil
-        return try withExtendedLifetime(folder) {
-            let database = try DatabaseQueue(path: path, configuration: configuration(isReadOnly: isReadOnly))
-            if !isReadOnly {
-                try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = \(isRemote ? "DELETE" : "WAL")") }
-            }
-            return database
-        }
+        try DatabaseFile.open(fileName, in: Directory(location.state), configuration(isReadOnly: isReadOnly))
     }
 
     private static func configuration(isReadOnly: Bool = false) -> Configuration {

@@ -26,14 +26,14 @@ package struct Publisher: Sendable {
     /// renditions; then the new reports. If a step fails for a source, all that was done for it is undone.
     /// - Returns: what became of each, in their order.
     package func publish(_ publications: [Publication]) -> [PublishOutcome] {
-        let start = ContinuousClock.now
+        let start = SuspendingClock.now
         let attempts = publications.map { PublishAttempt($0, in: outbox, durability: durability, keepsReplaced: keepsReplaced, newToken: newToken) }
         each(attempts) { attempt throws(PublishTrouble) in try attempt.prepare() }
         each(attempts) { attempt throws(PublishTrouble) in try attempt.withdrawReport() }
         syncFolders(attempts)
         each(attempts) { attempt throws(PublishTrouble) in try attempt.publishRenditions() }
         syncFolders(attempts)
-        let time = Int((ContinuousClock.now - start) / .milliseconds(1))
+        let time = Int((SuspendingClock.now - start) / .milliseconds(1))
         each(attempts) { attempt throws(PublishTrouble) in try attempt.writeReport(milliseconds: time) }
         syncFolders(attempts)
         each(attempts) { attempt throws(PublishTrouble) in try attempt.complete() }

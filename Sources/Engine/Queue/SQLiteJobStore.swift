@@ -35,10 +35,9 @@ package final class SQLiteJobStore: JobStore {
         self.clock = clock
         do {
             let isRemote = isRemote ?? (RemoteFileSystem.name(of: directory) != nil)
-            // SQLite's paths are text here, and the folder's need not be; its descriptor's is.
-            database = try DatabaseQueue(
-                path: "/proc/self/fd/\(folder.descriptor)/ledger.sqlite", configuration: Self.configuration(patience, isRemote: isRemote))
-            try Self.prepare(database, file, isRemote: isRemote)
+            database = try DatabaseFile.open(
+                BytePath("ledger.sqlite"), in: directory, Self.configuration(patience, isRemote: isRemote), isRemote: isRemote
+            ) { [file] in try Self.prepare($0, file) }
             try LedgerSchema.migrator(inboxes: inboxes, outboxes: outboxes).migrate(database)
             try Self.makeShrinkable(database)
             try record(inboxes: inboxes)
@@ -54,8 +53,7 @@ package final class SQLiteJobStore: JobStore {
         var configuration = Configuration()
         configuration.busyMode = .timeout(patience)
         configuration.prepareDatabase { database in
-            // WAL needs memory that all processes share, which a network file system does not give. The state folder has one process, so
-            // nobody else is kept out who would have a right to come in.
+            // The state folder has one process, so nobody else is kept out who would have a right to come in.
             if isRemote { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
             // The promises rest on this: with NORMAL, a power cut takes back what was said to be recorded.
             try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216")
@@ -63,14 +61,11 @@ package final class SQLiteJobStore: JobStore {
         return configuration
     }
 
-    private static func prepare(_ database: DatabaseQueue, _ file: BytePath, isRemote: Bool) throws {
-        try database.writeWithoutTransaction { database in
-            let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-            guard found <= LedgerSchema.version else { throw StoreError.tooNew(file, version: found) }
-            // Only a file without tables can be told; one of version 0.1 is written anew.
-            try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
-            try database.execute(sql: "PRAGMA journal_mode = \(isRemote ? "DELETE" : "WAL")")
-        }
+    private static func prepare(_ database: Database, _ file: BytePath) throws {
+        let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        guard found <= LedgerSchema.version else { throw StoreError.tooNew(file, version: found) }
+        // Only a file without tables can be told; one of version 0.1 is written anew.
+        try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
     }
 
     /// Lets a ledger of version 0.1 give back the room of what was deleted in it. If the disk has no room for a second copy, the next start tries

@@ -41,7 +41,7 @@ final class Channel: Sendable {
     ///   - end: until when to wait for the other side to take it; nil for ever.
     ///   - cancellation: stops the waiting.
     func send(
-        _ message: some Encodable, descriptors: [CInt] = [], until end: ContinuousClock.Instant? = nil, cancellation: Cancellation? = nil
+        _ message: some Encodable, descriptors: [CInt] = [], until end: SuspendingClock.Instant? = nil, cancellation: Cancellation? = nil
     ) throws(ChannelError) {
         let patience = Patience(end: end, cancellation: cancellation, check: nil)
         guard let body = try? JSONEncoder().encode(message), body.count <= Self.largestMessage else { throw .garbage("a message that is too large") }
@@ -79,7 +79,7 @@ final class Channel: Sendable {
     ///   - cancellation: stops the waiting.
     ///   - check: called now and then while it waits; what it throws stops the waiting.
     func receive<Message: Decodable>(
-        _ type: Message.Type, until end: ContinuousClock.Instant? = nil, cancellation: Cancellation? = nil,
+        _ type: Message.Type, until end: SuspendingClock.Instant? = nil, cancellation: Cancellation? = nil,
         check: (() throws(ChannelError) -> Void)? = nil
     ) throws(ChannelError) -> (Message, [OpenFile]) {
         let patience = Patience(end: end, cancellation: cancellation, check: check)
@@ -126,7 +126,7 @@ final class Channel: Sendable {
 
     /// How long to wait, and for whom.
     private struct Patience {
-        let end: ContinuousClock.Instant?
+        let end: SuspendingClock.Instant?
         let cancellation: Cancellation?
         let check: (() throws(ChannelError) -> Void)?
 

@@ -44,7 +44,7 @@ enum Loader {
         return try Picture(decoded: format == .heic || format == .avif ? namingXMP(of: image) : image)
     }
 
-    /// Of XMP in HEIC and AVIF, libvips recognises only what begins with its element, without the instructions that most programs write around it.
+    /// libvips recognises XMP in HEIC and AVIF only if it begins with its element, without the instructions that most programs write around it.
     private static func namingXMP(of image: Image) throws(VipsError) -> Image {
         let packet = image.fields.lazy.filter { $0.hasPrefix("heif-mime-") }.compactMap(image.blob).first { $0.starts(with: "<?xpacket".utf8) }
         guard let packet, !image.has("xmp-data") else { return image }

@@ -103,7 +103,7 @@ package final class BatchRun: JobSite {
     /// - Parameter start: when the run began.
     /// - Returns: what was done, also if the run was cancelled.
     /// - Throws: `Diagnostics` if an asset cannot be decoded, `SystemError` if workers cannot be started, `RunObstructed`.
-    package func run(since start: ContinuousClock.Instant = .now) async throws -> BatchSummary {
+    package func run(since start: SuspendingClock.Instant = .now) async throws -> BatchSummary {
         let sources = state.withLock { $0.sources }
         observer.begin(sources: sources.count)
         if !sources.isEmpty { try await onNewThread { [self] in try process(sources) } }
@@ -201,6 +201,9 @@ package final class BatchRun: JobSite {
             // Others may wait for its turn.
             turns.end(order: place(of: job))
             dispatcher.withLock { $0 }?.close()
+        case .outOfStep:
+            pause(Pause(.ioError, "'\(job.path.printable)' is left as it is: a mistake in Imagemill, please report it"))
+            happened(.obstructed, to: job, files: nil, source: nil)
         case .postponed, .returned, .leaseLost: break
         }
     }

@@ -58,7 +58,7 @@ package struct ShardRunner: Sendable {
     }
 
     private func run(_ shard: Int, entry: ShardEntry, sources: [SourceFile], staging: ShardOutput.Staging) async throws -> ShardOutcome {
-        let (start, started) = (ContinuousClock.now, timestamp())
+        let (start, started) = (SuspendingClock.now, timestamp())
         let cancellation = cancellation.next()
         let watcher = ShardObserver(observer, cancellation)
         var settings = batch(shard, staging: staging, cancellation: cancellation)

@@ -239,9 +239,10 @@ package struct Directory: Sendable {
     }
 
     /// Makes what happened to names in this directory survive a loss of power.
-    package func sync() throws(SystemError) {
-        // A file system that has no such thing has nothing to lose by it either.
-        guard fsync(file.descriptor) == 0 || errno == EINVAL || errno == EROFS else { throw SystemError("write a folder to disk") }
+    /// - Parameter title: the directory's, for a message.
+    package func sync(_ title: String = "a folder") throws(SystemError) {
+        // A file system that has no such thing, as some network file systems, has nothing to lose by it either.
+        guard fsync(file.descriptor) == 0 || errno == EINVAL || errno == EROFS else { throw SystemError("write \(title) to the disk") }
     }
 }
 

@@ -35,9 +35,7 @@ package enum DurableFile {
 
     /// Makes what was created, renamed or removed in a folder last.
     package static func syncFolder(_ path: BytePath) throws(SystemError) {
-        let folder = try OpenFile.reading(path)
-        // Some network file systems refuse this for folders, and have nothing to sync.
-        guard fsync(folder.descriptor) == 0 || errno == EINVAL else { throw SystemError("write the folder '\(path.printable)' to the disk") }
+        try Directory(path).sync("the folder '\(path.printable)'")
         try FaultPoint.pass(.afterFolderSync)
     }
 

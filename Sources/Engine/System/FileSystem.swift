@@ -64,26 +64,4 @@ package enum FileSystem {
         let start = path.bytes.first == UInt8(ascii: "/") ? BytePath("/") : here
         return parts.reduce(start) { $0.appending($1) }
     }
-
-    /// The names in a directory, without `.` and `..`, in no order.
-    package static func names(in directory: BytePath) throws(SystemError) -> [[UInt8]] {
-        guard let handle = withPath(directory, { opendir($0) }) else { throw SystemError("list '\(directory.printable)'") }
-        defer { closedir(handle) }
-        var names: [[UInt8]] = []
-        while true {
-            errno = 0
-            guard let entry = readdir(handle) else {
-                if errno != 0 { throw SystemError("list '\(directory.printable)'") }
-                return names
-            }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: UInt8.self, capacity: 256) { Array(UnsafeBufferPointer(start: $0, count: strnlen($0, 256))) }
-            }
-            if name != [UInt8(ascii: ".")] && name != Array("..".utf8) { names.append(name) }
-        }
-    }
-}
-
-private func strnlen(_ text: UnsafePointer<UInt8>, _ limit: Int) -> Int {
-    text.withMemoryRebound(to: CChar.self, capacity: limit) { Glibc.strnlen($0, limit) }
 }

@@ -95,7 +95,7 @@ package final class StagedFile {
     /// - Returns: false if somebody still has it open for writing.
     func seal(asking hasWriter: (OpenFile) -> Bool? = { $0.hasWriter }) throws(SystemError) -> Bool {
         file = try file.reopened()
-        let end = ContinuousClock.now + .seconds(Self.secondsForWriters)
+        let end = SuspendingClock.now + .seconds(Self.secondsForWriters)
         while true {
             switch hasWriter(file) {
             case false: return true

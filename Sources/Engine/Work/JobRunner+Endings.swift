@@ -91,6 +91,7 @@ extension JobRunner {
             for (update, outcome) in zip(updates, outcomes) {
                 let job = update.lease.job
                 switch outcome {
+                case .changed(_, let effects) where effects.contains(.outOfStep): site.happened(.outOfStep, to: job, files: nil, source: nil)
                 case .changed(let progress, let effects):
                     recorded.insert(job.id)
                     // What is left to do is due at some time that the dispatcher must know. The holder goes on with what it has to do at once.

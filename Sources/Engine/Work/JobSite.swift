@@ -58,6 +58,8 @@ package enum JobNews: Sendable {
     case obstructed
     /// Somebody else has the job by now.
     case leaseLost
+    /// What was recorded of it does not follow from its state: a mistake in this program. It stays as it is.
+    case outOfStep
 }
 
 /// One inbox, or one run. For any thread; calls wait for file systems.

@@ -105,10 +105,10 @@ extension WorkerLoss {
 
 /// Milliseconds from one lap to the next.
 struct Stopwatch {
-    private var last = ContinuousClock.now
+    private var last = SuspendingClock.now
 
     mutating func lap() -> Int {
-        let now = ContinuousClock.now
+        let now = SuspendingClock.now
         defer { last = now }
         return milliseconds(in: now - last)
     }

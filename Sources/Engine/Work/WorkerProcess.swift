@@ -134,7 +134,7 @@ final class WorkerProcess {
 
     /// How long the whole conversation may take.
     private struct Patience {
-        let end: ContinuousClock.Instant
+        let end: SuspendingClock.Instant
         let cancellation: Cancellation
     }
 
@@ -191,7 +191,7 @@ final class WorkerProcess {
         isRunning = false
         var status: CInt = 0
         // One that has closed its socket is about to end by itself, for a reason worth knowing.
-        let end = ContinuousClock.now + .seconds(Self.secondsToEnd)
+        let end = SuspendingClock.now + .seconds(Self.secondsToEnd)
         var waited = waitpid(process, &status, WNOHANG)
         while waited == 0 && channel.isClosedByPeer && .now < end {
             usleep(5_000)

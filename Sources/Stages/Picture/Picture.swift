@@ -22,7 +22,7 @@ package struct Picture {
         case (.srgb, 3), (.rgb, 3), (.rgb16, 3): colour = .rgb
         case (.cmyk, 4): colour = .cmyk
         case (.lab, 3), (.labs, 3): colour = .lab
-        default: throw Self.unsupported(image, expected: "grey, RGB, CMYK or Lab")
+        default: throw Self.unsupported(image, expected: "gray, RGB, CMYK or Lab")
         }
         let depth: BitDepth = whole.format == .uchar ? .eight : whole.format == .float ? .float : .sixteen
         let pixels = PixelFormat(colour, depth, hasAlpha: whole.hasAlpha)

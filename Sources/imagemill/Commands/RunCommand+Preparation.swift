@@ -6,7 +6,7 @@ import Pipeline
 extension RunCommand {
     /// What is known before any worker is started.
     struct Preparation {
-        let start: ContinuousClock.Instant
+        let start: SuspendingClock.Instant
         let pipeline: LoadedPipeline
         /// The sources as the user named them.
         let roots: [BytePath]
@@ -21,7 +21,7 @@ extension RunCommand {
     }
 
     func prepare() throws -> Preparation {
-        let start = ContinuousClock.now
+        let start = SuspendingClock.now
         if quick.printPipeline { try printPipeline() }
         try refuseTooFewDescriptors(workers: 1, renditions: 1)
         let (pipeline, inputs) = try loadedPipeline()

@@ -132,7 +132,7 @@ private struct Sent<Value>: @unchecked Sendable {
 /// What a walk shows while it goes.
 private final class PlanProgress: Sendable {
     private struct State {
-        var last = ContinuousClock.now
+        var last = SuspendingClock.now
         var isShown = false
         var notes = 0
     }
@@ -152,7 +152,7 @@ private final class PlanProgress: Sendable {
         // Looking at the clock costs more than the rest.
         guard showsLine, sources % 64 == 0 else { return }
         state.withLock { state in
-            let now = ContinuousClock.now
+            let now = SuspendingClock.now
             guard now - state.last > .milliseconds(100) else { return }
             state.last = now
             state.isShown = true

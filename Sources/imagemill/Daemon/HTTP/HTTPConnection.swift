@@ -14,7 +14,7 @@ struct HTTPConnection {
 
     let file: OpenFile
     private(set) var phase = Phase.reading
-    private var deadline: ContinuousClock.Instant
+    private var deadline: SuspendingClock.Instant
     private var reader = HTTPRequestReader()
     private var output: [UInt8] = []
 
@@ -40,7 +40,7 @@ struct HTTPConnection {
     }
 
     /// Until when it may stay as it is; nil while the daemon is at work for it, or a stream has got everything.
-    var end: ContinuousClock.Instant? { phase == .working || phase == .streaming && output.isEmpty ? nil : deadline }
+    var end: SuspendingClock.Instant? { phase == .working || phase == .streaming && output.isEmpty ? nil : deadline }
 
     /// Reads what there is.
     /// - Returns: the request once it is complete.

@@ -80,8 +80,8 @@ final class HTTPServer: Sendable {
         var all: [Int: Client] = [:]
         var next = 0
         /// Until then nobody is let in: the system had no descriptor left.
-        var rest: ContinuousClock.Instant?
-        var nextEvent = ContinuousClock.now
+        var rest: SuspendingClock.Instant?
+        var nextEvent = SuspendingClock.now
 
         func count(at address: Int) -> Int { all.values.count { $0.address == address } }
         func streams(at address: Int) -> Int { all.values.count { $0.address == address && $0.connection.phase == .streaming } }
@@ -99,7 +99,7 @@ final class HTTPServer: Sendable {
     }
 
     private func wait(_ clients: inout Clients) {
-        let now = ContinuousClock.now
+        let now = SuspendingClock.now
         let mayEnter = clients.rest.map { $0 <= now } ?? true
         var waiting = [stopping.descriptor, wake.reading.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         for (address, listener) in listeners.enumerated() {

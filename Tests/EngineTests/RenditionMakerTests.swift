@@ -78,7 +78,7 @@ import Testing
         for name in ["a.jpg"] + Array(repeating: "b.avif", count: 4) + ["a.jpg", "b.avif"] {
             // Both have a worker at one time, and give it back as a lane does before each source.
             for maker in makers { _ = try make(name, maker, settings) }
-            for maker in makers { maker.giveBackWorker() }
+            for maker in makers { maker.worker.giveBack() }
         }
         #expect(try starts == 4)
     }
@@ -87,8 +87,8 @@ import Testing
     func severalPipelines() async throws {
         try runner.folder.write("renditions: { a: { save: { format: avif } } }", to: "avif.yaml")
         let maker = maker()
-        try maker.prepare([try settings(allowed: []), try settings("avif.yaml", allowed: [])])
-        _ = try maker.prepare(settings(allowed: []))
+        try maker.worker.prepare([try settings(allowed: []), try settings("avif.yaml", allowed: [])])
+        _ = try maker.worker.prepare(settings(allowed: []))
         #expect(try starts == 1)
     }
 
@@ -97,7 +97,7 @@ import Testing
         try runner.folder.write("renditions: { a: { save: { format: avif } } }", to: "avif.yaml")
         try runner.folder.write("<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>", to: "a.svg")
         let (maker, settings) = (maker(), try settings("avif.yaml"))
-        try maker.prepare(settings)
+        try maker.worker.prepare(settings)
         _ = try make("a.svg", maker, settings)
         #expect(try starts == 2)
     }
@@ -107,16 +107,16 @@ import Testing
         for name in ["a.jpg", "b.jpg"] { try await runner.picture(name) }
         let (maker, settings) = (maker(), try settings())
         _ = try make("a.jpg", maker, settings)
-        #expect(maker.isWorkerFresh)
+        #expect(maker.worker.isFresh)
         _ = try make("a.jpg", maker, settings)
-        #expect(maker.isWorkerFresh, "the same source again")
+        #expect(maker.worker.isFresh, "the same source again")
         _ = try make("b.jpg", maker, settings)
-        #expect(!maker.isWorkerFresh)
+        #expect(!maker.worker.isFresh)
         #expect(try starts == 1)
-        maker.replaceWorker()
-        #expect(!maker.isWorkerFresh, "the last answer was not a fresh worker's")
+        maker.worker.replace()
+        #expect(!maker.worker.isFresh, "the last answer was not a fresh worker's")
         _ = try make("b.jpg", maker, settings)
-        #expect(maker.isWorkerFresh)
+        #expect(maker.worker.isFresh)
         #expect(try starts == 2)
     }
 
@@ -131,7 +131,7 @@ import Testing
         for name in ["a.jpg", "b.svg", "a.jpg", "b.svg"] {
             for maker in makers {
                 #expect(try make(name, maker, settings).count == 1)
-                maker.giveBackWorker()
+                maker.worker.giveBack()
             }
         }
         #expect(try starts == 2)
@@ -146,7 +146,7 @@ import Testing
         let maker = RenditionMaker(pool, cancellation: cancellation)
         for name in ["a.jpg", "a.jpg", "b.svg", "b.svg", "a.jpg"] {
             #expect(try make(name, maker, settings).count == 1)
-            maker.giveBackWorker()
+            maker.worker.giveBack()
         }
         #expect(try starts == 3)
     }

@@ -106,8 +106,8 @@ package final class DropFolder: Sendable {
             runOnNewThread { [self] in
                 let maker = RenditionMaker(workers, cancellation: cancellation, token: newToken())
                 if lane <= count {
-                    let result = Result { try maker.prepare(routes.map(\.render)) }
-                    maker.giveBackWorker()
+                    let result = Result { try maker.worker.prepare(routes.map(\.render)) }
+                    maker.worker.giveBack()
                     prepared.change { $0.append(result) }
                 }
                 JobRunner(dispatcher, store, lane: lane, maker: maker, status: lanes) { [self] name in state.withLock { $0.controllers[name] } }.run()
@@ -253,9 +253,9 @@ package final class DropFolder: Sendable {
             }
             let cache = cache(for: new)
             let routes = new.inboxes.map { ($0, route(for: $0, of: new, cache: cache)) }
-            let maker = RenditionMaker(workers, cancellation: cancellation)
-            try maker.prepare(routes.map(\.1.render))
-            maker.giveBackWorker()
+            let worker = WorkerLoan(workers, cancellation: cancellation)
+            try worker.prepare(routes.map(\.1.render))
+            worker.giveBack()
             try apply(new, routes)
             memory.set(total: new.limits.maximumMemory)
             state.withLock { $0.cache = cache }

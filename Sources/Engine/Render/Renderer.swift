@@ -77,7 +77,7 @@ struct Renderer {
     func wholePicture(_ source: ProbedSource) throws -> Frames {
         let picture = try source.reopened(shrink: 1, allFrames: plan.load.loadsAllFrames, tolerance: pipeline.tolerance).inMemory()
         let converted = try converted(picture.upright(orientation: plan.source.orientation)).picture.inMemory()
-        let timing = Timing(picture.image, frames: plan.load.loadsAllFrames ? plan.source.frames : 1)
+        let timing = FrameTiming(picture.image, frames: plan.load.loadsAllFrames ? plan.source.frames : 1)
         let single = try withoutFrames(converted)
         return timing.frames > 1 ? try timing.frames(of: single) : Frames([single])
     }
@@ -102,7 +102,7 @@ struct Renderer {
         var (converted, warnings) = try converted(decoded)
         // Several renditions read it; what the conversion costs is paid once.
         if plan.holdsShared && plan.shared.isEmpty && converted.image !== decoded.image { converted = try converted.inMemory() }
-        let timing = Timing(picture.image, frames: plan.load.loadsAllFrames ? plan.source.frames : 1)
+        let timing = FrameTiming(picture.image, frames: plan.load.loadsAllFrames ? plan.source.frames : 1)
         let single = try withoutFrames(converted)
         if plan.scalesAtOnce && plan.shared.isEmpty { return (try scaledAtOnce(single, timing), warnings) }
         let frames = timing.frames > 1 ? try timing.frames(of: single) : Frames([single])
@@ -127,7 +127,7 @@ struct Renderer {
     }
 
     /// The picture at the size that each rendition's first stage scales to, while its rows pass once. That stage finds nothing left to scale.
-    private func scaledAtOnce(_ picture: Picture, _ timing: Timing) throws -> [Frames] {
+    private func scaledAtOnce(_ picture: Picture, _ timing: FrameTiming) throws -> [Frames] {
         let swapsSides = plan.load.turnsLate && plan.source.orientation >= 5
         let targets = try zip(plan.renditions, plan.load.shrinks).map { rendition, shrink in
             guard let scaling = rendition.firstScaling, let kernel = ResamplingKernel(rawValue: scaling.kernel.rawValue) else {
@@ -203,52 +203,21 @@ struct Renderer {
         }
         let policy = save.metadata
         let keepsProfile = pipeline.profile == .keep
-        let delays = shownDelays(frames.delays, rendition.format)
+        let delays = plan.isSet ? frames.shownDelays(in: rendition.format) : frames.delays
         let texts = rendition.rendition.layout == .freedesktop ? thumbnail?.texts : nil
         // The specification of thumbnails knows 8 bits only.
         if texts != nil { frames = try frames.map { try $0.inEightBits() } }
-        let whole = try joined(frames, for: rendition.format, delays: delays)
+        let whole = try frames.joined(for: rendition.format, delays: delays)
         let (coloured, converted) = keepsProfile ? try whole.keepingColours(in: rendition.format, output) : (whole, [])
         let (image, keepsNothing) = try metadata.applied(to: coloured, policy: policy, format: rendition.format, keepsProfile: keepsProfile)
         try Saver(settings: save, picture: rendition.output).save(image, to: output, strip: keepsNothing)
         if let texts { try PNGTexts.add(texts, to: output) }
         let slowed = Warning(
-            .animationSlowed, "'\(rendition.title)': gif shows frames for at least \(Self.shortestInGIF) ms, or browsers play them at 100 ms")
+            .animationSlowed, "'\(rendition.title)': gif shows frames for at least \(Frames.shortestInGIF) ms, or browsers play them at 100 ms")
         let flattened = Warning(
             .alphaFlattened, "'\(rendition.title)' is saved without transparency, drawn on \(save.background.written)")
         let warnings = converted + (delays == frames.delays ? [] : [slowed]) + (watch.sawTransparency ? [flattened] : [])
         return (RenderedSize(size: frames.pictures[0].size, frames: frames.pictures.count), warnings)
-    }
-
-    /// The fewest milliseconds of a frame in a GIF that browsers keep to.
-    private static let shortestInGIF = 20
-
-    /// How long frames that a set was made into are shown; an animation that came as one keeps its own times.
-    private func shownDelays(_ delays: [Int], _ format: OutputFormat) -> [Int] {
-        plan.isSet && format == .gif ? delays.map { max($0, Self.shortestInGIF) } : delays
-    }
-
-    private func joined(_ frames: Frames, for format: OutputFormat, delays: [Int]) throws -> Image {
-        guard frames.pictures.count > 1 else { return frames.pictures[0].image }
-        let height = frames.pictures[0].height
-        // One frame after the other: joined as they come, all of them would keep the rows that their stages work on.
-        let whole = try frames.stack?.image ?? Image.arrayjoin(frames.pictures.map { try $0.inMemory().image })
-        return try whole.editingMetadata { editor in
-            editor.set("page-height", int: height)
-            editor.set("delay", ints: format == .gif ? inHundredths(delays) : delays)
-            editor.set("loop", int: frames.repeatCount)
-        }
-    }
-
-    /// GIF counts hundredths of a second. Each frame ends at one near its own time, so that the errors do not add up.
-    private func inHundredths(_ delays: [Int]) -> [Int] {
-        var (end, shown) = (0, 0)
-        return delays.map { delay in
-            end += delay
-            let next = (end + 5) / 10 * 10
-            defer { shown = next }
-            return next - shown
-        }
     }
 
     // MARK: - Failures
@@ -267,25 +236,6 @@ struct NoRoom: Error {
     let rendition: String
     /// libvips' words.
     let detail: String
-}
-
-/// When the frames of an animation are shown.
-private struct Timing {
-    let frames: Int
-    private let delays: [Int]
-    private let repeatCount: Int
-
-    /// - Parameter frames: how many of them there are.
-    init(_ image: Image, frames: Int) {
-        let known = (image.ints("delay") ?? []).prefix(frames)
-        self.frames = frames
-        delays = frames > 1 ? known + Array(repeating: known.last ?? 100, count: frames - known.count) : []
-        repeatCount = frames > 1 ? image.int("loop") ?? 0 : 0
-    }
-
-    func frames(of stack: Picture) throws -> Frames {
-        try Frames(stack: stack, count: frames, delays: delays, repeatCount: repeatCount)
-    }
 }
 
 extension VipsError {

@@ -152,7 +152,7 @@ package final class BatchRun: JobSite {
     private func work(_ dispatcher: Dispatcher, _ lane: Int) {
         let maker = RenditionMaker(settings.workers, cancellation: settings.render.cancellation)
         do {
-            if maker.cachePlanner(settings.render) == nil { try maker.prepare(settings.render) }
+            if maker.cachePlanner(settings.render) == nil { try maker.worker.prepare(settings.render) }
         } catch {
             // If the run was cancelled, nothing was begun; the report says so.
             if (error as? WorkerLoss) != .cancelled { trouble.withLock { $0 = $0 ?? error } }

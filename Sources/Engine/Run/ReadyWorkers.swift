@@ -9,7 +9,7 @@ extension WorkerPool {
         guard settings.cache == nil else { return }
         await withTaskGroup { group in
             for _ in 0..<readyCount {
-                group.addTask { try? await onNewThread { try RenditionMaker(self, cancellation: settings.cancellation).prepare(settings) } }
+                group.addTask { try? await onNewThread { try WorkerLoan(self, cancellation: settings.cancellation).prepare(settings) } }
             }
         }
     }

@@ -151,7 +151,7 @@ package final class JobRunner {
                 attempt.work.add([attempt.allocation?.warning].compactMap { $0 })
                 return
             } catch let loss as WorkerLoss {
-                maker.replaceWorker()
+                maker.worker.replace()
                 site.workerLost()
                 // The system may have ended it for what others needed: once more, with all memory to itself.
                 if loss == .killed || loss == .starved, !isAlone {
@@ -163,7 +163,7 @@ package final class JobRunner {
                 guard route.retriesAtOnce, failure.code == .workerCrashed, attempt.work.report.attempt < route.policy.attempts else { throw failure }
                 attempt.work.report.attempt += 1
             } catch let failure as Failure where shouldAskAgain(failure, route) && !hasAskedTwice {
-                maker.replaceWorker()
+                maker.worker.replace()
                 hasAskedTwice = true
             }
         }
@@ -171,19 +171,19 @@ package final class JobRunner {
 
     /// A worker that other pictures have been through may lie about this one.
     private func shouldAskAgain(_ failure: Failure, _ route: Route) -> Bool {
-        route.wantsSecondOpinion && failure.code.mayComeFromWorker && !failure.code.isRetryable && !maker.isWorkerFresh
+        route.wantsSecondOpinion && failure.code.mayComeFromWorker && !failure.code.isRetryable && !maker.worker.isFresh
     }
 
     /// Makes sure that there is a worker that knows the pipeline. It has not seen the source yet: what goes wrong here is not its fault.
     private func prepare(_ route: Route, _ opened: OpenedInput) throws {
         if maker.cachePlanner(route.render) != nil { return }
         do {
-            try maker.prepare(route.render, for: opened.formats)
+            try maker.worker.prepare(route.render, for: opened.formats)
         } catch let loss as WorkerLoss {
-            maker.replaceWorker()
+            maker.worker.replace()
             throw WorkerTrouble(description: "no worker can be used: \(try loss.failure(attempt: 1).message)")
         } catch let failure as Failure {
-            maker.replaceWorker()
+            maker.worker.replace()
             throw WorkerTrouble(description: "no worker can be used: \(failure.message)")
         }
     }
@@ -195,7 +195,7 @@ package final class JobRunner {
     /// Records the activity of the lane.
     /// - Parameter time: what the worker has for it.
     func note(_ activity: Dispatcher.Activity, of lease: Lease, stage: String, within time: TimeBound? = nil) {
-        if activity == .files && !keepsWorker { maker.giveBackWorker() }
+        if activity == .files && !keepsWorker { maker.worker.giveBack() }
         dispatcher.note(activity, lane: lane, within: .seconds(time?.seconds ?? 0))
         status.note(lane, RunningJob(lease.job, stage: stage))
     }

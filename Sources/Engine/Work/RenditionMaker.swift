@@ -4,10 +4,7 @@ package import Pipeline
 
 /// Makes renditions, one source after the other, with a worker that it borrows. Everything in here waits, so it belongs to one thread.
 package final class RenditionMaker {
-    private let workers: WorkerPool
-    private let cancellation: Cancellation
-    private var borrowed: WorkerSlot?
-    private var lastBorrowed: ObjectIdentifier?
+    package let worker: WorkerLoan
     /// Planners of pipelines whose sources may all be in the cache, so that no worker is needed.
     private var cachePlanners: [ObjectIdentifier: CachePlanner] = [:]
     /// Makes the names of staged files distinct.
@@ -25,88 +22,18 @@ package final class RenditionMaker {
 
     /// - Parameter token: distinct for all makers that write into an outbox at one time.
     package init(_ workers: WorkerPool, cancellation: Cancellation, token: String = DurableFile.newToken) {
-        self.workers = workers
-        self.cancellation = cancellation
+        worker = WorkerLoan(workers, cancellation: cancellation)
         self.token = token
     }
 
-    deinit { giveBackWorker() }
-
-    /// The worker that was prepared.
-    private var slot: WorkerSlot { borrowed ?? slot(WorkerKind()) }
-
-    /// A worker for work of a kind.
-    private func slot(_ kind: WorkerKind) -> WorkerSlot {
-        if let borrowed, borrowed.kind.isOfFamily(kind) || borrowed.hasNoProcess { return borrowed }
-        giveBackWorker()
-        let slot = workers.lend(kind, cancellation, last: lastBorrowed)
-        borrowed = slot
-        lastBorrowed = ObjectIdentifier(slot)
-        return slot
-    }
-
-    /// Leaves the worker to others until there is a question again.
-    package func giveBackWorker() {
-        if let borrowed { workers.takeBack(borrowed) }
-        borrowed = nil
-    }
-
-    /// Sees to it that a worker knows the pipeline, and that the formats on request can be read.
-    /// - Throws: `Diagnostics` if an asset cannot be decoded, `MillProblems` if a format cannot be read, `SystemError` if no worker can be
-    ///   started.
-    package func prepare(_ settings: RenderSettings) throws {
-        for format in settings.limits.allowed.sorted(by: { $0.rawValue < $1.rawValue }) where !workers.isReadable(format) {
-            guard try canRead(format, by: settings.pipeline.workerKind(for: [format])) else {
-                throw MillProblems(mistakes: [], refusals: [format.missingDecoder])
-            }
-            workers.noteReadable(format)
-        }
-        try prepare(settings, for: settings.likelyFormats.filter { !$0.isOnRequest })
-    }
-
-    /// The same for several pipelines.
-    package func prepare(_ all: [RenderSettings]) throws {
-        // A worker with libheif does the work of one without, so those that need it come first.
-        let needHEIF = { (settings: RenderSettings) in settings.pipeline.workerKind(for: []).hasHEIF }
-        for settings in all.filter(needHEIF) + all.filter({ !needHEIF($0) }) { try prepare(settings) }
-    }
-
-    /// Sees to it that a worker for sources of these formats knows the pipeline.
-    func prepare(_ settings: RenderSettings, for formats: [SourceFormat]) throws {
-        do {
-            _ = try prepared(settings, formats)
-        } catch let loss as WorkerLoss where loss != .cancelled {
-            // The system may have killed it for what others needed.
-            replaceWorker()
-            do {
-                _ = try prepared(settings, formats)
-            } catch WorkerLoss.starved {
-                throw SystemError.noThread
-            }
-        }
-    }
-
+    /// The pipeline as a worker for sources of these formats knows it. What the worker says of its assets is kept for the cache.
     private func prepared(_ settings: RenderSettings, _ formats: [SourceFormat]) throws -> WorkerSlot.Known {
-        let kind = settings.pipeline.workerKind(for: formats)
-        let known = try slot(kind).prepare(settings.pipeline, limits: settings.limits, kind: kind)
+        let known = try worker.prepared(settings, formats)
         if let cache = settings.cache, cachePlanners[settings.pipeline.identity] == nil {
             keep(known.planner, for: settings.pipeline)
             cache.remember(known.assets)
         }
         return known
-    }
-
-    /// Has a worker try a tiny picture of a format.
-    /// - Returns: whether this system can read the format.
-    /// - Throws: `SystemError` if no worker can be started, `Failure`, `WorkerLoss`.
-    package func canRead(_ format: SourceFormat) throws -> Bool {
-        try canRead(
-            format,
-            by: WorkerKind(drawsText: borrowed?.kind.drawsText ?? false, format: format.isOnRequest ? format : nil, hasHEIF: format.isHEIF))
-    }
-
-    private func canRead(_ format: SourceFormat, by kind: WorkerKind) throws -> Bool {
-        try slot(kind).canRead(format, kind)
     }
 
     /// Plans what the cache has, without a worker; nil if there is no cache, or it does not know the assets.
@@ -136,12 +63,6 @@ package final class RenditionMaker {
         return (plan, try planned { () throws(PlanFailure) in try plan.names(for: naming, version: 1) })
     }
 
-    /// The worker that gave the last answer has met no other source before: what it says of a source is not another one's doing.
-    var isWorkerFresh: Bool { borrowed?.isFresh ?? true }
-
-    /// Has the next source done by a new worker.
-    func replaceWorker() { borrowed?.replaceWorker() }
-
     /// Makes all renditions of a source.
     /// - Parameters:
     ///   - alone: no other source is worked on meanwhile: the whole budget of memory is taken. For a source whose worker the system has killed.
@@ -166,7 +87,7 @@ package final class RenditionMaker {
         if let cached = try cachedOutputs(&work, opened: opened, settings: settings, names: choose) { return cached }
         let known = try prepared(settings, opened.formats)
         try FaultPoint.passOutput(.afterWorkerStart)
-        slot.begin(work.source.identity)
+        worker.slot.begin(work.source.identity)
         let input = try settings.memory.holding(alone ? settings.memory.total : 0) { try probe(opened, of: work.source, settings: settings) }
         work.report.source.describe(input, opened)
         let (measurements, measuring) = try measurements(of: input, opened: opened, known: known, settings: settings, alone: alone)
@@ -220,14 +141,14 @@ package final class RenditionMaker {
         do {
             return try work()
         } catch let failure as Failure where failure.code == .corrupt || failure.code == .setMemberFailed {
-            let missing = Set(opened.formats).filter(\.mayBeMissing).first { (try? canRead($0)) == false }
+            let missing = Set(opened.formats).filter(\.mayBeMissing).first { (try? worker.canRead($0)) == false }
             throw missing.map { Failure(.unsupportedFormat, stage: failure.stage, $0.missingDecoder, detail: failure.detail) } ?? failure
         }
     }
 
     private func probe(_ opened: OpenedSource, settings: RenderSettings) throws -> SourceFacts {
         do {
-            let facts = try slot.facts(of: opened, page: settings.pipeline.file.page, settings.limits)
+            let facts = try worker.slot.facts(of: opened, page: settings.pipeline.file.page, settings.limits)
             try opened.checkStructure(facts, settings.limits)
             return facts
         } catch let failure as Failure {
@@ -246,7 +167,7 @@ package final class RenditionMaker {
         try checkMemory(bound.memory, settings.limits)
         let message = RenderMessage(pipeline: known.number, source: input.message)
         return try settings.memory.holding(alone ? settings.memory.total : bound.memory) {
-            (try slot.measurements(message, known.planner, of: opened, within: bound.time, memory: bound.memory), bound.memory)
+            (try worker.slot.measurements(message, known.planner, of: opened, within: bound.time, memory: bound.memory), bound.memory)
         }
     }
 
@@ -322,7 +243,7 @@ package final class RenditionMaker {
     private func rendered(
         _ message: RenderMessage, planner: Planner, to outputs: [StagedFile], following plan: SourcePlan, from opened: OpenedInput
     ) throws -> RenderResult {
-        let render = { [slot] in
+        let render = { [slot = worker.slot] in
             try slot.render(message, planner, of: opened, to: outputs.map(\.file), within: plan.time, memory: plan.memory)
         }
         // A worker is not believed what it says of the disk; whether there is room is found out here.
@@ -333,7 +254,7 @@ package final class RenditionMaker {
             } catch is NoRoom where trouble() == nil {
                 try emptied(outputs)
                 // The worker has let go of the source.
-                if case .picture(let picture) = opened { _ = try slot.facts(of: picture, page: planner.pipeline.page, planner.limits) }
+                if case .picture(let picture) = opened { _ = try worker.slot.facts(of: picture, page: planner.pipeline.page, planner.limits) }
                 return try render()
             }
         } catch let noRoom as NoRoom {
@@ -360,7 +281,7 @@ package final class RenditionMaker {
             return try OutputCheck.check(output.file, against: plan, said: said.size, atMost: limits.maximumOutputBytes)
         } catch {
             // It lied.
-            if error.code == .outputRejected { replaceWorker() }
+            if error.code == .outputRejected { worker.replace() }
             throw error
         }
     }

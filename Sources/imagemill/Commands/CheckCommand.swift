@@ -80,6 +80,6 @@ struct CheckCommand: RenderingCommand {
     /// The worker decodes the assets.
     private func checkAssets(of pipeline: LoadedPipeline, limits: Limits, workers: WorkerPool) async throws {
         let settings = RenderSettings.looking(pipeline, limits: limits)
-        try await onNewThread { try RenditionMaker(workers, cancellation: settings.cancellation).prepare(settings) }
+        try await onNewThread { try WorkerLoan(workers, cancellation: settings.cancellation).prepare(settings) }
     }
 }

@@ -99,17 +99,17 @@ struct DoctorCommand: RenderingCommand {
                 let pipeline = try LoadedPipeline(path: "doctor.yaml", text: "renditions: { a: { save: { format: \(format.rawValue) } } }")
                 let settings = RenderSettings.looking(pipeline, limits: Limits())
                 do {
-                    try RenditionMaker(workers, cancellation: settings.cancellation).prepare(settings)
+                    try WorkerLoan(workers, cancellation: settings.cancellation).prepare(settings)
                     writable.append(format)
                 } catch is Diagnostics {
                     problems.append(format.missingEncoder)
                 }
             }
-            let maker = RenditionMaker(workers, cancellation: Cancellation())
+            let worker = WorkerLoan(workers, cancellation: Cancellation())
             for format in SourceFormat.allCases where !format.isOnRequest {
-                if try maker.canRead(format) { readable.append(format) } else { problems.append(format.missingDecoder) }
+                if try worker.canRead(format) { readable.append(format) } else { problems.append(format.missingDecoder) }
             }
-            onRequest = try SourceFormat.onRequest.filter { try maker.canRead($0) }
+            onRequest = try SourceFormat.onRequest.filter { try worker.canRead($0) }
         }
     }
 }

@@ -84,7 +84,7 @@ struct ShardCommand: RenderingCommand {
             let settings = RenderSettings.looking(pipeline, limits: limitOptions.limits)
             let line = PlanProgress(showsLine: !noProgress && !quiet && isatty(2) == 1, isQuiet: quiet)
             let (plan, passedOver) = try await onNewThread { [request = Sent(request)] in
-                try RenditionMaker(workers, cancellation: settings.cancellation).prepare(settings)
+                try WorkerLoan(workers, cancellation: settings.cancellation).prepare(settings)
                 let planner = try ShardPlanner(request.value, cancellation: cancellation, progress: line.show, note: line.note)
                 return (try planner.plan(), planner.passedOver)
             }

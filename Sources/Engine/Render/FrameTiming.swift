@@ -1,0 +1,56 @@
+// When the frames of an animation are shown, as it is read and as it is saved.
+import Pipeline
+import Stages
+import Vips
+
+/// The times of a source's frames.
+struct FrameTiming {
+    let frames: Int
+    private let delays: [Int]
+    private let repeatCount: Int
+
+    /// - Parameter frames: how many of them there are.
+    init(_ image: Image, frames: Int) {
+        let known = (image.ints("delay") ?? []).prefix(frames)
+        self.frames = frames
+        delays = frames > 1 ? known + Array(repeating: known.last ?? 100, count: frames - known.count) : []
+        repeatCount = frames > 1 ? image.int("loop") ?? 0 : 0
+    }
+
+    func frames(of stack: Picture) throws -> Frames {
+        try Frames(stack: stack, count: frames, delays: delays, repeatCount: repeatCount)
+    }
+}
+
+extension Frames {
+    /// The fewest milliseconds of a frame in a GIF that browsers keep to.
+    static let shortestInGIF = 20
+
+    /// How long frames that a set was made into are shown; an animation that came as one keeps its own times.
+    func shownDelays(in format: OutputFormat) -> [Int] { format == .gif ? delays.map { max($0, Self.shortestInGIF) } : delays }
+
+    /// All frames below each other, as libvips saves an animation.
+    /// - Parameter delays: milliseconds for which each is shown.
+    func joined(for format: OutputFormat, delays: [Int]) throws -> Image {
+        guard pictures.count > 1 else { return pictures[0].image }
+        let height = pictures[0].height
+        // One frame after the other: joined as they come, all of them would keep the rows that their stages work on.
+        let whole = try stack?.image ?? Image.arrayjoin(pictures.map { try $0.inMemory().image })
+        return try whole.editingMetadata { editor in
+            editor.set("page-height", int: height)
+            editor.set("delay", ints: format == .gif ? inHundredths(delays) : delays)
+            editor.set("loop", int: repeatCount)
+        }
+    }
+
+    /// GIF counts hundredths of a second. Each frame ends at one near its own time, so that the errors do not add up.
+    private func inHundredths(_ delays: [Int]) -> [Int] {
+        var (end, shown) = (0, 0)
+        return delays.map { delay in
+            end += delay
+            let next = (end + 5) / 10 * 10
+            defer { shown = next }
+            return next - shown
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// A worker in the hands of one thread: borrowed when there is a question, made ready for it, and given back.
+package import Pipeline
+
+/// Borrows one worker at a time. Everything in here waits, so it belongs to one thread.
+package final class WorkerLoan {
+    private let workers: WorkerPool
+    private let cancellation: Cancellation
+    private var borrowed: WorkerSlot?
+    private var lastBorrowed: ObjectIdentifier?
+
+    package init(_ workers: WorkerPool, cancellation: Cancellation) {
+        self.workers = workers
+        self.cancellation = cancellation
+    }
+
+    deinit { giveBack() }
+
+    /// The worker that was prepared.
+    var slot: WorkerSlot { borrowed ?? slot(WorkerKind()) }
+
+    /// A worker for work of a kind.
+    private func slot(_ kind: WorkerKind) -> WorkerSlot {
+        if let borrowed, borrowed.kind.isOfFamily(kind) || borrowed.hasNoProcess { return borrowed }
+        giveBack()
+        let slot = workers.lend(kind, cancellation, last: lastBorrowed)
+        borrowed = slot
+        lastBorrowed = ObjectIdentifier(slot)
+        return slot
+    }
+
+    /// Leaves the worker to others until there is a question again.
+    package func giveBack() {
+        if let borrowed { workers.takeBack(borrowed) }
+        borrowed = nil
+    }
+
+    /// The worker that gave the last answer has met no other source before: what it says of a source is not another one's doing.
+    var isFresh: Bool { borrowed?.isFresh ?? true }
+
+    /// Has the next source done by a new worker.
+    func replace() { borrowed?.replaceWorker() }
+
+    /// Sees to it that a worker knows the pipeline, and that the formats on request can be read.
+    /// - Throws: `Diagnostics` if an asset cannot be decoded, `MillProblems` if a format cannot be read, `SystemError` if no worker can be
+    ///   started.
+    package func prepare(_ settings: RenderSettings) throws {
+        for format in settings.limits.allowed.sorted(by: { $0.rawValue < $1.rawValue }) where !workers.isReadable(format) {
+            guard try canRead(format, by: settings.pipeline.workerKind(for: [format])) else {
+                throw MillProblems(mistakes: [], refusals: [format.missingDecoder])
+            }
+            workers.noteReadable(format)
+        }
+        try prepare(settings, for: settings.likelyFormats.filter { !$0.isOnRequest })
+    }
+
+    /// The same for several pipelines.
+    package func prepare(_ all: [RenderSettings]) throws {
+        // A worker with libheif does the work of one without, so those that need it come first.
+        let needHEIF = { (settings: RenderSettings) in settings.pipeline.workerKind(for: []).hasHEIF }
+        for settings in all.filter(needHEIF) + all.filter({ !needHEIF($0) }) { try prepare(settings) }
+    }
+
+    /// Sees to it that a worker for sources of these formats knows the pipeline.
+    func prepare(_ settings: RenderSettings, for formats: [SourceFormat]) throws {
+        do {
+            _ = try prepared(settings, formats)
+        } catch let loss as WorkerLoss where loss != .cancelled {
+            // The system may have killed it for what others needed.
+            replace()
+            do {
+                _ = try prepared(settings, formats)
+            } catch WorkerLoss.starved {
+                throw SystemError.noThread
+            }
+        }
+    }
+
+    /// - Returns: the pipeline as a worker for sources of these formats knows it.
+    func prepared(_ settings: RenderSettings, _ formats: [SourceFormat]) throws -> WorkerSlot.Known {
+        let kind = settings.pipeline.workerKind(for: formats)
+        return try slot(kind).prepare(settings.pipeline, limits: settings.limits, kind: kind)
+    }
+
+    /// Has a worker try a tiny picture of a format.
+    /// - Returns: whether this system can read the format.
+    /// - Throws: `SystemError` if no worker can be started, `Failure`, `WorkerLoss`.
+    package func canRead(_ format: SourceFormat) throws -> Bool {
+        try canRead(
+            format,
+            by: WorkerKind(drawsText: borrowed?.kind.drawsText ?? false, format: format.isOnRequest ? format : nil, hasHEIF: format.isHEIF))
+    }
+
+    private func canRead(_ format: SourceFormat, by kind: WorkerKind) throws -> Bool { try slot(kind).canRead(format, kind) }
+}

@@ -164,6 +164,7 @@ import Vips
                 let mayHaveOwner = policy == "copyright" && file.hasPrefix("owner")
                 let told = fields.filter { $0.hasPrefix("exif-ifd3") || $0 == "iptc-data" || ($0 == "xmp-data" && !mayHaveOwner) }
                 #expect(told.isEmpty, "\(file)")
+                #expect(policy == "copyright" && mayHaveOwner || !fields.contains("exif-data"), "\(file)")
             }
         }
     }
@@ -255,6 +256,33 @@ import Vips
         #expect(try await runner.render(save: "{ format: jpeg, metadata: \(policy) }").exit == 0)
         let xmp = try await runner.inspect("out/b.jpg", by: "jpegload_source") { $0.blob("xmp-data") } ?? []
         #expect(Rights(xmp: xmp).licence == "https://creativecommons.org/licenses/by/4.0/")
+    }
+
+    @Test(
+        "A WebP without metadata has no chunk for it, and the same pixels",
+        arguments: [(false, "", "VP8 "), (true, "", "VP8X"), (false, ", lossless: true", "VP8L"), (true, ", lossless: true", "VP8L")])
+    func bareWebP(hasAlpha: Bool, options: String, first: String) async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.png", as: "pngsave_target") { hasAlpha ? try translucent() : try TestPicture.coded(width: 41, height: 21) }
+        for policy in ["strip", "keep"] {
+            #expect(try await runner.render(save: "{ format: webp, metadata: \(policy)\(options) }").exit == 0)
+            try FileManager.default.moveItem(atPath: runner.folder.path("out/a.webp"), toPath: runner.folder.path("\(policy).webp"))
+        }
+        let bytes = try runner.bytes("strip.webp")
+        #expect(String(decoding: bytes[12..<16], as: UTF8.self) == first && Data(bytes).range(of: Data("EXIF".utf8)) == nil)
+        #expect(Int(bytes[4]) | Int(bytes[5]) << 8 | Int(bytes[6]) << 16 == bytes.count - 8)
+        let stripped = try await runner.inspect("strip.webp", by: "webpload_source") { try $0.pixels() }
+        #expect(try await runner.inspect("keep.webp", by: "webpload_source") { try $0.pixels() } == stripped)
+    }
+
+    @Test("An animated WebP without metadata has no chunk for it, and all its frames")
+    func bareAnimation() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.gif", as: "gifsave_target") { try animation() }
+        #expect(try await runner.render(save: "{ format: webp, metadata: strip }").exit == 0)
+        let bytes = try runner.bytes("out/a.webp")
+        #expect(Data(bytes).range(of: Data("EXIF".utf8)) == nil && bytes[20] & 0x08 == 0)
+        #expect(try await runner.inspect("out/a.webp", by: "webpload_source", [("n", -1)]) { $0.ints("delay") } == [100, 200, 300])
     }
 
     @Test("EXIF that stays has no small picture of what was cropped away", arguments: ["jpeg", "png", "webp", "avif"])

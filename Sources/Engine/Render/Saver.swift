@@ -17,6 +17,7 @@ struct Saver {
         let common: [(String, Argument)] = [("in", .image(image)), ("target", .target(target)), ("strip", .bool(strip))]
         let (saver, options) = arguments
         _ = try Operation(saver, common + options)
+        if strip, saver == "webpsave_target" { try WebPFile.removeEXIF(from: output) }
     }
 
     private var arguments: (String, [(String, Argument)]) {

@@ -184,7 +184,7 @@ struct LayerPlan: Sendable {
 
 extension CanvasDeclaration {
     /// - Parameters:
-    ///   - outer: what the canvas' own lengths refer to.
+    ///   - outer: what the canvas's own lengths refer to.
     ///   - source: the picture as the composite gets it.
     func plan(in outer: PictureInfo, _ context: PlanContext, source: PictureInfo) throws(PlanFailure) -> CanvasPlan {
         let natural = outer.naturalSize(scale: context.scale)

@@ -125,7 +125,7 @@ import Testing
         lanes.finish()
     }
 
-    @Test("B7: lanes that a file system has hung are their inbox' loss alone: it gets no more, and the others keep all workers")
+    @Test("B7: lanes that a file system has hung are their inbox's loss alone: it gets no more, and the others keep all workers")
     func hangingFileSystem() {
         let lanes = Lanes(workers: 2, hung: "hung", patience: .milliseconds(500))
         lanes.dispatcher.set("hung", weight: 1, recipe: "")

@@ -123,8 +123,8 @@ pid_t clinux_fork(int socket, int errors);
 pid_t clinux_fork_program(int socket, int errors, const char *executable, char *const *arguments, char *const *environment);
 
 // Copies this process, which may have several threads. The copy starts a program, always the same with the same arguments and environment,
-// whenever it is sent one byte with two descriptors over the socket: the new process' standard input and error output. It answers with two ints: the
-// new process' number, or -1, and an errno, or 0. New processes are children of this one, also those that could not execute the program. The
+// whenever it is sent one byte with two descriptors over the socket: the new process's standard input and error output. It answers with two ints: the
+// new process's number, or -1, and an errno, or 0. New processes are children of this one, also those that could not execute the program. The
 // copy ends when its socket is closed.
 pid_t clinux_fork_starter(int socket, const char *executable, char *const *arguments, char *const *environment);
 

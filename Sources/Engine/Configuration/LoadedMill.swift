@@ -200,7 +200,7 @@ private struct MillPipelines {
 }
 
 extension LoadedMill.Inbox {
-    /// What the inbox' watcher needs to know.
+    /// What the inbox's watcher needs to know.
     package func watchSettings(takesSets: Bool) -> WatchSettings {
         WatchSettings(
             name: settings.name, path: path, mode: settings.watch,

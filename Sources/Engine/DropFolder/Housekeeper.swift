@@ -127,7 +127,7 @@ final class Housekeeper: Sendable {
         }
     }
 
-    /// Makes an inbox' folders if it is there, and takes up the jobs in them.
+    /// Makes an inbox's folders if it is there, and takes up the jobs in them.
     func makeFolders(_ controller: InboxController) { controller.maintenance.withLock { _ in _ = controller.makeFolders() } }
 
     private func look(at controller: InboxController) {

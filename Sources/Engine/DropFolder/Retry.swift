@@ -8,7 +8,7 @@ struct Retry {
 
     init(_ controllers: [InboxController]) { self.controllers = controllers }
 
-    /// - Parameter names: absolute, or from the folder `failed/` of any inbox, with the inbox' name before it or without; nil for all that there are.
+    /// - Parameter names: absolute, or from the folder `failed/` of any inbox, with the inbox's name before it or without; nil for all that there are.
     func run(_ names: [BytePath]?) -> (moved: [BytePath], problems: [String]) {
         var moved: [BytePath] = []
         var problems: [String] = []

@@ -23,9 +23,9 @@ package final class InboxWatcher: Sendable {
     private let hasEnded = Monitor(false)
 
     /// - Parameters:
-    ///   - isDone: whether a file that stays in the inbox was processed in its present state; called on the inbox' thread, for every file of every scan.
-    ///   - onReady: receives the sources that became ready, on the inbox' thread.
-    ///   - onNote: receives notes for the log, on the inbox' thread.
+    ///   - isDone: whether a file that stays in the inbox was processed in its present state; called on the inbox's thread, for every file of every scan.
+    ///   - onReady: receives the sources that became ready, on the inbox's thread.
+    ///   - onNote: receives notes for the log, on the inbox's thread.
     package init(
         _ settings: WatchSettings, isDone: @escaping @Sendable (BytePath, FileStatus) -> Bool = { _, _ in false },
         onReady: @escaping @Sendable ([Offer]) -> Void, onNote: @escaping @Sendable (WatchNote) -> Void

@@ -3,7 +3,7 @@ package import Pipeline
 
 /// A source that is complete, as far as the inbox can tell. Whoever claims it checks that it is still the same.
 package struct Offer: Sendable, Equatable {
-    /// The inbox' name.
+    /// The inbox's name.
     package let inbox: String
     /// The folder in which the source was seen: another folder may have been put in its place since.
     package let root: FileIdentity

@@ -2,9 +2,9 @@
 import Glibc
 package import Pipeline
 
-/// The settings of an inbox' watcher.
+/// The settings of an inbox's watcher.
 package struct WatchSettings: Sendable {
-    /// The inbox' name, by which the queue knows it.
+    /// The inbox's name, by which the queue knows it.
     package var name: String
     package var path: BytePath
     package var mode: WatchMode

@@ -42,7 +42,7 @@ package final class Outbox: Sendable {
     /// A folder below, which is made if it is missing.
     /// - Parameters:
     ///   - folder: its path from the outbox; empty for the outbox itself.
-    ///   - mode: permissions of folders that are made, of which the process' mask takes away its own.
+    ///   - mode: permissions of folders that are made, of which the process's mask takes away its own.
     package func folder(_ folder: BytePath, mode: UInt32 = 0o777) throws(SystemError) -> Directory {
         if let known = known(folder) { return known }
         var directory = try root()

@@ -226,7 +226,7 @@ package final class Dispatcher: Sendable {
         living.look { $0 == 0 || .now >= end ? .ready(()) : .wait(until: end) }
     }
 
-    /// Whether no lane is longer at one thing than anything may take. A lane that a file system has hung is its inbox' loss alone.
+    /// Whether no lane is longer at one thing than anything may take. A lane that a file system has hung is its inbox's loss alone.
     package var isAlive: Bool {
         isAlive(at: .now)
     }

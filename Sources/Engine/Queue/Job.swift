@@ -4,7 +4,7 @@ package import Pipeline
 /// A source that intake considers complete, as it is handed to the queue.
 package struct NewJob: Equatable, Sendable {
     package let id: JobID
-    /// The inbox' name in the mill file: its identity, whatever its path is.
+    /// The inbox's name in the mill file: its identity, whatever its path is.
     package let inbox: String
     /// The source's path from the inbox.
     package let path: BytePath

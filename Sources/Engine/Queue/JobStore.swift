@@ -8,7 +8,7 @@ package struct Lease: Equatable, Sendable {
     package let effects: [JobEffect]
     /// Tells this lease from every other one, of any program. Never used twice.
     package let token: String
-    /// When it was taken, by this process' clock.
+    /// When it was taken, by this process's clock.
     package let taken = Moment.now
 
     package init(job: Job, effects: [JobEffect], token: String) {

@@ -2,7 +2,7 @@
 import Glibc
 package import Pipeline
 
-/// The folder with an inbox' failed sources. No link is followed in it, nor in the inbox.
+/// The folder with an inbox's failed sources. No link is followed in it, nor in the inbox.
 package struct FailedFolder: Sendable {
     private let folder: BytePath
     private let inbox: BytePath

@@ -78,7 +78,7 @@ extension Spool {
         }
     }
 
-    /// The jobs that have folders in work/ under this inbox' name, the oldest first. What is not ours there is passed over.
+    /// The jobs that have folders in work/ under this inbox's name, the oldest first. What is not ours there is passed over.
     package func entries(ignored: IgnoredNames) throws(SystemError) -> [SpoolEntry] {
         let work = try own.open(.work)
         var entries: [SpoolEntry] = []

@@ -39,7 +39,7 @@ package final class Spool: Sendable {
     /// Makes the folders at the first candidate that a rename from the inbox reaches, and locks them unless they are below `state`.
     ///
     /// An earlier spool of the same inbox must be let go first: it holds the lock.
-    /// - Parameter name: the inbox' name.
+    /// - Parameter name: the inbox's name.
     /// - Throws: EWOULDBLOCK if another process holds the spool; EPERM if somebody else could put another folder in its place; else what kept the
     ///   last candidate from being used, or trouble that may pass.
     package convenience init(_ location: SpoolLocation, inbox: BytePath, name: String) throws(SystemError) {

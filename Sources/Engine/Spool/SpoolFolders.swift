@@ -8,7 +8,7 @@ package enum Shelf: String, CaseIterable, Sendable { case work, done, failed }
 /// The folders of one inbox below one base. They are opened anew for each step: a file system that is not in use can be unmounted.
 struct SpoolFolders: Hashable, Sendable {
     let base: BytePath
-    /// The inbox' name.
+    /// The inbox's name.
     let name: BytePath
     /// The base is in a folder in which others may make things: it has to be the service's own, and no link.
     let isShared: Bool

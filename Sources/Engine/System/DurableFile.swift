@@ -29,7 +29,7 @@ package enum DurableFile {
         try FaultPoint.pass(.afterFolderSync)
     }
 
-    /// For the name of a file that has none yet. The process' number alone would not do: in a container it is always the same, and a killed
+    /// For the name of a file that has none yet. The process's number alone would not do: in a container it is always the same, and a killed
     /// process may have left a file.
     package static var newToken: String { "\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))" }
 

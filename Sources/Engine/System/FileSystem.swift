@@ -15,7 +15,7 @@ package enum FileSystem {
     }
 
     /// Makes a directory and those above it. One that exists is fine, and stays as it is.
-    /// - Parameter mode: permissions of those that are made, of which the process' mask takes away its own.
+    /// - Parameter mode: permissions of those that are made, of which the process's mask takes away its own.
     package static func makeDirectories(_ path: BytePath, mode: UInt32 = 0o777) throws(SystemError) {
         if withPath(path, { mkdir($0, mode) }) == 0 || errno == EEXIST {
             guard try status(path)?.kind == .directory else {

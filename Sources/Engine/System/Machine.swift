@@ -52,7 +52,7 @@ package enum Machine {
         return Int(String(decoding: bytes, as: UTF8.self).filter(\.isNumber))
     }
 
-    /// The files with limits of memory: in the process' own group, as a service has one, and in every group above; in a container the process
+    /// The files with limits of memory: in the process's own group, as a service has one, and in every group above; in a container the process
     /// sees its own group as the root.
     /// - Parameter text: `/proc/self/cgroup`.
     static func limitFiles(ofControlGroup text: String) -> [String] {

@@ -25,7 +25,7 @@ package final class StagedFile {
     /// - Parameters:
     ///   - destination: its path from the outbox.
     ///   - token: distinct for every file that is staged at one time.
-    ///   - mode: permissions, of which the process' mask takes away its own.
+    ///   - mode: permissions, of which the process's mask takes away its own.
     package init(
         in folder: Directory, destination: BytePath, token: String, mode: UInt32 = 0o666, allowsUnnamed: Bool = true
     ) throws(SystemError) {

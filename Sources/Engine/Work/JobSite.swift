@@ -10,7 +10,7 @@ package struct Route: Sendable {
     /// The places of the reports that are published with the renditions; nil if there are none.
     package let reports: ReportFiles?
     package let policy: RetryPolicy
-    /// The inbox' name, for the report.
+    /// The inbox's name, for the report.
     package let inbox: String?
     /// What is to be done, as a digest: an original that stays is done again if it changes.
     package let recipe: String

@@ -1,4 +1,4 @@
-// Starts worker processes without copying this process' descriptors.
+// Starts worker processes without copying this process's descriptors.
 import CLinux
 import Glibc
 import Synchronization

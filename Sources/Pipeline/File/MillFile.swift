@@ -100,7 +100,7 @@ struct MillGroup: ParameterGroup {
     init(_ p: inout Parameters) {
         state = p.optional(
             "state",
-            "The ledger's folder; default $STATE_DIRECTORY, which systemd sets, or ~/.local/state/imagemill. On the inbox' file system, work/, done/ and failed/ are here too."
+            "The ledger's folder; default $STATE_DIRECTORY, which systemd sets, or ~/.local/state/imagemill. On the inbox's file system, work/, done/ and failed/ are here too."
         )
         workers = p.optional("workers", .auto, "Worker processes; auto is one for each core.")
         inboxes = p.required("inboxes", "The folders to watch.")

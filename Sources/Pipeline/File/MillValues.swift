@@ -13,7 +13,7 @@ package enum OriginalPolicy: String, ParameterWord {
 package enum ReportPlace: String, ParameterWord {
     /// Beside its renditions.
     case beside
-    /// Into the outbox' folder `reports`.
+    /// Into the outbox's folder `reports`.
     case folder
 }
 

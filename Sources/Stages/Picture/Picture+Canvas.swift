@@ -30,7 +30,7 @@ extension Picture {
     func joined(to other: Picture, _ direction: Vips.Direction) throws -> Picture { with(try image.join(other.image, direction)) }
 
     /// A canvas full of this picture, side by side.
-    /// - Parameter phase: the pixel of the picture that is in the canvas' top left corner.
+    /// - Parameter phase: the pixel of the picture that is in the canvas's top left corner.
     func repeated(from phase: PixelOffset, over canvas: PixelSize) throws -> Picture {
         let across = (phase.x + canvas.width + width - 1) / width
         let down = (phase.y + canvas.height + height - 1) / height

@@ -42,7 +42,7 @@ import Testing
         #expect(isIgnored([0xFF] + Array(".part".utf8)))
     }
 
-    @Test("An inbox' own patterns add to the list and take from it, the last one deciding; our own names stay ignored")
+    @Test("An inbox's own patterns add to the list and take from it, the last one deciding; our own names stay ignored")
     func patterns() throws {
         let names = IgnoredNames(try ["*.xmp", "!*.tmp", "secret.tmp", "!.*"].map { try #require(NamePattern($0)) })
         func ignores(_ name: String) -> Bool { names.contains(Array(name.utf8)) }
@@ -52,7 +52,7 @@ import Testing
         #expect(IgnoredNames().contains(Array(".x".utf8)) && !IgnoredNames().contains(Array("x".utf8)))
     }
 
-    @Test("An inbox' own patterns make leftovers, unless the name is that of an upload")
+    @Test("An inbox's own patterns make leftovers, unless the name is that of an upload")
     func kindsOfPatterns() throws {
         let names = IgnoredNames(try ["*.xmp", "x*", "!*.tmp"].map { try #require(NamePattern($0)) })
         func kind(_ name: String) -> IgnoredName? { names.kind(of: Array(name.utf8)) }

@@ -49,18 +49,24 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             // Parts of the program itself: it needs no file when it runs.
-            resources: ["Daemon/Dashboard/dashboard.html", "Report/report.html", "Report/report.css", "Report/report.js"].map { .embedInCode($0) },
+            resources: [
+                "Daemon/Dashboard/dashboard.html", "Report/report.html", "Report/report.css", "Report/report.js",
+            ].map { .embedInCode($0) },
             swiftSettings: settings
         ),
         .target(name: "TestSupport", dependencies: ["Vips"], path: "Tests/TestSupport", swiftSettings: settings),
-        .testTarget(name: "VipsTests", dependencies: ["CResample", "CVips", "Vips", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "VipsTests", dependencies: ["CResample", "CVips", "Vips", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "Stages"], swiftSettings: settings),
         .testTarget(name: "StagesTests", dependencies: ["Stages", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "EngineTests", dependencies: ["CJPEG", "Engine", "TestSupport", .product(name: "GRDBSQLite", package: "GRDB.swift")],
+            name: "EngineTests",
+            dependencies: ["CJPEG", "Engine", "TestSupport", .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: settings
         ),
-        .testTarget(name: "imagemillTests", dependencies: ["imagemill", "Engine", "Pipeline", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "imagemillTests", dependencies: ["imagemill", "Engine", "Pipeline", "TestSupport"],
+            swiftSettings: settings),
     ]
 )
 
@@ -69,6 +75,7 @@ if Context.environment["IMAGEMILL_FUZZER"] != nil {
     let parsed = settings + [.unsafeFlags(["-parse-as-library"])]
     package.targets.append(
         .executableTarget(
-            name: "Fuzz", dependencies: ["CDeflate", "CLinux", "Engine", "Pipeline", "Stages", "Vips"], path: "Tests/Fuzz", exclude: ["run"],
+            name: "Fuzz", dependencies: ["CDeflate", "CLinux", "Engine", "Pipeline", "Stages", "Vips"],
+            path: "Tests/Fuzz", exclude: ["run"],
             swiftSettings: parsed))
 }

@@ -13,9 +13,13 @@ extension CapturePair {
     var alikeSeam: Seam? {
         let header = alikeCount(fromBottom: false)
         let footer = alikeCount(fromBottom: true)
-        let still = [(0, 0), (header, 0), (0, footer), (header, footer)].filter { $0.0 < second.count && $0.1 < first.count }
+        let still = [(0, 0), (header, 0), (0, footer), (header, footer)].filter {
+            $0.0 < second.count && $0.1 < first.count
+        }
         for rowsThatDiffer in [0, rowsThatDiffer] {
-            let found = still.compactMap { AlikeRows(pair: self, header: $0.0, footer: $0.1, rowsThatDiffer: rowsThatDiffer).best }
+            let found = still.compactMap {
+                AlikeRows(pair: self, header: $0.0, footer: $0.1, rowsThatDiffer: rowsThatDiffer).best
+            }
             if let best = found.min(by: { $0.difference < $1.difference }) { return best.seam }
         }
         return nil
@@ -62,9 +66,13 @@ private struct AlikeRows {
         // An overlap in which nothing changes from row to row, such as white, fits everywhere.
         let looks = (least...most).map { (rows: $0, look: look(rows: $0)) }
         let usual = looks.map(\.look.difference).sorted()[looks.count / 2]
-        let fits = looks.filter { $0.look.variation > 2 * tolerance && $0.look.difference < tolerance && $0.look.difference * 3 < usual }
+        let fits = looks.filter {
+            $0.look.variation > 2 * tolerance && $0.look.difference < tolerance && $0.look.difference * 3 < usual
+        }
         guard let best = fits.min(by: { $0.look.difference < $1.look.difference }) else { return nil }
-        let others = fits.filter { abs($0.rows - best.rows) > 3 && $0.look.difference < best.look.difference * 1.3 + 0.2 }
+        let others = fits.filter {
+            abs($0.rows - best.rows) > 3 && $0.look.difference < best.look.difference * 1.3 + 0.2
+        }
         let rows = others.isEmpty ? best.rows : min(best.rows, others.map(\.rows).min() ?? best.rows)
         return (seam(rows: rows, isAmbiguous: !others.isEmpty), best.look.difference)
     }

@@ -13,11 +13,14 @@ package struct Animate: SetStage {
     let range: FrameRange?
 
     package init(_ p: inout Parameters) {
-        duration = p.optional("duration", "Seconds for the whole animation, above 0; default a thirtieth for each frame.").map { (value: Seconds) in
+        duration = p.optional(
+            "duration", "Seconds for the whole animation, above 0; default a thirtieth for each frame."
+        ).map { (value: Seconds) in
             value.value
         }
         repeatCount = p.optional("repeat-count", 0, in: 0...65_535, "How often it plays; 0 is for ever.")
-        range = p.optional("range", "The part of the sequence to use, such as { from: 3, to: 12 }; the first picture is 1.")
+        range = p.optional(
+            "range", "The part of the sequence to use, such as { from: 3, to: 12 }; the first picture is 1.")
     }
 
     /// The fewest milliseconds of a frame that browsers keep to.
@@ -49,7 +52,8 @@ package struct Animate: SetStage {
         let each = milliseconds / Double(frames.count)
         if frames.count > 1, each < Double(Self.shortest) {
             let delays = [Int](repeating: Self.shortest, count: frames.count)
-            let words = "'animate': frames of \(writtenNumber((each * 10).rounded() / 10)) ms would be played at 100 ms by browsers"
+            let words =
+                "'animate': frames of \(writtenNumber((each * 10).rounded() / 10)) ms would be played at 100 ms by browsers"
             let warning = Warning(.animationSlowed, "\(words); they are shown for \(Self.shortest) ms each")
             return Plan(output: output, range: range, delays: delays, warnings: [warning])
         }
@@ -60,12 +64,16 @@ package struct Animate: SetStage {
     /// All frames must have the size and the scale of the first.
     private func checkSizes(_ frames: [SetMember]) throws(PlanFailure) {
         guard let first = frames.first else { return }
-        let others = frames.filter { $0.geometry.size != first.geometry.size || $0.geometry.pixelsPerPoint != first.geometry.pixelsPerPoint }
+        let others = frames.filter {
+            $0.geometry.size != first.geometry.size || $0.geometry.pixelsPerPoint != first.geometry.pixelsPerPoint
+        }
         guard !others.isEmpty else { return }
         let named = others.prefix(5).map { "'\($0.name.printable)' (\(described($0)))" }.joined(separator: ", ")
         let more = others.count > 5 ? " and \(others.count - 5) more" : ""
-        let message = "expected every frame to be like '\(first.name.printable)' (\(described(first))), found \(named)\(more)"
-        throw PlanFailure(.unequalSizes, stage: Self.name, message + "; put a 'frame' before 'animate' to make them equal")
+        let message =
+            "expected every frame to be like '\(first.name.printable)' (\(described(first))), found \(named)\(more)"
+        throw PlanFailure(
+            .unequalSizes, stage: Self.name, message + "; put a 'frame' before 'animate' to make them equal")
     }
 
     private func described(_ member: SetMember) -> String {
@@ -105,7 +113,9 @@ struct FrameRange: ParameterMapping {
         from = p.optional("from", 1, in: 1...1_000_000, "The first picture.")
         let last: Int? = p.optional("to", "The last picture; default the last of all.")
         to = last
-        if let last, last < from { p.problem(at: "to", "'to' expects a number from \(from), the value of 'from', found \(last)") }
+        if let last, last < from {
+            p.problem(at: "to", "'to' expects a number from \(from), the value of 'from', found \(last)")
+        }
     }
 
     /// The indices of the part in a set of so many members.

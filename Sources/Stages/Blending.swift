@@ -7,7 +7,8 @@ extension BlendMode {
     var canClear: Bool {
         switch self {
         case .clear, .source, .in, .out, .destIn, .destOut, .destAtop, .xor: true
-        case .over, .atop, .dest, .destOver, .add, .saturate, .multiply, .screen, .overlay, .darken, .lighten, .colorDodge, .colorBurn, .hardLight,
+        case .over, .atop, .dest, .destOver, .add, .saturate, .multiply, .screen, .overlay, .darken, .lighten,
+            .colorDodge, .colorBurn, .hardLight,
             .softLight, .difference, .exclusion, .hue, .saturation, .color, .luminosity:
             false
         }
@@ -18,8 +19,8 @@ extension BlendMode {
 private enum Recipe {
     /// libvips' own mode, which is right if no two colours are mixed.
     case composite(CompositeMode)
-    /// libvips' own mode on opaque pictures, whose result is composited: the W3C's formula in two steps. libvips mixes colours that are
-    /// multiplied with their alpha already, which is right for opaque pictures only.
+    /// libvips' own mode on opaque pictures, whose result is composited: the W3C's formula in two steps. libvips mixes
+    /// colours that are multiplied with their alpha already, which is right for opaque pictures only.
     case mix(CompositeMode)
     case saturate, atop, destAtop
     case dodge(isBurning: Bool)
@@ -65,21 +66,28 @@ extension BlendMode {
 extension Picture {
     /// Draws another picture, which has alpha, onto this one, in this one's format.
     /// - Parameter alpha: multiplies the alpha of what is drawn.
-    func drawing(_ drawn: Picture, alpha: Double, at place: PixelOffset, by mode: BlendMode, keepsAlpha: Bool) throws -> Picture {
+    func drawing(_ drawn: Picture, alpha: Double, at place: PixelOffset, by mode: BlendMode, keepsAlpha: Bool) throws
+        -> Picture
+    {
         if mode.canClear { return try overlaid(with: drawn, alpha: alpha, at: place, by: mode, keepsAlpha: keepsAlpha) }
         // Beside what is drawn nothing changes, so only what is below it is computed.
         guard let part = PixelBox(place, drawn.size).intersection(with: size) else { return self }
         let inside = PixelOffset(place.x - part.offset.x, place.y - part.offset.y)
-        let mixed = try cropped(to: part).overlaid(with: drawn, alpha: alpha, at: inside, by: mode, keepsAlpha: keepsAlpha)
+        let mixed = try cropped(to: part).overlaid(
+            with: drawn, alpha: alpha, at: inside, by: mode, keepsAlpha: keepsAlpha)
         return try inserting(mixed, at: part.offset)
     }
 
-    private func overlaid(with drawn: Picture, alpha: Double, at place: PixelOffset, by mode: BlendMode, keepsAlpha: Bool) throws -> Picture {
+    private func overlaid(
+        with drawn: Picture, alpha: Double, at place: PixelOffset, by mode: BlendMode, keepsAlpha: Bool
+    ) throws -> Picture {
         let matched = try drawn.matching(self).image.cast(.float)
         // Not rounded: on a picture of 16 bits a step of 8 would show.
         let faded =
             alpha == 1
-            ? matched : try matched.linear(Array(repeating: 1, count: matched.bands - 1) + [alpha], Array(repeating: 0, count: matched.bands))
+            ? matched
+            : try matched.linear(
+                Array(repeating: 1, count: matched.bands - 1) + [alpha], Array(repeating: 0, count: matched.bands))
         let composed = try image.cast(.float).blended(with: faded, by: mode, at: place)
         return try storing(keepsAlpha ? composed : composed.droppingAlpha(), hasAlpha: keepsAlpha)
     }
@@ -88,7 +96,9 @@ extension Picture {
     private func matching(_ other: Picture) throws -> Picture {
         if let profile = other.profile {
             let format = PixelFormat(other.pixels.colour, other.pixels.depth, hasAlpha: true)
-            return Picture(try image.converted(toProfile: profile, depth: format.depth == .eight ? 8 : 16), format, profile: profile)
+            return Picture(
+                try image.converted(toProfile: profile, depth: format.depth == .eight ? 8 : 16), format,
+                profile: profile)
         }
         let coloured = try promoted(to: other.pixels.colour)
         switch (coloured.pixels.depth, other.pixels.depth) {
@@ -96,7 +106,9 @@ extension Picture {
         case (.sixteen, .eight):
             // The fractions are kept until both are mixed.
             let fine = PixelFormat(coloured.pixels.colour, .float, hasAlpha: true)
-            return Picture(try coloured.image.linear([1 / 257.0], [0]).copy(interpretation: other.pixels.interpretation), fine, profile: nil)
+            return Picture(
+                try coloured.image.linear([1 / 257.0], [0]).copy(interpretation: other.pixels.interpretation), fine,
+                profile: nil)
         default: return coloured
         }
     }
@@ -113,34 +125,43 @@ extension Image {
         case .saturate:
             guard hasAlpha else { return self }
             return try composited(with: drawn.overlapping(self, at: place).fillingUp(self), by: .add)
-        case .atop: return try droppingAlpha().composited(with: drawn, by: .over, at: place).droppingAlpha().takingAlpha(of: self)
+        case .atop:
+            return try droppingAlpha().composited(with: drawn, by: .over, at: place).droppingAlpha().takingAlpha(
+                of: self)
         case .destAtop:
             let covered = try drawn.overlapping(self, at: place)
-            return try covered.droppingAlpha().composited(with: self, by: .over).droppingAlpha().takingAlpha(of: covered)
+            return try covered.droppingAlpha().composited(with: self, by: .over).droppingAlpha().takingAlpha(
+                of: covered)
         case .dodge(let isBurning):
             let covered = try drawn.overlapping(self, at: place)
             return try mixed(to: droppingAlpha().dodging(covered.droppingAlpha(), isBurning: isBurning), under: covered)
         case .nonSeparable(let mode):
             let covered = try drawn.overlapping(self, at: place)
-            return try mixed(to: droppingAlpha().mixing(covered.droppingAlpha(), by: mode, white: fullValue), under: covered)
+            return try mixed(
+                to: droppingAlpha().mixing(covered.droppingAlpha(), by: mode, white: fullValue), under: covered)
         }
     }
 
-    private func composited(with above: Image, by mode: CompositeMode, at place: PixelOffset = PixelOffset(0, 0)) throws -> Image {
+    private func composited(with above: Image, by mode: CompositeMode, at place: PixelOffset = PixelOffset(0, 0)) throws
+        -> Image
+    {
         try composite2(above, mode: mode, x: place.x, y: place.y)
     }
 
     /// Composites the opaque mixture of this picture and what is drawn.
     private func mixed(to mixture: Image, under drawn: Image) throws -> Image {
         var shown = mixture
-        if hasAlpha { shown = try drawn.droppingAlpha().composited(with: mixture.takingAlpha(of: self), by: .over).droppingAlpha() }
+        if hasAlpha {
+            shown = try drawn.droppingAlpha().composited(with: mixture.takingAlpha(of: self), by: .over).droppingAlpha()
+        }
         return try composited(with: shown.takingAlpha(of: drawn), by: .over)
     }
 
-    /// Lightens each colour by one of an opaque picture of the same size: below ÷ (1 − above). Burning is the same on inverted colours.
+    /// Lightens each colour by one of an opaque picture of the same size: below ÷ (1 − above). Burning is the same on
+    /// inverted colours.
     ///
-    /// libvips makes white of black below white and black of white below black, where the W3C leaves what is below, and it divides by a
-    /// difference of fractions that is too coarse for 16 bits.
+    /// libvips makes white of black below white and black of white below black, where the W3C leaves what is below, and
+    /// it divides by a difference of fractions that is too coarse for 16 bits.
     private func dodging(_ above: Image, isBurning: Bool) throws -> Image {
         let white = fullValue
         let below = isBurning ? try linear([-1], [white]) : self
@@ -174,7 +195,8 @@ extension Image {
             return try linear([0], [0]).embed(x: 0, y: 0, width: canvas.width, height: canvas.height, background: [0])
         }
         return try embed(
-            x: place.x, y: place.y, width: canvas.width, height: canvas.height, background: Array(repeating: 0, count: bands))
+            x: place.x, y: place.y, width: canvas.width, height: canvas.height,
+            background: Array(repeating: 0, count: bands))
     }
 
     /// The picture, which has no alpha, with that of another one.

@@ -12,7 +12,9 @@ package struct Blur: Stage {
     let sigma: PositiveLength
 
     package init(_ p: inout Parameters) {
-        sigma = p.required("sigma", "How far colors run, as the standard deviation of a Gaussian; a percentage is of the shorter side.")
+        sigma = p.required(
+            "sigma", "How far colors run, as the standard deviation of a Gaussian; a percentage is of the shorter side."
+        )
     }
 
     package struct Plan: StagePlan {
@@ -48,8 +50,8 @@ package struct Blur: Stage {
         return PixelSize(rounded(Double(size.width) / factor), rounded(Double(size.height) / factor))
     }
 
-    /// A wide blur costs as much as its width for every pixel: minutes for a photo. On a picture shrunk by the same factor it costs next to
-    /// nothing, and enlarging it adds no visible error to what is smooth anyway.
+    /// A wide blur costs as much as its width for every pixel: minutes for a photo. On a picture shrunk by the same
+    /// factor it costs next to nothing, and enlarging it adds no visible error to what is smooth anyway.
     private static func blurred(_ image: Image, sigma: Double) throws -> Image {
         let size = PixelSize(image.width, image.height)
         let small = worked(size, sigma: sigma)

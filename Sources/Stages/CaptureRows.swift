@@ -63,9 +63,12 @@ struct CaptureRows {
         lightness = try grey.scaled(to: PixelSize(Self.columns, image.height), kernel: .linear).pixels().map(Float.init)
     }
 
-    private static func step(_ hashes: [UInt64], _ row: Int) -> UInt64 { (hashes[row] &* 0x9E37_79B9_7F4A_7C15) ^ hashes[row + 1] }
+    private static func step(_ hashes: [UInt64], _ row: Int) -> UInt64 {
+        (hashes[row] &* 0x9E37_79B9_7F4A_7C15) ^ hashes[row + 1]
+    }
 
-    /// How often the colour changes along rows at which the capture changes as it does nowhere else, and the other one at most once.
+    /// How often the colour changes along rows at which the capture changes as it does nowhere else, and the other one
+    /// at most once.
     func uniqueChanges(in rows: Range<Int>, and other: CaptureRows) -> Int {
         rows.dropLast().reduce(0) { sum, row in
             let step = Self.step(hashes, row)
@@ -74,7 +77,8 @@ struct CaptureRows {
         }
     }
 
-    /// How many parts of a row are equal to those of a row of another capture, and how many of these are not of one colour.
+    /// How many parts of a row are equal to those of a row of another capture, and how many of these are not of one
+    /// colour.
     func equalParts(row: Int, _ other: CaptureRows, row otherRow: Int) -> (all: Int, telling: Int) {
         var counts = (all: 0, telling: 0)
         for part in 0..<parts {
@@ -93,7 +97,9 @@ struct CaptureRows {
         for row in 0...(count - Self.rowsOfPlace) {
             let window = (row..<(row + Self.rowsOfPlace)).map { $0 * parts + part }
             guard window.contains(where: { partHashes[$0] != 0 }) else { continue }
-            let number = window.reduce(into: UInt64(1)) { $0 = ($0 &* 0x9E37_79B9_7F4A_7C15) ^ partHashes[$1] ^ (partColours[$1] << 1) }
+            let number = window.reduce(into: UInt64(1)) {
+                $0 = ($0 &* 0x9E37_79B9_7F4A_7C15) ^ partHashes[$1] ^ (partColours[$1] << 1)
+            }
             places[number] = places[number] == nil ? row : -1
         }
         return places.filter { $0.value >= 0 }
@@ -122,5 +128,7 @@ private func hasOneColour(_ line: UnsafeRawBufferPointer, pixel: Int) -> Bool {
 
 private func countChanges(_ line: UnsafeRawBufferPointer, pixel: Int) -> Int {
     guard let start = line.baseAddress, !hasOneColour(line, pixel: pixel) else { return 0 }
-    return stride(from: pixel, to: line.count, by: pixel).reduce(0) { $0 + (memcmp(start + $1 - pixel, start + $1, pixel) == 0 ? 0 : 1) }
+    return stride(from: pixel, to: line.count, by: pixel).reduce(0) {
+        $0 + (memcmp(start + $1 - pixel, start + $1, pixel) == 0 ? 0 : 1)
+    }
 }

@@ -4,7 +4,8 @@ import Vips
 /// A stack of layers, drawn in order on one canvas, as an app draws into a context. A layer may be a composite itself.
 package struct Composite: Stage {
     package static let name = "composite"
-    package static let summary = "Draws a stack of layers in order on one canvas; a layer is the picture, an asset, a color, or layers of its own."
+    package static let summary =
+        "Draws a stack of layers in order on one canvas; a layer is the picture, an asset, a color, or layers of its own."
     package static let example = """
         - composite: { background: white, layers: [ { source: true }, { color: "#00000080", height: 40, anchor: bottom }, { image: assets/badge.png, width: 48 } ] }
         """
@@ -83,7 +84,8 @@ struct LayerList: ParameterValue {
 
     static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> LayerList? {
         guard case .list(let items) = node.content, !items.isEmpty else { return nil }
-        return LayerList(layers: items.compactMap { Parameters.read(LayerDeclaration.self, from: $0, owner: "the layer", &log) })
+        return LayerList(
+            layers: items.compactMap { Parameters.read(LayerDeclaration.self, from: $0, owner: "the layer", &log) })
     }
 }
 
@@ -105,8 +107,10 @@ struct LayerDeclaration: ParameterGroup {
     init(_ p: inout Parameters) {
         let isSource = p.optional("source", false, "The picture itself is drawn, as many points large as it is.")
         let image: AssetPath? = p.optional("image", "An asset is drawn; its path is relative to the pipeline file.")
-        let color: Color? = p.optional("color", "A rectangle of one color is drawn, as large as the canvas or as `width` and `height` say.")
-        let layers: LayerList? = p.optional("layers", "Layers of its own are drawn on a canvas as large as this one, or as `width` and `height` say.")
+        let color: Color? = p.optional(
+            "color", "A rectangle of one color is drawn, as large as the canvas or as `width` and `height` say.")
+        let layers: LayerList? = p.optional(
+            "layers", "Layers of its own are drawn on a canvas as large as this one, or as `width` and `height` say.")
         background = p.optional("background", .transparent, "What a canvas of its own begins with.")
         stages = NestedStages(&p)
         place = OverlayPlace(&p)
@@ -114,15 +118,21 @@ struct LayerDeclaration: ParameterGroup {
         blend = p.optional("blend", .over, "How it mixes with what is below.")
         p.notePoints()
         let contents = [isSource, image != nil, color != nil, layers != nil].filter { $0 }.count
-        if contents != 1 { p.problem("a layer is one of 'source: true', 'image', 'color' and 'layers'; found \(contents) of them") }
-        if p.has("background") && layers == nil { p.problem(at: "background", "only a layer with 'layers' has a 'background'") }
+        if contents != 1 {
+            p.problem("a layer is one of 'source: true', 'image', 'color' and 'layers'; found \(contents) of them")
+        }
+        if p.has("background") && layers == nil {
+            p.problem(at: "background", "only a layer with 'layers' has a 'background'")
+        }
         content =
             if let image {
                 .asset(image)
             } else if let color {
                 .color(color)
             } else if let layers {
-                .canvas(CanvasDeclaration(width: place.width, height: place.height, background: background, layers: layers.layers))
+                .canvas(
+                    CanvasDeclaration(
+                        width: place.width, height: place.height, background: background, layers: layers.layers))
             } else {
                 .source
             }
@@ -149,7 +159,9 @@ struct CanvasPlan: Sendable {
     var isGrey: Bool { background.isGrey && layers.allSatisfy(\.isGrey) }
     var intermediates: [PictureInfo] { layers.flatMap(\.intermediates) }
     /// What is drawn over the picture; what is below it is mostly hidden by it.
-    var layersAboveSource: ArraySlice<LayerPlan> { layers.drop { if case .source = $0.content { false } else { true } }.dropFirst() }
+    var layersAboveSource: ArraySlice<LayerPlan> {
+        layers.drop { if case .source = $0.content { false } else { true } }.dropFirst()
+    }
 }
 
 /// A layer as it will be drawn.
@@ -206,12 +218,17 @@ extension LayerDeclaration {
         let box = try place.box(of: size, on: canvas, scale: context.scale, stage: Composite.name)
         let within = if case .canvas(let canvas) = content { canvas.intermediates } else { [PictureInfo]() }
         return LayerPlan(
-            content: content, stages: stages, steps: steps, box: box, alpha: alpha, blend: blend, isGrey: drawn.colour == .grey,
-            intermediates: within + (start == drawn.resized(to: box.size) ? [] : [start]) + steps.intermediates + [drawn.resized(to: box.size)])
+            content: content, stages: stages, steps: steps, box: box, alpha: alpha, blend: blend,
+            isGrey: drawn.colour == .grey,
+            intermediates: within + (start == drawn.resized(to: box.size) ? [] : [start]) + steps.intermediates + [
+                drawn.resized(to: box.size)
+            ])
     }
 
     /// What is drawn, before its stages.
-    private func begin(on canvas: PixelSize, _ source: PictureInfo, _ context: PlanContext) throws(PlanFailure) -> (LayerPlan.Content, PictureInfo) {
+    private func begin(on canvas: PixelSize, _ source: PictureInfo, _ context: PlanContext) throws(PlanFailure) -> (
+        LayerPlan.Content, PictureInfo
+    ) {
         let scale = context.scale
         switch content {
         case .source:
@@ -227,7 +244,10 @@ extension LayerDeclaration {
                 place.width?.pixels(of: canvas.width, scale: scale) ?? canvas.width,
                 place.height?.pixels(of: canvas.height, scale: scale) ?? canvas.height)
             let colour: ColourModel = color.isGrey ? .grey : .rgb
-            return (.color(color, size), PictureInfo(size: size, frames: source.frames, hasAlpha: true, colour: colour, pixelsPerPoint: scale))
+            return (
+                .color(color, size),
+                PictureInfo(size: size, frames: source.frames, hasAlpha: true, colour: colour, pixelsPerPoint: scale)
+            )
         case .canvas(let declaration):
             // Lengths of a nested canvas refer to the one it is drawn on.
             var outer = source.resized(to: canvas)
@@ -261,7 +281,8 @@ extension CanvasPlan {
         for layer in layers {
             let drawn = try layer.picture(of: source, like: model, in: context).addingAlpha()
             // What is drawn several times is computed once.
-            canvas = try canvas.drawing(drawn.inMemory(), alpha: layer.alpha, at: layer.box.offset, by: layer.blend, keepsAlpha: hasAlpha)
+            canvas = try canvas.drawing(
+                drawn.inMemory(), alpha: layer.alpha, at: layer.box.offset, by: layer.blend, keepsAlpha: hasAlpha)
         }
         return canvas
     }
@@ -275,7 +296,8 @@ extension LayerPlan {
         case .asset(let path, let size):
             if stages.isEmpty { return try context.assets.picture(path, size: box.size) }
             return try context.assets.picture(stages.key(scale: context.scale, size: box.size)) {
-                try steps.render(context.assets.picture(path, size: size).addingAlpha(), in: context).scaled(to: box.size)
+                try steps.render(context.assets.picture(path, size: size).addingAlpha(), in: context).scaled(
+                    to: box.size)
             }
         case .color(let color, let size):
             return try steps.render(Picture(color, size: size), in: context)

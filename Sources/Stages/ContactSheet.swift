@@ -53,7 +53,8 @@ package struct ContactSheet: SetStage {
 
     package func plan(_ members: [SetMember], in context: PlanContext) throws(PlanFailure) -> Plan {
         let common = members.common
-        let cell = PixelSize(cell.width.pixels(of: 0, scale: context.scale), cell.height.pixels(of: 0, scale: context.scale))
+        let cell = PixelSize(
+            cell.width.pixels(of: 0, scale: context.scale), cell.height.pixels(of: 0, scale: context.scale))
         let columns = min(columns, members.count)
         let rows = (members.count + columns - 1) / columns
         let spacing = spacing.pixels(of: cell.width, scale: context.scale)
@@ -66,10 +67,12 @@ package struct ContactSheet: SetStage {
         output.pixelsPerPoint = context.scale
         output.certainty = .exact
         let places = members.map { member in
-            let room = PixelSize(max(0, cell.width - member.geometry.size.width), max(0, cell.height - member.geometry.size.height))
+            let room = PixelSize(
+                max(0, cell.width - member.geometry.size.width), max(0, cell.height - member.geometry.size.height))
             return Place(offset: PixelOffset(room.width / 2, room.height / 2), label: label.text(for: member.name))
         }
-        return Plan(output: output, columns: columns, cell: cell, spacing: spacing, labelHeight: labelHeight, places: places)
+        return Plan(
+            output: output, columns: columns, cell: cell, spacing: spacing, labelHeight: labelHeight, places: places)
     }
 
     package func join(_ members: Frames, following plan: Plan, in context: RenderContext) throws -> Frames {
@@ -88,7 +91,8 @@ package struct ContactSheet: SetStage {
         let size = PixelSize(plan.cell.width + plan.spacing, plan.cell.height + plan.labelHeight + plan.spacing)
         let box = try picture.onCanvas(size, at: place.offset, background: picture.componentsWithAlpha(of: background))
         guard plan.labelHeight > 0,
-            let text = try label.draw(place.label, width: plan.cell.width, height: plan.labelHeight, on: box, background)
+            let text = try label.draw(
+                place.label, width: plan.cell.width, height: plan.labelHeight, on: box, background)
         else { return try box.inMemory() }
         let left = (plan.cell.width - text.picture.width) / 2
         return try box.inserting(text.picture, at: PixelOffset(left, plan.cell.height + text.top)).inMemory()

@@ -3,7 +3,8 @@ package import Pipeline
 /// Cuts a rectangle out of the picture.
 package struct Crop: Stage {
     package static let name = "crop"
-    package static let summary = "Cuts a rectangle out of the picture; one that is larger than the picture is made to fit."
+    package static let summary =
+        "Cuts a rectangle out of the picture; one that is larger than the picture is made to fit."
     package static let example = """
         - crop: { width: 80%, height: 80%, anchor: top }
         """
@@ -20,7 +21,9 @@ package struct Crop: Stage {
         let x: Length? = p.optional("x", "Left edge of the cut, instead of `anchor`.")
         let y: Length? = p.optional("y", "Top edge of the cut, instead of `anchor`.")
         corner = x == nil && y == nil ? nil : (x ?? .points(0), y ?? .points(0))
-        if corner != nil && p.has("anchor") { p.problem(at: "anchor", "'anchor' and 'x', 'y' exclude each other; write one or the other") }
+        if corner != nil && p.has("anchor") {
+            p.problem(at: "anchor", "'anchor' and 'x', 'y' exclude each other; write one or the other")
+        }
     }
 
     package struct Plan: StagePlan {
@@ -30,12 +33,16 @@ package struct Crop: Stage {
         let anchor: PlanePoint?
 
         package var note: String { "cut at \(box.offset)" }
-        package var footprint: Footprint { Footprint(AffineMap(to: box.size, drawnAt: box.size, -box.offset), anchor: anchor) }
+        package var footprint: Footprint {
+            Footprint(AffineMap(to: box.size, drawnAt: box.size, -box.offset), anchor: anchor)
+        }
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let picture = input.size
-        let wanted = PixelSize(width.pixels(of: picture.width, scale: context.scale), height.pixels(of: picture.height, scale: context.scale))
+        let wanted = PixelSize(
+            width.pixels(of: picture.width, scale: context.scale),
+            height.pixels(of: picture.height, scale: context.scale))
         let box =
             try corner.map { corner throws(PlanFailure) in
                 let x = corner.x.pixels(of: picture.width, scale: context.scale)
@@ -57,9 +64,12 @@ package struct Crop: Stage {
         return PixelBox(anchor.anchor.resolved(by: measurement).offset(of: size, in: picture), size)
     }
 
-    private static func clamped(_ corner: PixelOffset, _ size: PixelSize, in picture: PixelSize) throws(PlanFailure) -> PixelBox {
+    private static func clamped(_ corner: PixelOffset, _ size: PixelSize, in picture: PixelSize) throws(PlanFailure)
+        -> PixelBox
+    {
         guard let box = PixelBox(corner, size).intersection(with: picture) else {
-            let message = "the cut of \(size) at \(corner) lies outside the picture of \(picture); nothing would be left"
+            let message =
+                "the cut of \(size) at \(corner) lies outside the picture of \(picture); nothing would be left"
             throw PlanFailure(.emptyResult, stage: name, message)
         }
         return box

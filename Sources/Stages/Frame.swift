@@ -19,11 +19,17 @@ package struct Frame: Stage {
     package init(_ p: inout Parameters) {
         width = p.required("width", "Width of the frame.")
         height = p.required("height", "Height of the frame.")
-        mode = p.optional("mode", .aspectFit, "How the picture fills the frame: three modes that scale, nine that place it at its natural size.")
+        mode = p.optional(
+            "mode", .aspectFit,
+            "How the picture fills the frame: three modes that scale, nine that place it at its natural size.")
         anchor = p.optional(
-            "anchor", PartAnchor(.center), "Where a scaled picture sits, or which part of it is kept; `attention` and `entropy` look for it.")
-        let givenBackground: Color? = p.optional("background", "What the picture is drawn over; default transparent, with `opaque: true` white.")
-        alpha = p.optional("alpha", 1.0, in: 0...1, "Multiplies the alpha of every pixel, the background's included. No effect with `opaque: true`.")
+            "anchor", PartAnchor(.center),
+            "Where a scaled picture sits, or which part of it is kept; `attention` and `entropy` look for it.")
+        let givenBackground: Color? = p.optional(
+            "background", "What the picture is drawn over; default transparent, with `opaque: true` white.")
+        alpha = p.optional(
+            "alpha", 1.0, in: 0...1,
+            "Multiplies the alpha of every pixel, the background's included. No effect with `opaque: true`.")
         opaque = p.optional("opaque", false, "The result has no alpha channel.")
         background = givenBackground ?? (opaque ? .white : .transparent)
         // At natural size the picture is as many pixels as the scale says.
@@ -43,8 +49,12 @@ package struct Frame: Stage {
         package let intermediates: [PictureInfo]
 
         package var note: String { "drawn \(placement.drawn) at \(placement.offset)" }
-        package var footprint: Footprint { Footprint(AffineMap(to: input, drawnAt: placement.drawn, placement.offset), anchor: anchor) }
-        package var sizeDependence: SizeDependence { placement.drawn == input ? .sourcePixels : .scales(to: placement.drawn, by: .lanczos3) }
+        package var footprint: Footprint {
+            Footprint(AffineMap(to: input, drawnAt: placement.drawn, placement.offset), anchor: anchor)
+        }
+        package var sizeDependence: SizeDependence {
+            placement.drawn == input ? .sourcePixels : .scales(to: placement.drawn, by: .lanczos3)
+        }
         package var isEnlarging: Bool { placement.drawn.width > input.width || placement.drawn.height > input.height }
     }
 
@@ -53,14 +63,17 @@ package struct Frame: Stage {
     package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? {
         // The part of the picture as it comes in that the frame will show.
         let scale = max(
-            Double(plan.placement.drawn.width) / Double(plan.input.width), Double(plan.placement.drawn.height) / Double(plan.input.height))
-        let part = PixelSize(rounded(Double(plan.output.size.width) / scale), rounded(Double(plan.output.size.height) / scale))
+            Double(plan.placement.drawn.width) / Double(plan.input.width),
+            Double(plan.placement.drawn.height) / Double(plan.input.height))
+        let part = PixelSize(
+            rounded(Double(plan.output.size.width) / scale), rounded(Double(plan.output.size.height) / scale))
         return try frames.pictures[0].part(of: part, by: anchor.anchor)
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let size = input.size
-        let frame = PixelSize(width.pixels(of: size.width, scale: context.scale), height.pixels(of: size.height, scale: context.scale))
+        let frame = PixelSize(
+            width.pixels(of: size.width, scale: context.scale), height.pixels(of: size.height, scale: context.scale))
         let natural = input.naturalSize(scale: context.scale)
         let anchor = anchor.anchor.resolved(by: context.measurement)
         let placement = Placement(of: size, natural: natural, in: frame, mode: mode, anchor: anchor)
@@ -70,7 +83,8 @@ package struct Frame: Stage {
         if showsBackground { output.colour = try input.colour(drawing: [background], stage: Self.name) }
         output.pixelsPerPoint = context.scale
         return Plan(
-            output: output, placement: placement, input: size, anchor: mode == .aspectFill ? anchor.point(in: size) : nil,
+            output: output, placement: placement, input: size,
+            anchor: mode == .aspectFill ? anchor.point(in: size) : nil,
             intermediates: input.scaled(to: placement.drawn))
     }
 
@@ -81,9 +95,13 @@ package struct Frame: Stage {
         if background.isOpaque {
             result = try result.flattened(onto: background)
             let isCovered = offset == PixelOffset(0, 0) && result.size == frame
-            if !isCovered { result = try result.onCanvas(frame, at: offset, background: result.components(of: background)) }
+            if !isCovered {
+                result = try result.onCanvas(frame, at: offset, background: result.components(of: background))
+            }
         } else {
-            if offset != PixelOffset(0, 0) || result.size != frame { result = try result.addingAlpha().onCanvas(frame, at: offset) }
+            if offset != PixelOffset(0, 0) || result.size != frame {
+                result = try result.addingAlpha().onCanvas(frame, at: offset)
+            }
             if !background.isTransparent { result = try result.composited(over: background) }
         }
         return opaque ? result : try result.multiplyingAlpha(by: alpha)
@@ -92,10 +110,12 @@ package struct Frame: Stage {
 
 extension Picture {
     /// The part of the picture at an offset that a frame shows, and where that part is.
-    fileprivate func visible(at offset: PixelOffset, in frame: PixelSize) throws -> (part: Picture, offset: PixelOffset) {
+    fileprivate func visible(at offset: PixelOffset, in frame: PixelSize) throws -> (part: Picture, offset: PixelOffset)
+    {
         let corner = PixelOffset(max(0, -offset.x), max(0, -offset.y))
         let place = PixelOffset(max(0, offset.x), max(0, offset.y))
-        let size = PixelSize(min(width - corner.x, frame.width - place.x), min(height - corner.y, frame.height - place.y))
+        let size = PixelSize(
+            min(width - corner.x, frame.width - place.x), min(height - corner.y, frame.height - place.y))
         return (try cropped(to: PixelBox(corner, size)), place)
     }
 }

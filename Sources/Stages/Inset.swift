@@ -26,7 +26,9 @@ package struct Inset: Stage {
         /// Its place in the result.
         let offset: PixelOffset
 
-        package var footprint: Footprint { Footprint(AffineMap(dx: Double(kept.offset.x - offset.x), dy: Double(kept.offset.y - offset.y))) }
+        package var footprint: Footprint {
+            Footprint(AffineMap(dx: Double(kept.offset.x - offset.x), dy: Double(kept.offset.y - offset.y)))
+        }
         package var note: String { "picture of \(kept.size) at \(offset)" }
     }
 
@@ -36,10 +38,14 @@ package struct Inset: Stage {
         let keptWidth = picture.width + min(0, margin.left) + min(0, margin.right)
         let keptHeight = picture.height + min(0, margin.top) + min(0, margin.bottom)
         guard keptWidth > 0, keptHeight > 0 else {
-            throw PlanFailure(.emptyResult, stage: Self.name, "the margins cut all of the picture of \(picture); nothing would be left")
+            throw PlanFailure(
+                .emptyResult, stage: Self.name,
+                "the margins cut all of the picture of \(picture); nothing would be left")
         }
         let kept = PixelBox(PixelOffset(max(0, -margin.left), max(0, -margin.top)), PixelSize(keptWidth, keptHeight))
-        let size = PixelSize(keptWidth + max(0, margin.left) + max(0, margin.right), keptHeight + max(0, margin.top) + max(0, margin.bottom))
+        let size = PixelSize(
+            keptWidth + max(0, margin.left) + max(0, margin.right),
+            keptHeight + max(0, margin.top) + max(0, margin.bottom))
         var output = input.resized(to: size)
         if size != kept.size {
             output.hasAlpha = input.hasAlpha || !background.isOpaque
@@ -52,6 +58,7 @@ package struct Inset: Stage {
         let kept = try picture.promoted(to: plan.output.colour).cropped(to: plan.kept)
         guard kept.size != plan.output.size else { return kept }
         let drawn = plan.output.hasAlpha ? try kept.addingAlpha() : kept
-        return try drawn.onCanvas(plan.output.size, at: plan.offset, background: drawn.componentsWithAlpha(of: background))
+        return try drawn.onCanvas(
+            plan.output.size, at: plan.offset, background: drawn.componentsWithAlpha(of: background))
     }
 }

@@ -1,7 +1,8 @@
 package import Pipeline
 import Vips
 
-/// Puts the picture on a canvas, and draws lines and texts over it. Only the program's own pipelines use it, for sheets of plans.
+/// Puts the picture on a canvas, and draws lines and texts over it. Only the program's own pipelines use it, for sheets
+/// of plans.
 package struct Markup: Stage {
     package static let name = "markup"
     package static let summary = "Puts the picture on a canvas, and draws lines and texts over it."
@@ -18,7 +19,8 @@ package struct Markup: Stage {
 
     package init(_ p: inout Parameters) {
         size = PixelSize(p.required("width", "Pixels."), p.required("height", "Pixels."))
-        offset = PixelOffset(p.optional("x", 0, "The picture's left edge."), p.optional("y", 0, "The picture's top edge."))
+        offset = PixelOffset(
+            p.optional("x", 0, "The picture's left edge."), p.optional("y", 0, "The picture's top edge."))
         background = p.required("background", "The canvas.")
         paper = p.required("paper", "What is below a picture with transparency.")
         let lines: GroupList<MarkupLine> = p.required("lines", "What is drawn first.")
@@ -74,7 +76,9 @@ struct MarkupLine: ParameterGroup {
 
     init(_ p: inout Parameters) {
         let numbers: NumberList = p.required("points", "x and y of each, in pixels of the canvas.")
-        points = stride(from: 0, to: numbers.numbers.count - 1, by: 2).map { PlanePoint(numbers.numbers[$0], numbers.numbers[$0 + 1]) }
+        points = stride(from: 0, to: numbers.numbers.count - 1, by: 2).map {
+            PlanePoint(numbers.numbers[$0], numbers.numbers[$0 + 1])
+        }
         color = p.required("color", "An opaque color.")
         width = p.required("width", in: 0.5...50, "Pixels.")
         isBroken = p.optional("broken", false, "Dashes instead of a line.")

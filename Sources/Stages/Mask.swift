@@ -5,7 +5,8 @@ import Vips
 /// Rounds the corners, cuts a circle, or takes another picture's alpha. What is cut becomes transparent.
 package struct Mask: Stage {
     package static let name = "mask"
-    package static let summary = "Rounds the corners, cuts a circle, or takes another picture's alpha; what is cut becomes transparent."
+    package static let summary =
+        "Rounds the corners, cuts a circle, or takes another picture's alpha; what is cut becomes transparent."
     package static let example = """
         - mask: { corner-radius: 12 }
         """
@@ -17,9 +18,14 @@ package struct Mask: Stage {
     let image: AssetPath?
 
     package init(_ p: inout Parameters) {
-        cornerRadius = p.optional("corner-radius", "The radius of the corners, at most half the shorter side; a percentage is of the shorter side.")
+        cornerRadius = p.optional(
+            "corner-radius",
+            "The radius of the corners, at most half the shorter side; a percentage is of the shorter side.")
         shape = p.optional("shape", "circle: the largest circle in the middle of the picture.")
-        image = p.optional("image", "A picture that is stretched over this one and whose alpha it takes, or its lightness where it has no alpha.")
+        image = p.optional(
+            "image",
+            "A picture that is stretched over this one and whose alpha it takes, or its lightness where it has no alpha."
+        )
         switch [cornerRadius != nil, shape != nil, image != nil].filter({ $0 }).count {
         case 0: p.problem("stage 'mask' needs 'corner-radius', 'shape' or 'image'")
         case 1: break
@@ -56,7 +62,8 @@ package struct Mask: Stage {
         if shape == .circle {
             let square = PixelSize(side, side)
             return Plan(
-                output: output, box: PixelBox(Anchor.center.offset(of: square, in: input.size), square), radius: Double(side) / 2, isPicture: false)
+                output: output, box: PixelBox(Anchor.center.offset(of: square, in: input.size), square),
+                radius: Double(side) / 2, isPicture: false)
         }
         let radius = cornerRadius?.length.exactPixels(of: side, scale: context.scale) ?? 0
         return Plan(output: output, box: whole, radius: min(radius, Double(side) / 2), isPicture: false)
@@ -69,7 +76,8 @@ package struct Mask: Stage {
             return try picture.multiplyingAlpha(by: mask.coverage, full: mask.white)
         }
         let coverage = Self.coverage(of: size, box: plan.box, radius: plan.radius)
-        return try picture.multiplyingAlpha(by: Image(bytes: coverage, width: size.width, height: size.height, bands: 1))
+        return try picture.multiplyingAlpha(
+            by: Image(bytes: coverage, width: size.width, height: size.height, bands: 1))
     }
 
     /// How much of each pixel lies in the rounded rectangle, 0…255, row by row.
@@ -93,7 +101,8 @@ package struct Mask: Stage {
         return bytes
     }
 
-    /// How far a pixel's centre lies beyond the centre of the nearest corner's circle, along one axis; 0 between the two circles.
+    /// How far a pixel's centre lies beyond the centre of the nearest corner's circle, along one axis; 0 between the
+    /// two circles.
     private static func distance(of index: Int, side: Int, radius: Double) -> Double {
         let centre = Double(index) + 0.5
         return max(radius - centre, centre - (Double(side) - radius), 0)

@@ -1,4 +1,5 @@
-// Stages that draw the picture as many points large as it is, as an app does, and not scaled to a size that the user names.
+// Stages that draw the picture as many points large as it is, as an app does, and not scaled to a size that the user
+// names.
 import Pipeline
 
 extension PictureInfo {

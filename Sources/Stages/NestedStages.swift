@@ -14,11 +14,15 @@ struct NestedStages: Sendable {
         uses = list.uses
         // Only sources are measured; here it would silently do nothing.
         for use in uses where use.stage.needsMeasurement {
-            let message = "'\(use.name)' here would have to look at what is drawn, which only works on the source; use another anchor or stage"
+            let message =
+                "'\(use.name)' here would have to look at what is drawn, which only works on the source; use another anchor or stage"
             p.problem(at: "stages", message)
         }
         for use in uses where use.isJoining {
-            p.problem(at: "stages", "'\(use.name)' takes a set of pictures, and here is only one; put it among the stages of a pipeline for sets")
+            p.problem(
+                at: "stages",
+                "'\(use.name)' takes a set of pictures, and here is only one; put it among the stages of a pipeline for sets"
+            )
         }
     }
 

@@ -1,10 +1,12 @@
 package import Pipeline
 import Vips
 
-/// Resizes with cap insets, as an app stretches a button: the corners stay, the edges grow in one direction, the middle in both.
+/// Resizes with cap insets, as an app stretches a button: the corners stay, the edges grow in one direction, the middle
+/// in both.
 package struct NineSlice: Stage {
     package static let name = "nine-slice"
-    package static let summary = "Resizes with cap insets, as an app stretches a button: corners stay, edges and middle stretch or repeat."
+    package static let summary =
+        "Resizes with cap insets, as an app stretches a button: corners stay, edges and middle stretch or repeat."
     package static let example = """
         - nine-slice: { width: 200, height: 44, cap-insets: { all: 12 } }
         """
@@ -19,8 +21,13 @@ package struct NineSlice: Stage {
     package init(_ p: inout Parameters) {
         width = p.optional("width", "Width of the result; default the picture's natural width.")
         height = p.optional("height", "Height of the result; default the picture's natural height.")
-        caps = p.required("cap-insets", "What stays as it is on each side. A percentage is of the picture's width at the sides, of its height else.")
-        mode = p.optional("mode", .stretch, "stretch: edges and middle are scaled; tile: they repeat from the top left, the last one cut.")
+        caps = p.required(
+            "cap-insets",
+            "What stays as it is on each side. A percentage is of the picture's width at the sides, of its height else."
+        )
+        mode = p.optional(
+            "mode", .stretch,
+            "stretch: edges and middle are scaled; tile: they repeat from the top left, the last one cut.")
         if width == nil && height == nil { p.problem("stage 'nine-slice' needs 'width' or 'height'") }
         // The picture is drawn as many points large as it is.
         p.notePoints()
@@ -43,7 +50,9 @@ package struct NineSlice: Stage {
                 + rows.map { Footprint.Line(map(PlanePoint(0, $0)), map(PlanePoint(width, $0))) }
             return Footprint(scattered: "keeps the caps outside of the lines as they are", lines: lines)
         }
-        package var note: String { "caps top \(caps.top), leading \(caps.left), bottom \(caps.bottom), trailing \(caps.right)" }
+        package var note: String {
+            "caps top \(caps.top), leading \(caps.left), bottom \(caps.bottom), trailing \(caps.right)"
+        }
         package var isStreaming: Bool { false }
         /// All pieces at their natural size, and all of them grown.
         package var intermediates: [PictureInfo] { [output.resized(to: natural), output] }
@@ -55,8 +64,12 @@ package struct NineSlice: Stage {
             width?.pixels(of: input.size.width, scale: context.scale) ?? natural.width,
             height?.pixels(of: input.size.height, scale: context.scale) ?? natural.height)
         let caps = caps.pixels(of: natural, scale: context.scale)
-        try Self.check(caps: caps.left, and: caps.right, at: "leading and trailing", of: natural.width, in: size.width, direction: "wide")
-        try Self.check(caps: caps.top, and: caps.bottom, at: "top and bottom", of: natural.height, in: size.height, direction: "high")
+        try Self.check(
+            caps: caps.left, and: caps.right, at: "leading and trailing", of: natural.width, in: size.width,
+            direction: "wide")
+        try Self.check(
+            caps: caps.top, and: caps.bottom, at: "top and bottom", of: natural.height, in: size.height,
+            direction: "high")
         var output = input.drawn(at: size, width: width, height: height)
         output.pixelsPerPoint = context.scale
         return Plan(output: output, natural: natural, caps: caps, input: input.size)
@@ -66,11 +79,13 @@ package struct NineSlice: Stage {
         caps first: Int, and last: Int, at sides: String, of picture: Int, in result: Int, direction extent: String
     ) throws(PlanFailure) {
         guard first + last <= result else {
-            let message = "the \(sides) caps of \(first) and \(last) pixels do not fit a result \(result) pixels \(extent)"
+            let message =
+                "the \(sides) caps of \(first) and \(last) pixels do not fit a result \(result) pixels \(extent)"
             throw PlanFailure(.emptyResult, stage: name, message)
         }
         guard first + last < picture || (first + last == picture && result == picture) else {
-            let message = "the \(sides) caps of \(first) and \(last) pixels leave nothing between them of a picture \(picture) pixels \(extent)"
+            let message =
+                "the \(sides) caps of \(first) and \(last) pixels leave nothing between them of a picture \(picture) pixels \(extent)"
             throw PlanFailure(.emptyResult, stage: name, message)
         }
     }
@@ -78,8 +93,10 @@ package struct NineSlice: Stage {
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         let size = plan.output.size
         let caps = plan.caps
-        let columns = Self.spans(before: caps.left, after: caps.right, of: picture.width, drawn: plan.natural.width, in: size.width)
-        let rows = Self.spans(before: caps.top, after: caps.bottom, of: picture.height, drawn: plan.natural.height, in: size.height)
+        let columns = Self.spans(
+            before: caps.left, after: caps.right, of: picture.width, drawn: plan.natural.width, in: size.width)
+        let rows = Self.spans(
+            before: caps.top, after: caps.bottom, of: picture.height, drawn: plan.natural.height, in: size.height)
         var result = try picture.with(
             Image.black(width: size.width, height: size.height, bands: picture.image.bands).cast(picture.image.format)
                 .copy(interpretation: picture.pixels.interpretation))
@@ -107,7 +124,8 @@ package struct NineSlice: Stage {
     }
 
     /// The caps and what is between them along one side, without empty ones.
-    private static func spans(before first: Int, after last: Int, of source: Int, drawn: Int, in result: Int) -> [Span] {
+    private static func spans(before first: Int, after last: Int, of source: Int, drawn: Int, in result: Int) -> [Span]
+    {
         // Points need not be whole pixels of the picture; a piece of some pixels has at least one there.
         func place(_ pixel: Int) -> Int { rounded(Double(pixel) * Double(source) / Double(drawn)) }
         let start = first == 0 ? 0 : max(1, place(first))

@@ -1,4 +1,5 @@
-// The blend modes that take hue, saturation and luminosity apart: "Compositing and Blending Level 1", non-separable blend modes.
+// The blend modes that take hue, saturation and luminosity apart: "Compositing and Blending Level 1", non-separable
+// blend modes.
 import Pipeline
 import Vips
 

@@ -40,7 +40,8 @@ func newParts(of captures: [CaptureRows]) -> [CapturePart] {
         }
         // The first capture may begin below the place that would be best.
         let row = min(captures[index].count, max(seam.row, parts[index - 1].rows.lowerBound - seam.offset))
-        parts[index - 1].rows = parts[index - 1].rows.lowerBound..<max(parts[index - 1].rows.lowerBound, row + seam.offset)
+        parts[index - 1].rows =
+            parts[index - 1].rows.lowerBound..<max(parts[index - 1].rows.lowerBound, row + seam.offset)
         parts[index] = CapturePart(rows: row..<captures[index].count, kind: seam.isAmbiguous ? .ambiguous : .joined)
     }
     return parts
@@ -48,9 +49,14 @@ func newParts(of captures: [CaptureRows]) -> [CapturePart] {
 
 /// Where a capture meets the one before; nil if no repetition is certain.
 private func seam(before index: Int, in captures: [CaptureRows]) -> Seam? {
-    // What is fixed on the screen shows in the neighbours: a header may appear with the second capture only, a footer end with the last but one.
-    let headers = [0, sameTop(of: index - 1, and: index, in: captures), sameTop(of: index, and: index + 1, in: captures)]
-    let footers = [0, sameBottom(of: index - 1, and: index, in: captures), sameBottom(of: index - 2, and: index - 1, in: captures)]
+    // What is fixed on the screen shows in the neighbours: a header may appear with the second capture only, a footer
+    // end with the last but one.
+    let headers = [
+        0, sameTop(of: index - 1, and: index, in: captures), sameTop(of: index, and: index + 1, in: captures),
+    ]
+    let footers = [
+        0, sameBottom(of: index - 1, and: index, in: captures), sameBottom(of: index - 2, and: index - 1, in: captures),
+    ]
     let pair = CapturePair(first: captures[index - 1], second: captures[index])
     return pair.equalSeam(headers: headers, footers: footers) ?? pair.votedSeam ?? pair.alikeSeam
 }
@@ -67,9 +73,11 @@ private func sameBottom(of first: Int, and second: Int, in captures: [CaptureRow
 
 // MARK: - Rows that are equal as a whole
 
-/// Changes of colour, in rows that differ from each other, below which two captures may be equal by chance: lines and boxes have few.
+/// Changes of colour, in rows that differ from each other, below which two captures may be equal by chance: lines and
+/// boxes have few.
 private let leastChanges = 24
-/// How much more a row tells that each capture has in one place only: what a page repeats, such as a line between entries, is met again and again.
+/// How much more a row tells that each capture has in one place only: what a page repeats, such as a line between
+/// entries, is met again and again.
 private let weightOfRareRow = 4
 
 extension CapturePair {
@@ -78,15 +86,16 @@ extension CapturePair {
         var best: (seam: Seam, evidence: Int)?
         for header in Set(headers).sorted() {
             for footer in Set(footers).sorted() {
-                guard let (seam, evidence) = equalSeam(header: header, footer: footer), evidence > best?.evidence ?? 0 else { continue }
+                guard let (seam, evidence) = equalSeam(header: header, footer: footer), evidence > best?.evidence ?? 0
+                else { continue }
                 best = (seam, evidence)
             }
         }
         return best?.seam
     }
 
-    /// The seam if so many rows at the top of the second, and at the bottom of the first, are fixed on the screen; and how much there is to see in
-    /// what repeats.
+    /// The seam if so many rows at the top of the second, and at the bottom of the first, are fixed on the screen; and
+    /// how much there is to see in what repeats.
     private func equalSeam(header: Int, footer: Int) -> (seam: Seam, evidence: Int)? {
         let end = first.count - footer
         guard end > 0, header < second.count else { return nil }
@@ -96,14 +105,17 @@ extension CapturePair {
         // The earliest row makes the longest overlap.
         func changes(_ start: Int) -> Int? { evidence(in: header..<(header + end - start)) }
         guard let longest = starts.first, let evidence = changes(longest) else { return nil }
-        // A change that each capture has in one place leaves no doubt. Else the smallest overlap leaves nothing of the page out.
-        let isUnique = second.uniqueChanges(in: header..<(header + end - longest), and: first) * weightOfRareRow >= leastChanges
+        // A change that each capture has in one place leaves no doubt. Else the smallest overlap leaves nothing of the
+        // page out.
+        let isUnique =
+            second.uniqueChanges(in: header..<(header + end - longest), and: first) * weightOfRareRow >= leastChanges
         let smallest = isUnique ? longest : starts[lastIndex(of: starts) { changes($0) != nil }]
         let seam = Seam(offset: smallest - header, row: header + (end - smallest) / 2, isAmbiguous: smallest != longest)
         return (seam, evidence)
     }
 
-    /// All changes of colour in rows of the second capture that the first has too; nil if they are too few to tell anything.
+    /// All changes of colour in rows of the second capture that the first has too; nil if they are too few to tell
+    /// anything.
     private func evidence(in rows: Range<Int>) -> Int? {
         let distinct = Dictionary(rows.map { (second.hashes[$0], second.changes[$0]) }) { changes, _ in changes }
         let told = distinct.reduce(0) { sum, row in
@@ -114,7 +126,8 @@ extension CapturePair {
     }
 }
 
-/// The last index of a list that begins with elements of which something is true, and ends with those of which it is not.
+/// The last index of a list that begins with elements of which something is true, and ends with those of which it is
+/// not.
 private func lastIndex(of list: [Int], where isTrue: (Int) -> Bool) -> Int {
     var (low, high) = (0, list.count)
     while high - low > 1 {
@@ -131,7 +144,9 @@ private func prefixMatches(of pattern: [UInt64], in text: [UInt64]) -> [Int] {
     var (left, right) = (0, 0)
     for index in all.indices.dropFirst() {
         if index < right { lengths[index] = min(right - index, lengths[index - left]) }
-        while index + lengths[index] < all.count, all[lengths[index]] == all[index + lengths[index]], all[lengths[index]] != nil {
+        while index + lengths[index] < all.count, all[lengths[index]] == all[index + lengths[index]],
+            all[lengths[index]] != nil
+        {
             lengths[index] += 1
         }
         if index + lengths[index] > right { (left, right) = (index, index + lengths[index]) }

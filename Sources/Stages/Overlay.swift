@@ -23,7 +23,9 @@ package struct Overlay: Stage {
         isTiled = p.optional("tile", false, "Whether it is repeated over the whole picture, beginning at its place.")
         alpha = p.optional("alpha", 1.0, in: 0...1, "Multiplies its alpha.")
         blend = p.optional("blend", .over, "How it mixes with what is below.")
-        if isTiled && p.has("avoid") { p.problem(at: "avoid", "'avoid' and 'tile: true' exclude each other; what is everywhere avoids nothing") }
+        if isTiled && p.has("avoid") {
+            p.problem(at: "avoid", "'avoid' and 'tile: true' exclude each other; what is everywhere avoids nothing")
+        }
     }
 
     package struct Plan: StagePlan {
@@ -55,7 +57,8 @@ package struct Overlay: Stage {
         let box = try place.box(of: size, on: input.size, scale: context.scale, stage: Self.name)
         let intermediates = (steps.isEmpty ? [] : [asset]) + steps.intermediates + [drawn.resized(to: box.size)]
         return Plan(
-            output: output, asset: asset.size, steps: steps, box: box, assetName: image.fileName, isTiled: isTiled, intermediates: intermediates)
+            output: output, asset: asset.size, steps: steps, box: box, assetName: image.fileName, isTiled: isTiled,
+            intermediates: intermediates)
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
@@ -63,7 +66,8 @@ package struct Overlay: Stage {
         var drawn = try drawnPicture(plan, context).addingAlpha()
         var box = plan.box
         if isTiled {
-            let phase = PixelOffset(positive(-box.offset.x, modulo: box.size.width), positive(-box.offset.y, modulo: box.size.height))
+            let phase = PixelOffset(
+                positive(-box.offset.x, modulo: box.size.width), positive(-box.offset.y, modulo: box.size.height))
             box = PixelBox(PixelOffset(0, 0), base.size)
             drawn = try drawn.repeated(from: phase, over: box.size)
         }

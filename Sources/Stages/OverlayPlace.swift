@@ -15,19 +15,31 @@ struct OverlayPlace: Sendable {
     /// Declares the parameters; part of a stage's or a layer's own.
     init(_ p: inout Parameters) {
         anchor = p.optional("anchor", .center, "Where it sits.")
-        offset = p.optional("offset", .zero, "How far it is moved from the anchored edges inwards; from the center right and down.")
-        width = p.optional("width", "Its width; the height follows, or both make a box that it fits. Default: its natural size.")
+        offset = p.optional(
+            "offset", .zero, "How far it is moved from the anchored edges inwards; from the center right and down.")
+        width = p.optional(
+            "width", "Its width; the height follows, or both make a box that it fits. Default: its natural size.")
         height = p.optional("height", "Its height; the width follows, or both make a box that it fits.")
-        avoid = p.optional("avoid", "A rectangle that it must not cover: it is pushed off it, the shortest way that stays inside the picture.")
-        push = p.optional("push", "The direction in which it is pushed off `avoid`; default the shortest way that stays inside the picture.")
+        avoid = p.optional(
+            "avoid",
+            "A rectangle that it must not cover: it is pushed off it, the shortest way that stays inside the picture.")
+        push = p.optional(
+            "push",
+            "The direction in which it is pushed off `avoid`; default the shortest way that stays inside the picture.")
         edge = p.optional(
             "edge", .slide,
             "If `push` takes it past the picture's edge: slide lets it leave the picture, clamp stops it at the edge, although it may then cover `avoid`, fail "
                 + "fails the source.")
         spacing = p.optional("spacing", .points(0), "How far it stays from what it was pushed off.")
-        if p.has("spacing") && avoid == nil { p.problem(at: "spacing", "'spacing' says how far to stay from 'avoid'; add 'avoid' or remove it") }
-        if p.has("push") && avoid == nil { p.problem(at: "push", "'push' says how to leave 'avoid'; add 'avoid' or remove it") }
-        if p.has("edge") && push == nil { p.problem(at: "edge", "'edge' is for a given direction; add 'push' or remove it") }
+        if p.has("spacing") && avoid == nil {
+            p.problem(at: "spacing", "'spacing' says how far to stay from 'avoid'; add 'avoid' or remove it")
+        }
+        if p.has("push") && avoid == nil {
+            p.problem(at: "push", "'push' says how to leave 'avoid'; add 'avoid' or remove it")
+        }
+        if p.has("edge") && push == nil {
+            p.problem(at: "edge", "'edge' is for a given direction; add 'push' or remove it")
+        }
         if spacing.amount < 0 { p.problem(at: "spacing", "'spacing' expects 0 or more, found \(spacing.written)") }
         // At its natural size it is as many pixels as the scale says.
         if width == nil && height == nil { p.notePoints() }
@@ -89,18 +101,23 @@ enum PushEdge: String, ParameterWord { case slide, clamp, fail }
 extension PixelBox {
     /// The box moved off another one by the overlap and the spacing; itself if they do not overlap.
     /// - Parameters:
-    ///   - direction: nil for the shortest way that stays inside the picture. Of ways of one length the first of up, down, left and right is taken.
+    ///   - direction: nil for the shortest way that stays inside the picture. Of ways of one length the first of up,
+    ///     down, left and right is taken.
     ///   - edge: what to do if it does not stay inside in the direction.
     /// - Returns: nil if it does not stay inside, and must.
-    func pushed(off other: PixelBox, spacing: Int, inside picture: PixelSize, to direction: PushDirection?, _ edge: PushEdge) -> PixelBox? {
+    func pushed(
+        off other: PixelBox, spacing: Int, inside picture: PixelSize, to direction: PushDirection?, _ edge: PushEdge
+    ) -> PixelBox? {
         let up = offset.y + size.height - other.offset.y
         let down = other.offset.y + other.size.height - offset.y
         let left = offset.x + size.width - other.offset.x
         let right = other.offset.x + other.size.width - offset.x
         guard up > 0, down > 0, left > 0, right > 0 else { return self }
         let ways: [(direction: PushDirection, length: Int, place: PixelOffset)] = [
-            (.up, up, PixelOffset(offset.x, offset.y - up - spacing)), (.down, down, PixelOffset(offset.x, offset.y + down + spacing)),
-            (.left, left, PixelOffset(offset.x - left - spacing, offset.y)), (.right, right, PixelOffset(offset.x + right + spacing, offset.y)),
+            (.up, up, PixelOffset(offset.x, offset.y - up - spacing)),
+            (.down, down, PixelOffset(offset.x, offset.y + down + spacing)),
+            (.left, left, PixelOffset(offset.x - left - spacing, offset.y)),
+            (.right, right, PixelOffset(offset.x + right + spacing, offset.y)),
         ].filter { direction == nil || $0.0 == direction }
         let inside = ways.filter { PixelBox($0.place, size).stays(inside: picture) }
         if let way = inside.min(by: { $0.length < $1.length }) { return PixelBox(way.place, size) }
@@ -115,6 +132,7 @@ extension PixelBox {
     }
 
     private func stays(inside picture: PixelSize) -> Bool {
-        offset.x >= 0 && offset.y >= 0 && offset.x + size.width <= picture.width && offset.y + size.height <= picture.height
+        offset.x >= 0 && offset.y >= 0 && offset.x + size.width <= picture.width
+            && offset.y + size.height <= picture.height
     }
 }

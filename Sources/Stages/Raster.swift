@@ -52,7 +52,8 @@ struct Raster {
                 let (first, last) = (place / length, min(1, (place + Self.dash.length) / length))
                 stroke(
                     from: PlanePoint(start.x + (end.x - start.x) * first, start.y + (end.y - start.y) * first),
-                    to: PlanePoint(start.x + (end.x - start.x) * last, start.y + (end.y - start.y) * last), color, width)
+                    to: PlanePoint(start.x + (end.x - start.x) * last, start.y + (end.y - start.y) * last), color, width
+                )
             }
         }
     }

@@ -20,15 +20,22 @@ package struct Resize: Stage {
             "size", "800x600 (fits the box), 800x, x600, 800, 50%; > only shrinks, < only enlarges, ! exact, ^ covers.")
         let givenWidth: PositiveLength? = p.optional("width", "Width of the box, instead of `size`.")
         let givenHeight: PositiveLength? = p.optional("height", "Height of the box, instead of `size`.")
-        let givenMode = p.optional("mode", ScalingMode.aspectFit, "How the picture meets the box of `width` and `height`.")
+        let givenMode = p.optional(
+            "mode", ScalingMode.aspectFit, "How the picture meets the box of `width` and `height`.")
         let enlarge = p.optional("enlarge", true, "Whether a picture smaller than the box becomes larger.")
         kernel = p.optional("kernel", .lanczos3, "How new pixels are computed; lanczos3 is the sharpest.")
-        linear = p.optional("linear", false, "Computes with light instead of sRGB's numbers: more exact for fine contrasts, and slower.")
+        linear = p.optional(
+            "linear", false, "Computes with light instead of sRGB's numbers: more exact for fine contrasts, and slower."
+        )
 
         width = size?.width ?? givenWidth
         height = size?.height ?? givenHeight
         mode = size?.mode ?? givenMode
-        if let size, size.limit != ScalingLimit.none { limit = size.limit } else { limit = enlarge ? ScalingLimit.none : .onlyShrink }
+        if let size, size.limit != ScalingLimit.none {
+            limit = size.limit
+        } else {
+            limit = enlarge ? ScalingLimit.none : .onlyShrink
+        }
         check(size, &p)
     }
 
@@ -47,7 +54,8 @@ package struct Resize: Stage {
             p.problem("stage 'resize' needs 'size', or 'width' or 'height'")
         }
         if let size, size.limit != .none, p.has("enlarge") {
-            p.problem(at: "enlarge", "'enlarge' says again, or against, what '>' or '<' in 'size' says; remove one of them")
+            p.problem(
+                at: "enlarge", "'enlarge' says again, or against, what '>' or '<' in 'size' says; remove one of them")
         }
         if mode != .aspectFit, !p.has("size"), (width == nil) != (height == nil) {
             p.problem(at: "mode", "'mode: \(mode.rawValue)' needs both 'width' and 'height'")
@@ -81,10 +89,13 @@ package struct Resize: Stage {
             intermediates: kernel == .nearest ? [] : [scaled])
     }
 
-    /// A picture of which only a bound is known may have any shape, so that the side which follows the other can be longer than the bound's.
+    /// A picture of which only a bound is known may have any shape, so that the side which follows the other can be
+    /// longer than the bound's.
     private func certainty(after input: PictureInfo) -> PictureInfo.Certainty {
         guard input.certainty != .exact else { return .exact }
-        if let width, let height, width.isPoints, height.isPoints, mode == .scaleToFill, limit == .none { return .exact }
+        if let width, let height, width.isPoints, height.isPoints, mode == .scaleToFill, limit == .none {
+            return .exact
+        }
         let isPercentage = (width.map { !$0.isPoints } ?? true) && (height.map { !$0.isPoints } ?? true)
         return isPercentage ? input.certainty : .about
     }

@@ -15,7 +15,8 @@ package struct Rotate: Stage {
     let background: Color
 
     package init(_ p: inout Parameters) {
-        let given = p.required("angle", in: -360.0...360.0, "Degrees clockwise; steps of 90 move pixels without changing them.")
+        let given = p.required(
+            "angle", in: -360.0...360.0, "Degrees clockwise; steps of 90 move pixels without changing them.")
         background = p.optional("background", .transparent, "What fills the corners of other angles.")
         let turned = given.truncatingRemainder(dividingBy: 360)
         angle = turned < 0 ? turned + 360 : turned
@@ -35,11 +36,13 @@ package struct Rotate: Stage {
         guard quarterTurns == nil else {
             let isUpright = angle == 0 || angle == 180
             let size = isUpright ? input.size : input.size.transposed
-            return Plan(output: input.resized(to: size), footprint: footprint(from: input.size, to: size), isQuarterTurn: true)
+            return Plan(
+                output: input.resized(to: size), footprint: footprint(from: input.size, to: size), isQuarterTurn: true)
         }
         let (sine, cosine) = (abs(sin(radians)), abs(cos(radians)))
         let (width, height) = (Double(input.size.width), Double(input.size.height))
-        var output = input.resized(to: PixelSize(rounded(width * cosine + height * sine), rounded(width * sine + height * cosine)))
+        var output = input.resized(
+            to: PixelSize(rounded(width * cosine + height * sine), rounded(width * sine + height * cosine)))
         output.hasAlpha = input.hasAlpha || !background.isOpaque
         output.colour = try input.colour(drawing: [background], stage: Self.name)
         return Plan(output: output, footprint: footprint(from: input.size, to: output.size), isQuarterTurn: false)
@@ -51,7 +54,9 @@ package struct Rotate: Stage {
         let centre = PlanePoint(Double(new.width) / 2, Double(new.height) / 2)
         let turned = AffineMap(a: cosine, b: sine, c: -sine, d: cosine)(centre)
         return Footprint(
-            AffineMap(a: cosine, b: sine, c: -sine, d: cosine, dx: Double(old.width) / 2 - turned.x, dy: Double(old.height) / 2 - turned.y))
+            AffineMap(
+                a: cosine, b: sine, c: -sine, d: cosine, dx: Double(old.width) / 2 - turned.x,
+                dy: Double(old.height) / 2 - turned.y))
     }
 
     private var radians: Double { angle * .pi / 180 }
@@ -72,8 +77,10 @@ package struct Rotate: Stage {
         let coloured = try picture.promoted(to: plan.output.colour)
         let drawn = plan.output.hasAlpha ? try coloured.addingAlpha() : coloured
         let alpha = drawn.hasAlpha ? background.alpha : 1
-        let edge = try drawn.components(of: background).map { $0 * alpha } + (drawn.hasAlpha ? [alpha * drawn.white] : [])
-        // Held: each row is made of a large part of the old picture, so that what reads by rows would compute that part again and again.
+        let edge =
+            try drawn.components(of: background).map { $0 * alpha } + (drawn.hasAlpha ? [alpha * drawn.white] : [])
+        // Held: each row is made of a large part of the old picture, so that what reads by rows would compute that part
+        // again and again.
         return try drawn.premultiplied { try turned($0, to: plan.output.size, background: edge) }.inMemory()
     }
 
@@ -86,6 +93,7 @@ package struct Rotate: Stage {
         let odx = newCentre.x - (cosine * oldCentre.x - sine * oldCentre.y)
         let ody = newCentre.y - (sine * oldCentre.x + cosine * oldCentre.y)
         return try image.affine(
-            matrix: [cosine, -sine, sine, cosine], odx: odx, ody: ody, width: size.width, height: size.height, background: background)
+            matrix: [cosine, -sine, sine, cosine], odx: odx, ody: ody, width: size.width, height: size.height,
+            background: background)
     }
 }

@@ -28,12 +28,15 @@ package struct Sharpen: Stage {
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         guard amount > 0 else { return picture }
         // Without alpha, which libvips would send from 16 bits through 8.
-        return try picture.onColours { try $0.extendingColours(by: sigma).sharpen(sigma: sigma, flat: 0, jagged: amount) }
+        return try picture.onColours {
+            try $0.extendingColours(by: sigma).sharpen(sigma: sigma, flat: 0, jagged: amount)
+        }
     }
 }
 
 extension Picture {
-    /// The colours without alpha, where transparent pixels have those of their visible neighbours: what is hidden must not count as an edge.
+    /// The colours without alpha, where transparent pixels have those of their visible neighbours: what is hidden must
+    /// not count as an edge.
     fileprivate func extendingColours(by sigma: Double) throws -> Image {
         guard let alpha = try alpha else { return image }
         let colours = try image.droppingAlpha()

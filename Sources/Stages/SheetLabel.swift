@@ -17,7 +17,9 @@ struct SheetLabel: Sendable {
     let color: Color
 
     init(_ p: inout Parameters) {
-        content = p.optional("label", .name, "What is written below a picture: its file name without extension, the whole of it, or nothing.")
+        content = p.optional(
+            "label", .name,
+            "What is written below a picture: its file name without extension, the whole of it, or nothing.")
         size = p.optional("label-size", 12.0, in: 4...500, "Size of the type, in points.")
         color = p.optional("label-color", .black, "Color of the type.")
         p.notePoints()
@@ -37,12 +39,15 @@ struct SheetLabel: Sendable {
         }
     }
 
-    /// A line of text in the picture's own numbers, no larger than its box, and how far below the box's top it begins, so that all texts are on one line.
+    /// A line of text in the picture's own numbers, no larger than its box, and how far below the box's top it begins,
+    /// so that all texts are on one line.
     /// - Returns: nil if there is nothing to see.
     func draw(
         _ text: String, width: Int, height: Int, on picture: Picture, _ background: Color
     ) throws -> (picture: Picture, top: Int)? {
-        guard let ink = try fitting(text, width: width, size: max(1, rounded(Double(height) / 1.75))) else { return nil }
+        guard let ink = try fitting(text, width: width, size: max(1, rounded(Double(height) / 1.75))) else {
+            return nil
+        }
         // A line of type is about 1.25 times as high as its size, which leaves a seventh of the box above and below.
         let top = max(0, min(rounded(Double(height) / 7) + ink.yoffset, height - ink.height))
         let cut = try ink.extractArea(left: 0, top: 0, width: min(width, ink.width), height: min(height, ink.height))

@@ -10,13 +10,17 @@ extension Picture {
         let factor = min(1, 512 / Double(longest))
         let small = PixelSize(rounded(Double(width) * factor), rounded(Double(height) * factor))
         let cut = PixelSize(
-            min(small.width, rounded(Double(size.width) * factor)), min(small.height, rounded(Double(size.height) * factor)))
+            min(small.width, rounded(Double(size.width) * factor)),
+            min(small.height, rounded(Double(size.height) * factor)))
         let picture = try scaled(to: small).inMemory()
-        let opaque = picture.hasAlpha ? try picture.image.flatten(background: [white], maximumAlpha: white) : picture.image
+        let opaque =
+            picture.hasAlpha ? try picture.image.flatten(background: [white], maximumAlpha: white) : picture.image
         let interesting: Interesting = anchor.kind == .entropy ? .entropy : .attention
-        let corner = try opaque.colourspace(.srgb).smartcrop(width: cut.width, height: cut.height, interesting: interesting)
+        let corner = try opaque.colourspace(.srgb).smartcrop(
+            width: cut.width, height: cut.height, interesting: interesting)
         let (wide, high) = (Double(small.width), Double(small.height))
         return .box(
-            left: Double(corner.left) / wide, top: Double(corner.top) / high, width: Double(cut.width) / wide, height: Double(cut.height) / high)
+            left: Double(corner.left) / wide, top: Double(corner.top) / high, width: Double(cut.width) / wide,
+            height: Double(cut.height) / high)
     }
 }

@@ -10,7 +10,9 @@ package protocol Stage: StageDeclaration {
 }
 
 extension Stage {
-    package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? { nil }
+    package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? {
+        nil
+    }
 }
 
 /// A stage that joins a set. What comes in are the members, with pixels of the same format.
@@ -45,7 +47,8 @@ package struct Frames {
     package init(stack: Picture, count: Int, delays: [Int], repeatCount: Int) throws {
         let size = PixelSize(stack.width, stack.height / count)
         self.init(
-            try (0..<count).map { try stack.cropped(to: PixelBox(PixelOffset(0, $0 * size.height), size)) }, delays: delays,
+            try (0..<count).map { try stack.cropped(to: PixelBox(PixelOffset(0, $0 * size.height), size)) },
+            delays: delays,
             repeatCount: repeatCount)
         self.stack = stack
     }

@@ -1,10 +1,12 @@
 package import Pipeline
 import Vips
 
-/// Puts the members of a set below or beside each other: captures of a screen that was scrolled become one tall picture.
+/// Puts the members of a set below or beside each other: captures of a screen that was scrolled become one tall
+/// picture.
 package struct Stitch: SetStage {
     package static let name = "stitch"
-    package static let summary = "Joins the pictures of a set into one tall or wide one; finds by itself how far captures of a scrolled page repeat."
+    package static let summary =
+        "Joins the pictures of a set into one tall or wide one; finds by itself how far captures of a scrolled page repeat."
     package static let example = """
         - stitch: { direction: vertical, overlap: auto }
         """
@@ -24,13 +26,17 @@ package struct Stitch: SetStage {
             "How far each picture repeats the one before, less than a picture has; `auto` finds it, also under headers, footers, bars and buttons that do not scroll."
         )
         spacing = p.optional("spacing", .points(0), "Room between two pictures that do not overlap.")
-        align = p.optional("align", .center, "Where to put a picture that is narrower than the widest, or lower than the highest.")
+        align = p.optional(
+            "align", .center, "Where to put a picture that is narrower than the widest, or lower than the highest.")
         background = p.optional("background", .white, "What is seen where there is no picture.")
         if spacing.amount < 0 {
-            p.problem(at: "spacing", "'spacing' expects a length of 0 or more; write 'overlap' to move pictures over each other")
+            p.problem(
+                at: "spacing",
+                "'spacing' expects a length of 0 or more; write 'overlap' to move pictures over each other")
         }
         if case .length(.percent(let percent)) = overlap, percent >= 100 {
-            p.problem(at: "overlap", "'overlap' expects less than 100%: nothing would be left of any picture but the first")
+            p.problem(
+                at: "overlap", "'overlap' expects less than 100%: nothing would be left of any picture but the first")
         }
         if spacing.amount > 0, case .length(let length) = overlap, length.amount > 0 {
             p.problem(at: "spacing", "'spacing' and 'overlap' exclude each other; write one of them")
@@ -61,10 +67,16 @@ package struct Stitch: SetStage {
             isMeasured ? "\(pieces.count) pictures, overlaps found" : "\(pieces.count) pictures"
         }
         package var warnings: [Warning] {
-            lost.map { Warning(.overlapNotFound, "'stitch': picture \($0) repeats nothing of the one before; all of it was put after that one") }
+            lost.map {
+                Warning(
+                    .overlapNotFound,
+                    "'stitch': picture \($0) repeats nothing of the one before; all of it was put after that one")
+            }
                 + ambiguous.map {
-                    let doubt = "'stitch': picture \($0) and the one before fit together in several ways; the smallest overlap was taken"
-                    return Warning(.overlapAmbiguous, doubt + "; if rows are repeated now, write the overlap as a length")
+                    let doubt =
+                        "'stitch': picture \($0) and the one before fit together in several ways; the smallest overlap was taken"
+                    return Warning(
+                        .overlapAmbiguous, doubt + "; if rows are repeated now, write the overlap as a length")
                 }
         }
     }
@@ -82,7 +94,9 @@ package struct Stitch: SetStage {
         let gaps = members.indices.dropLast().map { isMeasuring ? (lost.contains($0 + 1) ? space : 0) : space }
         let pieces = zip(members, ranges).map { piece($0.geometry.size, $1) }
         let length = pieces.reduce(0) { $0 + $1.length } + gaps.reduce(0, +)
-        guard length > 0 else { throw PlanFailure(.emptyResult, stage: Self.name, "the overlap leaves nothing of any picture") }
+        guard length > 0 else {
+            throw PlanFailure(.emptyResult, stage: Self.name, "the overlap leaves nothing of any picture")
+        }
 
         var output = common.resized(to: isVertical ? PixelSize(across, length) : PixelSize(length, across))
         let isFilled = gaps.allSatisfy { $0 == 0 } && members.allSatisfy { side($0.geometry.size) == across }
@@ -106,7 +120,8 @@ package struct Stitch: SetStage {
         return lengths.indices.map { index in
             let start = rounded(numbers[3 * index] * Double(lengths[index]))
             let end = rounded(numbers[3 * index + 1] * Double(lengths[index]))
-            return CapturePart(rows: start..<max(start, end), kind: CapturePart.Kind(rawValue: numbers[3 * index + 2]) ?? .joined)
+            return CapturePart(
+                rows: start..<max(start, end), kind: CapturePart.Kind(rawValue: numbers[3 * index + 2]) ?? .joined)
         }
     }
 
@@ -121,7 +136,9 @@ package struct Stitch: SetStage {
             guard pixels < min(length, lengths[index - 1]) else {
                 let side = isVertical ? "high" : "wide"
                 let found = "pictures \(index) and \(index + 1) are \(lengths[index - 1]) and \(length) pixels \(side)"
-                throw PlanFailure(.emptyResult, stage: Self.name, "the overlap is \(pixels) pixels, and \(found); expected less than either has")
+                throw PlanFailure(
+                    .emptyResult, stage: Self.name,
+                    "the overlap is \(pixels) pixels, and \(found); expected less than either has")
             }
             ranges.append(pixels..<length)
         }
@@ -142,7 +159,9 @@ package struct Stitch: SetStage {
         let captures = try frames.pictures.map { try CaptureRows(isVertical ? $0.image : $0.image.rot(.d90)) }
         return .offsets(
             zip(captures, newParts(of: captures)).flatMap { capture, part in
-                [part.rows.lowerBound, part.rows.upperBound].map { Double($0) / Double(capture.count) } + [part.kind.rawValue]
+                [part.rows.lowerBound, part.rows.upperBound].map { Double($0) / Double(capture.count) } + [
+                    part.kind.rawValue
+                ]
             })
     }
 
@@ -159,7 +178,8 @@ package struct Stitch: SetStage {
 
     /// A piece as wide as the result, with the room after it.
     private func strip(_ cut: Picture, _ output: PictureInfo, gap: Int) throws -> Picture {
-        let size = isVertical ? PixelSize(output.size.width, cut.height + gap) : PixelSize(cut.width + gap, output.size.height)
+        let size =
+            isVertical ? PixelSize(output.size.width, cut.height + gap) : PixelSize(cut.width + gap, output.size.height)
         guard size != cut.size else { return cut }
         let room = isVertical ? size.width - cut.width : size.height - cut.height
         let start = align.offset(in: room)
@@ -167,7 +187,8 @@ package struct Stitch: SetStage {
         return try cut.onCanvas(size, at: place, background: cut.componentsWithAlpha(of: background))
     }
 
-    /// Halves are joined, and halves of halves, so that a row is looked for in few places however many pictures there are.
+    /// Halves are joined, and halves of halves, so that a row is looked for in few places however many pictures there
+    /// are.
     private func joined(_ strips: ArraySlice<Picture>) throws -> Picture {
         guard strips.count > 1 else {
             guard let only = strips.first else { throw MismatchedPlan(stage: Self.name) }

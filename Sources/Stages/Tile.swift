@@ -15,7 +15,8 @@ package struct Tile: Stage {
     package init(_ p: inout Parameters) {
         width = p.required("width", "Width of the frame.")
         height = p.required("height", "Height of the frame.")
-        offset = p.optional("offset", .zero, "How far the pattern is moved right and down; a percentage is of one tile.")
+        offset = p.optional(
+            "offset", .zero, "How far the pattern is moved right and down; a percentage is of one tile.")
         // A tile is drawn as many points large as it is.
         p.notePoints()
     }
@@ -36,7 +37,8 @@ package struct Tile: Stage {
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let tile = input.naturalSize(scale: context.scale)
         let frame = PixelSize(
-            width.pixels(of: input.size.width, scale: context.scale), height.pixels(of: input.size.height, scale: context.scale))
+            width.pixels(of: input.size.width, scale: context.scale),
+            height.pixels(of: input.size.height, scale: context.scale))
         var output = input.drawn(at: frame, width: width, height: height)
         output.pixelsPerPoint = context.scale
         let phase = PixelOffset(

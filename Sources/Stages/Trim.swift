@@ -14,8 +14,10 @@ package struct Trim: Stage {
 
     package init(_ p: inout Parameters) {
         threshold = p.optional(
-            "threshold", 10.0, in: 0...255, "How far a pixel may be from the border's color, in steps of 255, and still be border.")
-        background = p.optional("background", "The border's color. Default: that of the top left pixel; nothing, if that is transparent.")
+            "threshold", 10.0, in: 0...255,
+            "How far a pixel may be from the border's color, in steps of 255, and still be border.")
+        background = p.optional(
+            "background", "The border's color. Default: that of the top left pixel; nothing, if that is transparent.")
     }
 
     package var needsMeasurement: Bool { true }
@@ -25,7 +27,9 @@ package struct Trim: Stage {
         /// What stays; nil before the picture was measured.
         let box: PixelBox?
 
-        package var footprint: Footprint { Footprint(AffineMap(dx: Double(box?.offset.x ?? 0), dy: Double(box?.offset.y ?? 0))) }
+        package var footprint: Footprint {
+            Footprint(AffineMap(dx: Double(box?.offset.x ?? 0), dy: Double(box?.offset.y ?? 0)))
+        }
         package var note: String { box.map { "kept \($0)" } ?? "as the picture says" }
     }
 
@@ -45,11 +49,13 @@ package struct Trim: Stage {
     package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? {
         let boxes = try frames.pictures.compactMap(content)
         guard let left = boxes.map(\.offset.x).min(), let top = boxes.map(\.offset.y).min(),
-            let right = boxes.map({ $0.offset.x + $0.size.width }).max(), let bottom = boxes.map({ $0.offset.y + $0.size.height }).max()
+            let right = boxes.map({ $0.offset.x + $0.size.width }).max(),
+            let bottom = boxes.map({ $0.offset.y + $0.size.height }).max()
         else { return .box(left: 0, top: 0, width: 1, height: 1) }
         let (width, height) = (Double(frames.pictures[0].width), Double(frames.pictures[0].height))
         return .box(
-            left: Double(left) / width, top: Double(top) / height, width: Double(right - left) / width, height: Double(bottom - top) / height)
+            left: Double(left) / width, top: Double(top) / height, width: Double(right - left) / width,
+            height: Double(bottom - top) / height)
     }
 
     private func content(of picture: Picture) throws -> PixelBox? {
@@ -63,7 +69,9 @@ package struct Trim: Stage {
         }
         let border = try background.map(picture.components(of:)) ?? Array(corner.prefix(picture.pixels.colour.bands))
         // Seen on the border's own colour, what is transparent is border.
-        let seen = picture.hasAlpha ? try picture.image.flatten(background: border, maximumAlpha: picture.white) : picture.image
+        let seen =
+            picture.hasAlpha
+            ? try picture.image.flatten(background: border, maximumAlpha: picture.white) : picture.image
         return try seen.findTrim(threshold: threshold, background: border)
     }
 
@@ -75,7 +83,8 @@ package struct Trim: Stage {
 extension Image {
     /// The box of all pixels that differ from a colour by more than a threshold; nil if there are none.
     fileprivate func findTrim(threshold: Double, background: [Double]) throws -> PixelBox? {
-        // Compared as they are, without the filter against noise that libvips' own find_trim has: it takes thin lines for noise.
+        // Compared as they are, without the filter against noise that libvips' own find_trim has: it takes thin lines
+        // for noise.
         let difference = try linear(Array(repeating: 1, count: bands), background.map { -$0 }).abs()
         let (columns, rows) = try difference.more(than: threshold).bandor().project()
         guard let left = columns.firstIndex(where: { $0 > 0 }), let right = columns.lastIndex(where: { $0 > 0 }),

@@ -18,10 +18,16 @@ package struct Viewport: Stage {
     package init(_ p: inout Parameters) {
         width = p.required("width", "Width of the frame.")
         height = p.required("height", "Height of the frame.")
-        offset = p.optional("offset", "Which point of the content is at the frame's top left corner; default as far up and left as it goes.")
-        inset = p.optional("content-inset", .none, "Room around the content, into which it can be scrolled; a percentage is of the frame.")
+        offset = p.optional(
+            "offset",
+            "Which point of the content is at the frame's top left corner; default as far up and left as it goes.")
+        inset = p.optional(
+            "content-inset", .none,
+            "Room around the content, into which it can be scrolled; a percentage is of the frame.")
         reveal = p.optional(
-            "reveal", "A rectangle of the content to scroll to, by the least distance, into the part that `content-inset` leaves free.")
+            "reveal",
+            "A rectangle of the content to scroll to, by the least distance, into the part that `content-inset` leaves free."
+        )
         background = p.optional("background", .transparent, "What is seen where there is no content.")
         // The content is drawn as many points large as it is.
         p.notePoints()
@@ -44,24 +50,29 @@ package struct Viewport: Stage {
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let content = input.naturalSize(scale: context.scale)
         let scale = context.scale
-        let frame = PixelSize(width.pixels(of: input.size.width, scale: scale), height.pixels(of: input.size.height, scale: scale))
+        let frame = PixelSize(
+            width.pixels(of: input.size.width, scale: scale), height.pixels(of: input.size.height, scale: scale))
         let inset = inset.pixels(of: frame, scale: scale)
         let rectangle = reveal?.pixels(of: content, scale: scale)
         let horizontal = Scroll(content: content.width, frame: frame.width, before: inset.left, after: inset.right)
         let vertical = Scroll(content: content.height, frame: frame.height, before: inset.top, after: inset.bottom)
         let origin = PixelOffset(
             horizontal.offset(
-                from: offset?.x.pixels(of: content.width, scale: scale), revealing: rectangle.map { ($0.offset.x, $0.size.width) }),
+                from: offset?.x.pixels(of: content.width, scale: scale),
+                revealing: rectangle.map { ($0.offset.x, $0.size.width) }),
             vertical.offset(
-                from: offset?.y.pixels(of: content.height, scale: scale), revealing: rectangle.map { ($0.offset.y, $0.size.height) }))
+                from: offset?.y.pixels(of: content.height, scale: scale),
+                revealing: rectangle.map { ($0.offset.y, $0.size.height) }))
         let isCovered =
-            origin.x >= 0 && origin.y >= 0 && origin.x + frame.width <= content.width && origin.y + frame.height <= content.height
+            origin.x >= 0 && origin.y >= 0 && origin.x + frame.width <= content.width
+            && origin.y + frame.height <= content.height
         var output = input.drawn(at: frame, width: width, height: height)
         output.pixelsPerPoint = scale
         output.hasAlpha = input.hasAlpha || (!isCovered && !background.isOpaque)
         if !isCovered { output.colour = try input.colour(drawing: [background], stage: Self.name) }
         return Plan(
-            output: output, input: input.size, content: content, origin: origin, sizeDependence: input.sizeDependence(drawnAt: content),
+            output: output, input: input.size, content: content, origin: origin,
+            sizeDependence: input.sizeDependence(drawnAt: content),
             intermediates: input.scaled(to: content))
     }
 

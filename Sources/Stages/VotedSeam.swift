@@ -1,4 +1,5 @@
-// Captures with something fixed or floating over them: a button, a translucent bar, the line that leads home. What most columns show decides.
+// Captures with something fixed or floating over them: a button, a translucent bar, the line that leads home. What most
+// columns show decides.
 
 /// What only one place of each capture shows votes for the offset between the two; so many votes are no chance.
 private let leastVotes = 16
@@ -35,8 +36,10 @@ extension CapturePair {
         return votes
     }
 
-    /// The seam at an offset: in the middle of the longest run of rows that agree as a whole, within the rows that agree in most columns.
-    /// - Returns: nil if these rows are not all of the overlap but for a bar at the top of the second and one at the bottom of the first.
+    /// The seam at an offset: in the middle of the longest run of rows that agree as a whole, within the rows that
+    /// agree in most columns.
+    /// - Returns: nil if these rows are not all of the overlap but for a bar at the top of the second and one at the
+    ///   bottom of the first.
     private func agreeingSeam(offset: Int) -> Seam? {
         let rows = min(first.count - offset, second.count)
         let equal = (0..<rows).map { second.equalParts(row: $0, first, row: $0 + offset) }

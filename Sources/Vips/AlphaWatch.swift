@@ -1,4 +1,5 @@
-// Whether a picture is transparent anywhere, found out while its pixels pass by, for pictures that nobody holds in memory.
+// Whether a picture is transparent anywhere, found out while its pixels pass by, for pictures that nobody holds in
+// memory.
 import CVips
 import Synchronization
 
@@ -38,7 +39,8 @@ extension Image {
         precondition(format == .uchar || format == .ushort, "a watch knows 8 and 16 bits")
         guard let new = vips_image_new() else { throw VipsError.failed(operation: "watch") }
         let result = Image(owning: new)
-        // The result keeps what its pixels come from for as long as libvips has it, which may be longer than `result` lives.
+        // The result keeps what its pixels come from for as long as libvips has it, which may be longer than `result`
+        // lives.
         let link = Unmanaged.passRetained(WatchLink(input: self, watch: watch))
         cvips_keep(new, link.toOpaque()) { Unmanaged<WatchLink>.fromOpaque($0!).release() }
         guard cvips_pipeline(new, pointer) == 0,
@@ -64,7 +66,8 @@ private final class WatchLink: Sendable {
 private let passOn: VipsGenerateFn = { output, sequence, _, link, _ in
     let input = sequence!.assumingMemoryBound(to: VipsRegion.self)
     var area = output!.pointee.valid
-    guard vips_region_prepare(input, &area) == 0, vips_region_region(output, input, &area, area.left, area.top) == 0 else { return -1 }
+    guard vips_region_prepare(input, &area) == 0, vips_region_region(output, input, &area, area.left, area.top) == 0
+    else { return -1 }
     Unmanaged<WatchLink>.fromOpaque(link!).takeUnretainedValue().watch.look(at: input, area)
     return 0
 }

@@ -1,4 +1,5 @@
-/// A value for an argument of a libvips operation. Literals stand for themselves: `["scale": 0.5, "kernel": "lanczos3"]`.
+/// A value for an argument of a libvips operation. Literals stand for themselves: `["scale": 0.5, "kernel":
+/// "lanczos3"]`.
 package enum Argument {
     case bool(Bool)
     case int(Int)
@@ -13,7 +14,9 @@ package enum Argument {
     case images([Image])
 }
 
-extension Argument: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral {
+extension Argument: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByStringLiteral
+{
     package init(booleanLiteral value: Bool) { self = .bool(value) }
     package init(integerLiteral value: Int) { self = .int(value) }
     package init(floatLiteral value: Double) { self = .double(value) }

@@ -4,20 +4,28 @@ import CVips
 // Size and place.
 extension Image {
     /// Scales to an exact size in pixels.
-    package func resize(width newWidth: Int, height newHeight: Int, kernel: Kernel = .lanczos3) throws(VipsError) -> Image {
+    package func resize(width newWidth: Int, height newHeight: Int, kernel: Kernel = .lanczos3) throws(VipsError)
+        -> Image
+    {
         let horizontal = Double(newWidth) / Double(width)
         let vertical = Double(newHeight) / Double(height)
-        return try call("resize", [("scale", .double(horizontal)), ("vscale", .double(vertical)), ("kernel", .string(kernel.rawValue))])
+        return try call(
+            "resize",
+            [("scale", .double(horizontal)), ("vscale", .double(vertical)), ("kernel", .string(kernel.rawValue))])
     }
 
     package func extractArea(left: Int, top: Int, width: Int, height: Int) throws(VipsError) -> Image {
-        let area: [(String, Argument)] = [("left", .int(left)), ("top", .int(top)), ("width", .int(width)), ("height", .int(height))]
+        let area: [(String, Argument)] = [
+            ("left", .int(left)), ("top", .int(top)), ("width", .int(width)), ("height", .int(height)),
+        ]
         return try Operation("extract_area", [("input", .image(self))] + area).image()
     }
 
     /// Places the picture on a canvas of one colour. `x` and `y` may be negative; what does not fit is cut.
     package func embed(x: Int, y: Int, width: Int, height: Int, background: [Double]) throws(VipsError) -> Image {
-        let place: [(String, Argument)] = [("x", .int(x)), ("y", .int(y)), ("width", .int(width)), ("height", .int(height))]
+        let place: [(String, Argument)] = [
+            ("x", .int(x)), ("y", .int(y)), ("width", .int(width)), ("height", .int(height)),
+        ]
         return try call("embed", place + [("extend", "background"), ("background", .doubles(background))])
     }
 
@@ -44,25 +52,33 @@ extension Image {
     package func affine(
         matrix: [Double], odx: Double, ody: Double, width: Int, height: Int, background: [Double]
     ) throws(VipsError) -> Image {
-        let interpolation: [(String, Argument)] = [("matrix", .doubles(matrix)), ("oarea", .ints([0, 0, width, height]))]
+        let interpolation: [(String, Argument)] = [
+            ("matrix", .doubles(matrix)), ("oarea", .ints([0, 0, width, height])),
+        ]
         let shift: [(String, Argument)] = [("odx", .double(odx)), ("ody", .double(ody))]
         // premultiplied: the caller has done it, so that the background is in the same values as the picture.
-        let edge: [(String, Argument)] = [("extend", "background"), ("background", .doubles(background)), ("premultiplied", true)]
+        let edge: [(String, Argument)] = [
+            ("extend", "background"), ("background", .doubles(background)), ("premultiplied", true),
+        ]
         return try call("affine", interpolation + shift + edge + [("interpolate", "bicubic")])
     }
 
     /// Puts pictures of one size below each other.
-    package static func arrayjoin(_ images: [Image], across: Int = 1, background: [Double]? = nil) throws(VipsError) -> Image {
+    package static func arrayjoin(_ images: [Image], across: Int = 1, background: [Double]? = nil) throws(VipsError)
+        -> Image
+    {
         let fill: [(String, Argument)] = background.map { [("background", .doubles($0))] } ?? []
         return try Operation("arrayjoin", [("in", .images(images)), ("across", .int(across))] + fill).image()
     }
 
     /// Another picture of the same width below this one, or of the same height beside it.
     package func join(_ other: Image, _ direction: Direction) throws(VipsError) -> Image {
-        try Operation("join", ["in1": .image(self), "in2": .image(other), "direction": .string(direction.rawValue)]).image()
+        try Operation("join", ["in1": .image(self), "in2": .image(other), "direction": .string(direction.rawValue)])
+            .image()
     }
 
-    /// A line of text as one band, 255 where there is ink; as large as its ink. Its `yoffset` is how far that is below the line's top.
+    /// A line of text as one band, 255 where there is ink; as large as its ink. Its `yoffset` is how far that is below
+    /// the line's top.
     /// - Parameter size: of the type, in pixels.
     /// - Returns: nil if nothing of the text is visible, such as spaces.
     package static func text(_ text: String, size: Int) throws(VipsError) -> Image? {
@@ -153,8 +169,11 @@ extension Image {
     }
 
     /// The part of a size that shows most of what is worth seeing: its left and top edge.
-    package func smartcrop(width: Int, height: Int, interesting: Interesting) throws(VipsError) -> (left: Int, top: Int) {
-        let size: [(String, Argument)] = [("width", .int(width)), ("height", .int(height)), ("interesting", .string(interesting.rawValue))]
+    package func smartcrop(width: Int, height: Int, interesting: Interesting) throws(VipsError) -> (left: Int, top: Int)
+    {
+        let size: [(String, Argument)] = [
+            ("width", .int(width)), ("height", .int(height)), ("interesting", .string(interesting.rawValue)),
+        ]
         let cut = try Operation("smartcrop", [("input", .image(self))] + size).image()
         // libvips notes in the header where the part was.
         return (-cut.xoffset, -cut.yoffset)
@@ -176,7 +195,8 @@ extension Image {
     /// Composites another picture onto this one by one of libvips' blend modes.
     package func composite2(_ overlay: Image, mode: CompositeMode, x: Int, y: Int) throws(VipsError) -> Image {
         let place: KeyValuePairs<String, Argument> = [
-            "base": .image(self), "overlay": .image(overlay), "mode": .string(mode.rawValue), "x": .int(x), "y": .int(y),
+            "base": .image(self), "overlay": .image(overlay), "mode": .string(mode.rawValue), "x": .int(x),
+            "y": .int(y),
         ]
         return try Operation("composite2", place).image()
     }
@@ -205,14 +225,19 @@ extension Image {
     }
 
     /// Converts to a built-in profile: from the embedded profile, or else from the built-in `input`.
-    package func iccTransform(to output: BuiltInProfile, input: BuiltInProfile? = nil, depth: Int = 8) throws(VipsError) -> Image {
+    package func iccTransform(to output: BuiltInProfile, input: BuiltInProfile? = nil, depth: Int = 8) throws(VipsError)
+        -> Image
+    {
         let from: [(String, Argument)] = input.map { [("input_profile", .string($0.rawValue))] } ?? [("embedded", true)]
         let intent = input == nil ? RenderingIntent(of: blob("icc-profile-data")) : .relative
-        let how: [(String, Argument)] = [("intent", .string(intent.rawValue)), ("black_point_compensation", true), ("depth", .int(depth))]
+        let how: [(String, Argument)] = [
+            ("intent", .string(intent.rawValue)), ("black_point_compensation", true), ("depth", .int(depth)),
+        ]
         return try call("icc_transform", [("output_profile", .string(output.rawValue))] + from + how)
     }
 
-    /// Converts from a built-in profile to the Lab of ICC, whose white is D50. The Lab of `colourspace` has D65 and must not be mixed with it.
+    /// Converts from a built-in profile to the Lab of ICC, whose white is D50. The Lab of `colourspace` has D65 and
+    /// must not be mixed with it.
     package func iccImport(from input: BuiltInProfile) throws(VipsError) -> Image {
         let how: [(String, Argument)] = [
             ("intent", .string(RenderingIntent.relative.rawValue)), ("black_point_compensation", true), ("pcs", "lab"),
@@ -223,7 +248,9 @@ extension Image {
     /// Converts from the Lab of ICC to the embedded profile.
     package func iccExport(depth: Int) throws(VipsError) -> Image {
         let intent = RenderingIntent(of: blob("icc-profile-data"), isTarget: true)
-        let how: [(String, Argument)] = [("intent", .string(intent.rawValue)), ("black_point_compensation", true), ("depth", .int(depth))]
+        let how: [(String, Argument)] = [
+            ("intent", .string(intent.rawValue)), ("black_point_compensation", true), ("depth", .int(depth)),
+        ]
         return try call("icc_export", [("pcs", "lab")] + how)
     }
 }
@@ -251,5 +278,7 @@ extension Image {
 /// Pixels of the format `double` as numbers. The bytes may be at any address.
 private func doubles(_ bytes: [UInt8]) -> [Double] {
     let size = MemoryLayout<Double>.size
-    return bytes.withUnsafeBytes { bytes in (0..<bytes.count / size).map { bytes.loadUnaligned(fromByteOffset: $0 * size, as: Double.self) } }
+    return bytes.withUnsafeBytes { bytes in
+        (0..<bytes.count / size).map { bytes.loadUnaligned(fromByteOffset: $0 * size, as: Double.self) }
+    }
 }

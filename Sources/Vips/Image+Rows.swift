@@ -10,14 +10,16 @@ package protocol RowReader: AnyObject {
 }
 
 extension Image {
-    /// A picture with this one's size, kind of pixels and metadata, but with the rows of a reader. To ask for others than the next is an error.
+    /// A picture with this one's size, kind of pixels and metadata, but with the rows of a reader. To ask for others
+    /// than the next is an error.
     package func withRows(of reader: any RowReader) throws(VipsError) -> Image {
         guard let new = vips_image_new() else { throw VipsError.failed(operation: "rows") }
         let result = Image(owning: new)
         // The result keeps the reader for as long as libvips has it, which may be longer than `result` lives.
         let link = Unmanaged.passRetained(RowLink(reader))
         cvips_keep(new, link.toOpaque()) { Unmanaged<RowLink>.fromOpaque($0!).release() }
-        guard cvips_pipeline(new, pointer) == 0, vips_image_generate(new, nil, readRows, nil, nil, link.toOpaque()) == 0 else {
+        guard cvips_pipeline(new, pointer) == 0, vips_image_generate(new, nil, readRows, nil, nil, link.toOpaque()) == 0
+        else {
             throw VipsError.failed(operation: "rows")
         }
         return result
@@ -33,7 +35,9 @@ private final class RowLink {
 
     func read(_ region: UnsafeMutablePointer<VipsRegion>) -> Bool {
         let (area, image) = (region.pointee.valid, region.pointee.im.pointee)
-        guard area.left == 0, area.width == image.Xsize, Int(area.top) == next, let first = cvips_region_place(region, 0, area.top) else {
+        guard area.left == 0, area.width == image.Xsize, Int(area.top) == next,
+            let first = cvips_region_place(region, 0, area.top)
+        else {
             return false
         }
         next += Int(area.height)

@@ -1,4 +1,5 @@
-// A picture in libvips: a recipe for pixels, computed when they are asked for. Immutable; every operation gives a new one.
+// A picture in libvips: a recipe for pixels, computed when they are asked for. Immutable; every operation gives a new
+// one.
 import CVips
 
 /// A picture. Owns one reference to a `VipsImage`.
@@ -42,7 +43,8 @@ extension Image {
     package convenience init(bytes: [UInt8], width: Int, height: Int, bands: Int) throws(VipsError) {
         precondition(bytes.count == width * height * bands, "the bytes are not those of a picture of this size")
         let made = bytes.withUnsafeBytes {
-            vips_image_new_from_memory_copy($0.baseAddress, $0.count, CInt(width), CInt(height), CInt(bands), VIPS_FORMAT_UCHAR)
+            vips_image_new_from_memory_copy(
+                $0.baseAddress, $0.count, CInt(width), CInt(height), CInt(bands), VIPS_FORMAT_UCHAR)
         }
         guard let made else { throw VipsError.failed(operation: "new_from_memory") }
         self.init(owning: made)
@@ -51,7 +53,9 @@ extension Image {
     /// All pixels in the image's own format, row by row, bands interleaved. Evaluates the picture.
     package func pixels() throws(VipsError) -> [UInt8] {
         var size = 0
-        guard let memory = vips_image_write_to_memory(pointer, &size) else { throw VipsError.failed(operation: "write_to_memory") }
+        guard let memory = vips_image_write_to_memory(pointer, &size) else {
+            throw VipsError.failed(operation: "write_to_memory")
+        }
         defer { g_free(memory) }
         return [UInt8](UnsafeRawBufferPointer(start: memory, count: size))
     }
@@ -72,7 +76,8 @@ extension Image {
     package func withPixels(
         width: Int? = nil, height: Int? = nil, filledBy fill: (UnsafeMutableRawBufferPointer) throws -> Bool
     ) throws -> Image? {
-        guard let memory = cvips_memory_image_like(pointer, CInt(width ?? self.width), CInt(height ?? self.height)) else {
+        guard let memory = cvips_memory_image_like(pointer, CInt(width ?? self.width), CInt(height ?? self.height))
+        else {
             throw VipsError.failed(operation: "new_memory")
         }
         let image = Image(owning: memory)

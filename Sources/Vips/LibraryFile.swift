@@ -9,7 +9,9 @@ struct LibraryFile {
     init?(with function: String) {
         // Glibc's header hides `dladdr` from Swift. It fills in four pointers, and the first is the file's path.
         typealias Find = @convention(c) (UnsafeRawPointer, UnsafeMutablePointer<UnsafePointer<CChar>?>) -> CInt
-        guard let find = dlsym(nil, "dladdr").map({ unsafeBitCast($0, to: Find.self) }), let address = dlsym(nil, function) else { return nil }
+        guard let find = dlsym(nil, "dladdr").map({ unsafeBitCast($0, to: Find.self) }),
+            let address = dlsym(nil, function)
+        else { return nil }
         var found = [UnsafePointer<CChar>?](repeating: nil, count: 4)
         guard find(address, &found) != 0, let path = found[0] else { return nil }
         self.init(String(cString: path))

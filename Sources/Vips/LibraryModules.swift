@@ -1,5 +1,5 @@
-// libvips' modules: the codecs that it has in libraries of their own. It loads all of them when it starts, ImageMagick and OpenSlide too, which
-// takes a quarter of the time that one photo takes.
+// libvips' modules: the codecs that it has in libraries of their own. It loads all of them when it starts, ImageMagick
+// and OpenSlide too, which takes a quarter of the time that one photo takes.
 import CVips
 import Glibc
 
@@ -32,10 +32,12 @@ enum LibraryModules {
 }
 
 extension VipsLibrary {
-    /// Loads one of libvips' modules, such as `heif`. Does nothing if it is loaded, or if this libvips has none of that name: the codec is then in libvips
-    /// itself, or missing.
+    /// Loads one of libvips' modules, such as `heif`. Does nothing if it is loaded, or if this libvips has none of that
+    /// name: the codec is then in libvips itself, or missing.
     package static func loadModule(_ name: String) {
-        guard LibraryModules.areLeftOut, let folder = LibraryModules.folder, let open = LibraryModules.open else { return }
+        guard LibraryModules.areLeftOut, let folder = LibraryModules.folder, let open = LibraryModules.open else {
+            return
+        }
         // 1: what it needs is looked up when it is called.
         _ = open("\(folder)/vips-\(name).so", 1)
     }

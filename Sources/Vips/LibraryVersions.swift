@@ -1,5 +1,5 @@
-// The libraries that encode and decode, as they are at run time. Each is asked by a function of its own, if it is loaded and has one; the others are
-// named by their files.
+// The libraries that encode and decode, as they are at run time. Each is asked by a function of its own, if it is
+// loaded and has one; the others are named by their files.
 import Glibc
 
 extension VipsLibrary {
@@ -14,7 +14,8 @@ extension VipsLibrary {
 
     private static var linked: [String] {
         let deflate = file(with: "libdeflate_alloc_compressor")
-        return [file(with: "jpeg_std_error"), png, spng, deflate, webp, tiff, file(with: "cgif_newgif")].compactMap(\.self)
+        return [file(with: "jpeg_std_error"), png, spng, deflate, webp, tiff, file(with: "cgif_newgif")].compactMap(
+            \.self)
     }
 
     /// libheif's file, which is beside that of libvips and loaded when it is needed.
@@ -28,7 +29,9 @@ extension VipsLibrary {
     private typealias Number = @convention(c) () -> CInt
     private typealias Question = @convention(c) (CInt) -> CInt
 
-    private static func function<Signature>(_ name: String, as type: Signature.Type, in library: UnsafeMutableRawPointer? = nil) -> Signature? {
+    private static func function<Signature>(
+        _ name: String, as type: Signature.Type, in library: UnsafeMutableRawPointer? = nil
+    ) -> Signature? {
         dlsym(library, name).map { unsafeBitCast($0, to: type) }
     }
 
@@ -56,7 +59,8 @@ extension VipsLibrary {
     }
 
     private static var heif: String? {
-        guard let library = dlopen("libheif.so.1", RTLD_LAZY), let version = function("heif_get_version", as: Text.self, in: library)?(),
+        guard let library = dlopen("libheif.so.1", RTLD_LAZY),
+            let version = function("heif_get_version", as: Text.self, in: library)?(),
             let reads = function("heif_have_decoder_for_format", as: Question.self, in: library),
             let writes = function("heif_have_encoder_for_format", as: Question.self, in: library)
         else { return nil }

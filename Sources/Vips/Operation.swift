@@ -1,9 +1,12 @@
-// The one generic call. Everything libvips can do is reached through it; Image+Operations.swift wraps what the project uses.
+// The one generic call. Everything libvips can do is reached through it; Image+Operations.swift wraps what the project
+// uses.
 import CVips
 
-/// One call of a libvips operation: made by name, its arguments checked against what libvips says of them, built, and read.
+/// One call of a libvips operation: made by name, its arguments checked against what libvips says of them, built, and
+/// read.
 ///
-/// libvips itself meets an unknown name or a value out of range with a warning and goes on with the default. Here that is an error.
+/// libvips itself meets an unknown name or a value out of range with a warning and goes on with the default. Here that
+/// is an error.
 package struct Operation: ~Copyable {
     private let pointer: UnsafeMutablePointer<VipsOperation>
     private let name: String
@@ -18,7 +21,8 @@ package struct Operation: ~Copyable {
     package init(_ name: String, _ arguments: [(String, Argument)]) throws(VipsError) {
         guard let new = vips_operation_new(name) else {
             _ = VipsLibrary.takeErrors()
-            throw VipsError(reason: .unknownOperation, operation: name, message: "this libvips has no operation '\(name)'")
+            throw VipsError(
+                reason: .unknownOperation, operation: name, message: "this libvips has no operation '\(name)'")
         }
         // vips_cache_operation_build takes over our reference and returns one: of the same object, as the cache is off.
         do throws(VipsError) {
@@ -57,7 +61,9 @@ package struct Operation: ~Copyable {
 extension Operation {
     private typealias Pointer = UnsafeMutablePointer<VipsOperation>
 
-    private static func set(_ key: String, _ value: Argument, on operation: Pointer, named name: String) throws(VipsError) {
+    private static func set(_ key: String, _ value: Argument, on operation: Pointer, named name: String)
+        throws(VipsError)
+    {
         var parameter = CVipsParameter()
         guard cvips_parameter(operation, key, &parameter) != 0, parameter.input != 0 else {
             let message = "has no input '\(key)'; it has \(inputNames(operation).joined(separator: ", "))"
@@ -84,7 +90,8 @@ extension Operation {
             guard cvips_set_interpolate(operation, key, nick) != 0 else { throw VipsError.failed(operation: name) }
         case (CVIPS_KIND_ARRAY_INT, .ints(let values)):
             cvips_set_array_int(operation, key, values.map { CInt(clamping: $0) }, CInt(values.count))
-        case (CVIPS_KIND_ARRAY_DOUBLE, .doubles(let values)): cvips_set_array_double(operation, key, values, CInt(values.count))
+        case (CVIPS_KIND_ARRAY_DOUBLE, .doubles(let values)):
+            cvips_set_array_double(operation, key, values, CInt(values.count))
         case (CVIPS_KIND_ARRAY_IMAGE, .images(let images)):
             var pointers: [UnsafeMutablePointer<VipsImage>?] = images.map(\.pointer)
             cvips_set_array_image(operation, key, &pointers, CInt(images.count))
@@ -94,14 +101,18 @@ extension Operation {
         }
     }
 
-    private static func check(_ value: Double, in parameter: CVipsParameter, of key: String, named name: String) throws(VipsError) {
+    private static func check(_ value: Double, in parameter: CVipsParameter, of key: String, named name: String)
+        throws(VipsError)
+    {
         guard value >= parameter.minimum, value <= parameter.maximum else {
             let message = "'\(key)' takes \(parameter.minimum) to \(parameter.maximum), not \(value)"
             throw VipsError(reason: .outOfRange, operation: name, message: message)
         }
     }
 
-    private static func enumValue(_ nick: String, of type: GType, for key: String, named name: String) throws(VipsError) -> CInt {
+    private static func enumValue(_ nick: String, of type: GType, for key: String, named name: String) throws(VipsError)
+        -> CInt
+    {
         var value: CInt = 0
         guard cvips_enum_value(type, nick, &value) != 0 else {
             let message = "'\(key)' takes one of \(nicknames(of: type).joined(separator: ", ")), not '\(nick)'"

@@ -1,12 +1,14 @@
 // How colours are mapped between a profile and others, as far as the profile can do it.
 
-/// A way to map colours, by libvips' nickname. libvips lays a profile aside that does not have the one asked for, and takes sRGB instead.
+/// A way to map colours, by libvips' nickname. libvips lays a profile aside that does not have the one asked for, and
+/// takes sRGB instead.
 enum RenderingIntent: String, CaseIterable {
     /// For profiles of the library's own.
     case relative
     case perceptual
 
-    /// Relative, or perceptual for the profiles of scanners, and of JPEGs in XYB colours, which have one table for all purposes.
+    /// Relative, or perceptual for the profiles of scanners, and of JPEGs in XYB colours, which have one table for all
+    /// purposes.
     /// - Parameters:
     ///   - profile: as embedded; nil if there is none.
     ///   - isTarget: whether colours are converted to the profile, not from it.
@@ -16,7 +18,8 @@ enum RenderingIntent: String, CaseIterable {
         self = tags.contains(first) && !tags.contains(second) ? .perceptual : .relative
     }
 
-    /// The names of a profile's parts: after a header of 128 bytes their number, then 12 bytes for each, beginning with its name.
+    /// The names of a profile's parts: after a header of 128 bytes their number, then 12 bytes for each, beginning with
+    /// its name.
     private static func tags(of profile: [UInt8]) -> Set<String> {
         guard profile.count >= 132 else { return [] }
         let count = profile[128..<132].reduce(0) { $0 << 8 | Int($1) }

@@ -4,13 +4,16 @@ import Glibc
 
 /// Bytes to decode, from an open regular file. The descriptor stays the caller's.
 ///
-/// Each source has a position of its own. libvips' source for a descriptor moves the descriptor's, which all sources on it share, and some loaders
-/// (libspng's, which libvips 8.15 to 8.17 prefer for PNG) go on reading where they believe to be.
+/// Each source has a position of its own. libvips' source for a descriptor moves the descriptor's, which all sources on
+/// it share, and some loaders (libspng's, which libvips 8.15 to 8.17 prefer for PNG) go on reading where they believe
+/// to be.
 package final class Source {
     let pointer: UnsafeMutablePointer<VipsSource>
 
     package init(descriptor: CInt) throws(VipsError) {
-        guard let file = FileReader(descriptor), let new = vips_source_custom_new() else { throw VipsError.failed(operation: "source") }
+        guard let file = FileReader(descriptor), let new = vips_source_custom_new() else {
+            throw VipsError.failed(operation: "source")
+        }
         pointer = UnsafeMutableRawPointer(new).assumingMemoryBound(to: VipsSource.self)
         connect("read", to: unsafeBitCast(readFile, to: GCallback.self), of: file)
         connect("seek", to: unsafeBitCast(seekFile, to: GCallback.self), of: file)
@@ -26,10 +29,12 @@ package final class Source {
 
     deinit { g_object_unref(pointer) }
 
-    /// The handler owns a reference to the file for as long as libvips has the source, which may be longer than this object lives.
+    /// The handler owns a reference to the file for as long as libvips has the source, which may be longer than this
+    /// object lives.
     private func connect(_ signal: String, to handler: @escaping GCallback, of file: FileReader) {
         let release: GClosureNotify = { data, _ in Unmanaged<FileReader>.fromOpaque(data!).release() }
-        g_signal_connect_data(pointer, signal, handler, Unmanaged.passRetained(file).toOpaque(), release, GConnectFlags(rawValue: 0))
+        g_signal_connect_data(
+            pointer, signal, handler, Unmanaged.passRetained(file).toOpaque(), release, GConnectFlags(rawValue: 0))
     }
 }
 
@@ -45,7 +50,8 @@ private final class FileReader {
 
     deinit { close(descriptor) }
 
-    /// Reads as much as is asked for, or all that is left: libtiff takes less for damage, and a file system may give less at a time.
+    /// Reads as much as is asked for, or all that is left: libtiff takes less for damage, and a file system may give
+    /// less at a time.
     /// - Returns: how many bytes were read, 0 at the end, -1 for an error.
     func read(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
         var filled = 0
@@ -73,12 +79,14 @@ private final class FileReader {
 }
 
 // The handlers of VipsSourceCustom's signals.
-private let readFile: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, Int64, UnsafeMutableRawPointer?) -> Int64 = {
-    _, buffer, count, file in
-    Int64(Unmanaged<FileReader>.fromOpaque(file!).takeUnretainedValue().read(buffer!, Int(count)))
-}
+private let readFile:
+    @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, Int64, UnsafeMutableRawPointer?) -> Int64 = {
+        _, buffer, count, file in
+        Int64(Unmanaged<FileReader>.fromOpaque(file!).takeUnretainedValue().read(buffer!, Int(count)))
+    }
 
-private let seekFile: @convention(c) (OpaquePointer?, Int64, CInt, UnsafeMutableRawPointer?) -> Int64 = { _, offset, whence, file in
+private let seekFile: @convention(c) (OpaquePointer?, Int64, CInt, UnsafeMutableRawPointer?) -> Int64 = {
+    _, offset, whence, file in
     Int64(Unmanaged<FileReader>.fromOpaque(file!).takeUnretainedValue().seek(off_t(offset), from: whence))
 }
 

@@ -31,7 +31,8 @@ package struct VipsError: Error, Equatable, CustomStringConvertible {
 
     /// The failure of an operation, with the text that libvips left in its error buffer.
     ///
-    /// The buffer is one for the process; it is copied and emptied at once, so that the next failure starts with none of it.
+    /// The buffer is one for the process; it is copied and emptied at once, so that the next failure starts with none
+    /// of it.
     static func failed(operation: String) -> VipsError {
         let text = VipsLibrary.takeErrors()
         return VipsError(reason: .failed, operation: operation, message: text.isEmpty ? "failed without a text" : text)

@@ -14,19 +14,22 @@ package enum VipsLibrary {
     /// - Throws: `VipsError` if the library cannot start.
     package static func start(threads: Int = 1, loadsModules: Bool = true, leakCheck: Bool = false) throws(VipsError) {
         if !loadsModules { LibraryModules.leaveOut() }
-        // Some of libvips' loops are made into machine code as they run, by ORC, which ends the process if the system forbids that, as
-        // systemd's MemoryDenyWriteExecute does. Most of them are there in C too; the smart crop's are not, and are emulated then.
+        // Some of libvips' loops are made into machine code as they run, by ORC, which ends the process if the system
+        // forbids that, as systemd's MemoryDenyWriteExecute does. Most of them are there in C too; the smart crop's are
+        // not, and are emulated then.
         let mayUseVectors = hasCompiledVectors || maySystemMapCode
         if !mayUseVectors { setenv("ORC_CODE", "emulate", 1) }
         guard vips_init("imagemill") == 0 else { throw VipsError.failed(operation: "init") }
-        g_log_set_default_handler({ domain, level, text, _ in GLibLog.shared.add(domain: domain, level: level, text: text) }, nil)
+        g_log_set_default_handler(
+            { domain, level, text, _ in GLibLog.shared.add(domain: domain, level: level, text: text) }, nil)
         vips_cache_set_max(0)
         vips_concurrency_set(CInt(threads))
         if !mayUseVectors { vips_vector_set_enabled(0) }
         if leakCheck { vips_leak_set(1) }
     }
 
-    /// Whether libvips' vector code was compiled with it, by Highway, as libvips 8.15 and newer can be. The header of 8.14 does not know the function.
+    /// Whether libvips' vector code was compiled with it, by Highway, as libvips 8.15 and newer can be. The header of
+    /// 8.14 does not know the function.
     private static var hasCompiledVectors: Bool {
         guard let symbol = dlsym(nil, "vips_vector_get_supported_targets") else { return false }
         return unsafeBitCast(symbol, to: (@convention(c) () -> Int64).self)() != 0
@@ -62,7 +65,8 @@ package enum VipsLibrary {
     /// Bytes that libvips has allocated for pixels and buffers; equal before and after a piece of work that leaks none.
     package static var trackedBytes: Int { vips_tracked_get_mem() }
 
-    /// Takes the text of libvips' error buffer, which is one for the whole process, and empties it. Empty if there was no error.
+    /// Takes the text of libvips' error buffer, which is one for the whole process, and empties it. Empty if there was
+    /// no error.
     package static func takeErrors() -> String {
         guard let text = vips_error_buffer_copy() else { return "" }
         defer { g_free(text) }

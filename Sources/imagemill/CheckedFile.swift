@@ -17,7 +17,8 @@ struct CheckedFile {
             switch error {
             case let diagnostics as Diagnostics: Self.entries(diagnostics)
             case let problems as MillProblems:
-                problems.mistakes.flatMap(Self.entries) + problems.refusals.map { ["file": .string(file), "message": .string($0)] }
+                problems.mistakes.flatMap(Self.entries)
+                    + problems.refusals.map { ["file": .string(file), "message": .string($0)] }
             default: [["file": .string(file), "message": .string("\(error)")]]
             }
     }
@@ -25,7 +26,8 @@ struct CheckedFile {
     private static func entries(_ diagnostics: Diagnostics) -> [JSONValue] {
         diagnostics.items.map { item in
             [
-                "file": .string(diagnostics.file), "line": .int(item.position.line), "column": .int(item.position.column),
+                "file": .string(diagnostics.file), "line": .int(item.position.line),
+                "column": .int(item.position.column),
                 "message": .string(item.message),
             ]
         }
@@ -42,11 +44,17 @@ struct CheckedFile {
     static var schema: JSONValue {
         let text: JSONValue = ["type": "string"]
         let number: JSONValue = ["type": "integer", "minimum": 1]
-        let mistake = ReportSchema.object(["file": text, "message": text], optional: ["line": number, "column": number])
-        let file = ReportSchema.object(["file": text, "good": ["type": "boolean"], "mistakes": ["type": "array", "items": mistake]])
-        let document = ReportSchema.object(["schema": ["const": "imagemill.check/1"], "files": ["type": "array", "items": file]])
+        let mistake = ReportSchema.object(
+            ["file": text, "message": text], optional: ["line": number, "column": number])
+        let file = ReportSchema.object([
+            "file": text, "good": ["type": "boolean"], "mistakes": ["type": "array", "items": mistake],
+        ])
+        let document = ReportSchema.object([
+            "schema": ["const": "imagemill.check/1"], "files": ["type": "array", "items": file],
+        ])
         return document.merging([
-            "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Imagemill: what is wrong with pipeline files and mill files",
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "Imagemill: what is wrong with pipeline files and mill files",
         ])
     }
 }

@@ -5,8 +5,10 @@ import Pipeline
 enum CommandNames {
     /// What other programs call these commands.
     private static let synonyms = [
-        "new": "init", "create": "init", "convert": "run", "resize": "run", "process": "run", "render": "run", "batch": "run", "validate": "check",
-        "lint": "check", "start": "watch", "serve": "watch", "daemon": "watch", "service": "watch", "list": "stages", "explain": "plan",
+        "new": "init", "create": "init", "convert": "run", "resize": "run", "process": "run", "render": "run",
+        "batch": "run", "validate": "check",
+        "lint": "check", "start": "watch", "serve": "watch", "daemon": "watch", "service": "watch", "list": "stages",
+        "explain": "plan",
         "inspect": "plan", "ps": "status",
     ]
 
@@ -16,7 +18,9 @@ enum CommandNames {
         let commands = RootCommand.configuration.subcommands.map { $0.configuration }
         let all = commands.compactMap { $0.commandName } + ["help"]
         if first.hasPrefix("-") { return misplacedOption(first) }
-        if first == "help", words.count > 1, !all.contains(words[1]), !words[1].hasPrefix("-") { return complaint(about: Array(words.dropFirst())) }
+        if first == "help", words.count > 1, !all.contains(words[1]), !words[1].hasPrefix("-") {
+            return complaint(about: Array(words.dropFirst()))
+        }
         guard !all.contains(first) else { return repeatedOption(in: words) }
         let head = "there is no command '\(oneLine(first))'"
         if let synonym = synonyms[first] { return "\(head); did you mean '\(synonym)'?" }
@@ -42,7 +46,9 @@ enum CommandNames {
 
     /// An option with one value that is given twice; the parser would take the last one without a word.
     private static func repeatedOption(in words: [String]) -> String? {
-        let given = words.dropFirst().prefix { $0 != "--" }.filter { $0.hasPrefix("-") && $0 != "-" }.map { $0.prefix { $0 != "=" } }
+        let given = words.dropFirst().prefix { $0 != "--" }.filter { $0.hasPrefix("-") && $0 != "-" }.map {
+            $0.prefix { $0 != "=" }
+        }
         guard Set(given).count < given.count || given.contains("-o") && given.contains("--output") else { return nil }
         for option in options(of: words[0]) where option.kind == "option" && !option.isRepeating {
             if given.count(where: { option.texts.contains(String($0)) }) > 1 {

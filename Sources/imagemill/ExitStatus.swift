@@ -14,15 +14,19 @@ enum ExitStatus {
     /// The code for an interrupting signal, as shells count: 128 and the signal's number.
     static func stopped(by signal: CInt) -> ExitCode { ExitCode(128 + signal) }
 
-    /// Says why a file that the user wrote cannot be used, and the code to end with: a mistake in it, or a file that is missing or cannot be read.
+    /// Says why a file that the user wrote cannot be used, and the code to end with: a mistake in it, or a file that is
+    /// missing or cannot be read.
     /// - Parameter ending: what follows from mistakes in the file.
-    static func explaining(_ error: any Error, reading file: String, ending: String = "; nothing was written") -> ExitCode {
+    static func explaining(_ error: any Error, reading file: String, ending: String = "; nothing was written")
+        -> ExitCode
+    {
         guard let error = error as? SystemError else { return explaining(error, pipeline: file, ending: ending) }
         printError("imagemill: \(error)")
         return error.mayPass ? tryAgain : configuration
     }
 
-    /// Says why a command cannot go on, and the code to end with. Trouble with the output folder or the state folder may pass.
+    /// Says why a command cannot go on, and the code to end with. Trouble with the output folder or the state folder
+    /// may pass.
     static func explaining(_ error: any Error, pipeline: String, ending: String = "; nothing was written") -> ExitCode {
         switch error {
         case let diagnostics as Diagnostics:

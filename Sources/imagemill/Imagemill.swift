@@ -46,8 +46,8 @@ protocol Rendering: Sendable {
     func prepare() throws -> Preparation
     /// How many workers it needs at once, at most.
     func workerCount(for preparation: Preparation) -> Int
-    /// Its first workers are copies of this process, which start sooner than programs. What lives long starts all of them as programs: each has its
-    /// own layout in memory then, and nothing of the supervisor's.
+    /// Its first workers are copies of this process, which start sooner than programs. What lives long starts all of
+    /// them as programs: each has its own layout in memory then, and nothing of the supervisor's.
     static var copiesWorkers: Bool { get }
     func run(_ preparation: Preparation, _ workers: WorkerPool) async throws
 }
@@ -66,7 +66,9 @@ extension Rendering {
         Machine.raiseDescriptorLimit()
         let preparation = try prepare()
         for missing in Sandbox.missing {
-            printError("warning: sandbox-unavailable: \(missing), so a picture that takes a decoder over reaches more than its own files")
+            printError(
+                "warning: sandbox-unavailable: \(missing), so a picture that takes a decoder over reaches more than its own files"
+            )
         }
         // More than run at once are started when they are needed, if they are.
         let ready = Self.copiesWorkers ? min(workerCount(for: preparation), Machine.cores) : 0
@@ -106,8 +108,10 @@ struct RootCommand: AsyncParsableCommand {
             """,
         version: imagemillVersion,
         subcommands: [
-            RunCommand.self, InitCommand.self, PlanCommand.self, CheckCommand.self, StagesCommand.self, WatchCommand.self, StatusCommand.self,
-            RetryCommand.self, ReloadCommand.self, SchemaCommand.self, CacheCommand.self, DoctorCommand.self, ShardCommand.self, GatherCommand.self,
+            RunCommand.self, InitCommand.self, PlanCommand.self, CheckCommand.self, StagesCommand.self,
+            WatchCommand.self, StatusCommand.self,
+            RetryCommand.self, ReloadCommand.self, SchemaCommand.self, CacheCommand.self, DoctorCommand.self,
+            ShardCommand.self, GatherCommand.self,
             ReportCommand.self,
             DocsCommand.self,
         ])

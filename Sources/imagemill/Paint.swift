@@ -1,7 +1,8 @@
 // Colours on a terminal.
 import Glibc
 
-/// Paints text for one descriptor, or leaves it as it is: only a terminal has colours, and `NO_COLOR` and `--color` have a say.
+/// Paints text for one descriptor, or leaves it as it is: only a terminal has colours, and `NO_COLOR` and `--color`
+/// have a say.
 struct Paint {
     private let isOn: Bool
 
@@ -9,7 +10,9 @@ struct Paint {
     init(_ descriptor: CInt, arguments: [String] = CommandLine.arguments) {
         let choice =
             arguments.last { $0.hasPrefix("--color=") }.map { String($0.dropFirst(8)) }
-            ?? arguments.lastIndex(of: "--color").flatMap { arguments.indices.contains($0 + 1) ? arguments[$0 + 1] : nil }
+            ?? arguments.lastIndex(of: "--color").flatMap {
+                arguments.indices.contains($0 + 1) ? arguments[$0 + 1] : nil
+            }
         switch choice {
         case "always": isOn = true
         case "never": isOn = false

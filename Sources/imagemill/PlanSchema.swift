@@ -1,4 +1,5 @@
-// The JSON Schema of `imagemill plan --json`. Beside the code that writes it, so that one is not changed without the other.
+// The JSON Schema of `imagemill plan --json`. Beside the code that writes it, so that one is not changed without the
+// other.
 import Engine
 import Pipeline
 
@@ -18,24 +19,34 @@ enum PlanSchema {
 
     private static let picture: [String: JSONValue] = [
         "width": side, "height": side, "frames": side, "alpha": flag, "color": text,
-        "exact": ["type": "boolean", "description": "False if the size depends on the content, and the one here is a bound or a guess."],
+        "exact": [
+            "type": "boolean",
+            "description": "False if the size depends on the content, and the one here is a bound or a guess.",
+        ],
     ]
 
-    private static let stage = ReportSchema.object(picture.merging(["stage": text]) { first, _ in first }, optional: ["note": text])
+    private static let stage = ReportSchema.object(
+        picture.merging(["stage": text]) { first, _ in first }, optional: ["note": text])
 
     static var schema: JSONValue {
         let source = ReportSchema.object([
-            "format": words(SourceFormat.self), "width": side, "height": side, "orientation": side, "frames": side, "alpha": flag,
+            "format": words(SourceFormat.self), "width": side, "height": side, "orientation": side, "frames": side,
+            "alpha": flag,
         ])
-        let more: [String: JSONValue] = ["name": text, "scale": side, "stages": list(stage), "format": words(OutputFormat.self), "path": text]
+        let more: [String: JSONValue] = [
+            "name": text, "scale": side, "stages": list(stage), "format": words(OutputFormat.self), "path": text,
+        ]
         let rendition = ReportSchema.object(picture.merging(more) { first, _ in first })
         let warning = ReportSchema.object(["code": words(WarningCode.self), "message": text])
         let document = ReportSchema.object([
-            "schema": ["const": .string(name)], "source": source, "members": count, "shrink": side, "held-in-memory": flag, "stages": list(stage),
-            "renditions": list(rendition), "memory-bytes": count, "deadline-seconds": ["type": "number", "minimum": 0], "warnings": list(warning),
+            "schema": ["const": .string(name)], "source": source, "members": count, "shrink": side,
+            "held-in-memory": flag, "stages": list(stage),
+            "renditions": list(rendition), "memory-bytes": count, "deadline-seconds": ["type": "number", "minimum": 0],
+            "warnings": list(warning),
         ])
         return document.merging([
-            "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Imagemill: what a pipeline does with one picture",
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "Imagemill: what a pipeline does with one picture",
         ])
     }
 }

@@ -33,7 +33,8 @@ struct PlanSheetFile {
     func draw(_ plan: SourcePlan, of source: SourceFile, by maker: RenditionMaker, limits: Limits) throws {
         let sheet = PlanSheet(plan, title: source.typed.printable)
         let pipeline = try LoadedPipeline(path: "the sheet", text: json(sheet.pipeline(format)), catalogue: .complete)
-        let settings = RenderSettings.looking(pipeline, limits: limits, in: DurableFile.folder(of: path), measures: true)
+        let settings = RenderSettings.looking(
+            pipeline, limits: limits, in: DurableFile.folder(of: path), measures: true)
         try maker.makeSingle(source, settings, as: path)
     }
 }

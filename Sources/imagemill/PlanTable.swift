@@ -10,16 +10,20 @@ struct PlanTable {
         var lines = plan.isSet ? set : picture
         if !plan.shared.isEmpty { lines += ["", "all renditions"] + plan.shared.map(row) }
         for (index, (rendition, name)) in zip(plan.renditions, names).enumerated() {
-            lines += ["", rendition.title] + (plan.members.first?.own[index] ?? []).map(memberRow) + rendition.steps.map(row)
+            lines +=
+                ["", rendition.title] + (plan.members.first?.own[index] ?? []).map(memberRow) + rendition.steps.map(row)
             let what = "save \(rendition.format.rawValue)"
-            lines.append("  \(padded(what, width))  \(padded(sizes(rendition.output), 26))  \(name.path.printable)\(flattening(rendition))")
+            lines.append(
+                "  \(padded(what, width))  \(padded(sizes(rendition.output), 26))  \(name.path.printable)\(flattening(rendition))"
+            )
         }
         lines += ["", "up to \(plan.memory >> 20) MiB of memory, stopped after \(Int(plan.deadline.rounded(.up))) s"]
         lines += plan.warnings.map { "warning: \($0.code.rawValue): \($0.message)" }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Whether a rendition loses the transparency that its picture may have: the header tells of an alpha channel, not of what is in it.
+    /// Whether a rendition loses the transparency that its picture may have: the header tells of an alpha channel, not
+    /// of what is in it.
     private func flattening(_ rendition: RenditionPlan) -> String {
         let drawn = rendition.steps.last?.output ?? plan.shared.last?.output ?? plan.decoded
         guard drawn.hasAlpha, !rendition.output.hasAlpha else { return "" }
@@ -31,12 +35,17 @@ struct PlanTable {
 
     private var picture: [String] {
         let source = plan.source
-        var lines = ["\(title): \(source.format.rawValue) \(source.size)\(frames(source.frames)), \(colours(plan.decoded))"]
+        var lines = [
+            "\(title): \(source.format.rawValue) \(source.size)\(frames(source.frames)), \(colours(plan.decoded))"
+        ]
         let shrink = plan.load.shrink > 1 ? "at 1/\(plan.load.shrink) of its size" : "at full size"
         let size = plan.load.enlargement > 1 ? "at \(plan.load.enlargement) times its size" : shrink
         lines.append(
-            "\(source.format.isVector ? "drawn" : "decoded") \(size), \(plan.holdsDecoded ? "held in memory" : "streamed row by row")")
-        if source.orientation != 1 { lines.append("turned upright (orientation \(source.orientation)): \(plan.decoded.size)") }
+            "\(source.format.isVector ? "drawn" : "decoded") \(size), \(plan.holdsDecoded ? "held in memory" : "streamed row by row")"
+        )
+        if source.orientation != 1 {
+            lines.append("turned upright (orientation \(source.orientation)): \(plan.decoded.size)")
+        }
         return lines
     }
 
@@ -45,13 +54,18 @@ struct PlanTable {
         let source = plan.source
         let first = "the first \(source.format.rawValue) \(source.size), \(colours(plan.decoded))"
         let shared = (plan.members.first?.shared ?? []).map(memberRow)
-        return ["\(title): a set of \(plan.members.count), \(first)"] + (shared.isEmpty ? [] : ["", "each member"] + shared)
+        return ["\(title): a set of \(plan.members.count), \(first)"]
+            + (shared.isEmpty ? [] : ["", "each member"] + shared)
     }
 
-    private func memberRow(_ step: PlannedStage) -> String { row(step) + (step.plan.note.isEmpty ? "  " : ", ") + "(each member)" }
+    private func memberRow(_ step: PlannedStage) -> String {
+        row(step) + (step.plan.note.isEmpty ? "  " : ", ") + "(each member)"
+    }
 
     private func row(_ step: PlannedStage) -> String {
-        let change = step.input.size == step.output.size ? sizes(step.output) : "\(step.input.description) → \(sizes(step.output))"
+        let change =
+            step.input.size == step.output.size
+            ? sizes(step.output) : "\(step.input.description) → \(sizes(step.output))"
         let row = "  \(padded(step.name, width))  \(padded(change, 26))  \(step.plan.note)"
         return String(row.reversed().drop { $0 == " " }.reversed())
     }
@@ -72,32 +86,40 @@ struct PlanTable {
         [
             "schema": .string(PlanSchema.name),
             "source": [
-                "format": .string(plan.source.format.rawValue), "width": .int(plan.source.size.width), "height": .int(plan.source.size.height),
-                "orientation": .int(plan.source.orientation), "frames": .int(plan.source.frames), "alpha": .bool(plan.source.hasAlpha),
+                "format": .string(plan.source.format.rawValue), "width": .int(plan.source.size.width),
+                "height": .int(plan.source.size.height),
+                "orientation": .int(plan.source.orientation), "frames": .int(plan.source.frames),
+                "alpha": .bool(plan.source.hasAlpha),
             ],
-            "members": .int(plan.members.count), "shrink": .int(plan.load.shrink), "held-in-memory": .bool(plan.holdsDecoded),
+            "members": .int(plan.members.count), "shrink": .int(plan.load.shrink),
+            "held-in-memory": .bool(plan.holdsDecoded),
             "stages": .array(plan.shared.map(json)),
             "renditions": .array(zip(plan.renditions, names).map(json)),
             "memory-bytes": .int(plan.memory), "deadline-seconds": .double(plan.deadline),
-            "warnings": .array(plan.warnings.map { ["code": .string($0.code.rawValue), "message": .string($0.message)] }),
+            "warnings": .array(
+                plan.warnings.map { ["code": .string($0.code.rawValue), "message": .string($0.message)] }),
         ]
     }
 
     private func json(_ step: PlannedStage) -> JSONValue {
-        json(step.output).merging(["stage": .string(step.name)]).merging(step.plan.note.isEmpty ? [:] : ["note": .string(step.plan.note)])
+        json(step.output).merging(["stage": .string(step.name)]).merging(
+            step.plan.note.isEmpty ? [:] : ["note": .string(step.plan.note)])
     }
 
     private func json(_ rendition: RenditionPlan, _ name: RenditionName) -> JSONValue {
         json(rendition.output).merging([
-            "name": .string(rendition.rendition.name), "scale": .int(rendition.scale), "stages": .array(rendition.steps.map(json)),
+            "name": .string(rendition.rendition.name), "scale": .int(rendition.scale),
+            "stages": .array(rendition.steps.map(json)),
             "format": .string(rendition.format.rawValue), "path": .string(name.path.text),
         ])
     }
 
     private func json(_ geometry: PictureInfo) -> JSONValue {
         [
-            "width": .int(geometry.size.width), "height": .int(geometry.size.height), "exact": .bool(geometry.certainty == .exact),
-            "frames": .int(geometry.frames), "alpha": .bool(geometry.hasAlpha), "color": .string(geometry.colour.rawValue),
+            "width": .int(geometry.size.width), "height": .int(geometry.size.height),
+            "exact": .bool(geometry.certainty == .exact),
+            "frames": .int(geometry.frames), "alpha": .bool(geometry.hasAlpha),
+            "color": .string(geometry.colour.rawValue),
         ]
     }
 }

@@ -11,7 +11,9 @@ final class Progress: BatchObserver {
     /// - Parameters:
     ///   - showsLine: one line shows how far the run is.
     ///   - outbox: what is written is listed, as paths that begin with this folder; nil if it is not.
-    init(showsLine: Bool, listingIn outbox: BytePath? = nil) { state = Mutex(ProgressState(showsLine: showsLine, outbox: outbox)) }
+    init(showsLine: Bool, listingIn outbox: BytePath? = nil) {
+        state = Mutex(ProgressState(showsLine: showsLine, outbox: outbox))
+    }
 
     /// Failures of the environment, which may pass.
     var environmentFailures: Int { state.withLock { $0.environmentFailures } }
@@ -68,7 +70,9 @@ private struct ProgressState {
         clearLine()
         for rendition in report.renditions { printError(renditionLine(report, rendition, in: outbox)) }
         for warning in report.warnings {
-            printError("\(report.source.shown): \(paint.yellow("warning")): \(warning.code.rawValue): \(oneLine(warning.message))")
+            printError(
+                "\(report.source.shown): \(paint.yellow("warning")): \(warning.code.rawValue): \(oneLine(warning.message))"
+            )
         }
     }
 

@@ -5,7 +5,8 @@ import Pipeline
 enum RawArguments {
     /// The paths that these arguments stand for, as the user typed them.
     ///
-    /// An argument that is not UTF-8 reaches the parser with U+FFFD in it; the original is found again among the process's own arguments.
+    /// An argument that is not UTF-8 reaches the parser with U+FFFD in it; the original is found again among the
+    /// process's own arguments.
     static func paths(_ arguments: [String]) -> [BytePath] {
         var originals: [String: [[UInt8]]] = [:]
         for index in 0..<Int(CommandLine.argc) {

@@ -14,7 +14,10 @@ struct RunSummary {
     /// The user has said which files are wanted.
     var isFiltered = false
 
-    var lines: [String] { [sentence] + [warningsSentence].compactMap(\.self) + [versionsSentence(warnings[.nameVersioned] ?? 0)].compactMap(\.self) }
+    var lines: [String] {
+        [sentence] + [warningsSentence].compactMap(\.self)
+            + [versionsSentence(warnings[.nameVersioned] ?? 0)].compactMap(\.self)
+    }
 
     private var sentence: String {
         let passedOver = passedOverClause(summary.passedOver)
@@ -25,12 +28,17 @@ struct RunSummary {
         let time = "\(oneDecimal(Double(summary.milliseconds) / 1000)) s"
         let unchanged = summary.unchanged > 0 ? ", \(summary.unchanged) unchanged" : ""
         let sources = counted(summary.sources, "source")
-        if isDryRun { return "\(summary.planned) of \(sources) can be rendered\(unchanged); nothing was written" + passedOver }
+        if isDryRun {
+            return "\(summary.planned) of \(sources) can be rendered\(unchanged); nothing was written" + passedOver
+        }
         let report = self.report.map { "; report: \($0.printable)" } ?? ""
-        if summary.unchanged == summary.sources { return "\(sources) unchanged: nothing to do (\(time))\(passedOver)\(report)" }
+        if summary.unchanged == summary.sources {
+            return "\(sources) unchanged: nothing to do (\(time))\(passedOver)\(report)"
+        }
         let head = summary.interrupted ? "stopped: " : ""
         let failed = summary.failed > 0 ? ", \(summary.failed) failed" : ""
-        let counts = "\(summary.done) of \(sources) done\(failed)\(unchanged), \(counted(summary.renditions, "rendition"))"
+        let counts =
+            "\(summary.done) of \(sources) done\(failed)\(unchanged), \(counted(summary.renditions, "rendition"))"
         let rate = Double(summary.done + summary.failed) * 1000 / Double(max(1, summary.milliseconds))
         let speed = summary.done == 0 ? "" : " (\(oneDecimal(rate))/s)"
         return "\(head)\(counts) in \(time)\(speed)\(passedOver)\(report)"
@@ -40,8 +48,11 @@ struct RunSummary {
     private var warningsSentence: String? {
         let others = warnings.filter { $0.key != .nameVersioned && $0.key != .metadataRemoved }
         guard !others.isEmpty else { return nil }
-        let parts = others.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map { "\($0.value) \($0.key.rawValue)" }
-        return "\(counted(others.values.reduce(0, +), "warning")): \(parts.joined(separator: ", "))\(isVerbose ? "" : "; -v lists them")"
+        let parts = others.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map {
+            "\($0.value) \($0.key.rawValue)"
+        }
+        return
+            "\(counted(others.values.reduce(0, +), "warning")): \(parts.joined(separator: ", "))\(isVerbose ? "" : "; -v lists them")"
     }
 }
 

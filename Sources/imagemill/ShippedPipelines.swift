@@ -19,7 +19,8 @@ enum ShippedPipelines {
         return folder.appending(BytePath(name + ".yaml")).text
     }
 
-    /// `share/imagemill/pipelines` beside the `bin` that the program is in, or `pipelines` in the checkout that it was built in.
+    /// `share/imagemill/pipelines` beside the `bin` that the program is in, or `pipelines` in the checkout that it was
+    /// built in.
     private static var folder: BytePath? {
         var folder = (FileSystem.absolute(BytePath("/proc/self/exe")) ?? BytePath("/")).directory
         var places: [BytePath] = []

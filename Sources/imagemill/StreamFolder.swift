@@ -50,7 +50,10 @@ final class StreamFolder: Sendable {
             while !rest.isEmpty {
                 let written = rest.withUnsafeBytes { write(target, $0.baseAddress, $0.count) }
                 if written < 0 && errno == EINTR { continue }
-                guard written > 0 else { throw SystemError(target == 1 ? "write to standard output" : "keep standard input in '\(path.printable)'") }
+                guard written > 0 else {
+                    throw SystemError(
+                        target == 1 ? "write to standard output" : "keep standard input in '\(path.printable)'")
+                }
                 rest = rest.dropFirst(written)
             }
             total += got

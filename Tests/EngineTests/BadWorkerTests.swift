@@ -1,4 +1,5 @@
-// Workers that fail on certain sources, made of a real one with a stub before it: a batch loses those sources and no others.
+// Workers that fail on certain sources, made of a real one with a stub before it: a batch loses those sources and no
+// others.
 import Foundation
 import Pipeline
 import Synchronization
@@ -10,7 +11,8 @@ import Testing
 @Suite struct BadWorkerTests {
     /// Runs `p.yaml` over `in`.
     private func run(
-        _ runner: CommandRunner, lanes: Int = 2, memory: MemoryBudget = MemoryBudget(bytes: 1 << 30), limits: Limits = Limits()
+        _ runner: CommandRunner, lanes: Int = 2, memory: MemoryBudget = MemoryBudget(bytes: 1 << 30),
+        limits: Limits = Limits()
     ) async throws -> [String: SourceReport] {
         let stub = try runner.folder.write(Checkout.text("Tests/Fixtures/lying-worker.py"), to: "stub.py")
         let command = WorkerCommand(executable: "/usr/bin/python3", arguments: [stub, CommandRunner.executable])
@@ -37,12 +39,16 @@ import Testing
     func poison() async throws {
         let runner = try await runner("a.jpg", "b-poison.jpg", "c.jpg", "d-deadly.jpg", "e.jpg", "f.jpg")
         let reports = try await run(runner)
-        for name in ["a.jpg", "c.jpg", "e.jpg", "f.jpg"] { #expect(reports[name]?.status == .done && reports[name]?.attempt == 1) }
+        for name in ["a.jpg", "c.jpg", "e.jpg", "f.jpg"] {
+            #expect(reports[name]?.status == .done && reports[name]?.attempt == 1)
+        }
         let poison = try #require(reports["b-poison.jpg"])
         #expect(poison.error?.code == .workerCrashed && poison.attempt == 3)
         #expect(poison.error?.message == "the worker process ended with code 1, 3 times in a row")
         #expect(poison.error?.detail == "cannot bear it\n")
-        #expect(reports["d-deadly.jpg"]?.error?.message == "the worker process ended by signal 11 (Segmentation fault), 3 times in a row")
+        #expect(
+            reports["d-deadly.jpg"]?.error?.message
+                == "the worker process ended by signal 11 (Segmentation fault), 3 times in a row")
         #expect(runner.files() == ["a.webp", "c.webp", "e.webp", "f.webp"])
         #expect(try BatchDocument(file: runner.folder.path("report.json")).summary.failed == 2)
     }
@@ -52,23 +58,30 @@ import Testing
         let runner = try await runner("a.jpg", "b-liar.jpg", "c-babble.jpg", "d-miser.jpg", "e-giant.jpg", "f.jpg")
         let reports = try await run(runner)
         #expect(reports["a.jpg"]?.status == .done && reports["f.jpg"]?.status == .done)
-        #expect(reports["b-liar.jpg"]?.error?.message == "'small' was not published: expected a webp file, found no bytes")
-        #expect(reports["c-babble.jpg"]?.error?.message == "the worker answered nonsense: a message that is not understood")
+        #expect(
+            reports["b-liar.jpg"]?.error?.message == "'small' was not published: expected a webp file, found no bytes")
+        #expect(
+            reports["c-babble.jpg"]?.error?.message == "the worker answered nonsense: a message that is not understood")
         #expect(reports["d-miser.jpg"]?.error?.message == "the worker answered nonsense: 0 renditions instead of 1")
         #expect(reports["e-giant.jpg"]?.error?.message == "the worker answered nonsense: a header that cannot be")
         #expect(runner.files() == ["a.webp", "f.webp"])
     }
 
-    @Test("B4, B6, B13: A worker that begs for members, says disk-full or talks for 16 MiB fails its source alone, in bounded words")
+    @Test(
+        "B4, B6, B13: A worker that begs for members, says disk-full or talks for 16 MiB fails its source alone, in bounded words"
+    )
     func floods() async throws {
         let runner = try await runner("a.jpg", "b-beggar.jpg", "c-full.jpg", "d-talker.jpg", "e.jpg")
         let reports = try await run(runner)
         #expect(reports["a.jpg"]?.status == .done && reports["e.jpg"]?.status == .done)
         let beggar = "the worker answered nonsense: it asked for a member that the set does not have"
-        #expect(reports["b-beggar.jpg"]?.error?.code == .workerCrashed && reports["b-beggar.jpg"]?.error?.message == beggar)
+        #expect(
+            reports["b-beggar.jpg"]?.error?.code == .workerCrashed && reports["b-beggar.jpg"]?.error?.message == beggar)
         let full = "the worker answered nonsense: 'disk-full', which is not for a worker to say"
         #expect(reports["c-full.jpg"]?.error?.code == .workerCrashed && reports["c-full.jpg"]?.error?.message == full)
-        #expect(reports["d-talker.jpg"]?.error?.code == .corrupt && reports["d-talker.jpg"]?.error?.message.unicodeScalars.count == 2000)
+        #expect(
+            reports["d-talker.jpg"]?.error?.code == .corrupt
+                && reports["d-talker.jpg"]?.error?.message.unicodeScalars.count == 2000)
         #expect(runner.files() == ["a.webp", "e.webp"])
     }
 
@@ -79,7 +92,8 @@ import Testing
         (limits.maximumMilliseconds, limits.maximumProcessorMilliseconds) = (600_000, 2_000)
         let reports = try await run(runner, limits: limits)
         #expect(reports["a.jpg"]?.status == .done && reports["c.jpg"]?.status == .done)
-        let words = "the work on it was stopped after 2 s of processor time; the limit is 2 s (max-cpu-time), and 0 s for its pixels"
+        let words =
+            "the work on it was stopped after 2 s of processor time; the limit is 2 s (max-cpu-time), and 0 s for its pixels"
         #expect(reports["b-spinner.jpg"]?.error == Failure(.timedOut, stage: "render", words))
     }
 
@@ -87,7 +101,9 @@ import Testing
     func assets() async throws {
         let runner = try await runner("a.jpg")
         try await runner.picture("tiny.png")
-        try runner.folder.write("renditions:\n  a: { stages: [ { overlay: { image: tiny.png } } ], save: { format: webp } }\n", to: "p.yaml")
+        try runner.folder.write(
+            "renditions:\n  a: { stages: [ { overlay: { image: tiny.png } } ], save: { format: webp } }\n", to: "p.yaml"
+        )
         await #expect(throws: WorkerLoss.confused("an asset that cannot be: 0×9 at 0x")) { try await run(runner) }
         #expect(runner.files().isEmpty)
     }
@@ -105,7 +121,9 @@ import Testing
         #expect(try runner.bytes("out/b.webp").starts(with: Array("RIFF".utf8)))
     }
 
-    @Test("B13: A worker that has lied is asked about nothing else", arguments: ["liar", "late", "full", "giant", "miser"])
+    @Test(
+        "B13: A worker that has lied is asked about nothing else",
+        arguments: ["liar", "late", "full", "giant", "miser"])
     func replaced(kind: String) async throws {
         let runner = try await runner("a.jpg", "b.jpg", "c-\(kind).jpg", "d.jpg")
         let reports = try await run(runner, lanes: 1)
@@ -145,7 +163,8 @@ import Testing
         let hungry = try #require(reports["b-hungry.jpg"]?.error)
         #expect(hungry.code == .outOfMemory && reports["b-hungry.jpg"]?.attempt == 1)
         #expect(
-            hungry.message == "the system killed the worker process, most likely because memory ran out; give the machine or the service more "
+            hungry.message
+                == "the system killed the worker process, most likely because memory ran out; give the machine or the service more "
                 + "memory, or lower max-pixels")
         #expect(try log(runner).count { $0.source == "b-hungry.jpg" } == 2)
         #expect(runner.files() == ["a.webp", "c.webp"])

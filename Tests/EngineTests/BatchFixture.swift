@@ -24,20 +24,25 @@ extension CommandRunner {
     ///   - out: the output folder.
     ///   - cache: made for the pipeline; nil for none.
     func run(
-        to out: String = "out", workers: WorkerCommand, lanes: Int = 2, memory: MemoryBudget = MemoryBudget(bytes: 1 << 30),
+        to out: String = "out", workers: WorkerCommand, lanes: Int = 2,
+        memory: MemoryBudget = MemoryBudget(bytes: 1 << 30),
         limits: Limits = Limits(), cache: (LoadedPipeline) throws -> PipelineCache? = { _ in nil }
     ) async throws -> [String: SourceReport] {
         let location = OutboxLocation(BytePath(folder.path(out)))
-        let found = SourceWalk.find([BytePath(folder.path("in"))], WalkRules(outbox: location.path, allowed: limits.allowed))
+        let found = SourceWalk.find(
+            [BytePath(folder.path("in"))], WalkRules(outbox: location.path, allowed: limits.allowed))
         let pipeline = try LoadedPipeline(path: folder.path("p.yaml"))
         let outbox = Outbox(path: location.path, of: .run)
         var render = RenderSettings(
-            pipeline: pipeline, limits: limits, outbox: outbox, keepsTree: false, memory: memory, cancellation: Cancellation())
+            pipeline: pipeline, limits: limits, outbox: outbox, keepsTree: false, memory: memory,
+            cancellation: Cancellation())
         render.cache = try cache(pipeline)
         let allocator = NameAllocator(
-            store: try OutboxRecord(location), outbox: BytePath([]), folder: outbox, policy: .version, isGone: { location.isGone($0) })
+            store: try OutboxRecord(location), outbox: BytePath([]), folder: outbox, policy: .version,
+            isGone: { location.isGone($0) })
         let settings = BatchSettings(
-            render, workers: WorkerPool(workers), lanes: lanes, allocator: allocator, publisher: Publisher(outbox: outbox, durability: .none),
+            render, workers: WorkerPool(workers), lanes: lanes, allocator: allocator,
+            publisher: Publisher(outbox: outbox, durability: .none),
             outbox: location)
         let collector = ReportCollector()
         let report = try BatchReport(file: BytePath(folder.path("report.json")), stream: nil)

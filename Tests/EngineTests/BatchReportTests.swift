@@ -14,7 +14,9 @@ import Testing
     private var path: BytePath { BytePath(folder.path("out/report.json")) }
 
     private func document(_ name: String = "out/report.json") throws -> [String: Any] {
-        try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: folder.path(name)))) as? [String: Any])
+        try #require(
+            try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: folder.path(name))))
+                as? [String: Any])
     }
 
     @Test("B19: two reports with one destination are both complete, and the last one is there")
@@ -49,7 +51,8 @@ import Testing
         try folder.write("mine", to: "victim")
         for name in ["report.json", "report.json.part"] {
             try FileManager.default.createDirectory(atPath: folder.path("out"), withIntermediateDirectories: true)
-            try FileManager.default.createSymbolicLink(atPath: folder.path("out/" + name), withDestinationPath: "../victim")
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.path("out/" + name), withDestinationPath: "../victim")
         }
         try BatchReport(file: path, stream: nil).finish(BatchSummary())
         #expect(try folder.text("victim") == "mine")
@@ -59,7 +62,8 @@ import Testing
     @Test("A link to a pipe or a device is replaced by a file, unless the user named it")
     func device() throws {
         try FileManager.default.createDirectory(atPath: folder.path("out"), withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(atPath: folder.path("out/report.json"), withDestinationPath: "/dev/null")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("out/report.json"), withDestinationPath: "/dev/null")
         try BatchReport(file: path, mayBeStream: true, stream: nil).finish(BatchSummary())
         #expect(try FileSystem.status(path, followLinks: false)?.kind == .link)
         try BatchReport(file: path, stream: nil).finish(BatchSummary())

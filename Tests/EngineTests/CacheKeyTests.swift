@@ -20,7 +20,8 @@ import Testing
         """
 
     private func keys(
-        _ text: String = text, source: String = "aa", pixelsPerPoint: Int = 1, assets: [String: String] = [:], more: [String: String] = [:]
+        _ text: String = text, source: String = "aa", pixelsPerPoint: Int = 1, assets: [String: String] = [:],
+        more: [String: String] = [:]
     ) throws -> [CacheKey] {
         let pipeline = try PipelineFile(text: text, file: "p.yaml", catalogue: .all)
         var builder = CacheKeyBuilder(pipeline: pipeline, assets: assets)
@@ -54,9 +55,12 @@ import Testing
     @Test(
         "Every part of the pipeline counts",
         arguments: [
-            ("profile: srgb", "profile: keep"), ("all: 2%", "all: 3%"), ("width: 100", "width: 101"), ("quality: 80", "quality: 81"),
-            ("mode: aspect-fit", "mode: aspect-fill"), ("format: jpeg", "format: webp"), ("profile: srgb", "profile: srgb\ntolerate: truncated"),
-            ("quality: 80", "quality: 80, metadata: strip"), ("    stages:\n", "    stages:\n      - flip: { axis: horizontal }\n"),
+            ("profile: srgb", "profile: keep"), ("all: 2%", "all: 3%"), ("width: 100", "width: 101"),
+            ("quality: 80", "quality: 81"),
+            ("mode: aspect-fit", "mode: aspect-fill"), ("format: jpeg", "format: webp"),
+            ("profile: srgb", "profile: srgb\ntolerate: truncated"),
+            ("quality: 80", "quality: 80, metadata: strip"),
+            ("    stages:\n", "    stages:\n      - flip: { axis: horizontal }\n"),
         ])
     func pipeline(old: String, new: String) throws {
         let parts = Self.text.replacing(first: old, new)
@@ -67,7 +71,8 @@ import Testing
     @Test("The source, its pixels per point, the assets' content and whatever else is added count")
     func rest() throws {
         let all = try [
-            keys(), keys(source: "ab"), keys(pixelsPerPoint: 2), keys(assets: ["b.png": "1"]), keys(assets: ["b.png": "2"]),
+            keys(), keys(source: "ab"), keys(pixelsPerPoint: 2), keys(assets: ["b.png": "1"]),
+            keys(assets: ["b.png": "2"]),
             keys(more: ["thumbnail": "file:///a"]),
         ]
         #expect(Set(all.flatMap { $0 }).count == 12)

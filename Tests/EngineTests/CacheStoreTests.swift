@@ -21,7 +21,8 @@ import Testing
     private func file(_ number: Int, bytes: Int) throws -> OpenFile {
         var generator = SystemRandomNumberGenerator()
         let content = (0..<max(0, bytes - 8)).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        return try OpenFile.reading(BytePath(folder.write(Array("\(number + 10_000_000)".utf8) + content, to: "source")))
+        return try OpenFile.reading(
+            BytePath(folder.write(Array("\(number + 10_000_000)".utf8) + content, to: "source")))
     }
 
     @discardableResult
@@ -50,8 +51,13 @@ import Testing
     /// The files below `objects/` and the bytes of all of them.
     private func stored() -> (files: [String], bytes: Int) {
         let objects = folder.path("cache/objects")
-        let files = (FileManager.default.subpaths(atPath: objects) ?? []).filter { $0.contains("/") }.map { objects + "/" + $0 }
-        return (files, files.reduce(0) { $0 + (((try? FileManager.default.attributesOfItem(atPath: $1)[.size]) as? Int) ?? 0) })
+        let files = (FileManager.default.subpaths(atPath: objects) ?? []).filter { $0.contains("/") }.map {
+            objects + "/" + $0
+        }
+        return (
+            files,
+            files.reduce(0) { $0 + (((try? FileManager.default.attributesOfItem(atPath: $1)[.size]) as? Int) ?? 0) }
+        )
     }
 
     @Test("What was put in comes out, also after the cache was closed; what was not is not there")
@@ -74,7 +80,8 @@ import Testing
             #expect(try put(store, number, bytes: size))
             // Rendition 0 is used all the time, so it never is the one that goes.
             if number % 100 == 0 { #expect(try get(store, 0) != nil) }
-            // Looking at a thousand files costs more than writing one; the sum of the index is held against it now and then.
+            // Looking at a thousand files costs more than writing one; the sum of the index is held against it now and
+            // then.
             if number % 331 == 0 || number > count - 20 { #expect(stored().bytes <= bound) }
         }
         #expect(stored().bytes == bound)
@@ -127,7 +134,9 @@ import Testing
         #expect(try store.prune(to: 0) == 2 && stored().files.isEmpty)
     }
 
-    @Test("A file that was altered, cut or taken away is noticed, removed and can be stored anew", arguments: ["alter", "cut", "take"])
+    @Test(
+        "A file that was altered, cut or taken away is noticed, removed and can be stored anew",
+        arguments: ["alter", "cut", "take"])
     func damage(kind: String) throws {
         let store = try open()
         try put(store, 1, bytes: 1000)
@@ -169,7 +178,8 @@ import Testing
         let bound = 5000
         let stores = try (0..<3).map { _ in try open(bound: bound) }
         let sources = try (0..<40).map { number in
-            let path = try folder.write([UInt8](repeating: UInt8(number), count: 100 + number * 20), to: "sources/\(number)")
+            let path = try folder.write(
+                [UInt8](repeating: UInt8(number), count: 100 + number * 20), to: "sources/\(number)")
             return try OpenFile.reading(BytePath(path))
         }
         try await withThrowingTaskGroup(of: Void.self) { group in

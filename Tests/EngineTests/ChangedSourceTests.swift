@@ -1,4 +1,5 @@
-// Sources that change while they are decoded. The worker is stopped in the middle, so that each change comes at the same moment each time.
+// Sources that change while they are decoded. The worker is stopped in the middle, so that each change comes at the
+// same moment each time.
 import Foundation
 import Glibc
 import Pipeline
@@ -53,7 +54,10 @@ import Vips
     private static func picture(_ format: SourceFormat, seed: Int) async throws -> [UInt8] {
         func noise(_ x: Int, _ y: Int) -> [UInt8] {
             let noise = (x &* 73_856_093) ^ (y &* 19_349_663) ^ (seed &* 83_492_791)
-            return [UInt8(truncatingIfNeeded: noise), UInt8(truncatingIfNeeded: noise >> 8), UInt8(truncatingIfNeeded: noise >> 16)]
+            return [
+                UInt8(truncatingIfNeeded: noise), UInt8(truncatingIfNeeded: noise >> 8),
+                UInt8(truncatingIfNeeded: noise >> 16),
+            ]
         }
         let squares = (0..<30 + seed).flatMap { y in (0..<40).map { x in (x: 8 * x, y: 8 * y, color: noise(x, y)) } }
         switch format {
@@ -61,7 +65,9 @@ import Vips
             let rectangles = squares.map {
                 "<rect x='\($0.x)' y='\($0.y)' width='8' height='8' fill='rgb(\($0.color.map(String.init).joined(separator: ",")))'/>"
             }
-            return Array(("<svg xmlns='http://www.w3.org/2000/svg' width='320' height='240'>" + rectangles.joined() + "</svg>").utf8)
+            return Array(
+                ("<svg xmlns='http://www.w3.org/2000/svg' width='320' height='240'>" + rectangles.joined() + "</svg>")
+                    .utf8)
         case .pdf:
             let page = squares.map { square in
                 square.color.map { String(Double($0) / 255) + " " }.joined() + "rg \(square.x) \(square.y) 8 8 re f"
@@ -86,7 +92,9 @@ import Vips
 
     /// Runs the pipeline over all sources with one worker.
     /// - Parameter change: called each time that the worker has stopped.
-    private func run(_ runner: CommandRunner, _ format: SourceFormat, change: (Case) throws -> Void) async throws -> [String: SourceReport] {
+    private func run(_ runner: CommandRunner, _ format: SourceFormat, change: (Case) throws -> Void) async throws
+        -> [String: SourceReport]
+    {
         let lines = Case.all.map { "\($0.moment.counts) \(runner.folder.path("in/\($0.name)"))" }
         let state = try runner.folder.write([0], to: "state")
         let script = """
@@ -123,22 +131,30 @@ import Vips
         }
     }
 
-    @Test("A source that is truncated, overwritten or replaced while it is decoded is never published in part", arguments: SourceFormat.allCases)
+    @Test(
+        "A source that is truncated, overwritten or replaced while it is decoded is never published in part",
+        arguments: SourceFormat.allCases)
     func changes(format: SourceFormat) async throws {
         let runner = try CommandRunner()
         let compiling = try await runner.shell(
-            "$(command -v cc || command -v clang) -shared -fPIC -o stop.so '\(Checkout.path)/Tests/Fixtures/stop.c' -ldl")
+            "$(command -v cc || command -v clang) -shared -fPIC -o stop.so '\(Checkout.path)/Tests/Fixtures/stop.c' -ldl"
+        )
         try #require(compiling.exit == 0, "\(compiling)")
         try runner.pipeline(size: "300x300", format: "png", file: "{stem}.png")
         let pictures = [try await Self.picture(format, seed: 1), try await Self.picture(format, seed: 2)]
         for changing in Case.all { try runner.folder.write(pictures[0], to: "in/" + changing.name) }
-        for (picture, name) in zip(pictures, ["x-before", "x-after"]) { try runner.folder.write(picture, to: "in/" + name) }
-        let reports = try await run(runner, format) { try $0.change.make(runner.folder.path("in/" + $0.name), pictures[1]) }
+        for (picture, name) in zip(pictures, ["x-before", "x-after"]) {
+            try runner.folder.write(picture, to: "in/" + name)
+        }
+        let reports = try await run(runner, format) {
+            try $0.change.make(runner.folder.path("in/" + $0.name), pictures[1])
+        }
         let whole = try ["x-before", "x-after"].map { try runner.bytes("out/\($0).png") }
         #expect(whole[0] != whole[1])
         for changing in Case.all {
             // What is published is the picture of before or that of afterwards, as a whole.
-            let rendition = runner.exists("out/\(changing.name).png") ? try runner.bytes("out/\(changing.name).png") : nil
+            let rendition =
+                runner.exists("out/\(changing.name).png") ? try runner.bytes("out/\(changing.name).png") : nil
             if let rendition { #expect(whole.contains(rendition), "\(changing.name)") }
             #expect((rendition == nil) == (reports[changing.name]?.status == .failed), "\(changing.name)")
             if changing.change == .truncated { #expect(rendition == nil, "\(changing.name)") }

@@ -55,7 +55,9 @@ import Testing
     @Test("A message that is too large is not sent")
     func tooLarge() throws {
         let (left, _) = try ends()
-        #expect(throws: ChannelError.garbage("a message that is too large")) { try left.send(String(repeating: "x", count: 17 << 20)) }
+        #expect(throws: ChannelError.garbage("a message that is too large")) {
+            try left.send(String(repeating: "x", count: 17 << 20))
+        }
     }
 
     @Test("The other side's end is noticed, also in the middle of a message")
@@ -76,7 +78,8 @@ import Testing
     func garbage() throws {
         let cases: [([UInt8], String)] = [
             ([0xFF, 0xFF, 0xFF, 0xFF], "a message of 4294967295 bytes"), ([1, 0, 0, 1], "a message of 16777217 bytes"),
-            ([2, 0, 0, 0, 123, 120], "a message that is not understood"), ([0, 0, 0, 0], "a message that is not understood"),
+            ([2, 0, 0, 0, 123, 120], "a message that is not understood"),
+            ([0, 0, 0, 0], "a message that is not understood"),
             ([4, 0, 0, 0, 0x74, 0x72, 0x75, 0x65], "a message that is not understood"),
         ]
         for (bytes, words) in cases {
@@ -118,7 +121,9 @@ import Testing
             cancellation.raise(signal: SIGINT)
         }
         for _ in 0..<2 {
-            #expect(throws: ChannelError.cancelled) { try left.receive(String.self, until: .now + .seconds(20), cancellation: cancellation) }
+            #expect(throws: ChannelError.cancelled) {
+                try left.receive(String.self, until: .now + .seconds(20), cancellation: cancellation)
+            }
         }
         withExtendedLifetime(theirs) {}
     }
@@ -144,7 +149,9 @@ import Testing
             cancellation.raise(signal: SIGTERM)
         }
         let text = String(repeating: "x", count: 4 << 20)
-        #expect(throws: ChannelError.cancelled) { try left.send(text, until: .now + .seconds(20), cancellation: cancellation) }
+        #expect(throws: ChannelError.cancelled) {
+            try left.send(text, until: .now + .seconds(20), cancellation: cancellation)
+        }
         withExtendedLifetime(theirs) {}
     }
 
@@ -153,7 +160,9 @@ import Testing
         let (left, right) = try ends()
         let text = String(repeating: "0123456789", count: 300_000)
         let file = open("/dev/null", O_RDONLY)
-        runOnNewThread { try? left.send(text, descriptors: [file], until: .now + .seconds(20), cancellation: Cancellation()) }
+        runOnNewThread {
+            try? left.send(text, descriptors: [file], until: .now + .seconds(20), cancellation: Cancellation())
+        }
         usleep(300_000)
         let (received, files) = try right.receive(String.self, until: .now + .seconds(20))
         #expect(received == text && files.count == 1)

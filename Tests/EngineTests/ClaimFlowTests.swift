@@ -54,7 +54,8 @@ import Testing
     /// Whether the name was free.
     private func moveIn(_ fixture: SpoolFixture, _ name: String, _ text: String) throws(SystemError) -> Bool {
         do throws(SystemError) {
-            try Directory(BytePath(fixture.folder.path("outside"))).move(BytePath(text), to: Directory(fixture.inbox), as: BytePath(name))
+            try Directory(BytePath(fixture.folder.path("outside"))).move(
+                BytePath(text), to: Directory(fixture.inbox), as: BytePath(name))
             return true
         } catch  where error.code == EEXIST {
             return false

@@ -19,7 +19,9 @@ import Testing
     @Test("A time stamp is ISO 8601 in UTC with milliseconds")
     func stamp() {
         let text = timestamp()
-        #expect(text.wholeMatch(of: /20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z/) != nil, "\(text)")
+        #expect(
+            text.wholeMatch(of: /20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z/) != nil,
+            "\(text)")
     }
 
     @Test(
@@ -28,7 +30,8 @@ import Testing
     func reading(time: Int) {
         #expect(milliseconds(timestamp: timestamp(milliseconds: time)) == time)
         for text in [
-            "", "2026-11-18", "2026-11-18T11:06:40Z", "2026-11-18T11:06:40.12Z", "2026-13-18T11:06:40.123Z", "2026-11-18T11:06:40.123Z ",
+            "", "2026-11-18", "2026-11-18T11:06:40Z", "2026-11-18T11:06:40.12Z", "2026-13-18T11:06:40.123Z",
+            "2026-11-18T11:06:40.123Z ",
             "9999999999-11-18T11:06:40.123Z",
         ] {
             #expect(milliseconds(timestamp: text) == nil, "\(text)")

@@ -18,14 +18,18 @@ import Testing
         ])
     func sha256(text: String, digest: String) { #expect(Digest.of(text) == digest) }
 
-    @Test("MD5 is that of RFC 1321", arguments: [("", "d41d8cd98f00b204e9800998ecf8427e"), ("message digest", "f96b697d7cb7938d525a2f31aaf161d0")])
+    @Test(
+        "MD5 is that of RFC 1321",
+        arguments: [("", "d41d8cd98f00b204e9800998ecf8427e"), ("message digest", "f96b697d7cb7938d525a2f31aaf161d0")])
     func md5(text: String, digest: String) { #expect(Digest.of(text, .md5) == digest) }
 
     @Test("A digest does not depend on the pieces, and is the one of a file of several blocks")
     func pieces() throws {
         let bytes = (0..<2_500_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let digest = Digest()
-        for start in stride(from: 0, to: bytes.count, by: 99_991) { digest.update(Array(bytes[start..<min(start + 99_991, bytes.count)])) }
+        for start in stride(from: 0, to: bytes.count, by: 99_991) {
+            digest.update(Array(bytes[start..<min(start + 99_991, bytes.count)]))
+        }
         let whole = digest.finish()
         #expect(whole == Digest.of(bytes))
         let folder = try TemporaryFolder()

@@ -83,7 +83,9 @@ import Testing
         /// Lets the lanes of an inbox go on once, or all.
         func release(_ inbox: String? = nil) {
             state.change { state in
-                for (lane, work) in state.working where inbox == nil || work.inbox == inbox { state.released.insert(lane) }
+                for (lane, work) in state.working where inbox == nil || work.inbox == inbox {
+                    state.released.insert(lane)
+                }
             }
         }
 
@@ -97,7 +99,8 @@ import Testing
     }
 
     @Test(
-        "As many lanes work as there are workers; B4 of hostile sources: an inbox that has work always gets a lane, however long another one's takes")
+        "As many lanes work as there are workers; B4 of hostile sources: an inbox that has work always gets a lane, however long another one's takes"
+    )
     func guaranteedLane() {
         let lanes = Lanes(workers: 2)
         lanes.dispatcher.set("slow", weight: 1, recipe: "")
@@ -115,7 +118,9 @@ import Testing
     @Test("An inbox that has work gets its share of the lanes, by weight, while another one has them all")
     func shareOfLanes() {
         let lanes = Lanes(workers: 6)
-        for (inbox, weight) in [("slow", 1), ("good", 1), ("heavy", 4)] { lanes.dispatcher.set(inbox, weight: weight, recipe: "") }
+        for (inbox, weight) in [("slow", 1), ("good", 1), ("heavy", 4)] {
+            lanes.dispatcher.set(inbox, weight: weight, recipe: "")
+        }
         lanes.offer(20, to: "slow")
         #expect(lanes.working { $0["slow"] == 6 } == ["slow": 6])
         lanes.offer(20, to: "good")
@@ -125,7 +130,9 @@ import Testing
         lanes.finish()
     }
 
-    @Test("B7: lanes that a file system has hung are their inbox's loss alone: it gets no more, and the others keep all workers")
+    @Test(
+        "B7: lanes that a file system has hung are their inbox's loss alone: it gets no more, and the others keep all workers"
+    )
     func hangingFileSystem() {
         let lanes = Lanes(workers: 2, hung: "hung", patience: .milliseconds(500))
         lanes.dispatcher.set("hung", weight: 1, recipe: "")
@@ -177,7 +184,9 @@ import Testing
         heavy.finish()
     }
 
-    @Test("A lane may be at one picture for as long as its limits allow; a lane that is not done an hour later is in trouble")
+    @Test(
+        "A lane may be at one picture for as long as its limits allow; a lane that is not done an hour later is in trouble"
+    )
     func longWork() {
         let lanes = Lanes(workers: 1)
         lanes.dispatcher.set("a", weight: 1, recipe: "")

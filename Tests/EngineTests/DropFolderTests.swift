@@ -19,9 +19,12 @@ import Testing
         let drop = try WatchedFolder()
         let folder = drop.runner.folder
         // Notes its number, and ends at once as long as something is broken.
-        let script = "echo $$ >> '\(folder.path("workers"))'; [ -e '\(folder.path("broken"))' ] && exit 127; exec \"$0\" __worker"
-        let workers = WorkerPool(WorkerCommand(executable: "/bin/sh", arguments: ["-c", script, CommandRunner.executable]))
-        let text = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self).replacingOccurrences(of: "workers: 2", with: "workers: 1")
+        let script =
+            "echo $$ >> '\(folder.path("workers"))'; [ -e '\(folder.path("broken"))' ] && exit 127; exec \"$0\" __worker"
+        let workers = WorkerPool(
+            WorkerCommand(executable: "/bin/sh", arguments: ["-c", script, CommandRunner.executable]))
+        let text = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self).replacingOccurrences(
+            of: "workers: 2", with: "workers: 1")
         let loaded = try LoadedMill(path: folder.path("mill.yaml"), text: text) { _ in nil }
         let mill = try DropFolder(loaded, workers: workers, observer: Silence())
         try await onNewThread { try mill.start() }
@@ -34,7 +37,9 @@ import Testing
         for worker in started { #expect(kill(worker, SIGKILL) == 0) }
         try await drop.drop("b.jpg")
         try await drop.until("it is paused") { mill.status.inboxes[0].pause != nil }
-        #expect(mill.status.inboxes[0].pause?.message == "no worker can be used: the worker process ended with code 127, once in a row")
+        #expect(
+            mill.status.inboxes[0].pause?.message
+                == "no worker can be used: the worker process ended with code 127, once in a row")
         #expect(drop.files("state/failed").isEmpty)
         try FileManager.default.removeItem(atPath: folder.path("broken"))
         try await drop.until("out/b.jpg.json", "state/done/in/b.jpg")

@@ -14,7 +14,9 @@ import Testing
         try folder.write("other", to: "in/other.jpg")
     }
 
-    private var failed: FailedFolder { FailedFolder(folder: BytePath(folder.path("failed")), inbox: BytePath(folder.path("in"))) }
+    private var failed: FailedFolder {
+        FailedFolder(folder: BytePath(folder.path("failed")), inbox: BytePath(folder.path("in")))
+    }
 
     private func fail(_ name: String, as source: String) throws {
         let path = BytePath(try folder.write(name, to: "failed/" + name))
@@ -65,7 +67,9 @@ import Testing
         #expect(try !folder.entries().contains("mount") && folder.text("failed/c.jpg") == "c.jpg")
     }
 
-    @Test("Only files in the folder are moved", arguments: ["../in/other.jpg", "/etc/passwd", "missing.jpg", "link", "folder", ""])
+    @Test(
+        "Only files in the folder are moved",
+        arguments: ["../in/other.jpg", "/etc/passwd", "missing.jpg", "link", "folder", ""])
     func refused(name: String) throws {
         try folder.write("x", to: "failed/folder/x")
         symlink("/etc/passwd", folder.path("failed/link"))
@@ -89,12 +93,18 @@ import Testing
         // Another file has the name by now.
         let times = [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
         #expect(utimensat(AT_FDCWD, copy, times, 0) == 0)
-        #expect(throws: SystemError.self) { try failed.giveBack(BytePath("other.jpg"), kept: original) { forgotten.append($0) } }
+        #expect(throws: SystemError.self) {
+            try failed.giveBack(BytePath("other.jpg"), kept: original) { forgotten.append($0) }
+        }
         #expect(forgotten == [])
         #expect(utimensat(AT_FDCWD, folder.path("in/other.jpg"), times, 0) == 0)
         // It failed when the inbox did not keep originals.
-        #expect(throws: SystemError.self) { try failed.giveBack(BytePath("other.jpg"), kept: [:]) { forgotten.append($0) } }
-        #expect(try failed.giveBack(BytePath("other.jpg"), kept: original) { forgotten.append($0) } == BytePath("other.jpg"))
+        #expect(throws: SystemError.self) {
+            try failed.giveBack(BytePath("other.jpg"), kept: [:]) { forgotten.append($0) }
+        }
+        #expect(
+            try failed.giveBack(BytePath("other.jpg"), kept: original) { forgotten.append($0) } == BytePath("other.jpg")
+        )
         #expect(forgotten == [BytePath("other.jpg")])
         #expect(try folder.entries() == ["failed", "in", "in/other.jpg"])
     }
@@ -107,7 +117,9 @@ import Testing
         try folder.write("1", to: "in/trip/1.png")
         // As a copy, which has the time of its original.
         let times = [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
-        for path in ["failed/trip/1.png", "in/trip/1.png"] { #expect(utimensat(AT_FDCWD, folder.path(path), times, 0) == 0) }
+        for path in ["failed/trip/1.png", "in/trip/1.png"] {
+            #expect(utimensat(AT_FDCWD, folder.path(path), times, 0) == 0)
+        }
         #expect(throws: SystemError.self) {
             try failed.giveBack(BytePath("trip"), kept: kept("trip")) { _ in throw SystemError("write", code: ENOSPC) }
         }
@@ -119,7 +131,11 @@ import Testing
     @Test("A source is found by its path from the folder, and by an absolute one")
     func paths() throws {
         try fail("a/b.jpg", as: "a/b.jpg")
-        for name in ["a/b.jpg", folder.path("failed/a/b.jpg")] { #expect(failed.path(of: BytePath(name)) == BytePath("a/b.jpg")) }
-        for name in ["b.jpg", "../in/other.jpg", folder.path("in/other.jpg"), ""] { #expect(failed.path(of: BytePath(name)) == nil) }
+        for name in ["a/b.jpg", folder.path("failed/a/b.jpg")] {
+            #expect(failed.path(of: BytePath(name)) == BytePath("a/b.jpg"))
+        }
+        for name in ["b.jpg", "../in/other.jpg", folder.path("in/other.jpg"), ""] {
+            #expect(failed.path(of: BytePath(name)) == nil)
+        }
     }
 }

@@ -32,14 +32,19 @@ import Testing
 
         @Test(
             "What is no fault is refused",
-            arguments: ["", "x", "nowhere:1:kill", "after-decode:0:kill", "after-decode:1:explode", "after-decode:1:error:EWHAT", "after-decode:1"])
+            arguments: [
+                "", "x", "nowhere:1:kill", "after-decode:0:kill", "after-decode:1:explode",
+                "after-decode:1:error:EWHAT", "after-decode:1",
+            ])
         func refused(text: String) {
             #expect(FaultPlan(text) == nil)
         }
 
         @Test("An error comes out as one of the system")
         func error() {
-            let error = #expect(throws: SystemError.self) { try FaultPlan.Action.error(ENOSPC).perform(at: .afterReportWrite) }
+            let error = #expect(throws: SystemError.self) {
+                try FaultPlan.Action.error(ENOSPC).perform(at: .afterReportWrite)
+            }
             #expect(error?.code == ENOSPC && error?.asOutputFailure.code == .diskFull)
         }
     }

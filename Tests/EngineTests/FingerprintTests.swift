@@ -13,7 +13,8 @@ import Testing
         let files = try members.sorted { $0.key < $1.key }.map { name, text in
             let path = try folder.write(text, to: name)
             // One time for all, so that only what a test changes is different.
-            #expect(utimensat(AT_FDCWD, path, [timespec(tv_sec: 1, tv_nsec: 5), timespec(tv_sec: 1, tv_nsec: 5)], 0) == 0)
+            #expect(
+                utimensat(AT_FDCWD, path, [timespec(tv_sec: 1, tv_nsec: 5), timespec(tv_sec: 1, tv_nsec: 5)], 0) == 0)
             return Fingerprint.File(name: BytePath(name), try #require(try FileSystem.status(BytePath(path))))
         }
         return Fingerprint(files)
@@ -48,7 +49,9 @@ import Testing
             ])
     }
 
-    @Test("A source that was written to just before it was opened is not taken for known: its next change might not move its time")
+    @Test(
+        "A source that was written to just before it was opened is not taken for known: its next change might not move its time"
+    )
     func racing() throws {
         let folder = try TemporaryFolder()
         let path = BytePath(try folder.write([0xFF, 0xD8, 0xFF, 0xE0], to: "a.jpg"))
@@ -58,7 +61,8 @@ import Testing
             let time = timespec(tv_sec: now / 1_000_000_000 + seconds, tv_nsec: now % 1_000_000_000)
             try folder.write([0xFF, 0xD8, 0xFF, 0xE0], to: "a.jpg")
             if seconds != 0 { #expect(utimensat(AT_FDCWD, path.text, [time, time], 0) == 0) }
-            // Other programs may delay this one for longer than the clock's tick, so the sure case is tried until it is seen.
+            // Other programs may delay this one for longer than the clock's tick, so the sure case is tried until it is
+            // seen.
             var found = try OpenedSource(source, limits: Limits()).fingerprint != nil
             for _ in 0..<50 where found != isKnown {
                 try folder.write([0xFF, 0xD8, 0xFF, 0xE0], to: "a.jpg")

@@ -9,7 +9,9 @@ import Testing
 @Suite struct FolderPlaceTests {
     /// A folder whose ancestors are the numbers, the nearest first.
     private func place(_ path: String, _ inodes: [UInt64], missing: String = "") -> FolderPlace {
-        FolderPlace(path: BytePath(path), ancestors: inodes.map { FileIdentity(device: 1, inode: $0) }, missing: BytePath(missing), place: nil)
+        FolderPlace(
+            path: BytePath(path), ancestors: inodes.map { FileIdentity(device: 1, inode: $0) },
+            missing: BytePath(missing), place: nil)
     }
 
     private func layout(_ inboxes: [(String, FolderPlace, FolderPlace)], state: FolderPlace? = nil) -> MillLayout {
@@ -20,7 +22,10 @@ import Testing
 
     @Test("Folders that are apart are not refused")
     func apart() {
-        let mill = layout([("a", place("/in/a", [3, 2, 1]), place("/out", [5, 1])), ("b", place("/in/b", [4, 2, 1]), place("/out", [5, 1]))])
+        let mill = layout([
+            ("a", place("/in/a", [3, 2, 1]), place("/out", [5, 1])),
+            ("b", place("/in/b", [4, 2, 1]), place("/out", [5, 1])),
+        ])
         #expect(mill.refusals.map(\.sentence) == [])
     }
 
@@ -42,7 +47,9 @@ import Testing
 
     @Test("The outbox of one inbox may not be in another inbox")
     func crossed() {
-        let mill = layout([("a", place("/a", [2, 1]), place("/b/out", [4, 3, 1])), ("b", place("/b", [3, 1]), place("/out", [5, 1]))])
+        let mill = layout([
+            ("a", place("/a", [2, 1]), place("/b/out", [4, 3, 1])), ("b", place("/b", [3, 1]), place("/out", [5, 1])),
+        ])
         #expect(
             mill.refusals.map(\.sentence) == [
                 "inbox 'b': the outbox of 'a' '/b/out' is inside of the inbox '/b', so that renditions would come in again"
@@ -53,27 +60,37 @@ import Testing
     func inboxes() {
         let out = place("/out", [9, 1])
         #expect(
-            layout([("a", place("/in", [2, 1]), out), ("b", place("/in/sub", [3, 2, 1]), out)]).refusals.map(\.sentence) == [
-                "inboxes 'a' and 'b': '/in/sub' is inside of '/in'"
-            ])
+            layout([("a", place("/in", [2, 1]), out), ("b", place("/in/sub", [3, 2, 1]), out)]).refusals.map(\.sentence)
+                == [
+                    "inboxes 'a' and 'b': '/in/sub' is inside of '/in'"
+                ])
         #expect(
-            layout([("a", place("/in", [2, 1]), out), ("b", place("/bind", [2, 7, 1]), out)]).refusals.map(\.sentence) == [
-                "inboxes 'a' and 'b': '/in' and '/bind' are one folder"
-            ])
+            layout([("a", place("/in", [2, 1]), out), ("b", place("/bind", [2, 7, 1]), out)]).refusals.map(\.sentence)
+                == [
+                    "inboxes 'a' and 'b': '/in' and '/bind' are one folder"
+                ])
     }
 
     @Test("A state folder in an inbox or outbox is refused, and folders among our own shelves are")
     func state() {
         let mill = layout([("a", place("/in", [2, 1]), place("/out", [3, 1]))], state: place("/in/state", [4, 2, 1]))
-        #expect(mill.refusals.map(\.sentence) == ["inbox 'a': the state folder '/in/state' is inside of the inbox '/in'; keep them apart"])
+        #expect(
+            mill.refusals.map(\.sentence) == [
+                "inbox 'a': the state folder '/in/state' is inside of the inbox '/in'; keep them apart"
+            ])
         let other = layout([("a", place("/in", [2, 1]), place("/out", [3, 1]))], state: place("/out", [3, 1]))
-        #expect(other.refusals.map(\.sentence) == ["inbox 'a': the state folder '/out' is inside of the outbox '/out'; keep them apart"])
+        #expect(
+            other.refusals.map(\.sentence) == [
+                "inbox 'a': the state folder '/out' is inside of the outbox '/out'; keep them apart"
+            ])
         let shelf = layout([("a", place("/in", [2, 1]), place("/state/done/x", [90, 1], missing: "done/x"))])
         #expect(
             shelf.refusals.map(\.sentence) == [
                 "inbox 'a': the outbox '/state/done/x' is inside of '/state/done', where Imagemill keeps sources; choose another folder"
             ])
-        #expect(layout([("a", place("/state/in", [91, 90, 1]), place("/state/out", [92, 90, 1]))]).refusals.map(\.sentence) == [])
+        #expect(
+            layout([("a", place("/state/in", [91, 90, 1]), place("/state/out", [92, 90, 1]))]).refusals.map(\.sentence)
+                == [])
     }
 
     @Test("What is not there yet is compared by its names below what is")
@@ -99,7 +116,9 @@ import Testing
         let drop = table.place(of: BytePath("/srv/drop"), onMount: 21)
         #expect(drop == FileSystemPlace(device: "254:0", path: BytePath("/srv/drop")))
         #expect(bound!.isAtOrBelow(drop!) && !drop!.isAtOrBelow(bound!))
-        #expect(table.place(of: BytePath("/mnt/share"), onMount: 41) == FileSystemPlace(device: "0:33", path: BytePath("/")))
+        #expect(
+            table.place(of: BytePath("/mnt/share"), onMount: 41) == FileSystemPlace(device: "0:33", path: BytePath("/"))
+        )
         #expect(table.place(of: BytePath("/x"), onMount: 99) == nil)
     }
 
@@ -108,7 +127,9 @@ import Testing
         let folder = try TemporaryFolder()
         try folder.write("x", to: "in/sub/file")
         try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "in")
-        func look(_ name: String) throws -> FolderPlace { try FolderPlace.looking(BytePath(folder.path(name)), .current) }
+        func look(_ name: String) throws -> FolderPlace {
+            try FolderPlace.looking(BytePath(folder.path(name)), .current)
+        }
         let inbox = try look("in")
         #expect(try look("link").isAtOrBelow(inbox) && inbox.isAtOrBelow(try look("link")))
         #expect(try look("link/sub").isAtOrBelow(inbox))

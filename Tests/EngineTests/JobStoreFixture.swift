@@ -34,7 +34,8 @@ final class JobStoreFixture: Sendable {
         store =
             switch kind {
             case .memory: MemoryJobStore(policy: { _ in policy }, clock: { clock.now })
-            case .sqlite: try SQLiteJobStore(state: BytePath(folder.path("state")), policy: { _ in policy }, clock: { clock.now })
+            case .sqlite:
+                try SQLiteJobStore(state: BytePath(folder.path("state")), policy: { _ in policy }, clock: { clock.now })
             }
     }
 
@@ -44,19 +45,25 @@ final class JobStoreFixture: Sendable {
     }
 
     func new(
-        _ path: String, inbox: String = "in", bytes: Int = 10, modified: Int = 1, isSet: Bool = false, keeps: Bool = false, isInSpool: Bool = false
+        _ path: String, inbox: String = "in", bytes: Int = 10, modified: Int = 1, isSet: Bool = false,
+        keeps: Bool = false, isInSpool: Bool = false
     ) -> NewJob {
         NewJob(
             id: names.next(), inbox: inbox, path: BytePath(path), isSet: isSet,
-            observed: ObservedFile(device: .max, inode: 1 << 63, bytes: bytes, modified: modified), keepsOriginal: keeps, isInSpool: isInSpool)
+            observed: ObservedFile(device: .max, inode: 1 << 63, bytes: bytes, modified: modified),
+            keepsOriginal: keeps, isInSpool: isInSpool)
     }
 
-    func request(_ limit: Int = 1, inbox: String = "in", owner: String = "me", lease: Int = 60_000, recipe: String = "r1") -> TakeRequest {
+    func request(
+        _ limit: Int = 1, inbox: String = "in", owner: String = "me", lease: Int = 60_000, recipe: String = "r1"
+    ) -> TakeRequest {
         TakeRequest(inbox: inbox, limit: limit, lightBytes: 100, owner: owner, lease: lease, recipe: recipe)
     }
 
     /// Offers a source and takes it alone.
-    func taken(_ path: String, keeps: Bool = false, owner: String = "me", recipe: String = "r1", lease: Int = 60_000) throws -> Lease? {
+    func taken(_ path: String, keeps: Bool = false, owner: String = "me", recipe: String = "r1", lease: Int = 60_000)
+        throws -> Lease?
+    {
         _ = try store.offer([new(path, keeps: keeps)])
         return try store.take(request(owner: owner, lease: lease, recipe: recipe)).first
     }

@@ -14,7 +14,8 @@ import Testing
         let fixture = try JobStoreFixture(kind)
         let path = BytePath([0xFF, 0x0A, UInt8(ascii: "/"), 0x27, UInt8(ascii: "a")])
         let observed = ObservedFile(device: .max, inode: 1 << 63, bytes: 12, modified: -5)
-        let new = NewJob(id: fixture.new("x").id, inbox: "photos", path: path, isSet: true, observed: observed, keepsOriginal: true)
+        let new = NewJob(
+            id: fixture.new("x").id, inbox: "photos", path: path, isSet: true, observed: observed, keepsOriginal: true)
         #expect(try fixture.store.offer([new]) == [.added])
         let job = try #require(try fixture.store.job(new.id))
         let expected = Job(
@@ -50,28 +51,43 @@ import Testing
         _ = try fixture.store.offer([fixture.new("a")])
         for (attempt, delay) in [(1, 1000), (2, 2000)] {
             let lease = try #require(try fixture.store.take(fixture.request()).first)
-            #expect(lease.job.progress.attempts == attempt && lease.effects == (attempt == 1 ? [.claim, .attempt] : [.attempt]))
+            #expect(
+                lease.job.progress.attempts == attempt
+                    && lease.effects == (attempt == 1 ? [.claim, .attempt] : [.attempt]))
             let due = fixture.now + delay
-            let outcome = try fixture.store.update([JobUpdate(lease, .attemptFailed(failure, isFinal: false, now: fixture.now))])
+            let outcome = try fixture.store.update([
+                JobUpdate(lease, .attemptFailed(failure, isFinal: false, now: fixture.now))
+            ])
             let progress = JobProgress(.waiting, attempts: attempt, notBefore: due, failure: failure)
             #expect(outcome == [.changed(progress, [.retry(after: delay)])])
             #expect(try fixture.store.nextDue(inbox: "in", owner: "two") == due)
             #expect(try fixture.store.openCount(inbox: "in") == (1, 1, 1_000_000))
-            #expect(try fixture.store.update([JobUpdate(lease, .published(damage: nil))]) == [.leaseLost], "a job that waits belongs to nobody")
+            #expect(
+                try fixture.store.update([JobUpdate(lease, .published(damage: nil))]) == [.leaseLost],
+                "a job that waits belongs to nobody")
             fixture.now = due - 1
             #expect(try fixture.store.take(fixture.request()).isEmpty)
             fixture.now = due
         }
         let lease = try #require(try fixture.store.take(fixture.request()).first)
-        let outcome = try fixture.store.update([JobUpdate(lease, .attemptFailed(failure, isFinal: false, now: fixture.now))])
-        #expect(outcome == [.changed(JobProgress(.rejected, attempts: 3, notBefore: fixture.now, failure: failure), [.deadLetter(failure)])])
+        let outcome = try fixture.store.update([
+            JobUpdate(lease, .attemptFailed(failure, isFinal: false, now: fixture.now))
+        ])
+        #expect(
+            outcome == [
+                .changed(
+                    JobProgress(.rejected, attempts: 3, notBefore: fixture.now, failure: failure),
+                    [.deadLetter(failure)])
+            ])
         _ = try fixture.store.update([JobUpdate(lease, .settled)])
         #expect(try fixture.store.totals(inbox: "in") == JobTotals(failed: 1))
         let failures = try fixture.store.recentFailures(limit: 5)
         #expect(failures.map(\.progress.failure) == [failure])
     }
 
-    @Test("A claim that came to nothing leaves nothing and counts as nothing", arguments: StoreKind.allCases, [JobEvent.unclaimed, .returned])
+    @Test(
+        "A claim that came to nothing leaves nothing and counts as nothing", arguments: StoreKind.allCases,
+        [JobEvent.unclaimed, .returned])
     func forgotten(kind: StoreKind, event: JobEvent) throws {
         let fixture = try JobStoreFixture(kind)
         let lease = try #require(try fixture.taken("a"))
@@ -105,7 +121,9 @@ import Testing
         #expect(again.map(\.job.progress.attempts) == [1, 1, 1])
     }
 
-    @Test("A dead letter whose move is obstructed is free again, and comes after what has waited longer", arguments: StoreKind.allCases)
+    @Test(
+        "A dead letter whose move is obstructed is free again, and comes after what has waited longer",
+        arguments: StoreKind.allCases)
     func obstructed(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let lease = try #require(try fixture.taken("a"))
@@ -120,13 +138,17 @@ import Testing
         #expect(next.last?.effects == [.settle])
     }
 
-    @Test("B6: a source that met a full disk comes after those that were offered before its last attempt", arguments: StoreKind.allCases)
+    @Test(
+        "B6: a source that met a full disk comes after those that were offered before its last attempt",
+        arguments: StoreKind.allCases)
     func fullDisk(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let large = try #require(try fixture.taken("large"))
         _ = try fixture.store.offer([fixture.new("small")])
         fixture.now += 100
-        _ = try fixture.store.update([JobUpdate(large, .obstructed(Failure(.diskFull, stage: "publish", "full"), now: fixture.now))])
+        _ = try fixture.store.update([
+            JobUpdate(large, .obstructed(Failure(.diskFull, stage: "publish", "full"), now: fixture.now))
+        ])
         #expect(try fixture.store.take(fixture.request()).map(\.job.path.text) == ["small"])
         let again = try fixture.store.take(fixture.request())
         #expect(again.map(\.job.path.text) == ["large"] && again.map(\.job.progress.attempts) == [1])
@@ -134,11 +156,15 @@ import Testing
 
     // MARK: - Offers
 
-    @Test("There is one open job of a path; a new look at a source that is still in its inbox replaces the old one", arguments: StoreKind.allCases)
+    @Test(
+        "There is one open job of a path; a new look at a source that is still in its inbox replaces the old one",
+        arguments: StoreKind.allCases)
     func onePath(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let first = fixture.new("a")
-        let outcomes = try fixture.store.offer([first, fixture.new("b"), fixture.new("a", bytes: 99, keeps: true), fixture.new("a", inbox: "other")])
+        let outcomes = try fixture.store.offer([
+            first, fixture.new("b"), fixture.new("a", bytes: 99, keeps: true), fixture.new("a", inbox: "other"),
+        ])
         #expect(outcomes == [.added, .added, .known, .added])
         let job = try #require(try fixture.store.job(first.id))
         #expect(job.observed.bytes == 99 && job.keepsOriginal)
@@ -153,7 +179,9 @@ import Testing
         #expect(try fixture.store.offer([fixture.new("a")]) == [.added], "what has ended is no hindrance")
     }
 
-    @Test("B11: attempts stay with the same source that is offered again, and do not count for another one", arguments: StoreKind.allCases)
+    @Test(
+        "B11: attempts stay with the same source that is offered again, and do not count for another one",
+        arguments: StoreKind.allCases)
     func attemptsStay(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let lease = try #require(try fixture.taken("a"))
@@ -161,7 +189,8 @@ import Testing
         let orphan = try #require(try fixture.store.orphans(inbox: "in", owner: "successor").first)
         _ = try fixture.store.recover([(orphan, .inbox)])
         #expect(try fixture.store.offer([fixture.new("a")]) == [.known])
-        #expect(try fixture.store.job(lease.job.id)?.progress == JobProgress(.offered, attempts: 1, notBefore: fixture.now))
+        #expect(
+            try fixture.store.job(lease.job.id)?.progress == JobProgress(.offered, attempts: 1, notBefore: fixture.now))
         let second = try #require(try fixture.store.take(fixture.request()).first)
         #expect(second.job.progress.attempts == 2 && second.effects == [.claim, .attempt])
         _ = try fixture.store.recover([(second.job, .inbox)])
@@ -218,7 +247,8 @@ import Testing
     func groups(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         _ = try fixture.store.offer([
-            fixture.new("1"), fixture.new("2", bytes: 100), fixture.new("heavy", bytes: 101), fixture.new("3"), fixture.new("set", isSet: true),
+            fixture.new("1"), fixture.new("2", bytes: 100), fixture.new("heavy", bytes: 101), fixture.new("3"),
+            fixture.new("set", isSet: true),
             fixture.new("4"), fixture.new("5"), fixture.new("6"),
         ])
         let groups = try (0..<6).map { _ in try fixture.store.take(fixture.request(2)).map(\.job.path.text) }
@@ -248,7 +278,9 @@ import Testing
 
     // MARK: - Leases
 
-    @Test("A leased job is taken by nobody else until its lease has run out; then the first holder can change nothing", arguments: StoreKind.allCases)
+    @Test(
+        "A leased job is taken by nobody else until its lease has run out; then the first holder can change nothing",
+        arguments: StoreKind.allCases)
     func leases(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let first = try #require(try fixture.taken("a", owner: "one", lease: 1000))
@@ -264,7 +296,9 @@ import Testing
         #expect(try fixture.store.extend([first, second], by: 1000) == [second])
         #expect(try fixture.store.job(first.job.id) == second.job)
         #expect(
-            try fixture.store.update([JobUpdate(first, .published(damage: nil)), JobUpdate(second, .published(damage: nil))]).map(\.progress?.state)
+            try fixture.store.update([
+                JobUpdate(first, .published(damage: nil)), JobUpdate(second, .published(damage: nil)),
+            ]).map(\.progress?.state)
                 == [nil, .published])
     }
 
@@ -277,7 +311,9 @@ import Testing
         #expect(try fixture.store.take(fixture.request(owner: "one")).isEmpty)
         #expect(try fixture.store.nextDue(inbox: "in", owner: "one") == nil)
         #expect(try fixture.store.nextDue(inbox: "in", owner: "two") != nil)
-        #expect(try fixture.store.update([JobUpdate(lease, .published(damage: nil))]).map(\.progress?.state) == [.published])
+        #expect(
+            try fixture.store.update([JobUpdate(lease, .published(damage: nil))]).map(\.progress?.state) == [.published]
+        )
     }
 
     @Test("A lease that ran out still holds if nobody has taken the job", arguments: StoreKind.allCases)
@@ -289,7 +325,9 @@ import Testing
         fixture.now += 499
         #expect(try fixture.store.take(fixture.request(owner: "two")).isEmpty)
         fixture.now += 1
-        #expect(try fixture.store.update([JobUpdate(lease, .published(damage: nil))]).map(\.progress?.state) == [.published])
+        #expect(
+            try fixture.store.update([JobUpdate(lease, .published(damage: nil))]).map(\.progress?.state) == [.published]
+        )
     }
 
     @Test("A holder that dies each time uses up the attempts", arguments: StoreKind.allCases)
@@ -302,12 +340,15 @@ import Testing
             fixture.now += 10
         }
         let reason = Failure(.workerCrashed, stage: "render", "it was under way 3 times when the program ended")
-        #expect(effects == [[.claim, .attempt], [.claim, .attempt], [.claim, .attempt], [.claim, .deadLetter(reason)]])
+        #expect(
+            effects == [[.claim, .attempt], [.claim, .attempt], [.claim, .attempt], [.claim, .deadLetter(reason)]])
     }
 
     // MARK: - Recovery
 
-    @Test("A start finds the jobs of dead owners and those of nobody, and leaves its own alone", arguments: StoreKind.allCases)
+    @Test(
+        "A start finds the jobs of dead owners and those of nobody, and leaves its own alone",
+        arguments: StoreKind.allCases)
     func orphans(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let dead = try #require(try fixture.taken("dead", owner: "before"))
@@ -316,7 +357,8 @@ import Testing
         let orphans = try fixture.store.orphans(inbox: "in", owner: "me")
         #expect(orphans.map(\.path.text) == ["dead", "offered"])
         let outcomes = try fixture.store.recover([(orphans[0], .spool), (orphans[1], .nowhere)])
-        #expect(outcomes == [.changed(JobProgress(.waiting, attempts: 1, notBefore: fixture.now), []), .changed(nil, [])])
+        #expect(
+            outcomes == [.changed(JobProgress(.waiting, attempts: 1, notBefore: fixture.now), []), .changed(nil, [])])
         #expect(try fixture.store.update([JobUpdate(dead, .published(damage: nil))]) == [.leaseLost])
         #expect(try fixture.store.take(fixture.request()).map(\.job.path.text) == ["dead"], "it need not run out")
         #expect(try fixture.store.extend([mine], by: 1) == [mine])
@@ -333,13 +375,16 @@ import Testing
         #expect(try fixture.store.job(orphan.id) == lease.job)
     }
 
-    @Test("A job that was published or rejected before the crash is ended by its successor", arguments: StoreKind.allCases)
+    @Test(
+        "A job that was published or rejected before the crash is ended by its successor", arguments: StoreKind.allCases
+    )
     func endings(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let good = try #require(try fixture.taken("good", keeps: true, owner: "before", recipe: "old"))
         let bad = try #require(try fixture.taken("bad", owner: "before"))
         _ = try fixture.store.update([
-            JobUpdate(good, .published(damage: nil)), JobUpdate(bad, .attemptFailed(failure, isFinal: true, now: fixture.now)),
+            JobUpdate(good, .published(damage: nil)),
+            JobUpdate(bad, .attemptFailed(failure, isFinal: true, now: fixture.now)),
         ])
         let orphans = try fixture.store.orphans(inbox: "in", owner: "me")
         let outcomes = try fixture.store.recover(orphans.map { ($0, .nowhere) })
@@ -350,7 +395,9 @@ import Testing
         #expect(try fixture.store.totals(inbox: "in") == JobTotals(done: 1, failed: 1), "nothing is counted twice")
     }
 
-    @Test("B20: a job that ends after a crash is remembered with the recipe of its attempt, not with today's", arguments: StoreKind.allCases)
+    @Test(
+        "B20: a job that ends after a crash is remembered with the recipe of its attempt, not with today's",
+        arguments: StoreKind.allCases)
     func recipe(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let lease = try #require(try fixture.taken("a", keeps: true, owner: "before", recipe: "old"))
@@ -366,7 +413,9 @@ import Testing
 
     // MARK: - Kept originals, totals, pruning
 
-    @Test("An original that stays is known as done until it, or what is to be done with it, changes", arguments: StoreKind.allCases)
+    @Test(
+        "An original that stays is known as done until it, or what is to be done with it, changes",
+        arguments: StoreKind.allCases)
     func kept(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         try fixture.end("good", keeps: true)
@@ -386,7 +435,9 @@ import Testing
         #expect(try fixture.store.kept(inbox: "in")[BytePath("bad")]?.code == .some(nil))
     }
 
-    @Test("Old jobs go; open ones and the totals stay, and failures have a share of their own", arguments: StoreKind.allCases)
+    @Test(
+        "Old jobs go; open ones and the totals stay, and failures have a share of their own",
+        arguments: StoreKind.allCases)
     func pruned(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         for index in 0..<12 { try fixture.end("\(index)") }
@@ -399,7 +450,9 @@ import Testing
         #expect(try fixture.store.recentFailures(limit: 2).map(\.path.text) == ["bad2", "bad1"])
     }
 
-    @Test("B16: what is old is decided by the order of offers, not by a clock that was wrong for a day", arguments: StoreKind.allCases)
+    @Test(
+        "B16: what is old is decided by the order of offers, not by a clock that was wrong for a day",
+        arguments: StoreKind.allCases)
     func prunedByNumber(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         fixture.now = 4_000_000_000_000
@@ -433,7 +486,9 @@ import Testing
         #expect(try store.names(of: a, in: out) == paths("a@2x.webp") && store.names(of: b, in: out) == paths("a.webp"))
         try store.release(paths("a.webp", "nothing"), in: out)
         #expect(try store.names(of: b, in: out).isEmpty)
-        #expect(try store.claim(paths("a.webp"), for: a, in: out, seen: [BytePath("a.webp"): b]), "an owner that is gone is no hindrance")
+        #expect(
+            try store.claim(paths("a.webp"), for: a, in: out, seen: [BytePath("a.webp"): b]),
+            "an owner that is gone is no hindrance")
     }
 
     @Test("Of two who want a name at once, one gets it", arguments: StoreKind.allCases)
@@ -445,7 +500,8 @@ import Testing
                     try await onNewThread {
                         try (0..<50).count { index in
                             let name = BytePath("\(index)")
-                            return try store.claim([name], for: BytePath("source\(claimant)"), in: BytePath("out"), seen: [:])
+                            return try store.claim(
+                                [name], for: BytePath("source\(claimant)"), in: BytePath("out"), seen: [:])
                         }
                     }
                 }
@@ -459,7 +515,9 @@ import Testing
     func owned(kind: StoreKind) throws {
         let store = try JobStoreFixture(kind).store
         for index in 0..<7 {
-            for outbox in [out, BytePath([0xFF])] { #expect(try store.claim(paths("n\(index)", "m\(index)"), for: a, in: outbox, seen: [:])) }
+            for outbox in [out, BytePath([0xFF])] {
+                #expect(try store.claim(paths("n\(index)", "m\(index)"), for: a, in: outbox, seen: [:]))
+            }
         }
         var found: [OwnedName] = []
         while true {
@@ -483,7 +541,9 @@ import Testing
                 group.addTask {
                     try await onNewThread {
                         var taken: [String] = []
-                        while case let leases = try fixture.store.take(fixture.request(7, owner: "\(thread)")), !leases.isEmpty {
+                        while case let leases = try fixture.store.take(fixture.request(7, owner: "\(thread)")),
+                            !leases.isEmpty
+                        {
                             _ = try fixture.store.update(leases.map { JobUpdate($0, .published(damage: nil)) })
                             _ = try fixture.store.update(leases.map { JobUpdate($0, .settled) })
                             taken += leases.map(\.job.path.text)

@@ -24,7 +24,9 @@ import Testing
         try journal.add(SourceReport(status: .done, pipeline: "p", source: BytePath([0xFF, UInt8(ascii: "x")])))
         let lines = try text().split(separator: "\n")
         #expect(lines.count == 2)
-        let sources = try lines.map { try JSONDecoder().decode(BatchDocument.Entry.self, from: Data($0.utf8)).source.path }
+        let sources = try lines.map {
+            try JSONDecoder().decode(BatchDocument.Entry.self, from: Data($0.utf8)).source.path
+        }
         #expect(sources == ["a\nb.jpg", "\u{FFFD}x"])
     }
 
@@ -45,7 +47,8 @@ import Testing
     func rotated() throws {
         let journal = try journal(largest: 20, kept: 2)
         for letter in ["a", "b", "c", "d"] { try journal.add(line: String(repeating: letter, count: 15)) }
-        #expect(try folder.entries() == ["state", "state/journal.jsonl", "state/journal.jsonl.1", "state/journal.jsonl.2"])
+        #expect(
+            try folder.entries() == ["state", "state/journal.jsonl", "state/journal.jsonl.1", "state/journal.jsonl.2"])
         #expect(try [text(), text(".1"), text(".2")].map { $0.prefix(1) } == ["d", "c", "b"])
     }
 

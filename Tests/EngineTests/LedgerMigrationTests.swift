@@ -31,9 +31,12 @@ import Testing
 
     private static let states = ["claimed", "rendering", "waiting", "published", "rejected", "finished", "failed"]
 
-    private func id(_ number: Int) -> JobID { JobID(milliseconds: 1_700_000_000_000, counter: UInt16(number), random: 7) }
+    private func id(_ number: Int) -> JobID {
+        JobID(milliseconds: 1_700_000_000_000, counter: UInt16(number), random: 7)
+    }
 
-    /// A ledger of version 0.1 with a job in every state, of an inbox, of one within it, and of one that is no longer in the mill file.
+    /// A ledger of version 0.1 with a job in every state, of an inbox, of one within it, and of one that is no longer
+    /// in the mill file.
     private func makeFirst() throws {
         try folder.write("", to: "state/x")
         let database = try DatabaseQueue(path: folder.path("state/ledger.sqlite"))
@@ -46,18 +49,24 @@ import Testing
             try add(7, "/srv/in/sub", Data("s".utf8), "waiting", stays: false, database)
             try add(8, "/srv/gone", Data("g".utf8), "rendering", stays: false, database)
             for (outbox, name, source) in [
-                ("/srv/out", "a.webp", "/srv/in/a.jpg"), ("/srv/out", "s.webp", "/srv/in/sub/s.jpg"), ("/srv/out", "g.webp", "/srv/gone/g.jpg"),
+                ("/srv/out", "a.webp", "/srv/in/a.jpg"), ("/srv/out", "s.webp", "/srv/in/sub/s.jpg"),
+                ("/srv/out", "g.webp", "/srv/gone/g.jpg"),
                 ("/srv/other", "a.webp", "/srv/in-2/a.jpg"),
             ] {
-                try database.execute(sql: "INSERT INTO names VALUES (?, ?, ?)", arguments: [Data(outbox.utf8), Data(name.utf8), Data(source.utf8)])
+                try database.execute(
+                    sql: "INSERT INTO names VALUES (?, ?, ?)",
+                    arguments: [Data(outbox.utf8), Data(name.utf8), Data(source.utf8)])
             }
             try database.execute(
-                sql: "INSERT INTO kept VALUES (?, ?, 1, 2, 3, 4, 'r', NULL, 'corrupt')", arguments: [Data("/srv/in".utf8), Data("k.jpg".utf8)])
+                sql: "INSERT INTO kept VALUES (?, ?, 1, 2, 3, 4, 'r', NULL, 'corrupt')",
+                arguments: [Data("/srv/in".utf8), Data("k.jpg".utf8)])
             try database.execute(sql: "INSERT INTO totals VALUES (?, 5, 6)", arguments: [Data("/srv/in".utf8)])
         }
     }
 
-    private func add(_ number: Int, _ inbox: String, _ path: Data, _ state: String, stays: Bool, _ database: Database) throws {
+    private func add(_ number: Int, _ inbox: String, _ path: Data, _ state: String, stays: Bool, _ database: Database)
+        throws
+    {
         let hasFailed = ["waiting", "rejected", "failed"].contains(state)
         try database.execute(
             sql: """
@@ -65,7 +74,8 @@ import Testing
                     names, claimed, changed) VALUES (?, ?, ?, ?, -1, 2, 3, 4, ?, 2, 77, ?, ?, ?, NULL, x'61', 10, 20)
                 """,
             arguments: [
-                id(number).text, Data(inbox.utf8), path, stays, state, hasFailed ? "timed-out" : nil, hasFailed ? "render" : nil,
+                id(number).text, Data(inbox.utf8), path, stays, state, hasFailed ? "timed-out" : nil,
+                hasFailed ? "render" : nil,
                 hasFailed ? "too slow" : nil,
             ])
     }
@@ -73,7 +83,8 @@ import Testing
     private func open() throws -> SQLiteJobStore {
         try SQLiteJobStore(
             state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 3) },
-            inboxes: [BytePath("/srv/in"): "photos", BytePath("/srv/in/sub"): "sub"], outboxes: [BytePath("/srv/out"): BytePath("web")],
+            inboxes: [BytePath("/srv/in"): "photos", BytePath("/srv/in/sub"): "sub"],
+            outboxes: [BytePath("/srv/out"): BytePath("web")],
             clock: { 1000 })
     }
 
@@ -97,12 +108,15 @@ import Testing
         #expect(try store.recentFailures(limit: 5).map(\.id) == [id(6)])
     }
 
-    @Test("B24: an inbox that is no longer in the mill file is reported by its path, and has its jobs again when it comes back")
+    @Test(
+        "B24: an inbox that is no longer in the mill file is reported by its path, and has its jobs again when it comes back"
+    )
     func unknownInbox() throws {
         try makeFirst()
         #expect(try open().inboxesWithOpenJobs() == ["/srv/gone", "photos", "sub"])
         let store = try SQLiteJobStore(
-            state: BytePath(folder.path("state")), policy: { _ in .run }, inboxes: [BytePath("/srv/gone"): "back"], clock: { 1000 })
+            state: BytePath(folder.path("state")), policy: { _ in .run }, inboxes: [BytePath("/srv/gone"): "back"],
+            clock: { 1000 })
         #expect(try store.inboxesWithOpenJobs() == ["back", "photos", "sub"])
         #expect(try store.names(of: BytePath("back/g.jpg"), in: BytePath("web")) == [BytePath("g.webp")])
     }
@@ -111,15 +125,19 @@ import Testing
     func rest() throws {
         try makeFirst()
         let store = try open()
-        let all = try store.ownedNames(after: nil, limit: 9).map { "\($0.outbox.text) \($0.name.text) \($0.source.text)" }
+        let all = try store.ownedNames(after: nil, limit: 9).map {
+            "\($0.outbox.text) \($0.name.text) \($0.source.text)"
+        }
         #expect(
             Set(all) == [
-                "web a.webp photos/a.jpg", "web s.webp sub/s.jpg", "web g.webp /srv/gone/g.jpg", "/srv/other a.webp /srv/in-2/a.jpg",
+                "web a.webp photos/a.jpg", "web s.webp sub/s.jpg", "web g.webp /srv/gone/g.jpg",
+                "/srv/other a.webp /srv/in-2/a.jpg",
             ])
         #expect(try store.names(of: BytePath("photos/a.jpg"), in: BytePath("web")) == [BytePath("a.webp")])
         #expect(
             try store.kept(inbox: "photos") == [
-                BytePath("k.jpg"): KeptOriginal(observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4), recipe: "r", code: .corrupt)
+                BytePath("k.jpg"): KeptOriginal(
+                    observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4), recipe: "r", code: .corrupt)
             ])
         #expect(try store.totals(inbox: "photos") == JobTotals(done: 5, failed: 6))
     }
@@ -129,7 +147,8 @@ import Testing
         try makeFirst()
         let store = try open()
         let (tables, version) = try store.look { database in
-            let sql = "SELECT name FROM sqlite_master WHERE type IN ('table', 'index') AND name LIKE 'first%' OR name = 'open_jobs'"
+            let sql =
+                "SELECT name FROM sqlite_master WHERE type IN ('table', 'index') AND name LIKE 'first%' OR name = 'open_jobs'"
             return (try String.fetchAll(database, sql: sql), try Int.fetchOne(database, sql: "PRAGMA user_version"))
         }
         #expect(tables.isEmpty && version == 2)
@@ -142,7 +161,9 @@ import Testing
         let old = try DatabaseQueue(path: folder.path("state/ledger.sqlite"))
         try old.write { database in
             #expect(try Int.fetchOne(database, sql: "PRAGMA auto_vacuum") == 0)
-            for number in 10..<2000 { try add(number, "/srv/in", Data("p\(number)".utf8), "finished", stays: false, database) }
+            for number in 10..<2000 {
+                try add(number, "/srv/in", Data("p\(number)".utf8), "finished", stays: false, database)
+            }
         }
         try old.close()
         let store = try open()
@@ -156,7 +177,10 @@ import Testing
     func failing() throws {
         try makeFirst()
         let database = try DatabaseQueue(path: folder.path("state/ledger.sqlite"))
-        try database.write { try $0.execute(sql: "CREATE TABLE kept_x (a); ALTER TABLE totals RENAME TO totals_x; CREATE TABLE first_kept (a)") }
+        try database.write {
+            try $0.execute(
+                sql: "CREATE TABLE kept_x (a); ALTER TABLE totals RENAME TO totals_x; CREATE TABLE first_kept (a)")
+        }
         #expect(throws: StoreError.self) { try open() }
         try database.write { try $0.execute(sql: "DROP TABLE first_kept; ALTER TABLE totals_x RENAME TO totals") }
         #expect(try open().totals(inbox: "photos") == JobTotals(done: 5, failed: 6))

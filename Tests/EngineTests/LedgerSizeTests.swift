@@ -16,7 +16,9 @@ import Testing
 
     private func fill(_ state: String) throws {
         let database = try DatabaseQueue(path: state + "/ledger.sqlite")
-        try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = OFF; PRAGMA cache_size = -200000") }
+        try database.writeWithoutTransaction {
+            try $0.execute(sql: "PRAGMA synchronous = OFF; PRAGMA cache_size = -200000")
+        }
         try database.write { database in
             try database.execute(
                 sql: """
@@ -36,11 +38,17 @@ import Testing
         }
     }
 
-    @Test("B16: a ledger with 1 million ended jobs and 3 million names opens, takes jobs with as few steps as a new one, and shrinks")
+    @Test(
+        "B16: a ledger with 1 million ended jobs and 3 million names opens, takes jobs with as few steps as a new one, and shrinks"
+    )
     func large() throws {
         let folder = try TemporaryFolder()
         let state = BytePath(folder.path("state"))
-        let open = { try SQLiteJobStore(state: state, policy: { _ in RetryPolicy(attempts: 3) }, inboxes: [BytePath("/in"): "in"], clock: { 1000 }) }
+        let open = {
+            try SQLiteJobStore(
+                state: state, policy: { _ in RetryPolicy(attempts: 3) }, inboxes: [BytePath("/in"): "in"],
+                clock: { 1000 })
+        }
         do { _ = try open() }
         try fill(state.text)
 
@@ -49,7 +57,8 @@ import Testing
         // Only at full size, which `make chaos` asks for: the ordinary tests measure no speed.
         #expect(scale > 1 || SuspendingClock.now - start < .seconds(2), "it opened in \(SuspendingClock.now - start)")
 
-        let new = try SQLiteJobStore(state: BytePath(folder.path("new")), policy: { _ in RetryPolicy(attempts: 3) }, clock: { 1000 })
+        let new = try SQLiteJobStore(
+            state: BytePath(folder.path("new")), policy: { _ in RetryPolicy(attempts: 3) }, clock: { 1000 })
         let (steps, fewest) = (try stepsOfHundredJobs(store), try stepsOfHundredJobs(new))
         #expect(fewest > 10_000 && steps < fewest * 5 / 4, "\(steps) steps, in a new ledger \(fewest)")
 
@@ -100,7 +109,8 @@ import Testing
 
     private func newJob(_ path: String) -> NewJob {
         NewJob(
-            id: ids.next(), inbox: "in", path: BytePath(path), observed: ObservedFile(device: 1, inode: 1, bytes: 1, modified: 1))
+            id: ids.next(), inbox: "in", path: BytePath(path),
+            observed: ObservedFile(device: 1, inode: 1, bytes: 1, modified: 1))
     }
 
     private func stepsOfHundredJobs(_ store: SQLiteJobStore) throws -> Int {
@@ -115,7 +125,8 @@ import Testing
         }
     }
 
-    /// How many instructions SQLite's virtual machine runs for what `body` asks of a store: a measure of its work that no busy machine changes.
+    /// How many instructions SQLite's virtual machine runs for what `body` asks of a store: a measure of its work that
+    /// no busy machine changes.
     private func stepsOf(_ store: SQLiteJobStore, _ body: () throws -> Void) throws -> Int {
         let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
         count.initialize(to: 0)

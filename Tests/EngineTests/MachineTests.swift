@@ -20,7 +20,8 @@ import Testing
         let root = "/sys/fs/cgroup/memory.max"
         #expect(
             Machine.limitFiles(ofControlGroup: "0::/system.slice/imagemill.service\n") == [
-                root, "/sys/fs/cgroup/system.slice/memory.max", "/sys/fs/cgroup/system.slice/imagemill.service/memory.max",
+                root, "/sys/fs/cgroup/system.slice/memory.max",
+                "/sys/fs/cgroup/system.slice/imagemill.service/memory.max",
             ])
         #expect(Machine.limitFiles(ofControlGroup: "0::/\n") == [root])
         #expect(Machine.limitFiles(ofControlGroup: "0::/../other\n") == [root])

@@ -72,7 +72,9 @@ import Testing
         #expect(log.all == ["small"])
     }
 
-    @Test("Who waits goes on as soon as the budget is raised; of one that is lowered, nothing is given out before enough has come back")
+    @Test(
+        "Who waits goes on as soon as the budget is raised; of one that is lowered, nothing is given out before enough has come back"
+    )
     func changed() async throws {
         let budget = MemoryBudget(bytes: 100)
         let log = Log()

@@ -32,12 +32,18 @@ private final class TestNames: NameStore {
         }
     }
 
-    func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath]) throws(StoreError) -> Bool {
+    func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath])
+        throws(StoreError) -> Bool
+    {
         state.withLock { state in
             state.calls += 1
             state.beforeClaim?(&state.owners)
             state.beforeClaim = nil
-            guard names.allSatisfy({ state.owners[$0] == nil || state.owners[$0] == source || state.owners[$0] == seen[$0] }) else { return false }
+            guard
+                names.allSatisfy({
+                    state.owners[$0] == nil || state.owners[$0] == source || state.owners[$0] == seen[$0]
+                })
+            else { return false }
             for name in names { state.owners[name] = source }
             return true
         }
@@ -64,7 +70,9 @@ private final class TestNames: NameStore {
         _ = try outbox.folder(BytePath([]))
     }
 
-    private func allocator(_ policy: CollisionPolicy = .version, gone: Set<String> = [], sources: Set<String> = []) -> NameAllocator {
+    private func allocator(_ policy: CollisionPolicy = .version, gone: Set<String> = [], sources: Set<String> = [])
+        -> NameAllocator
+    {
         NameAllocator(
             store: names, outbox: BytePath("out"), folder: outbox, policy: policy, isGone: { gone.contains($0.text) },
             isSource: { sources.contains($0.text) })
@@ -74,7 +82,9 @@ private final class TestNames: NameStore {
         BytePath(stem + (version == 1 ? "" : "-\(version)") + ending)
     }
 
-    private func allocate(_ owner: String, _ allocator: NameAllocator, _ endings: [String] = [".webp"], isThumbnail: Bool = false) throws
+    private func allocate(
+        _ owner: String, _ allocator: NameAllocator, _ endings: [String] = [".webp"], isThumbnail: Bool = false
+    ) throws
         -> Allocation
     {
         try allocator.allocate(for: BytePath(owner)) { version throws(PlanFailure) in
@@ -124,13 +134,17 @@ private final class TestNames: NameStore {
         try folder.write("mine", to: "out/a@2x.webp")
         let second = try allocate("a.jpg", allocator, [".webp", "@2x.webp"])
         #expect(text(second) == ["a-2.webp", "a-2@2x.webp"] && second.version == 2)
-        #expect(second.warning?.message == "'a@2x.webp' is a file that Imagemill did not write; this source is 'a-2@2x.webp'")
+        #expect(
+            second.warning?.message
+                == "'a@2x.webp' is a file that Imagemill did not write; this source is 'a-2@2x.webp'")
         try folder.write("mine", to: "out/a-3.json")
-        let third = try allocator.allocate(for: BytePath("b.jpg"), extra: { [path("a", $0, ".json")] }) { version throws(PlanFailure) in
+        let third = try allocator.allocate(for: BytePath("b.jpg"), extra: { [path("a", $0, ".json")] }) {
+            version throws(PlanFailure) in
             [RenditionName(path: path("a", version, ".webp"))]
         }
         #expect(third.version == 1)
-        let fourth = try allocator.allocate(for: BytePath("c.jpg"), extra: { [path("a", $0, ".json")] }) { version throws(PlanFailure) in
+        let fourth = try allocator.allocate(for: BytePath("c.jpg"), extra: { [path("a", $0, ".json")] }) {
+            version throws(PlanFailure) in
             [RenditionName(path: path("a", version, ".webp"))]
         }
         #expect(fourth.version == 4)
@@ -220,7 +234,9 @@ private final class TestNames: NameStore {
     func threads() async throws {
         let all = await withTaskGroup(of: [String].self) { group in
             for thread in 0..<8 {
-                group.addTask { (0..<25).flatMap { index in (try? text(allocate("\(thread)/\(index).jpg", allocator()))) ?? [] } }
+                group.addTask {
+                    (0..<25).flatMap { index in (try? text(allocate("\(thread)/\(index).jpg", allocator()))) ?? [] }
+                }
             }
             return await group.reduce([], +)
         }
@@ -246,7 +262,9 @@ private final class TestNames: NameStore {
     @Test("A name that cannot be made is a failure of its source")
     func invalid() throws {
         let failure = #expect(throws: Failure.self) {
-            try allocator().allocate(for: BytePath("a.jpg")) { _ throws(PlanFailure) in throw PlanFailure(.nameInvalid, stage: "publish", "no name") }
+            try allocator().allocate(for: BytePath("a.jpg")) { _ throws(PlanFailure) in
+                throw PlanFailure(.nameInvalid, stage: "publish", "no name")
+            }
         }
         #expect(failure?.code == .nameInvalid)
     }

@@ -16,7 +16,8 @@ import Testing
         location = OutboxLocation(BytePath(folder.path("out")))
     }
 
-    @Test("A second lock says which process on which host holds the first, and since when; afterwards the folder is free")
+    @Test(
+        "A second lock says which process on which host holds the first, and since when; afterwards the folder is free")
     func exclusive() throws {
         let host = ProcessInfo.processInfo.hostName
         do {
@@ -33,7 +34,9 @@ import Testing
         #expect(try folder.text("out/.imagemill/lock").isEmpty, "a published folder does not tell who made it")
     }
 
-    @Test("A file that a killed run left behind is harmless", arguments: ["123 mill-a 1700000000\n", "", "nonsense", "a b c d e f"])
+    @Test(
+        "A file that a killed run left behind is harmless",
+        arguments: ["123 mill-a 1700000000\n", "", "nonsense", "a b c d e f"])
     func stale(text: String) throws {
         try folder.write(text, to: "out/.imagemill/lock")
         let lock = try OutboxLock(location)
@@ -45,7 +48,8 @@ import Testing
     func odd() throws {
         let lock = try OutboxLock(location)
         for (text, part) in [
-            ("1 \u{1B}[31m 5", #"(process 1 on host \u{1B}[31m, since 1970-01-01 "#), ("words", "another 'imagemill run' is writing"),
+            ("1 \u{1B}[31m 5", #"(process 1 on host \u{1B}[31m, since 1970-01-01 "#),
+            ("words", "another 'imagemill run' is writing"),
         ] {
             try Data(text.utf8).write(to: URL(fileURLWithPath: folder.path("out/.imagemill/lock")))
             let error = #expect(throws: OutboxInUse.self) { try OutboxLock(location) }
@@ -57,8 +61,10 @@ import Testing
     @Test("A link in place of the lock is not followed")
     func link() throws {
         try folder.write("mine", to: "victim")
-        try FileManager.default.createDirectory(atPath: folder.path("out/.imagemill"), withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(atPath: folder.path("out/.imagemill/lock"), withDestinationPath: "../../victim")
+        try FileManager.default.createDirectory(
+            atPath: folder.path("out/.imagemill"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("out/.imagemill/lock"), withDestinationPath: "../../victim")
         #expect(throws: SystemError.self) { try OutboxLock(location) }
         #expect(try folder.text("victim") == "mine")
     }

@@ -34,7 +34,10 @@ import Testing
         #expect(try claim(record, paths("a.webp", "a@2x.webp"), "../in/a.jpg"))
         #expect(try claim(record, paths("a.webp"), "../in/a.jpg"))
         #expect(try !claim(record, paths("b.webp", "a.webp"), "../in/b.jpg"))
-        #expect(try record.owners(of: paths("a.webp", "b.webp"), in: outbox) == [BytePath("a.webp"): BytePath("../in/a.jpg")])
+        #expect(
+            try record.owners(of: paths("a.webp", "b.webp"), in: outbox) == [
+                BytePath("a.webp"): BytePath("../in/a.jpg")
+            ])
         #expect(try Set(record.names(of: BytePath("../in/a.jpg"), in: outbox)) == Set(paths("a.webp", "a@2x.webp")))
         try record.release(paths("a.webp"), in: outbox)
         #expect(try claim(record, paths("b.webp", "a.webp"), "../in/b.jpg"))
@@ -97,7 +100,8 @@ import Testing
         let real = try #require(FileSystem.absolute(BytePath(folder.path)))
         let source = real.appending(BytePath("in/a.jpg"))
         #expect(location.identity(of: source) == BytePath("../in/a.jpg"))
-        #expect(OutboxLocation(BytePath(folder.path("new/er/out//"))).identity(of: source) == BytePath("../../../in/a.jpg"))
+        #expect(
+            OutboxLocation(BytePath(folder.path("new/er/out//"))).identity(of: source) == BytePath("../../../in/a.jpg"))
         try FileManager.default.createDirectory(atPath: folder.path("deep/real"), withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "deep/real")
         #expect(OutboxLocation(BytePath(folder.path("link"))).identity(of: source) == BytePath("../../in/a.jpg"))
@@ -118,14 +122,16 @@ import Testing
 
     /// Makes a record as version 0.1 did: without a version, with absolute paths.
     private func oldRecord(withResults: Bool = true) throws {
-        try FileManager.default.createDirectory(atPath: folder.path("out/.imagemill"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: folder.path("out/.imagemill"), withIntermediateDirectories: true)
         let database = try DatabaseQueue(path: folder.path("out/.imagemill/names.sqlite"))
         let root = try #require(FileSystem.absolute(BytePath(folder.path))).text
         try database.write { database in
             try database.execute(sql: "CREATE TABLE names (name BLOB PRIMARY KEY, source BLOB NOT NULL) WITHOUT ROWID")
             for index in 0..<200 {
                 try database.execute(
-                    sql: "INSERT INTO names VALUES (?, ?)", arguments: [Data("a\(index).webp".utf8), Data("\(root)/in/a\(index).jpg".utf8)])
+                    sql: "INSERT INTO names VALUES (?, ?)",
+                    arguments: [Data("a\(index).webp".utf8), Data("\(root)/in/a\(index).jpg".utf8)])
             }
             guard withResults else { return }
             try database.execute(
@@ -144,7 +150,9 @@ import Testing
         try database.close()
     }
 
-    @Test("A record of version 0.1 is migrated: its owners become relative, and no absolute path is left in the file", arguments: [true, false])
+    @Test(
+        "A record of version 0.1 is migrated: its owners become relative, and no absolute path is left in the file",
+        arguments: [true, false])
     func migration(withResults: Bool) throws {
         try oldRecord(withResults: withResults)
         let record = try OutboxRecord(location)
@@ -190,7 +198,9 @@ import Testing
         return FinishedSource(source: source, report: report, fingerprint: Fingerprint([]))
     }
 
-    @Test("After a source folder was renamed, results of sources that are gone and have lost their names are dropped; others stay")
+    @Test(
+        "After a source folder was renamed, results of sources that are gone and have lost their names are dropped; others stay"
+    )
     func dropsGone() throws {
         let record = try OutboxRecord(location)
         let setup = RunSetup(pipeline: "p", assets: [:], engine: "e", options: [:])
@@ -203,11 +213,18 @@ import Testing
         // b is still there, c has lost nothing.
         try folder.write("x", to: "photos/b.jpg")
         for name in ["a.jpg", "b.jpg"] {
-            #expect(try claim(record, paths(name), "../pics/" + name, seen: [BytePath(name): BytePath("../photos/" + name)]))
+            #expect(
+                try claim(record, paths(name), "../pics/" + name, seen: [BytePath(name): BytePath("../photos/" + name)])
+            )
         }
         results.add(try finished("pics/a.jpg"), document: "{}")
         results.finish()
-        let sources = try record.database.read { try Data.fetchAll($0, sql: "SELECT source FROM results ORDER BY source") }
-        #expect(sources.map { String(decoding: $0, as: UTF8.self) } == ["../photos/b.jpg", "../photos/c.jpg", "../pics/a.jpg"])
+        let sources = try record.database.read {
+            try Data.fetchAll($0, sql: "SELECT source FROM results ORDER BY source")
+        }
+        #expect(
+            sources.map { String(decoding: $0, as: UTF8.self) } == [
+                "../photos/b.jpg", "../photos/c.jpg", "../pics/a.jpg",
+            ])
     }
 }

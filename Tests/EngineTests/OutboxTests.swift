@@ -16,7 +16,9 @@ import Testing
     }
 
     private func publish(_ names: [String], into outbox: Outbox) throws {
-        for file in try outbox.stage(names.map { RenditionName(path: BytePath($0)) }, newToken: { DurableFile.newToken }) {
+        for file in try outbox.stage(
+            names.map { RenditionName(path: BytePath($0)) }, newToken: { DurableFile.newToken })
+        {
             try file.publishNew()
         }
     }
@@ -27,7 +29,10 @@ import Testing
         try publish(["x/y/a.webp"], into: outbox)
         try publish(["x/y/b.webp", "c.webp"], into: outbox)
         #expect(
-            try folder.entries() == ["new", "new/out", "new/out/c.webp", "new/out/x", "new/out/x/y", "new/out/x/y/a.webp", "new/out/x/y/b.webp"])
+            try folder.entries() == [
+                "new", "new/out", "new/out/c.webp", "new/out/x", "new/out/x/y", "new/out/x/y/a.webp",
+                "new/out/x/y/b.webp",
+            ])
     }
 
     @Test("A drop folder's outbox is never made, since it may be a mount; folders below it are")
@@ -42,7 +47,9 @@ import Testing
         #expect(try folder.entries() == ["out", "out/x", "out/x/a.webp", "out/z"])
     }
 
-    @Test("Nothing is held open for a drop folder between jobs, and only some folders for a run", arguments: [true, false])
+    @Test(
+        "Nothing is held open for a drop folder between jobs, and only some folders for a run",
+        arguments: [true, false])
     func descriptors(holdsOpen: Bool) throws {
         try folder.write("", to: "out/z")
         let outbox = outbox(holdsOpen: holdsOpen)
@@ -67,18 +74,23 @@ import Testing
     func link(holdsOpen: Bool) throws {
         try folder.write("", to: "out/sub/z")
         try folder.write("secret", to: "elsewhere/deep/a.webp")
-        try FileManager.default.createSymbolicLink(atPath: folder.path("out/sub/link"), withDestinationPath: folder.path("elsewhere"))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("out/sub/link"), withDestinationPath: folder.path("elsewhere"))
         let outbox = outbox(holdsOpen: holdsOpen)
         for name in ["sub/link/a.webp", "sub/link/deep/a.webp"] {
             let error = #expect(throws: SystemError.self) { try publish([name], into: outbox) }
             #expect(error?.asOutputFailure.code == .outputNotWritable)
             #expect(
-                error?.description == "cannot write into '\(folder.path("out/sub/link"))': it is a link, and links inside of the output folder "
+                error?.description
+                    == "cannot write into '\(folder.path("out/sub/link"))': it is a link, and links inside of the output folder "
                     + "are not followed; put a folder or a mount in its place")
             #expect(throws: SystemError.self) { try outbox.status(BytePath(name)) }
             #expect(outbox.writer(of: BytePath(name)) == nil)
         }
-        #expect(try folder.entries().filter { $0.hasPrefix("elsewhere") } == ["elsewhere", "elsewhere/deep", "elsewhere/deep/a.webp"])
+        #expect(
+            try folder.entries().filter { $0.hasPrefix("elsewhere") } == [
+                "elsewhere", "elsewhere/deep", "elsewhere/deep/a.webp",
+            ])
     }
 
     @Test("The outbox itself may be a link: the user named it")
@@ -102,7 +114,9 @@ import Testing
     @Test("Folders for what is the owner's alone are the owner's alone")
     func thumbnails() throws {
         let outbox = outbox(holdsOpen: true)
-        let names = [RenditionName(path: BytePath("large/a.png"), isThumbnail: true), RenditionName(path: BytePath("b/c.png"))]
+        let names = [
+            RenditionName(path: BytePath("large/a.png"), isThumbnail: true), RenditionName(path: BytePath("b/c.png")),
+        ]
         for file in try outbox.stage(names, newToken: { DurableFile.newToken }) { try file.publish() }
         #expect(try outbox.status(BytePath("large"))?.mode == 0o700)
         #expect(try outbox.status(BytePath("large/a.png"))?.mode == 0o600)
@@ -114,7 +128,8 @@ import Testing
         let (run, dropFolder) = (outbox(holdsOpen: true), outbox(holdsOpen: false))
         let name = BytePath("a.jpg")
         for (user, other) in [(run, dropFolder), (dropFolder, run)] {
-            let file = try #require(try user.stage([RenditionName(path: name)], newToken: { DurableFile.newToken }).first)
+            let file = try #require(
+                try user.stage([RenditionName(path: name)], newToken: { DurableFile.newToken }).first)
             user.setWriter(BytePath("shop/a.jpg"), of: file.file)
             try file.publish()
             // The folder for temporary files may have no attributes; then nobody is named.

@@ -9,7 +9,8 @@ import Testing
 
 @Suite struct OutputCheckTests {
     private func plan(_ format: String) throws -> RenditionPlan {
-        let text = "renditions:\n  small:\n    stages:\n      - resize: { size: \"64x48\" }\n    save: { format: \(format) }\n"
+        let text =
+            "renditions:\n  small:\n    stages:\n      - resize: { size: \"64x48\" }\n    save: { format: \(format) }\n"
         let file = try PipelineFile(text: text, file: "p.yaml", catalogue: .all)
         let facts = SourceFacts(format: .jpeg, size: PixelSize(640, 480))
         return try Planner(pipeline: file, assets: [:], limits: Limits()).plan(facts, pixelsPerPoint: 1).renditions[0]
@@ -39,7 +40,9 @@ import Testing
         expectRefusal("expected a webp file, found no bytes") { try check([], as: "webp") }
         expectRefusal("expected a webp file, found other bytes") { try check(Array("<html>".utf8), as: "webp") }
         expectRefusal("expected a webp file, found other bytes") { try check(png, as: "webp") }
-        expectRefusal("expected a jpeg file, found other bytes") { try check([UInt8](repeating: 0, count: 5000), as: "jpeg") }
+        expectRefusal("expected a jpeg file, found other bytes") {
+            try check([UInt8](repeating: 0, count: 5000), as: "jpeg")
+        }
     }
 
     @Test("A size that is not the planned one is refused, whoever tells it")

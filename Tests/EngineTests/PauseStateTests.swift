@@ -4,7 +4,9 @@ import Testing
 @testable import Engine
 
 @Suite struct PauseStateTests {
-    @Test("A pause that comes again and again is logged less and less often, and lasts longer, but never so long that a repair goes unnoticed")
+    @Test(
+        "A pause that comes again and again is logged less and less often, and lasts longer, but never so long that a repair goes unnoticed"
+    )
     func relapses() {
         var state = PauseState()
         var now = Moment.now

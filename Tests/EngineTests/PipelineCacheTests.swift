@@ -9,14 +9,18 @@ import Testing
 
 @Suite struct PipelineCacheTests {
     /// Runs `p.yaml` over `in` with a cache.
-    private func run(_ runner: CommandRunner, to out: String, worker: WorkerCommand) async throws -> [String: SourceReport] {
+    private func run(_ runner: CommandRunner, to out: String, worker: WorkerCommand) async throws -> [String:
+        SourceReport]
+    {
         let folder = BytePath(runner.folder.path("cache"))
         return try await runner.run(to: out, workers: worker) { pipeline in
             PipelineCache(SharedCache(folder: folder, bound: 1 << 30) { Issue.record("\($0)") }, pipeline)
         }
     }
 
-    @Test("A source whose renditions are all in the cache is done without any worker, with and without assets", arguments: [false, true])
+    @Test(
+        "A source whose renditions are all in the cache is done without any worker, with and without assets",
+        arguments: [false, true])
     func noWorker(hasAsset: Bool) async throws {
         let runner = try CommandRunner()
         try await runner.picture("badge.png")
@@ -30,7 +34,9 @@ import Testing
         let hits = try await run(runner, to: "two", worker: WorkerCommand(executable: "/bin/false", arguments: []))
         #expect(hits.count == 2)
         for (name, hit) in hits {
-            #expect(hit.status == .done && hit.renditions.count == 2 && hit.renditions.allSatisfy(\.cached), "\(hit.error?.message ?? "")")
+            #expect(
+                hit.status == .done && hit.renditions.count == 2 && hit.renditions.allSatisfy(\.cached),
+                "\(hit.error?.message ?? "")")
             #expect(hit.source.facts == made[name]?.source.facts && hit.warnings == made[name]?.warnings)
         }
         #expect(runner.files(in: "one") == runner.files(in: "two"))

@@ -18,7 +18,8 @@ import Testing
 
     /// A source whose files each say `text`.
     private func source(
-        _ owner: String, _ names: [String], text: String = "new", owned: [String] = [], overwrites: Bool = false, report: String? = nil,
+        _ owner: String, _ names: [String], text: String = "new", owned: [String] = [], overwrites: Bool = false,
+        report: String? = nil,
         whenReported: @escaping () -> Void = {}
     ) throws -> Publication {
         let names = names.map { RenditionName(path: BytePath($0)) }
@@ -31,7 +32,8 @@ import Testing
             }
         }
         return Publication(
-            outputs: outputs, names: names, owner: BytePath(owner), owned: Set(owned.map { BytePath($0) }), overwrites: overwrites, report: report)
+            outputs: outputs, names: names, owner: BytePath(owner), owned: Set(owned.map { BytePath($0) }),
+            overwrites: overwrites, report: report)
     }
 
     private func publish(_ durability: Durability, _ publications: Publication...) -> [PublishOutcome] {
@@ -47,25 +49,33 @@ import Testing
         return files
     }
 
-    @Test("A group is published, each source with its report; the files are described as they are", arguments: [Durability.none, .synced])
+    @Test(
+        "A group is published, each source with its report; the files are described as they are",
+        arguments: [Durability.none, .synced])
     func group(durability: Durability) throws {
         let outcomes = publish(
-            durability, try source("a.jpg", ["a.webp", "x/a@2x.webp"], report: "reports/a.jpg.json"), try source("b.jpg", ["b.webp"]))
+            durability, try source("a.jpg", ["a.webp", "x/a@2x.webp"], report: "reports/a.jpg.json"),
+            try source("b.jpg", ["b.webp"]))
         #expect(
-            try files() == ["a.webp": "new", "x/a@2x.webp": "new", "b.webp": "new", "reports/a.jpg.json": "report of new"])
+            try files() == [
+                "a.webp": "new", "x/a@2x.webp": "new", "b.webp": "new", "reports/a.jpg.json": "report of new",
+            ])
         guard case .published(_, let fingerprint) = outcomes[0], case .published = outcomes[1] else {
             Issue.record("\(outcomes)")
             return
         }
         let names = [BytePath("a.webp"), BytePath("x/a@2x.webp")]
-        #expect(try fingerprint == Fingerprint(names.map { Fingerprint.File(name: $0, try #require(try outbox.status($0))) }))
+        #expect(
+            try fingerprint
+                == Fingerprint(names.map { Fingerprint.File(name: $0, try #require(try outbox.status($0))) }))
     }
 
     @Test("Own files are replaced, and nothing of the old ones is left", arguments: [Durability.none, .synced])
     func replaced(durability: Durability) throws {
         _ = publish(durability, try source("a.jpg", ["a.webp", "b.webp"], text: "old", report: "a.json"))
         let outcomes = publish(
-            durability, try source("a.jpg", ["a.webp", "b.webp"], owned: ["a.webp", "b.webp", "a.json"], report: "a.json"))
+            durability,
+            try source("a.jpg", ["a.webp", "b.webp"], owned: ["a.webp", "b.webp", "a.json"], report: "a.json"))
         guard case .published = outcomes[0] else {
             Issue.record("\(outcomes)")
             return
@@ -88,11 +98,17 @@ import Testing
             Issue.record("\(outcomes)")
             return
         }
-        #expect(error.description == "cannot put 'z.webp' in place: Is a directory" && error.asOutputFailure.code == .outputNotWritable)
+        #expect(
+            error.description == "cannot put 'z.webp' in place: Is a directory"
+                && error.asOutputFailure.code == .outputNotWritable)
         var left = try files()
         // What is staged belongs to the caller, who may publish it under another name.
         left = left.filter { !$0.key.hasPrefix(".imagemill-") || !$0.key.hasSuffix(".part") }
-        #expect(left == ["0.webp": "new", "1.webp": "new", "a.webp": "old", "reports/a.json": "report of old", "z.webp/file": "mine"])
+        #expect(
+            left == [
+                "0.webp": "new", "1.webp": "new", "a.webp": "old", "reports/a.json": "report of old",
+                "z.webp/file": "mine",
+            ])
         #expect(try FileSystem.status(BytePath(folder.path("out/a.webp")))?.identity == before?.identity)
     }
 
@@ -115,13 +131,17 @@ import Testing
             Issue.record("\(outcomes)")
             return
         }
-        #expect(try files() == ["a@2x.webp": "designer's", "a-2.webp": "new", "a-2@2x.webp": "new", "a.json": "report of new"])
+        #expect(
+            try files() == [
+                "a@2x.webp": "designer's", "a-2.webp": "new", "a-2@2x.webp": "new", "a.json": "report of new",
+            ])
     }
 
     @Test("B12: somebody else's file at the report's name is no old report", arguments: [Durability.none, .synced])
     func foreignReport(durability: Durability) throws {
         try folder.write("mine", to: "out/a.json")
-        guard case .nameOccupied(let name) = publish(durability, try source("a.jpg", ["a.webp"], report: "a.json"))[0] else {
+        guard case .nameOccupied(let name) = publish(durability, try source("a.jpg", ["a.webp"], report: "a.json"))[0]
+        else {
             Issue.record("it was published")
             return
         }
@@ -144,7 +164,9 @@ import Testing
         #expect(try files().filter { !$0.key.hasPrefix(".") } == ["a.webp": "old", "a.json": "report of old"])
     }
 
-    @Test("With `overwrite` any file is replaced; a source that has lost a name in the same group takes nothing back from the winner")
+    @Test(
+        "With `overwrite` any file is replaced; a source that has lost a name in the same group takes nothing back from the winner"
+    )
     func overwrite() throws {
         try folder.write("mine", to: "out/a.webp")
         try folder.write("", to: "out/z.json/file")
@@ -154,10 +176,14 @@ import Testing
         #expect(try files()["a.webp"] == "winner")
     }
 
-    @Test("P2, B12: the old report is withdrawn before the first rename, and the new one comes last", arguments: [Durability.none, .synced])
+    @Test(
+        "P2, B12: the old report is withdrawn before the first rename, and the new one comes last",
+        arguments: [Durability.none, .synced])
     func order(durability: Durability) throws {
         _ = publish(durability, try source("a.jpg", ["a.webp", "b.webp"], text: "old", report: "reports/a.json"))
-        let source = try source("a.jpg", ["a.webp", "b.webp", "c.webp"], owned: ["a.webp", "b.webp", "reports/a.json"], report: "reports/a.json")
+        let source = try source(
+            "a.jpg", ["a.webp", "b.webp", "c.webp"], owned: ["a.webp", "b.webp", "reports/a.json"],
+            report: "reports/a.json")
         let watch = inotify_init1(Int32(O_NONBLOCK))
         defer { close(watch) }
         let mask = UInt32(IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE)
@@ -165,17 +191,24 @@ import Testing
         _ = publish(durability, source)
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = read(watch, &buffer, buffer.count)
-        let events = buffer.withUnsafeBytes { InotifyEvent.parse(UnsafeRawBufferPointer(rebasing: $0.prefix(max(count, 0)))) }
+        let events = buffer.withUnsafeBytes {
+            InotifyEvent.parse(UnsafeRawBufferPointer(rebasing: $0.prefix(max(count, 0))))
+        }
         let told = events.filter { !$0.name.starts(with: [UInt8(ascii: ".")]) && !$0.has(Int(IN_DELETE)) }
             .map { ($0.has(Int(IN_MOVED_FROM)) ? "-" : "+") + String(decoding: $0.name, as: UTF8.self) }
         #expect(told == ["-a.json", "+a.webp", "+b.webp", "+c.webp", "+a.json"])
     }
 
-    @Test("Hostile 11: links below the outbox: a file that is one is replaced, not written through; a folder that is one fails its source alone")
+    @Test(
+        "Hostile 11: links below the outbox: a file that is one is replaced, not written through; a folder that is one fails its source alone"
+    )
     func links() throws {
         try folder.write("secret", to: "elsewhere/target")
-        for (link, target) in [("out/a.webp", "elsewhere/target"), ("out/a.json", "elsewhere/target"), ("out/reports", "elsewhere")] {
-            try FileManager.default.createSymbolicLink(atPath: folder.path(link), withDestinationPath: folder.path(target))
+        for (link, target) in [
+            ("out/a.webp", "elsewhere/target"), ("out/a.json", "elsewhere/target"), ("out/reports", "elsewhere"),
+        ] {
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.path(link), withDestinationPath: folder.path(target))
         }
         let outcomes = publish(
             .synced, try source("a.jpg", ["a.webp"], owned: ["a.webp", "a.json"], report: "a.json"),
@@ -194,7 +227,10 @@ import Testing
     @Test("Renditions and the report say who they were made of")
     func writers() throws {
         _ = publish(.none, try source("../in/a.jpg", ["a.webp"], report: "a.json"))
-        let canBeNoted = try OpenFile.reading(BytePath(folder.path("out/a.webp"))).setAttribute("user.imagemill.test", to: [1])
-        for name in ["a.webp", "a.json"] { #expect(outbox.writer(of: BytePath(name)) == (canBeNoted ? BytePath("../in/a.jpg") : nil)) }
+        let canBeNoted = try OpenFile.reading(BytePath(folder.path("out/a.webp"))).setAttribute(
+            "user.imagemill.test", to: [1])
+        for name in ["a.webp", "a.json"] {
+            #expect(outbox.writer(of: BytePath(name)) == (canBeNoted ? BytePath("../in/a.jpg") : nil))
+        }
     }
 }

@@ -45,11 +45,14 @@ import Testing
         let path = BytePath(runner.folder.path(name))
         let route = Route(
             render: settings,
-            allocator: NameAllocator(store: MemoryJobStore(), outbox: settings.outbox.path, folder: settings.outbox, policy: .version) { _ in false },
+            allocator: NameAllocator(
+                store: MemoryJobStore(), outbox: settings.outbox.path, folder: settings.outbox, policy: .version
+            ) { _ in false },
             publisher: Publisher(outbox: settings.outbox, durability: .none), policy: .run, inbox: nil, recipe: "",
             retriesAtOnce: true, wantsSecondOpinion: false)
         let job = Job(
-            id: JobNames().next(), inbox: "run", path: path, isSet: false, observed: ObservedFile(device: 0, inode: 0, bytes: 0, modified: 0),
+            id: JobNames().next(), inbox: "run", path: path, isSet: false,
+            observed: ObservedFile(device: 0, inode: 0, bytes: 0, modified: 0),
             keepsOriginal: false, progress: JobProgress(.running, attempts: 1), offered: 0, changed: 0)
         var work = SourceWork(job, route)
         work.take(SourceFile(location: .path(path), identity: path, relative: BytePath(name)))
@@ -127,7 +130,9 @@ import Testing
         try await runner.picture("a.jpg")
         try runner.folder.write(Self.svg, to: "b.svg")
         let (pool, settings) = (pool(), try settings())
-        let makers = [RenditionMaker(pool, cancellation: cancellation), RenditionMaker(pool, cancellation: cancellation)]
+        let makers = [
+            RenditionMaker(pool, cancellation: cancellation), RenditionMaker(pool, cancellation: cancellation),
+        ]
         for name in ["a.jpg", "b.svg", "a.jpg", "b.svg"] {
             for maker in makers {
                 #expect(try make(name, maker, settings).count == 1)
@@ -163,16 +168,21 @@ import Testing
     private func makerOnFullDisk(writes: Int) async throws -> RenditionMaker {
         let library = runner.folder.path("full.so")
         let compiling = try await runner.shell(
-            "$(command -v cc || command -v clang) -shared -fPIC -o full.so '\(Checkout.path)/Tests/Fixtures/full-disk.c' -ldl")
+            "$(command -v cc || command -v clang) -shared -fPIC -o full.so '\(Checkout.path)/Tests/Fixtures/full-disk.c' -ldl"
+        )
         try #require(compiling.exit == 0, "\(compiling)")
-        let script = "FULL_FOLDER='\(runner.folder.path)' FULL_WRITES=\(writes) LD_PRELOAD='\(library)' exec \"$0\" __worker"
+        let script =
+            "FULL_FOLDER='\(runner.folder.path)' FULL_WRITES=\(writes) LD_PRELOAD='\(library)' exec \"$0\" __worker"
         return RenditionMaker(
-            WorkerPool(WorkerCommand(executable: "/bin/sh", arguments: ["-c", script, CommandRunner.executable])), cancellation: cancellation)
+            WorkerPool(WorkerCommand(executable: "/bin/sh", arguments: ["-c", script, CommandRunner.executable])),
+            cancellation: cancellation)
     }
 
     private static let formats = ["jpeg", "png", "webp", "tiff", "gif", "avif"]
 
-    private static func bytes(_ outputs: [StagedFile]) -> [[UInt8]] { outputs.map { $0.file.bytes(at: 0, count: 1 << 20) } }
+    private static func bytes(_ outputs: [StagedFile]) -> [[UInt8]] {
+        outputs.map { $0.file.bytes(at: 0, count: 1 << 20) }
+    }
 
     @Test("A disk that was full for a moment only costs a second attempt", arguments: formats)
     func fullForAMoment(format: String) async throws {

@@ -22,7 +22,11 @@ import Testing
     func long() {
         let names = ["a", "b"].map { BytePath("d/" + String(repeating: "x", count: 249) + $0 + ".jpg") }
         let paths = names.map { ReportFiles().path(for: $0) }
-        for path in paths { #expect(path.lastComponent.bytes.count <= 255 && path.text.hasSuffix(".json") && path.text.hasPrefix("reports/d/xxx")) }
+        for path in paths {
+            #expect(
+                path.lastComponent.bytes.count <= 255 && path.text.hasSuffix(".json")
+                    && path.text.hasPrefix("reports/d/xxx"))
+        }
         #expect(paths[0] != paths[1])
         #expect(try FailureNote.path(beside: names[0]).lastComponent.bytes.count <= 255)
     }
@@ -64,7 +68,9 @@ import Testing
         #expect(document["detail"] as? String == "premature end")
         #expect(document["retryable"] as? Bool == false)
         #expect(document["attempts"] as? Int == 2)
-        #expect(document["replay"] as? String == #"imagemill run '/etc/p q.yaml' '\#(folder.path)/failed/it'\''s.jpg' -o replay"#)
+        #expect(
+            document["replay"] as? String
+                == #"imagemill run '/etc/p q.yaml' '\#(folder.path)/failed/it'\''s.jpg' -o replay"#)
         #expect(try FailureNote.source(ofNoteBeside: source.lastComponent, in: failed) == BytePath("it's.jpg"))
     }
 
@@ -72,7 +78,8 @@ import Testing
     func shell() async throws {
         let names: [[UInt8]] =
             [
-                "a b", "it's", "$(touch x)", "`touch x`", "a\nb", "-rf", "tab\there", "q\"uote", "back\\slash", "é", "*", "~", "#x", "a;b",
+                "a b", "it's", "$(touch x)", "`touch x`", "a\nb", "-rf", "tab\there", "q\"uote", "back\\slash", "é",
+                "*", "~", "#x", "a;b",
                 "\u{1B}[31m",
                 "x\r", "\n",
             ].map { Array($0.utf8) } + [[0xFF, 0xFE, UInt8(ascii: "7")]]
@@ -80,7 +87,8 @@ import Testing
             let word = shellQuoted(BytePath(name))
             #expect(!word.contains("\n") && !word.contains("\u{1B}"))
             let runner = try CommandRunner()
-            let result = try await runner.shell("bash -c " + shellQuoted(BytePath("printf %s \(word) | od -An -v -tu1")))
+            let result = try await runner.shell(
+                "bash -c " + shellQuoted(BytePath("printf %s \(word) | od -An -v -tu1")))
             let bytes = result.output.split(whereSeparator: \.isWhitespace).compactMap { UInt8($0) }
             #expect(bytes == name, "\(word)")
         }
@@ -97,7 +105,9 @@ import Testing
         for text in ["%", "%4", "%zz"] { #expect(BytePath(percentEncoded: text) == nil) }
     }
 
-    @Test("A note that leads out of the inbox is not believed", arguments: ["../x", "/etc/passwd", "a/../../b", "", ".", "a//b"])
+    @Test(
+        "A note that leads out of the inbox is not believed",
+        arguments: ["../x", "/etc/passwd", "a/../../b", "", ".", "a//b"])
     func escape(path: String) throws {
         try folder.write("{\"source\":{\"path\":\"\(path)\"}}", to: "failed/a.jpg.error.json")
         #expect(try FailureNote.source(ofNoteBeside: BytePath("a.jpg"), in: failed) == nil)

@@ -7,7 +7,8 @@ import Testing
 @Suite struct RetryPolicyTests {
     private let policy = RetryPolicy(attempts: 3)
 
-    private func decision(_ code: FailureCode, _ reason: PauseReason? = nil, policy: RetryPolicy? = nil) -> AfterFailure {
+    private func decision(_ code: FailureCode, _ reason: PauseReason? = nil, policy: RetryPolicy? = nil) -> AfterFailure
+    {
         (policy ?? self.policy).decide(after: Failure(code, stage: "x", "x")) { reason }
     }
 
@@ -19,10 +20,14 @@ import Testing
 
     @Test("The delay is one second, then twice as long each time, up to five minutes")
     func delays() {
-        #expect((1...12).map { policy.delay(afterAttempt: $0, because: .workerCrashed) / 1000 } == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
+        #expect(
+            (1...12).map { policy.delay(afterAttempt: $0, because: .workerCrashed) / 1000 } == [
+                1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300,
+            ])
         #expect(policy.delay(afterAttempt: 1_000_000, because: .workerCrashed) == 300_000)
         #expect(policy.delay(afterAttempt: 0, because: .workerCrashed) == 1000)
-        #expect(RetryPolicy(attempts: 3, first: .max / 2, longest: 7).delay(afterAttempt: 3, because: .workerCrashed) == 7)
+        #expect(
+            RetryPolicy(attempts: 3, first: .max / 2, longest: 7).delay(afterAttempt: 3, because: .workerCrashed) == 7)
     }
 
     @Test("A clock that was set back by years does not put a job off by years")
@@ -32,9 +37,13 @@ import Testing
         #expect(policy.capped(3_000, now: 4_000) == 3_000)
     }
 
-    @Test("A source that cannot succeed is final, whatever the surroundings are like", arguments: [PauseReason?.none, .noSpace])
+    @Test(
+        "A source that cannot succeed is final, whatever the surroundings are like",
+        arguments: [PauseReason?.none, .noSpace])
     func hopeless(reason: PauseReason?) {
-        for code in FailureCode.allCases where !code.isRetryable { #expect(decision(code, reason) == .final, "\(code)") }
+        for code in FailureCode.allCases where !code.isRetryable {
+            #expect(decision(code, reason) == .final, "\(code)")
+        }
     }
 
     @Test("What may pass is attempted again if the surroundings are sound")

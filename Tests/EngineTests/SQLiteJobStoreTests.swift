@@ -16,15 +16,19 @@ import Testing
 
     private var file: String { folder.path("state/ledger.sqlite") }
 
-    private func open(inboxes: [BytePath: String] = [:], patience: Double = 10, isRemote: Bool? = nil) throws -> SQLiteJobStore {
+    private func open(inboxes: [BytePath: String] = [:], patience: Double = 10, isRemote: Bool? = nil) throws
+        -> SQLiteJobStore
+    {
         try SQLiteJobStore(
-            state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 3) }, inboxes: inboxes, patience: patience,
+            state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 3) }, inboxes: inboxes,
+            patience: patience,
             isRemote: isRemote, clock: { 1000 })
     }
 
     private func new(_ path: String, inbox: String = "in", keeps: Bool = false) -> NewJob {
         NewJob(
-            id: ids.next(), inbox: inbox, path: BytePath(path), observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4),
+            id: ids.next(), inbox: inbox, path: BytePath(path),
+            observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4),
             keepsOriginal: keeps)
     }
 
@@ -45,7 +49,9 @@ import Testing
     func durability() throws {
         let store = try open()
         let settings = try store.look { database in
-            try ["synchronous", "journal_mode", "auto_vacuum", "user_version"].map { try String.fetchOne(database, sql: "PRAGMA \($0)") }
+            try ["synchronous", "journal_mode", "auto_vacuum", "user_version"].map {
+                try String.fetchOne(database, sql: "PRAGMA \($0)")
+            }
         }
         #expect(settings == ["2", "wal", "2", "2"])
     }
@@ -81,7 +87,9 @@ import Testing
     func allOrNone() throws {
         let store = try open()
         try store.change { database in
-            try database.execute(sql: "CREATE TRIGGER no BEFORE INSERT ON jobs WHEN NEW.path = x'62' BEGIN SELECT RAISE(FAIL, 'no'); END")
+            try database.execute(
+                sql: "CREATE TRIGGER no BEFORE INSERT ON jobs WHEN NEW.path = x'62' BEGIN SELECT RAISE(FAIL, 'no'); END"
+            )
         }
         #expect(throws: StoreError.self) { try store.offer([new("a"), new("b"), new("c")]) }
         #expect(try store.openCount(inbox: "in").count == 0)
@@ -110,17 +118,22 @@ import Testing
 
     // MARK: - Plans
 
-    @Test("An index serves every look at open and ended jobs and at names: no scan of all rows, and no sort where jobs are taken")
+    @Test(
+        "An index serves every look at open and ended jobs and at names: no scan of all rows, and no sort where jobs are taken"
+    )
     func plans() throws {
         let store = try open()
         func plan(_ sql: String, _ arguments: StatementArguments) throws -> String {
             try store.look {
-                try Row.fetchAll($0, sql: "EXPLAIN QUERY PLAN " + sql, arguments: arguments).map { $0["detail"] as String }.joined(separator: "; ")
+                try Row.fetchAll($0, sql: "EXPLAIN QUERY PLAN " + sql, arguments: arguments).map {
+                    $0["detail"] as String
+                }.joined(separator: "; ")
             }
         }
         for time in ["not_before <= ?", "not_before > ?"] {
             let take = try plan("SELECT * FROM jobs WHERE " + SQLiteJobStore.freeJobs(time), ["in", 1, 1, "me", 16])
-            #expect(take == "SEARCH jobs USING INDEX due_jobs (inbox=? AND not_before\(time.contains("<") ? "<" : ">")?)")
+            #expect(
+                take == "SEARCH jobs USING INDEX due_jobs (inbox=? AND not_before\(time.contains("<") ? "<" : ">")?)")
         }
         let isOpen = LedgerSchema.isOpen
         let path = try plan("SELECT * FROM jobs WHERE inbox = ? AND path = ? AND \(isOpen)", ["in", Data()])
@@ -129,15 +142,18 @@ import Testing
         #expect(failures == "SCAN jobs USING INDEX failed_jobs")
         for state in ["done", "failed"] {
             let prune = try plan(SQLiteJobStore.prunedJobs(state), [5])
-            #expect(!prune.contains("TEMP") && prune.components(separatedBy: "INDEX \(state)_jobs").count == 3, "\(prune)")
+            #expect(
+                !prune.contains("TEMP") && prune.components(separatedBy: "INDEX \(state)_jobs").count == 3, "\(prune)")
         }
         let names = try plan("SELECT name FROM names WHERE outbox = ? AND source = ?", [Data(), Data()])
         #expect(names.hasPrefix("SEARCH names USING") && names.contains("names_of_sources (outbox=? AND source=?)"))
         let owned = try plan(
-            "SELECT outbox, name, source FROM names WHERE (outbox, name) > (?, ?) ORDER BY outbox, name LIMIT ?", [Data(), Data(), 5])
+            "SELECT outbox, name, source FROM names WHERE (outbox, name) > (?, ?) ORDER BY outbox, name LIMIT ?",
+            [Data(), Data(), 5])
         #expect(owned.hasPrefix("SEARCH names USING PRIMARY KEY") && !owned.contains("TEMP"))
         for look in ["count(*)", "DISTINCT inbox"] {
-            let open = try plan("SELECT \(look) FROM jobs WHERE \(isOpen)" + (look == "count(*)" ? " AND inbox = 'in'" : ""), [])
+            let open = try plan(
+                "SELECT \(look) FROM jobs WHERE \(isOpen)" + (look == "count(*)" ? " AND inbox = 'in'" : ""), [])
             #expect(open.contains("due_jobs") || open.contains("one_open_job"), "\(open)")
         }
     }
@@ -160,7 +176,8 @@ import Testing
         let error = #expect(throws: StoreError.self) { _ = try open().offer([new("x")]) }
         #expect(error?.kind == .damaged)
         #expect(error?.description.hasPrefix("the ledger '\(file)' is damaged (") == true)
-        #expect(error?.description.contains("move it away together with its -wal and -shm files and start again") == true)
+        #expect(
+            error?.description.contains("move it away together with its -wal and -shm files and start again") == true)
     }
 
     @Test("A file that is no ledger is refused with what to do")
@@ -226,7 +243,9 @@ import Testing
         #expect(try open(inboxes: [path: "a"]).formerPaths(inbox: "a") == [one])
         #expect(try open(inboxes: [path: "b"]).formerPaths(inbox: "b") == [one], "it goes along with a new name")
         let store = try open(inboxes: [path: "b"])
-        let lease = try #require(try store.take(TakeRequest(inbox: "b", limit: 1, lightBytes: 0, owner: "me", lease: 1000, recipe: "")).first)
+        let lease = try #require(
+            try store.take(TakeRequest(inbox: "b", limit: 1, lightBytes: 0, owner: "me", lease: 1000, recipe: "")).first
+        )
         _ = try store.update([JobUpdate(lease, .unclaimed)])
         #expect(try open(inboxes: [path: "b"]).formerPaths(inbox: "b") == [])
     }
@@ -245,7 +264,8 @@ import Testing
         #expect(try store.names(of: BytePath("b/x"), in: BytePath("out")) == [BytePath("x")])
     }
 
-    @Test("B24: a name that passes to another folder does not bring the former one's jobs; those are known by their path")
+    @Test(
+        "B24: a name that passes to another folder does not bring the former one's jobs; those are known by their path")
     func reused() throws {
         do {
             let store = try open(inboxes: [one: "a", two: "b"])

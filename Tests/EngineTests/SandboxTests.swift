@@ -9,10 +9,14 @@ import Testing
 @Suite struct SandboxTests {
     private static let everything = [
         "read /etc/passwd", "list the root", "list the working folder", "make a file", "open the supervisor's memory",
-        "read the supervisor's environment", "open an own file again", "make a network socket", "make a local socket", "make a netlink socket",
-        "fork", "fork by clone3", "execute a program", "trace the supervisor", "read the supervisor's memory", "signal the supervisor",
-        "signal everybody", "signal a thread of the supervisor", "set up io_uring", "raise an own limit", "limit the supervisor",
-        "become dumpable", "enter a new user namespace", "load a filter", "own a descriptor's signals", "type into a terminal",
+        "read the supervisor's environment", "open an own file again", "make a network socket", "make a local socket",
+        "make a netlink socket",
+        "fork", "fork by clone3", "execute a program", "trace the supervisor", "read the supervisor's memory",
+        "signal the supervisor",
+        "signal everybody", "signal a thread of the supervisor", "set up io_uring", "raise an own limit",
+        "limit the supervisor",
+        "become dumpable", "enter a new user namespace", "load a filter", "own a descriptor's signals",
+        "type into a terminal",
     ]
 
     /// What the attacker says of each attempt, in a worker of a kind.
@@ -20,18 +24,23 @@ import Testing
         let runner = try CommandRunner()
         let library = runner.folder.path("attacks.so")
         let attacker = "\(Checkout.path)/Tests/Fixtures/hostile/attacks.c"
-        let compiling = try await runner.shell("$(command -v cc || command -v clang) -shared -fPIC -w -o attacks.so '\(attacker)'")
+        let compiling = try await runner.shell(
+            "$(command -v cc || command -v clang) -shared -fPIC -w -o attacks.so '\(attacker)'")
         #expect(compiling.exit == 0, "\(compiling)")
         let command = WorkerCommand(
-            executable: "/bin/sh", arguments: ["-c", "LD_PRELOAD='\(library)' exec \"$0\" __worker", CommandRunner.executable])
+            executable: "/bin/sh",
+            arguments: ["-c", "LD_PRELOAD='\(library)' exec \"$0\" __worker", CommandRunner.executable])
         let worker = try WorkerProcess(WorkerStarter(command))
-        // The attacker begins with the first JPEG: here an asset, which all kinds of workers read once they are shut in.
+        // The attacker begins with the first JPEG: here an asset, which all kinds of workers read once they are shut
+        // in.
         let asset = AssetMessage(path: "a.jpg", format: .jpeg, pixelsPerPoint: 1)
         let message = PipelineMessage(
-            id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [asset], kind: kind, limits: Limits())
+            id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [asset], kind: kind,
+            limits: Limits())
         let picture = try OpenFile.reading(BytePath(try await runner.picture("a.jpg")))
         let loss = #expect(throws: WorkerLoss.self) {
-            try worker.ask(.prepare(message), files: [picture], within: TimeBound(seconds: 30), cancellation: Cancellation())
+            try worker.ask(
+                .prepare(message), files: [picture], within: TimeBound(seconds: 30), cancellation: Cancellation())
         }
         guard case .died(let how, let words) = loss else {
             Issue.record("the attacker did not come to its end: \(String(describing: loss))")
@@ -61,28 +70,36 @@ import Testing
         #expect(found["read a font folder"] == [access("/usr/share/fonts", R_OK) == 0 ? "possible" : "refused"])
     }
 
-    @Test("One for SVG or PDF reads fonts, and reaches nothing else", .enabled(if: Sandbox.missing.isEmpty), arguments: [SourceFormat.svg, .pdf])
+    @Test(
+        "One for SVG or PDF reads fonts, and reaches nothing else", .enabled(if: Sandbox.missing.isEmpty),
+        arguments: [SourceFormat.svg, .pdf])
     func vectors(format: SourceFormat) async throws {
         let found = try await attempts(WorkerKind(format: format))
         for attempt in Self.everything { #expect(found[attempt] == ["refused"], "\(attempt)") }
     }
 
     @Test(
-        "A thread that was there before the worker was shut in reaches nothing either", .enabled(if: Sandbox.missing.isEmpty),
+        "A thread that was there before the worker was shut in reaches nothing either",
+        .enabled(if: Sandbox.missing.isEmpty),
         arguments: [SourceFormat.svg, .pdf], [false, true])
     func earlyThread(format: SourceFormat, isTried: Bool) async throws {
         let runner = try CommandRunner()
         let library = runner.folder.path("thread.so")
         let compiling = try await runner.shell(
-            "$(command -v cc || command -v clang) -shared -fPIC -w -o thread.so '\(Checkout.path)/Tests/Fixtures/hostile/early-thread.c' -ldl")
+            "$(command -v cc || command -v clang) -shared -fPIC -w -o thread.so '\(Checkout.path)/Tests/Fixtures/hostile/early-thread.c' -ldl"
+        )
         #expect(compiling.exit == 0, "\(compiling)")
         let worker = try WorkerProcess(
             WorkerStarter(
                 WorkerCommand(
-                    executable: "/bin/sh", arguments: ["-c", "LD_PRELOAD='\(library)' exec \"$0\" __worker", CommandRunner.executable])))
-        let ask = { request in try worker.ask(request, files: [], within: TimeBound(seconds: 30), cancellation: Cancellation()) }
+                    executable: "/bin/sh",
+                    arguments: ["-c", "LD_PRELOAD='\(library)' exec \"$0\" __worker", CommandRunner.executable])))
+        let ask = { request in
+            try worker.ask(request, files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
+        }
         let message = PipelineMessage(
-            id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [], kind: WorkerKind(format: format),
+            id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [],
+            kind: WorkerKind(format: format),
             limits: Limits())
         let loss = #expect(throws: WorkerLoss.self) {
             if isTried { #expect(try ask(.tryReading(format)).isReadable()) }
@@ -95,19 +112,25 @@ import Testing
         #expect(loss == .died(how: "ended with code 97", words: "refused\n"))
     }
 
-    @Test("A worker that has tried a format becomes one of any kind", arguments: [SourceFormat.jp2, .jxl, .svg, .pdf, .avif, .heic])
+    @Test(
+        "A worker that has tried a format becomes one of any kind",
+        arguments: [SourceFormat.jp2, .jxl, .svg, .pdf, .avif, .heic])
     func triedFirst(format: SourceFormat) throws {
         let worker = try WorkerProcess(WorkerStarter(WorkerCommand(executable: CommandRunner.executable)))
-        let ask = { request in try worker.ask(request, files: [], within: TimeBound(seconds: 30), cancellation: Cancellation()) }
+        let ask = { request in
+            try worker.ask(request, files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
+        }
         #expect(try ask(.tryReading(format)).isReadable())
         let message = PipelineMessage(
             id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: avif } } }", assets: [],
-            kind: WorkerKind(drawsText: true, format: format.isOnRequest ? format : nil, hasHEIF: true), limits: Limits())
+            kind: WorkerKind(drawsText: true, format: format.isOnRequest ? format : nil, hasHEIF: true),
+            limits: Limits())
         #expect(try ask(.prepare(message)).assets(for: message, saving: [.avif]).isEmpty)
     }
 
     private static let readable: [(WorkerKind, [SourceFormat])] = [
-        (WorkerKind(), [.jpeg]), (WorkerKind(hasHEIF: true), [.jpeg, .avif]), (WorkerKind(format: .svg), [.svg]), (WorkerKind(format: .jp2), []),
+        (WorkerKind(), [.jpeg]), (WorkerKind(hasHEIF: true), [.jpeg, .avif]), (WorkerKind(format: .svg), [.svg]),
+        (WorkerKind(format: .jp2), []),
     ]
 
     @Test("A worker reads formats of its kind only", arguments: readable)
@@ -115,8 +138,10 @@ import Testing
         let runner = try CommandRunner()
         let worker = try WorkerProcess(WorkerStarter(WorkerCommand(executable: CommandRunner.executable)))
         let message = PipelineMessage(
-            id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [], kind: kind, limits: Limits())
-        let ready = try worker.ask(.prepare(message), files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
+            id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [], kind: kind,
+            limits: Limits())
+        let ready = try worker.ask(
+            .prepare(message), files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
         #expect(try ready.assets(for: message).isEmpty)
         let svg = "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>"
         let sources: [(SourceFormat, String)] = [
@@ -125,9 +150,13 @@ import Testing
         ]
         for (format, path) in sources {
             let source = try OpenFile.reading(BytePath(path))
-            let reply = try worker.ask(.probe(format), files: [source], within: TimeBound(seconds: 30), cancellation: Cancellation())
+            let reply = try worker.ask(
+                .probe(format), files: [source], within: TimeBound(seconds: 30), cancellation: Cancellation())
             let failure = Result { try reply.facts(of: format) }.failure as? Failure
-            #expect(failure?.message == (read.contains(format) ? nil : "a worker of another kind was given \(format.title)"), "\(format)")
+            #expect(
+                failure?.message
+                    == (read.contains(format) ? nil : "a worker of another kind was given \(format.title)"), "\(format)"
+            )
         }
     }
 
@@ -144,7 +173,8 @@ import Testing
     @Test("A worker that has not been shut in yet looks at no picture")
     func notBefore() throws {
         let worker = try WorkerProcess(WorkerStarter(WorkerCommand(executable: CommandRunner.executable)))
-        let reply = try worker.ask(.probe(.jpeg), files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
+        let reply = try worker.ask(
+            .probe(.jpeg), files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
         let failure = #expect(throws: Failure.self) { try reply.facts(of: .jpeg) }
         #expect(failure?.message == "the worker was not given a pipeline")
     }

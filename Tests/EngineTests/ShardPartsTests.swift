@@ -10,7 +10,9 @@ import Testing
         var cutter = ShardCutter(perShard: perShard, keepsFolders: keepsFolders)
         var blocks: [ShardBlock] = []
         for source in sources {
-            for _ in 0..<source.count { if let block = cutter.add([1], in: BytePath(source.folder)) { blocks.append(block) } }
+            for _ in 0..<source.count {
+                if let block = cutter.add([1], in: BytePath(source.folder)) { blocks.append(block) }
+            }
         }
         return (blocks + cutter.finish()).map(\.sources)
     }
@@ -24,7 +26,8 @@ import Testing
 
     @Test("A folder is not split, and a shard is larger only if one folder is")
     func folders() {
-        #expect(cut([("a", 2), ("b", 1), ("c", 3), ("d", 9), ("e", 1)], perShard: 3, keepsFolders: true) == [3, 3, 9, 1])
+        #expect(
+            cut([("a", 2), ("b", 1), ("c", 3), ("d", 9), ("e", 1)], perShard: 3, keepsFolders: true) == [3, 3, 9, 1])
         #expect(cut([("a", 2), ("b", 2), ("c", 2)], perShard: 3, keepsFolders: true) == [2, 2, 2])
         #expect(cut([], perShard: 3, keepsFolders: true) == [])
     }
@@ -36,9 +39,11 @@ import Testing
             PlannedSource(root: 0, kind: .picture(.init(path: odd, bytes: 12, modified: -5))),
             PlannedSource(root: 3, kind: .picture(.init(path: BytePath("gone"), bytes: nil, modified: nil))),
             PlannedSource(root: 2, kind: .member(.init(path: odd, bytes: 7, modified: 8), offset: 1 << 40)),
-            PlannedSource(root: 1, kind: .set(BytePath([]), [.init(path: odd.lastComponent, bytes: 0, modified: .max)])),
+            PlannedSource(
+                root: 1, kind: .set(BytePath([]), [.init(path: odd.lastComponent, bytes: 0, modified: .max)])),
             PlannedSource(root: 0, kind: .set(BytePath("empty"), [])),
-            PlannedSource(root: 0, kind: .problem(odd, Failure(.permissionDenied, stage: "read", "cannot open 'é': no"))),
+            PlannedSource(
+                root: 0, kind: .problem(odd, Failure(.permissionDenied, stage: "read", "cannot open 'é': no"))),
         ]
         let bytes = sources.flatMap(\.encoded)
         #expect(PlannedSource.decode(bytes) == sources)
@@ -46,7 +51,8 @@ import Testing
             #expect(bytes[end - 1] == 0, "only whole records are read: \(end)")
         }
         for text in [
-            "T 0 5 - 1 a\0", "T 0 -5 1 1 a\0", "P", "P 0 1 2", "X 0 1 2 a\0", "S 0 9 a\0", "S 0 -1 a\0", "E 0 no-such 1 a b\0",
+            "T 0 5 - 1 a\0", "T 0 -5 1 1 a\0", "P", "P 0 1 2", "X 0 1 2 a\0", "S 0 9 a\0", "S 0 -1 a\0",
+            "E 0 no-such 1 a b\0",
             "E 0 corrupt 99 a b\0", "P x 1 2 a\0",
         ] {
             #expect(PlannedSource.decode(Array(text.utf8)) == nil, "\(text)")
@@ -85,7 +91,8 @@ import Testing
         arguments: [
             ("{stem}.{ext}", ShardLayout.folders), ("{dir}/{stem}.{ext}", .tree), ("thumbs/{dir}/{stem}.{ext}", .tree),
             ("{dir}{stem}.{ext}", .folders),
-            ("x{dir}/{stem}.{ext}", .folders), ("{hash}.{ext}", .hash), ("{hash:16}-{stem}.{ext}", .hash), ("{hash:15}.{ext}", .folders),
+            ("x{dir}/{stem}.{ext}", .folders), ("{hash}.{ext}", .hash), ("{hash:16}-{stem}.{ext}", .hash),
+            ("{hash:15}.{ext}", .folders),
         ])
     func layouts(file: String, layout: ShardLayout) throws {
         let text = "renditions:\n  a:\n    save: { format: webp }\n    file: \"\(file)\"\n"

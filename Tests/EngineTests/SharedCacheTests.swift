@@ -15,7 +15,8 @@ import Testing
         let folder = try TemporaryFolder()
         try folder.write("a file", to: "cache")
         let notes = Mutex<[String]>([])
-        let cache = SharedCache(folder: BytePath(folder.path("cache")), bound: 1000, pause: .milliseconds(300)) { note in
+        let cache = SharedCache(folder: BytePath(folder.path("cache")), bound: 1000, pause: .milliseconds(300)) {
+            note in
             notes.withLock { $0.append(note) }
         }
         let begin = SuspendingClock.now
@@ -39,17 +40,23 @@ import Testing
         #expect(renditions(cache) == nil)
     }
 
-    @Test("The count of renditions follows what is put in, replaced and removed, and a smaller bound takes effect at once")
+    @Test(
+        "The count of renditions follows what is put in, replaced and removed, and a smaller bound takes effect at once"
+    )
     func counts() throws {
         let folder = try TemporaryFolder()
         let cache = SharedCache(folder: BytePath(folder.path("cache")), bound: 1000) { Issue.record("\($0)") }
         for number in 0..<30 {
-            let file = try OpenFile.reading(BytePath(folder.write([UInt8](repeating: UInt8(number), count: 100), to: "source")))
-            _ = cache.use { try $0.put(CacheKey(text: Digest.of("\(number)")), file, digest: Digest.of(file), about: "{}") }
+            let file = try OpenFile.reading(
+                BytePath(folder.write([UInt8](repeating: UInt8(number), count: 100), to: "source")))
+            _ = cache.use {
+                try $0.put(CacheKey(text: Digest.of("\(number)")), file, digest: Digest.of(file), about: "{}")
+            }
         }
         #expect(cache.status.contents.renditions == 10 && cache.status.contents.bytes == 1000)
         cache.set(bound: 350)
-        #expect(cache.status.contents.renditions == 3 && cache.status.contents.bytes == 300 && cache.status.bound == 350)
+        #expect(
+            cache.status.contents.renditions == 3 && cache.status.contents.bytes == 300 && cache.status.bound == 350)
         let problems = cache.use { try $0.verify(repairs: false) }
         #expect(problems == [])
     }

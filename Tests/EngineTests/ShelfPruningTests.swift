@@ -1,4 +1,5 @@
-// What is removed from `done/` and `failed/`: what is too old, then the oldest; never less than a whole set, and never a note before its source.
+// What is removed from `done/` and `failed/`: what is too old, then the oldest; never less than a whole set, and never
+// a note before its source.
 import Foundation
 import Pipeline
 import TestSupport
@@ -19,7 +20,9 @@ import Testing
         }
     }
 
-    private func prune(age: String? = nil, size: String? = nil, sets: Bool = false, seconds later: Int = 0) throws -> Int {
+    private func prune(age: String? = nil, size: String? = nil, sets: Bool = false, seconds later: Int = 0) throws
+        -> Int
+    {
         let retention = Retention(age: age.flatMap { Duration(written: $0) }, size: size.flatMap { ByteCount($0) })
         let pruning = ShelfPruning(folder: BytePath(folder.path("shelf")), retention: retention, takesSets: sets)
         return try pruning.run(now: (wallClock() + later * 1000) * 1_000_000)
@@ -32,7 +35,8 @@ import Testing
     @Test("What has been there for longer is removed, with its note; a file's own time does not matter")
     func age() throws {
         try make("deep/a.jpg", "deep/a.jpg.error.json", "b.jpg")
-        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 0)], ofItemAtPath: folder.path("shelf/b.jpg"))
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 0)], ofItemAtPath: folder.path("shelf/b.jpg"))
         #expect(try prune(age: "1h") == 0 && left.count == 4)
         #expect(try prune(age: "1h", seconds: 3500) == 0)
         #expect(try prune(age: "1h", seconds: 3700) == 2 && left == ["deep"])
@@ -56,7 +60,8 @@ import Testing
     func links() throws {
         try make("a.jpg")
         try folder.write("mine", to: "elsewhere/mine.jpg")
-        try FileManager.default.createSymbolicLink(atPath: folder.path("shelf/link"), withDestinationPath: folder.path("elsewhere"))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("shelf/link"), withDestinationPath: folder.path("elsewhere"))
         #expect(try prune(age: "0s", seconds: 10) == 1)
         #expect(left == ["link"] && FileManager.default.fileExists(atPath: folder.path("elsewhere/mine.jpg")))
     }

@@ -27,7 +27,9 @@ import Testing
         let job = try fixture.job("trip", isSet: true, keeps: true)
         // As a crash leaves it now, and as a version before this one has left it.
         for name in ["source.part", "source"] {
-            for number in 0..<2 { try folder.write("frame \(number)", to: "\(fixture.work)/\(job.id.text)/\(name)/\(number).png") }
+            for number in 0..<2 {
+                try folder.write("frame \(number)", to: "\(fixture.work)/\(job.id.text)/\(name)/\(number).png")
+            }
             let started = try fixture.restarted()
             #expect(try started.place(of: job, inbox: fixture.inbox) == .inbox)
             #expect(started.claim(job, from: fixture.inbox, ignored: fixture.ignored, largest: .max) == .claimed)
@@ -52,7 +54,9 @@ import Testing
 
     @Test("B2: members that arrive or change after `open` are not deleted, nor is what was never rendered")
     func lateMembers() throws {
-        for name in ["1.png", "2.png", "3.png", "more/4.png", "Thumbs.db"] { try folder.write(name, to: "in/trip/\(name)") }
+        for name in ["1.png", "2.png", "3.png", "more/4.png", "Thumbs.db"] {
+            try folder.write(name, to: "in/trip/\(name)")
+        }
         let job = try fixture.claimed("trip", isSet: true)
         _ = try fixture.open(job)
         try folder.write("late", to: "\(fixture.work)/\(job.id.text)/source/more/5.png")
@@ -133,7 +137,8 @@ import Testing
         try folder.write("abc", to: "in/trip/1.png")
         let job = try fixture.claimed("trip", isSet: true)
         let failure = #expect(throws: Failure.self) { try fixture.open(job) }
-        #expect(failure?.message == "the member '1.png' failed: the file has 3 bytes; the limit is 2 (max-source-bytes)")
+        #expect(
+            failure?.message == "the member '1.png' failed: the file has 3 bytes; the limit is 2 (max-source-bytes)")
     }
 
     // MARK: - B8
@@ -150,7 +155,8 @@ import Testing
         var before = rlimit()
         #expect(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &before) == 0)
         var few = before
-        let highest = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int($0) }.max() ?? 0
+        let highest =
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int($0) }.max() ?? 0
         few.rlim_cur = rlim_t(highest + 32)
         #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &few) == 0)
         defer { setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &before) }
@@ -168,7 +174,9 @@ import Testing
         #expect(try fixture.list("in") == [])
     }
 
-    @Test("B8: a set that is too deep fails with a sentence, and goes to failed/ as it is; one that is kept is not copied")
+    @Test(
+        "B8: a set that is too deep fails with a sentence, and goes to failed/ as it is; one that is kept is not copied"
+    )
     func deepSet() throws {
         try folder.write("x", to: "in/deep/1.png")
         let root = try Directory(fixture.inbox)
@@ -226,7 +234,9 @@ import Testing
         do {
             let first = try Spool(location, inbox: fixture.inbox, name: "shop")
             let error = #expect(throws: SystemError.self) { try Spool(location, inbox: fixture.inbox, name: "shop") }
-            #expect(error?.code == EWOULDBLOCK && error?.description.contains("another imagemill watch works there; stop one of the two") == true)
+            #expect(
+                error?.code == EWOULDBLOCK
+                    && error?.description.contains("another imagemill watch works there; stop one of the two") == true)
             _ = try Spool(location, inbox: fixture.inbox, name: "other")
             withExtendedLifetime(first) {}
         }
@@ -242,7 +252,9 @@ import Testing
         #expect(try fixture.list("elsewhere") == [])
     }
 
-    @Test("B15: a base that belongs to somebody else is refused", .enabled(if: TestMachine.isRoot, "only root can give a folder away"))
+    @Test(
+        "B15: a base that belongs to somebody else is refused",
+        .enabled(if: TestMachine.isRoot, "only root can give a folder away"))
     func othersBase() throws {
         #expect(mkdir(folder.path("in/.imagemill"), 0o755) == 0 && chown(folder.path("in/.imagemill"), 1234, 1234) == 0)
         let error = #expect(throws: SystemError.self) { try inInbox() }
@@ -258,7 +270,9 @@ import Testing
         #expect(chmod(folder.path("in"), 0o1777) == 0)
         let spool = try inInbox()
         // A base that is exchanged later is not used either.
-        #expect(rename(folder.path("in/.imagemill"), folder.path("in/old")) == 0 && symlink("old", folder.path("in/.imagemill")) == 0)
+        #expect(
+            rename(folder.path("in/.imagemill"), folder.path("in/old")) == 0
+                && symlink("old", folder.path("in/.imagemill")) == 0)
         #expect(throws: SystemError.self) { try spool.entries(ignored: fixture.ignored) }
     }
 
@@ -283,7 +297,9 @@ import Testing
         #expect(fixture.claim(other) == .gone)
     }
 
-    @Test("D1: a move by link and unlink whose answers were lost loses nothing and leaves one name", arguments: ["link", "unlink", "both"])
+    @Test(
+        "D1: a move by link and unlink whose answers were lost loses nothing and leaves one name",
+        arguments: ["link", "unlink", "both"])
     func lostAnswerOfMove(lost: String) throws {
         var calls = NameCalls.system
         calls.renameNoReplace = { _, _, _, _ in
@@ -298,7 +314,9 @@ import Testing
             try fixture.settle(fixture.claimed("a.png"))
         }
         #expect(try fixture.list(fixture.done) == ["a.png", "a~2.png"])
-        #expect(try fixture.folder.text("\(fixture.done)/a.png") == "victim 1" && fixture.folder.text("\(fixture.done)/a~2.png") == "victim 2")
+        #expect(
+            try fixture.folder.text("\(fixture.done)/a.png") == "victim 1"
+                && fixture.folder.text("\(fixture.done)/a~2.png") == "victim 2")
         #expect(try fixture.entries() == [] && fixture.list("in") == [])
     }
 
@@ -357,7 +375,9 @@ import Testing
     @Test("D2: names that NFS gives are told from others")
     func namesOfNFS() {
         #expect(BytePath(Self.keptName).isKeptByNFS)
-        for name in [".nfs", ".nfs-photo.jpg", "nfs000000000123456700000001", ".nfs00000000012345670000000g"] { #expect(!BytePath(name).isKeptByNFS) }
+        for name in [".nfs", ".nfs-photo.jpg", "nfs000000000123456700000001", ".nfs00000000012345670000000g"] {
+            #expect(!BytePath(name).isKeptByNFS)
+        }
     }
 
     // MARK: - D4
@@ -372,7 +392,9 @@ import Testing
 
     // MARK: - Sparse files
 
-    @Test("A private copy of a sparse hard link needs no more room than its original, and one that is too large is not copied")
+    @Test(
+        "A private copy of a sparse hard link needs no more room than its original, and one that is too large is not copied"
+    )
     func sparse() throws {
         let original = try Directory(fixture.inbox).making(BytePath("a.tif"))
         #expect(ftruncate(original.descriptor, 450 << 20) == 0)
@@ -395,7 +417,9 @@ import Testing
     @Test("Half a copy is removed when the disk is full")
     func halfCopy() throws {
         try folder.write("abc", to: "in/a.tif")
-        let (original, target) = (try Directory(fixture.inbox).opening(BytePath("a.tif")), try Directory(BytePath(folder.path("state"))))
+        let (original, target) = (
+            try Directory(fixture.inbox).opening(BytePath("a.tif")), try Directory(BytePath(folder.path("state")))
+        )
         var before = rlimit()
         #expect(getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &before) == 0)
         let handler = signal(SIGXFSZ, SIG_IGN)
@@ -414,6 +438,8 @@ extension SpoolLocation {
     /// One candidate of the three; the others are on another file system.
     fileprivate init(only inbox: BytePath, at candidate: Int) {
         self.init(inbox: inbox, state: BytePath("/proc/imagemill"))
-        candidates = candidates.indices.map { $0 == candidate || $0 > candidate ? candidates[$0] : BytePath("/proc/imagemill") }
+        candidates = candidates.indices.map {
+            $0 == candidate || $0 > candidate ? candidates[$0] : BytePath("/proc/imagemill")
+        }
     }
 }

@@ -36,11 +36,14 @@ struct SpoolFixture {
             throw SystemError("find '\(path.printable)'", code: ENOENT)
         }
         return Job(
-            id: names.next(), inbox: "shop", path: path, isSet: isSet, observed: ObservedFile(status), keepsOriginal: keeps,
+            id: names.next(), inbox: "shop", path: path, isSet: isSet, observed: ObservedFile(status),
+            keepsOriginal: keeps,
             progress: JobProgress(.running, attempts: 1), offered: 0, changed: 0)
     }
 
-    func job(_ path: String, isSet: Bool = false, keeps: Bool = false) throws -> Job { try job(BytePath(path), isSet: isSet, keeps: keeps) }
+    func job(_ path: String, isSet: Bool = false, keeps: Bool = false) throws -> Job {
+        try job(BytePath(path), isSet: isSet, keeps: keeps)
+    }
 
     func claim(_ job: Job) -> ClaimOutcome {
         spool.claim(job, from: inbox, ignored: ignored, largest: limits.maximumSourceBytes)
@@ -62,7 +65,8 @@ struct SpoolFixture {
     func note(_ job: Job) -> (BytePath) -> FailureNote {
         { path in
             FailureNote(
-                source: job.path, inbox: inbox, quarantined: path, pipeline: BytePath("/p.yaml"), failure: Failure(.corrupt, stage: "decode", "x"),
+                source: job.path, inbox: inbox, quarantined: path, pipeline: BytePath("/p.yaml"),
+                failure: Failure(.corrupt, stage: "decode", "x"),
                 attempts: 3)
         }
     }

@@ -23,7 +23,9 @@ import Testing
         #expect(try folder.text("\(fixture.work)/\(job.id.text)/source") == "abc")
         #expect(try fixture.list("in") == ["sub"])
         let entries = try fixture.entries()
-        #expect(entries.map(\.id) == [job.id] && entries[0].path?.text == "sub/a.jpg" && !entries[0].isSet && !entries[0].isCopy)
+        #expect(
+            entries.map(\.id) == [job.id] && entries[0].path?.text == "sub/a.jpg" && !entries[0].isSet
+                && !entries[0].isCopy)
         #expect(entries[0].source?.bytes == 3)
         #expect(try fixture.place(job) == .spool)
     }
@@ -77,7 +79,9 @@ import Testing
         #expect(fixture.claim(job) == .gone)
         #expect(try folder.text("outside/a.jpg") == "secret")
         let file = try fixture.job("old/a.jpg")
-        #expect(unlink(folder.path("in/old/a.jpg")) == 0 && symlink("../../outside/a.jpg", folder.path("in/old/a.jpg")) == 0)
+        #expect(
+            unlink(folder.path("in/old/a.jpg")) == 0 && symlink("../../outside/a.jpg", folder.path("in/old/a.jpg")) == 0
+        )
         #expect(fixture.claim(file) == .changed)
         #expect(try fixture.entries() == [])
     }
@@ -115,7 +119,8 @@ import Testing
     @Test("Names of all bytes are kept, in failed/ and in the note of the name")
     func oddNames() throws {
         let odd: [[UInt8]] = [
-            Array("-rf".utf8), Array("a\nb\t.jpg".utf8), [0xFF, 0xFE, 0x2E, 0x6A], Array("[x].jpg".utf8), [UInt8](repeating: 0x61, count: 255),
+            Array("-rf".utf8), Array("a\nb\t.jpg".utf8), [0xFF, 0xFE, 0x2E, 0x6A], Array("[x].jpg".utf8),
+            [UInt8](repeating: 0x61, count: 255),
         ]
         for bytes in odd {
             let path = BytePath(bytes)
@@ -136,8 +141,12 @@ import Testing
         #expect(version.bytes.count == 255 && version.text.hasSuffix("a~12.jpeg"))
         #expect(VersionedName.version(2, of: BytePath(".hidden")).text == ".hidden~2")
         let name = BytePath("a~1.jpg")
-        #expect(VersionedName.isVersion(VersionedName.version(3, of: name), of: name) && VersionedName.isVersion(version, of: long))
-        #expect(!VersionedName.isVersion(BytePath("a~x.jpg"), of: BytePath("a.jpg")) && !VersionedName.isVersion(BytePath("b~2.jpg"), of: name))
+        #expect(
+            VersionedName.isVersion(VersionedName.version(3, of: name), of: name)
+                && VersionedName.isVersion(version, of: long))
+        #expect(
+            !VersionedName.isVersion(BytePath("a~x.jpg"), of: BytePath("a.jpg"))
+                && !VersionedName.isVersion(BytePath("b~2.jpg"), of: name))
     }
 
     // MARK: - Sources that stay
@@ -155,12 +164,17 @@ import Testing
             #expect(source.members?.map(\.relative.text) == (isSet ? ["trip/more/1.png"] : nil))
             #expect(
                 try source.members?.first?.location.status()?.modified ?? job.observed.modified
-                    == (isSet ? FileSystem.status(BytePath(folder.path("in/trip/more/1.png")))?.modified : job.observed.modified))
+                    == (isSet
+                        ? FileSystem.status(BytePath(folder.path("in/trip/more/1.png")))?.modified
+                        : job.observed.modified))
             #expect(try fixture.entries().first?.isCopy == true && fixture.place(job) == .spool)
             #expect(try fixture.settle(job, .keep) == [spool.path(.work)])
             #expect(try fixture.entries() == [] && fixture.place(job) == .inbox)
         }
-        #expect(try fixture.list("in") == ["a.jpg", "trip", "trip/Thumbs.db", "trip/link.png", "trip/more", "trip/more/1.png"])
+        #expect(
+            try fixture.list("in") == [
+                "a.jpg", "trip", "trip/Thumbs.db", "trip/link.png", "trip/more", "trip/more/1.png",
+            ])
         #expect(try fixture.list(fixture.done) == [])
     }
 
@@ -218,7 +232,9 @@ import Testing
 
     @Test("The members of a set are opened in natural order, without what is ignored")
     func members() throws {
-        for name in ["10.png", "2.png", "more/1.png", ".hidden", "x.part"] { try folder.write(name, to: "in/trip/\(name)") }
+        for name in ["10.png", "2.png", "more/1.png", ".hidden", "x.part"] {
+            try folder.write(name, to: "in/trip/\(name)")
+        }
         let job = try fixture.claimed("trip", isSet: true)
         let source = try fixture.open(job)
         #expect(source.members?.map(\.relative.text) == ["trip/2.png", "trip/10.png", "trip/more/1.png"])
@@ -229,7 +245,8 @@ import Testing
     @Test("Sidecars in a set are no members; they follow the set, and with `delete` they go to done/")
     func sidecars() throws {
         for (policy, left) in [
-            (OriginalPolicy.move, ["1.png", "IMG.AAE", "more", "more/clip.mov", "x.thm"]), (.delete, ["IMG.AAE", "more", "more/clip.mov", "x.thm"]),
+            (OriginalPolicy.move, ["1.png", "IMG.AAE", "more", "more/clip.mov", "x.thm"]),
+            (.delete, ["IMG.AAE", "more", "more/clip.mov", "x.thm"]),
         ] {
             let set = "trip-\(policy.rawValue)"
             for (name, text) in [("1.png", "1"), ("IMG.AAE", "<?xml"), ("more/clip.mov", "moov"), ("x.thm", "")] {
@@ -280,7 +297,9 @@ import Testing
         #expect(try fixture.list(fixture.done) == ["a.jpg"])
     }
 
-    @Test("If a file has the name of a folder in done/, a version of the folder is made; the folders to sync are returned")
+    @Test(
+        "If a file has the name of a folder in done/, a version of the folder is made; the folders to sync are returned"
+    )
     func fileInTheWay() throws {
         try folder.write("1", to: "in/a")
         try fixture.settle(fixture.claimed("a"))
@@ -320,14 +339,17 @@ import Testing
         try folder.write("1", to: "in/trip/1.png")
         let set = try fixture.claimed("trip", isSet: true)
         let job = Job(
-            id: set.id, inbox: set.inbox, path: set.path, isSet: false, observed: set.observed, keepsOriginal: false, progress: set.progress,
+            id: set.id, inbox: set.inbox, path: set.path, isSet: false, observed: set.observed, keepsOriginal: false,
+            progress: set.progress,
             recipe: set.recipe, offered: set.offered, changed: set.changed)
         #expect(throws: StillWritten.self) { try fixture.open(job) }
-        #expect(try spool.putBack(job, to: fixture.inbox)?.text == "trip" && fixture.list("in") == ["trip", "trip/1.png"])
+        #expect(
+            try spool.putBack(job, to: fixture.inbox)?.text == "trip" && fixture.list("in") == ["trip", "trip/1.png"])
     }
 
     @Test(
-        "With `delete`, another start deletes of a set what the one before had opened, and keeps the rest", arguments: ["", "new", "changed", "torn"])
+        "With `delete`, another start deletes of a set what the one before had opened, and keeps the rest",
+        arguments: ["", "new", "changed", "torn"])
     func deleteAfterRestart(what: String) throws {
         for name in ["1.png", "more/2.png"] { try folder.write(name, to: "in/trip/" + name) }
         let job = try fixture.claimed("trip", isSet: true)
@@ -342,7 +364,9 @@ import Testing
         // As a start that has opened nothing.
         spool.forget(job.id)
         try fixture.settle(job, .delete)
-        let kept = ["": [], "new": ["trip/3.png"], "changed": ["trip/more/2.png"], "torn": ["trip/1.png", "trip/more/2.png"]]
+        let kept = [
+            "": [], "new": ["trip/3.png"], "changed": ["trip/more/2.png"], "torn": ["trip/1.png", "trip/more/2.png"],
+        ]
         #expect(try fixture.list(fixture.done).filter { $0.hasSuffix(".png") } == kept[what])
         #expect(try fixture.list(fixture.work).isEmpty)
     }
@@ -411,7 +435,9 @@ import Testing
         #expect(try fixture.entries().map(\.id) == [new])
     }
 
-    @Test("A start after the move to failed/ knows that an original that stays has failed, and makes no second copy", arguments: [false, true])
+    @Test(
+        "A start after the move to failed/ knows that an original that stays has failed, and makes no second copy",
+        arguments: [false, true])
     func failedCopy(isSet: Bool) throws {
         try folder.write("abc", to: isSet ? "in/a/1.jpg" : "in/a")
         func rejected(_ job: Job) -> Job {
@@ -423,7 +449,8 @@ import Testing
         let job = rejected(try fixture.claimed("a", isSet: isSet, keeps: true))
         #expect(try fixture.place(job) == .spool)
         #expect(try spool.deadLetter(job, note: fixture.note(job))?.text == "a")
-        #expect(try fixture.place(job) == .nowhere && fixture.restarted().place(of: job, inbox: fixture.inbox) == .nowhere)
+        #expect(
+            try fixture.place(job) == .nowhere && fixture.restarted().place(of: job, inbox: fixture.inbox) == .nowhere)
         // A copy that a loss of power has taken back, beside one that has failed long ago.
         usleep(300_000)
         let lost = rejected(try fixture.job("a", isSet: isSet, keeps: true))
@@ -444,7 +471,8 @@ import Testing
         try folder.write("abc", to: "in/b.jpg")
         let jobs = try [fixture.claimed("a.jpg"), fixture.claimed("b.jpg")]
         let renamed = try Spool(
-            SpoolLocation(inbox: fixture.inbox, state: BytePath(folder.path("state"))), inbox: fixture.inbox, name: "market")
+            SpoolLocation(inbox: fixture.inbox, state: BytePath(folder.path("state"))), inbox: fixture.inbox,
+            name: "market")
         #expect(try renamed.place(of: jobs[0], inbox: fixture.inbox) == .spool)
         #expect(try renamed.entries(ignored: fixture.ignored) == [])
         _ = try renamed.settle(jobs[0], originals: .move)
@@ -516,7 +544,8 @@ import Testing
         }
         try folder.write("x", to: "in/sub/b.jpg")
         try spool.removeLeftovers(of: [fixture.job("sub/b.jpg")], prefix: "ab-", present: "ab-2-")
-        #expect(try fixture.list("\(fixture.failed)/sub") == [".imagemill-ab-2-x.part", ".imagemill-cd-1-x.part", "a.jpg"])
+        #expect(
+            try fixture.list("\(fixture.failed)/sub") == [".imagemill-ab-2-x.part", ".imagemill-cd-1-x.part", "a.jpg"])
     }
 
     @Test("The spool is below the state folder if a rename reaches it, else beside the inbox")
@@ -525,7 +554,9 @@ import Testing
         #expect(near.predicted?.text == folder.path("state") && spool.base.text == folder.path("state"))
         // /dev/shm is another file system than the folder for temporary files, if both are there.
         let far = SpoolLocation(inbox: fixture.inbox, state: BytePath("/dev/shm/imagemill-test-\(getpid())"))
-        if try FileSystem.status(BytePath("/dev/shm"))?.identity.device != FileSystem.status(fixture.inbox)?.identity.device {
+        if try FileSystem.status(BytePath("/dev/shm"))?.identity.device
+            != FileSystem.status(fixture.inbox)?.identity.device
+        {
             #expect(far.predicted?.text == folder.path(".imagemill"))
             #expect(try Spool(far, inbox: fixture.inbox, name: "shop").base.text == folder.path(".imagemill"))
             #expect(try FileSystem.status(far.candidates[0]) == nil)
@@ -535,6 +566,7 @@ import Testing
         try folder.write("", to: "\(fixture.work)/.imagemill-trial")
         _ = try fixture.restarted()
         #expect(try fixture.list(fixture.work) == [] && fixture.list("in") == [])
-        #expect(SpoolLocation(inbox: BytePath(folder.path("gone")), state: BytePath(folder.path("state"))).predicted == nil)
+        #expect(
+            SpoolLocation(inbox: BytePath(folder.path("gone")), state: BytePath(folder.path("state"))).predicted == nil)
     }
 }

@@ -8,7 +8,8 @@ import Testing
 
 @Suite struct StagedFileTests {
     private func stage(_ folder: TemporaryFolder, _ name: String = "a.webp", unnamed: Bool) throws -> StagedFile {
-        let file = try StagedFile(in: Directory(BytePath(folder.path)), destination: BytePath(name), token: "t", allowsUnnamed: unnamed)
+        let file = try StagedFile(
+            in: Directory(BytePath(folder.path)), destination: BytePath(name), token: "t", allowsUnnamed: unnamed)
         #expect(write(file.file.descriptor, "new", 3) == 3)
         return file
     }
@@ -61,7 +62,9 @@ import Testing
         #expect(status.st_mode & 0o777 == 0o666 & ~mask)
     }
 
-    @Test("B12: as a new file it replaces nothing, and can be published under another name then", arguments: [true, false], [true, false])
+    @Test(
+        "B12: as a new file it replaces nothing, and can be published under another name then",
+        arguments: [true, false], [true, false])
     func occupied(unnamed: Bool, ready: Bool) throws {
         let folder = try TemporaryFolder()
         try folder.write("designer's", to: "a.webp")
@@ -119,7 +122,8 @@ import Testing
         #expect(try folder.text("a.webp") == "new")
     }
 
-    @Test("B13: A file that somebody can still write to is not sealed, however he has it open", arguments: [true, false])
+    @Test(
+        "B13: A file that somebody can still write to is not sealed, however he has it open", arguments: [true, false])
     func writer(unnamed: Bool) throws {
         let passedOn = try stage(TemporaryFolder(), unnamed: unnamed)
         let duplicate = dup(passedOn.file.descriptor)

@@ -50,6 +50,9 @@ import Testing
         let folder = try TemporaryFolder()
         try folder.write("x", to: "file")
         let error = #expect(throws: SystemError.self) { try StateLock(state: BytePath(folder.path("file/state"))) }
-        #expect(error?.description == "cannot make the state folder '\(folder.path("file/state"))' ('state' in the mill file): Not a directory")
+        #expect(
+            error?.description
+                == "cannot make the state folder '\(folder.path("file/state"))' ('state' in the mill file): Not a directory"
+        )
     }
 }

@@ -15,54 +15,71 @@ import Testing
 
     private var events: [(name: String, event: JobEvent)] {
         [
-            ("taken", .taken), ("unclaimed", .unclaimed), ("unreached", .unreached), ("returned", .returned), ("interrupted", .interrupted),
-            ("obstructed", .obstructed(failure, now: now)), ("attemptFailed", .attemptFailed(failure, isFinal: false, now: now)),
-            ("attemptFailed for good", .attemptFailed(failure, isFinal: true, now: now)), ("published", .published(damage: nil)),
+            ("taken", .taken), ("unclaimed", .unclaimed), ("unreached", .unreached), ("returned", .returned),
+            ("interrupted", .interrupted),
+            ("obstructed", .obstructed(failure, now: now)),
+            ("attemptFailed", .attemptFailed(failure, isFinal: false, now: now)),
+            ("attemptFailed for good", .attemptFailed(failure, isFinal: true, now: now)),
+            ("published", .published(damage: nil)),
             ("settled", .settled),
             ("found in spool", .found(.spool, now: now)), ("found in inbox", .found(.inbox, now: now)),
             ("found nowhere", .found(.nowhere, now: now)),
         ]
     }
 
-    /// What each pair leads to with attempts left: the next state (`-` if the job is forgotten) and the effects; nil if it is out of step.
+    /// What each pair leads to with attempts left: the next state (`-` if the job is forgotten) and the effects; nil if
+    /// it is out of step.
     private static let table: [JobState: [String: String?]] = [
         .offered: [
-            "taken": "running claim attempt", "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil, "obstructed": nil,
+            "taken": "running claim attempt", "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil,
+            "obstructed": nil,
             "attemptFailed": nil,
-            "attemptFailed for good": nil, "published": nil, "settled": nil, "found in spool": "waiting", "found in inbox": "offered",
+            "attemptFailed for good": nil, "published": nil, "settled": nil, "found in spool": "waiting",
+            "found in inbox": "offered",
             "found nowhere": "-",
         ],
         .running: [
-            "taken": "running claim attempt", "unclaimed": "-", "unreached": "offered", "returned": "-", "interrupted": "waiting",
+            "taken": "running claim attempt", "unclaimed": "-", "unreached": "offered", "returned": "-",
+            "interrupted": "waiting",
             "obstructed": "waiting",
-            "attemptFailed": "waiting retry", "attemptFailed for good": "rejected deadLetter", "published": "published settle", "settled": nil,
+            "attemptFailed": "waiting retry", "attemptFailed for good": "rejected deadLetter",
+            "published": "published settle", "settled": nil,
             "found in spool": "waiting", "found in inbox": "offered", "found nowhere": "- lost",
         ],
         .waiting: [
-            "taken": "running attempt", "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil, "obstructed": nil,
+            "taken": "running attempt", "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil,
+            "obstructed": nil,
             "attemptFailed": nil,
-            "attemptFailed for good": nil, "published": nil, "settled": nil, "found in spool": "waiting", "found in inbox": "offered",
+            "attemptFailed for good": nil, "published": nil, "settled": nil, "found in spool": "waiting",
+            "found in inbox": "offered",
             "found nowhere": "- lost",
         ],
         .published: [
-            "taken": "published settle", "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": "published", "obstructed": "published",
+            "taken": "published settle", "unclaimed": nil, "unreached": nil, "returned": nil,
+            "interrupted": "published", "obstructed": "published",
             "attemptFailed": nil, "attemptFailed for good": nil, "published": nil, "settled": "done countDone",
             "found in spool": "published settle", "found in inbox": "done countDone", "found nowhere": "done countDone",
         ],
         .rejected: [
-            "taken": "rejected deadLetter", "unclaimed": "-", "unreached": "offered", "returned": nil, "interrupted": "rejected",
+            "taken": "rejected deadLetter", "unclaimed": "-", "unreached": "offered", "returned": nil,
+            "interrupted": "rejected",
             "obstructed": "rejected",
             "attemptFailed": nil, "attemptFailed for good": nil, "published": nil, "settled": "failed countFailed",
-            "found in spool": "rejected deadLetter", "found in inbox": "offered", "found nowhere": "failed countFailed completeNote",
+            "found in spool": "rejected deadLetter", "found in inbox": "offered",
+            "found nowhere": "failed countFailed completeNote",
         ],
         .done: [
-            "taken": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil, "obstructed": nil, "attemptFailed": nil,
-            "attemptFailed for good": nil, "published": nil, "settled": "done", "found in spool": "done adopt", "found in inbox": "done",
+            "taken": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil, "obstructed": nil,
+            "attemptFailed": nil,
+            "attemptFailed for good": nil, "published": nil, "settled": "done", "found in spool": "done adopt",
+            "found in inbox": "done",
             "found nowhere": "done",
         ],
         .failed: [
-            "taken": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil, "obstructed": nil, "attemptFailed": nil,
-            "attemptFailed for good": nil, "published": nil, "settled": "failed", "found in spool": "failed adopt", "found in inbox": "failed",
+            "taken": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil, "obstructed": nil,
+            "attemptFailed": nil,
+            "attemptFailed for good": nil, "published": nil, "settled": "failed", "found in spool": "failed adopt",
+            "found in inbox": "failed",
             "found nowhere": "failed",
         ],
     ]
@@ -79,7 +96,9 @@ import Testing
             let (next, effects) = after(progress, event)
             let expected = try #require(row[name])
             if let expected {
-                #expect(([next?.state.rawValue ?? "-"] + effects.map(word)).joined(separator: " ") == expected, "\(state), \(name)")
+                #expect(
+                    ([next?.state.rawValue ?? "-"] + effects.map(word)).joined(separator: " ") == expected,
+                    "\(state), \(name)")
             } else {
                 #expect(next == progress && effects == [.outOfStep], "\(state), \(name)")
             }
@@ -106,13 +125,17 @@ import Testing
         #expect(after(JobProgress(.published, attempts: 3), .taken).progress == JobProgress(.published, attempts: 3))
     }
 
-    @Test("A source whose attempts are used up is rejected when it is taken, with the reason", arguments: [JobState.offered, .waiting, .running])
+    @Test(
+        "A source whose attempts are used up is rejected when it is taken, with the reason",
+        arguments: [JobState.offered, .waiting, .running])
     func usedUp(state: JobState) {
         let reason = Failure(.workerCrashed, stage: "render", "it was under way 3 times when the program ended")
         let (next, effects) = after(JobProgress(state, attempts: 3), .taken)
         #expect(next == JobProgress(.rejected, attempts: 3, failure: reason))
         #expect(effects == (state != .waiting ? [.claim, .deadLetter(reason)] : [.deadLetter(reason)]))
-        #expect(after(JobProgress(state, attempts: 3, failure: failure), .taken).progress?.failure == failure, "the last reason is known")
+        #expect(
+            after(JobProgress(state, attempts: 3, failure: failure), .taken).progress?.failure == failure,
+            "the last reason is known")
     }
 
     @Test("B11: attempts are not lost if a power cut undid the claim")
@@ -132,40 +155,58 @@ import Testing
     @Test("What the surroundings or a signal stopped has lost no attempt")
     func givenBack() {
         let running = JobProgress(.running, attempts: 2, notBefore: 5)
-        #expect(after(running, .interrupted).progress == JobProgress(.waiting, attempts: 1, notBefore: 0), "it is first again")
-        #expect(after(running, .obstructed(failure, now: now)).progress == JobProgress(.waiting, attempts: 1, notBefore: now, failure: failure))
+        #expect(
+            after(running, .interrupted).progress == JobProgress(.waiting, attempts: 1, notBefore: 0),
+            "it is first again")
+        #expect(
+            after(running, .obstructed(failure, now: now)).progress
+                == JobProgress(.waiting, attempts: 1, notBefore: now, failure: failure))
         #expect(after(JobProgress(.running), .interrupted).progress?.attempts == 0)
         for state in [JobState.published, .rejected] {
-            #expect(after(JobProgress(state, attempts: 2, notBefore: 5), .interrupted).progress == JobProgress(state, attempts: 2, notBefore: 5))
+            #expect(
+                after(JobProgress(state, attempts: 2, notBefore: 5), .interrupted).progress
+                    == JobProgress(state, attempts: 2, notBefore: 5))
             let obstructed = after(JobProgress(state, attempts: 2, notBefore: 5), .obstructed(failure, now: now))
-            #expect(obstructed.progress == JobProgress(state, attempts: 2, notBefore: now) && obstructed.effects.isEmpty)
+            #expect(
+                obstructed.progress == JobProgress(state, attempts: 2, notBefore: now) && obstructed.effects.isEmpty)
         }
     }
 
     @Test("A source whose inbox could not be looked into has lost no attempt and keeps its place")
     func unreached() {
-        #expect(after(JobProgress(.running, attempts: 1, notBefore: 5), .unreached).progress == JobProgress(.offered, attempts: 0, notBefore: 5))
-        #expect(after(JobProgress(.rejected, attempts: 3, notBefore: 5), .unreached).progress == JobProgress(.offered, attempts: 3, notBefore: 5))
+        #expect(
+            after(JobProgress(.running, attempts: 1, notBefore: 5), .unreached).progress
+                == JobProgress(.offered, attempts: 0, notBefore: 5))
+        #expect(
+            after(JobProgress(.rejected, attempts: 3, notBefore: 5), .unreached).progress
+                == JobProgress(.offered, attempts: 3, notBefore: 5))
     }
 
     @Test("A failed attempt waits longer each time, and the last one is final")
     func retried() {
         for (attempts, delay) in [(1, 1000), (2, 2000)] {
-            let (next, effects) = after(JobProgress(.running, attempts: attempts), .attemptFailed(failure, isFinal: false, now: now))
+            let (next, effects) = after(
+                JobProgress(.running, attempts: attempts), .attemptFailed(failure, isFinal: false, now: now))
             #expect(next == JobProgress(.waiting, attempts: attempts, notBefore: now + delay, failure: failure))
             #expect(effects == [.retry(after: delay)])
         }
         let last = after(JobProgress(.running, attempts: 3), .attemptFailed(failure, isFinal: false, now: now))
-        #expect(last.progress == JobProgress(.rejected, attempts: 3, failure: failure) && last.effects == [.deadLetter(failure)])
+        #expect(
+            last.progress == JobProgress(.rejected, attempts: 3, failure: failure)
+                && last.effects == [.deadLetter(failure)])
     }
 
     @Test("Success forgets why earlier attempts failed; the end of a failure keeps it")
     func failures() {
-        #expect(after(JobProgress(.running, attempts: 2, failure: failure), .published(damage: nil)).progress == JobProgress(.published, attempts: 2))
+        #expect(
+            after(JobProgress(.running, attempts: 2, failure: failure), .published(damage: nil)).progress
+                == JobProgress(.published, attempts: 2))
         #expect(after(JobProgress(.rejected, attempts: 3, failure: failure), .settled).progress?.failure == failure)
     }
 
-    @Test("What is wrong with the source of a published job is kept until its original has left the spool, over a restart too")
+    @Test(
+        "What is wrong with the source of a published job is kept until its original has left the spool, over a restart too"
+    )
     func damage() {
         let published = after(JobProgress(.running, attempts: 1), .published(damage: failure)).progress
         #expect(published == JobProgress(.published, attempts: 1, failure: failure))
@@ -181,8 +222,14 @@ import Testing
             #expect(after(JobProgress(state, attempts: 3), .found(.spool, now: now)).progress?.state == .rejected)
         }
         #expect(after(JobProgress(.running, attempts: 1), .found(.spool, now: now)).progress?.notBefore == now)
-        #expect(after(JobProgress(.waiting, attempts: 1, notBefore: now + 9), .found(.spool, now: now)).progress?.notBefore == now + 9)
-        #expect(after(JobProgress(.waiting, attempts: 1, notBefore: .max), .found(.spool, now: now)).progress?.notBefore == now + 300_000)
-        #expect(after(JobProgress(.offered, attempts: 2, notBefore: .max), .found(.spool, now: now)).progress?.attempts == 2)
+        #expect(
+            after(JobProgress(.waiting, attempts: 1, notBefore: now + 9), .found(.spool, now: now)).progress?.notBefore
+                == now + 9)
+        #expect(
+            after(JobProgress(.waiting, attempts: 1, notBefore: .max), .found(.spool, now: now)).progress?.notBefore
+                == now + 300_000)
+        #expect(
+            after(JobProgress(.offered, attempts: 2, notBefore: .max), .found(.spool, now: now)).progress?.attempts == 2
+        )
     }
 }

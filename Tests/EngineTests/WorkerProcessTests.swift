@@ -6,9 +6,13 @@ import Testing
 @testable import Engine
 
 @Suite struct WorkerProcessTests {
-    private func shell(_ line: String) -> WorkerCommand { WorkerCommand(executable: "/bin/sh", arguments: ["-c", line]) }
+    private func shell(_ line: String) -> WorkerCommand {
+        WorkerCommand(executable: "/bin/sh", arguments: ["-c", line])
+    }
 
-    private func loss(_ command: WorkerCommand, seconds: Double = 20, _ cancellation: Cancellation = Cancellation()) throws -> WorkerLoss? {
+    private func loss(_ command: WorkerCommand, seconds: Double = 20, _ cancellation: Cancellation = Cancellation())
+        throws -> WorkerLoss?
+    {
         let worker = try WorkerProcess(WorkerStarter(command))
         let loss = #expect(throws: WorkerLoss.self) {
             try worker.ask(.probe(.jpeg), files: [], within: TimeBound(seconds: seconds), cancellation: cancellation)
@@ -19,7 +23,9 @@ import Testing
 
     @Test("A worker that ends is reported with its code and its last words")
     func exits() throws {
-        #expect(try loss(shell("head -c 4 > /dev/null; echo oh no >&2; exit 3")) == .died(how: "ended with code 3", words: "oh no\n"))
+        #expect(
+            try loss(shell("head -c 4 > /dev/null; echo oh no >&2; exit 3"))
+                == .died(how: "ended with code 3", words: "oh no\n"))
     }
 
     @Test("A worker that a signal ends is reported with the signal")
@@ -29,7 +35,9 @@ import Testing
 
     @Test("A worker that crashes is not held up by Swift's helper for backtraces")
     func noBacktrace() throws {
-        #expect(try loss(shell("echo $SWIFT_BACKTRACE >&2; exit 3")) == .died(how: "ended with code 3", words: "enable=no\n"))
+        #expect(
+            try loss(shell("echo $SWIFT_BACKTRACE >&2; exit 3"))
+                == .died(how: "ended with code 3", words: "enable=no\n"))
     }
 
     @Test("A worker that hangs is killed at its deadline")
@@ -46,7 +54,9 @@ import Testing
         limits.maximumMilliseconds = 600_000
         let bound = TimeBound(limits, pixelSeconds: 0.1)
         let worker = try WorkerProcess(WorkerStarter(shell("while :; do :; done")))
-        let loss = #expect(throws: WorkerLoss.self) { try worker.ask(.probe(.jpeg), files: [], within: bound, cancellation: Cancellation()) }
+        let loss = #expect(throws: WorkerLoss.self) {
+            try worker.ask(.probe(.jpeg), files: [], within: bound, cancellation: Cancellation())
+        }
         #expect(loss == .timedOut(bound.processorOverrun))
         #expect(kill(worker.identifier, 0) != 0, "the process still runs")
     }
@@ -69,18 +79,25 @@ import Testing
 
     @Test("A worker that talks nonsense is killed")
     func babbles() throws {
-        #expect(try loss(shell("printf '\\377\\377\\377\\377' >&0; exec sleep 60")) == .confused("a message of 4294967295 bytes"))
+        #expect(
+            try loss(shell("printf '\\377\\377\\377\\377' >&0; exec sleep 60"))
+                == .confused("a message of 4294967295 bytes"))
     }
 
     @Test("A program that is not there is an error of the system")
     func missing() {
-        let error = #expect(throws: SystemError.self) { try WorkerProcess(WorkerStarter(WorkerCommand(executable: "/nowhere/imagemill"))) }
+        let error = #expect(throws: SystemError.self) {
+            try WorkerProcess(WorkerStarter(WorkerCommand(executable: "/nowhere/imagemill")))
+        }
         #expect(error?.description == "cannot start a worker process: No such file or directory")
     }
 
-    @Test("B4: A worker that reads nothing is killed at the deadline, and by a cancellation, while it is sent a long message")
+    @Test(
+        "B4: A worker that reads nothing is killed at the deadline, and by a cancellation, while it is sent a long message"
+    )
     func deaf() throws {
-        let message = PipelineMessage(id: 1, name: "p.yaml", text: String(repeating: "#", count: 4 << 20), assets: [], limits: Limits())
+        let message = PipelineMessage(
+            id: 1, name: "p.yaml", text: String(repeating: "#", count: 4 << 20), assets: [], limits: Limits())
         for isCancelled in [false, true] {
             let worker = try WorkerProcess(WorkerStarter(shell("exec sleep 60")))
             let cancellation = Cancellation()
@@ -92,7 +109,9 @@ import Testing
             }
             let start = SuspendingClock.now
             #expect(throws: isCancelled ? WorkerLoss.cancelled : .timedOut(TimeBound(seconds: 0.3).overrun)) {
-                try worker.ask(.prepare(message), files: [], within: TimeBound(seconds: isCancelled ? 20 : 0.3), cancellation: cancellation)
+                try worker.ask(
+                    .prepare(message), files: [], within: TimeBound(seconds: isCancelled ? 20 : 0.3),
+                    cancellation: cancellation)
             }
             #expect(SuspendingClock.now - start < .seconds(40))
         }
@@ -107,9 +126,12 @@ import Testing
             us.sendall(struct.pack("<I", len(body)) + body)
         """
 
-    @Test("B4: A worker that asks for members for ever is stopped when it has had them all", arguments: [0, 1, 3, 1_000_000])
+    @Test(
+        "B4: A worker that asks for members for ever is stopped when it has had them all",
+        arguments: [0, 1, 3, 1_000_000])
     func beggar(mostRequests: Int) throws {
-        let worker = try WorkerProcess(WorkerStarter(WorkerCommand(executable: "/usr/bin/python3", arguments: ["-c", Self.beggar])))
+        let worker = try WorkerProcess(
+            WorkerStarter(WorkerCommand(executable: "/usr/bin/python3", arguments: ["-c", Self.beggar])))
         var opened = 0
         let access = MemberAccess(count: min(1, mostRequests), mostRequests: mostRequests) { _ in
             opened += 1
@@ -117,7 +139,8 @@ import Testing
         }
         let start = SuspendingClock.now
         let loss = #expect(throws: WorkerLoss.self) {
-            try worker.ask(.probe(.jpeg), files: [], within: TimeBound(seconds: 2), cancellation: Cancellation(), members: access)
+            try worker.ask(
+                .probe(.jpeg), files: [], within: TimeBound(seconds: 2), cancellation: Cancellation(), members: access)
         }
         #expect(SuspendingClock.now - start < .seconds(40))
         switch mostRequests {

@@ -20,13 +20,15 @@ import Testing
     private static func result(
         _ sizes: [PixelSize], frames: Int = 1, warnings: [Warning] = [], peak: Int = 1
     ) -> RenderResult {
-        RenderResult(renditions: sizes.map { RenderedSize(size: $0, frames: frames) }, warnings: warnings, peakMemory: peak)
+        RenderResult(
+            renditions: sizes.map { RenderedSize(size: $0, frames: frames) }, warnings: warnings, peakMemory: peak)
     }
 
     private static func failed(_ code: FailureCode) -> Reply { .failed(Failure(code, stage: "render", "words")) }
 
     private let message = PipelineMessage(
-        id: 1, name: "p.yaml", text: "", assets: [AssetMessage(path: "a@2x.png", format: .png, pixelsPerPoint: 2)], limits: Limits())
+        id: 1, name: "p.yaml", text: "", assets: [AssetMessage(path: "a@2x.png", format: .png, pixelsPerPoint: 2)],
+        limits: Limits())
 
     private func pipeline() throws -> PipelineFile {
         let text = "renditions:\n  a:\n    stages: [ { trim: { threshold: 10 } } ]\n    save: { format: png }\n"
@@ -40,14 +42,19 @@ import Testing
     @Test(
         "B13: Assets that cannot be are refused before anything is planned with them",
         arguments: [
-            (Reply.assets([]), "0 assets instead of 1"), (.assets([asset(9, 9), asset(9, 9)]), "2 assets instead of 1"),
-            (.assets([asset(0, 9)]), "an asset that cannot be: 0×9 at 2x"), (.assets([asset(9, -1)]), "an asset that cannot be: 9×-1 at 2x"),
+            (Reply.assets([]), "0 assets instead of 1"),
+            (.assets([asset(9, 9), asset(9, 9)]), "2 assets instead of 1"),
+            (.assets([asset(0, 9)]), "an asset that cannot be: 0×9 at 2x"),
+            (.assets([asset(9, -1)]), "an asset that cannot be: 9×-1 at 2x"),
             (.assets([asset(10_000_001, 9)]), "an asset that cannot be: 10000001×9 at 2x"),
             (.assets([asset(9, 9, pixelsPerPoint: 0)]), "an asset that cannot be: 9×9 at 0x"),
             (.assets([asset(9, 9, pixelsPerPoint: 1)]), "an asset that cannot be: 9×9 at 1x"),
             (.assetFailed(1, Failure(.corrupt, stage: "decode", "words")), "an answer to another question"),
             (.assetFailed(-1, Failure(.corrupt, stage: "decode", "words")), "an answer to another question"),
-            (.assetFailed(0, Failure(.diskFull, stage: "decode", "words")), "'disk-full', which is not for a worker to say"),
+            (
+                .assetFailed(0, Failure(.diskFull, stage: "decode", "words")),
+                "'disk-full', which is not for a worker to say"
+            ),
             (.facts(SourceFacts(format: .png, size: PixelSize(9, 9))), "an answer to another question"),
             (.needsMember(0), "an answer to another question"),
         ])
@@ -59,7 +66,9 @@ import Testing
     func goodAssets() throws {
         #expect(try WorkerReply(.assets([Self.asset(9, 9)])).assets(for: message) == [Self.asset(9, 9)])
         let failure = Failure(.corrupt, stage: "decode", "words")
-        let bad = #expect(throws: WorkerReply.BadAsset.self) { try WorkerReply(.assetFailed(0, failure)).assets(for: message) }
+        let bad = #expect(throws: WorkerReply.BadAsset.self) {
+            try WorkerReply(.assetFailed(0, failure)).assets(for: message)
+        }
         #expect(bad?.index == 0 && bad?.failure == failure)
     }
 
@@ -85,7 +94,8 @@ import Testing
         let good = SourceFacts(format: .jpeg, size: PixelSize(9, 9))
         #expect(try WorkerReply(.facts(good)).facts(of: .jpeg) == good)
         let lies: [(inout SourceFacts) -> Void] = [
-            { $0.size = Self.size(0, 9) }, { $0.size = Self.size(9, .max) }, { $0.orientation = 9 }, { $0.frames = 0 }, { $0.frames = .max },
+            { $0.size = Self.size(0, 9) }, { $0.size = Self.size(9, .max) }, { $0.orientation = 9 }, { $0.frames = 0 },
+            { $0.frames = .max },
             { $0.bytes = -1 }, { $0.bytes = .max }, { $0.captureDate = "../../../etc/passwd" }, { $0.format = .png },
         ]
         for lie in lies {
@@ -93,7 +103,9 @@ import Testing
             lie(&facts)
             expectConfusion("a header that cannot be") { _ = try WorkerReply(.facts(facts)).facts(of: .jpeg) }
         }
-        expectConfusion("an answer to another question") { _ = try WorkerReply(.rendered(Self.result([]))).facts(of: .jpeg) }
+        expectConfusion("an answer to another question") {
+            _ = try WorkerReply(.rendered(Self.result([]))).facts(of: .jpeg)
+        }
     }
 
     @Test("A measurement must be of a stage that measures, once, and of a picture that can be")
@@ -109,7 +121,11 @@ import Testing
             [StageMeasurement(path: path, measurement: .offsets([.nan]))],
             [StageMeasurement(path: path, measurement: .offsets([Double](repeating: 0, count: 1_000_001)))],
         ]
-        for lie in lies { expectConfusion("a measurement that cannot be") { _ = try WorkerReply(.measured(lie)).measurements(for: pipeline()) } }
+        for lie in lies {
+            expectConfusion("a measurement that cannot be") {
+                _ = try WorkerReply(.measured(lie)).measurements(for: pipeline())
+            }
+        }
     }
 
     @Test("B13: Renditions that cannot be are refused")
@@ -117,7 +133,8 @@ import Testing
         let one = Self.result([PixelSize(9, 9)])
         #expect(try WorkerReply(.rendered(one)).rendered(count: 1).renditions == one.renditions)
         let lies: [(RenderResult, String)] = [
-            (Self.result([]), "0 renditions instead of 1"), (Self.result([Self.size(0, 9)]), "a rendition that cannot be"),
+            (Self.result([]), "0 renditions instead of 1"),
+            (Self.result([Self.size(0, 9)]), "a rendition that cannot be"),
             (Self.result([Self.size(9, .max)]), "a rendition that cannot be"),
             (Self.result([PixelSize(9, 9)], frames: 0), "a rendition that cannot be"),
             (Self.result([PixelSize(9, 9)], frames: .max), "a rendition that cannot be"),
@@ -149,10 +166,13 @@ import Testing
         #expect(told?.detail?.unicodeScalars.count == 4000)
     }
 
-    @Test("B6, B13: A worker may say what is true of pictures, and nothing of disks, names and processes", arguments: FailureCode.allCases)
+    @Test(
+        "B6, B13: A worker may say what is true of pictures, and nothing of disks, names and processes",
+        arguments: FailureCode.allCases)
     func codes(code: FailureCode) throws {
         let environment: Set<FailureCode> = [
-            .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound, .nameTaken, .nameInvalid, .outputTooLarge, .outputRejected,
+            .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound, .nameTaken, .nameInvalid,
+            .outputTooLarge, .outputRejected,
             .timedOut, .workerCrashed, .outOfMemory,
         ]
         if environment.contains(code) { #expect(!code.mayComeFromWorker) }
@@ -166,7 +186,9 @@ import Testing
                 let told = #expect(throws: Failure.self) { try way(WorkerReply(Self.failed(code))) }
                 #expect(told?.code == code)
             } else {
-                expectConfusion("'\(code.rawValue)', which is not for a worker to say") { try way(WorkerReply(Self.failed(code))) }
+                expectConfusion("'\(code.rawValue)', which is not for a worker to say") {
+                    try way(WorkerReply(Self.failed(code)))
+                }
             }
         }
     }

@@ -30,7 +30,8 @@ import Testing
     func readOnly() throws {
         // Nobody, root included, writes in here.
         #expect(
-            [.permission, .readOnly, .missingOutbox].contains(try #require(WriteProbe.trouble(in: BytePath("/proc/self"), missing: .missingOutbox))))
+            [.permission, .readOnly, .missingOutbox].contains(
+                try #require(WriteProbe.trouble(in: BytePath("/proc/self"), missing: .missingOutbox))))
     }
 
     @Test("A full disk shows", .enabled(if: geteuid() == 0))

@@ -1,4 +1,5 @@
-// What libFuzzer calls with one input after the other. Built by `make fuzz` only; the environment says which reader gets the input.
+// What libFuzzer calls with one input after the other. Built by `make fuzz` only; the environment says which reader
+// gets the input.
 import CDeflate
 import CLinux
 import FoundationEssentials
@@ -17,7 +18,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 private let readers: [String: @Sendable ([UInt8]) -> Void] = [
-    "formats": readFormats, "metadata": readMetadata, "pipeline": readPipeline, "mill": readMill, "reply": readReply, "request": readRequest,
+    "formats": readFormats, "metadata": readMetadata, "pipeline": readPipeline, "mill": readMill, "reply": readReply,
+    "request": readRequest,
     "messages": readMessages, "records": readRecords, "png": readPNG,
 ]
 
@@ -45,7 +47,9 @@ private let reader: @Sendable ([UInt8]) -> Void = {
 @Sendable private func readMetadata(_ bytes: [UInt8]) {
     let rights = Rights(exif: bytes).merged(over: Rights(iptc: bytes)).merged(over: Rights(xmp: bytes))
     // What is written must be read again as it was.
-    precondition(rights == Rights() || Rights(xmp: rights.xmpPacket()) == Rights(xmp: Rights(xmp: rights.xmpPacket()).xmpPacket()))
+    precondition(
+        rights == Rights()
+            || Rights(xmp: rights.xmpPacket()) == Rights(xmp: Rights(xmp: rights.xmpPacket()).xmpPacket()))
 }
 
 @Sendable private func readPipeline(_ bytes: [UInt8]) {
@@ -95,7 +99,9 @@ private let reader: @Sendable ([UInt8]) -> Void = {
 @Sendable private func readMessages(_ bytes: [UInt8]) {
     func read<Message: Decodable>(_ type: Message.Type) {
         guard let (channel, theirs) = try? Channel.pair() else { fatalError("no socket") }
-        guard send(theirs.descriptor, bytes, bytes.count, CInt(MSG_DONTWAIT)) == bytes.count else { fatalError("the socket is too small") }
+        guard send(theirs.descriptor, bytes, bytes.count, CInt(MSG_DONTWAIT)) == bytes.count else {
+            fatalError("the socket is too small")
+        }
         shutdown(theirs.descriptor, CInt(SHUT_WR))
         while (try? channel.receive(type, until: .now + .seconds(5))) != nil {}
     }
@@ -117,7 +123,9 @@ private let reader: @Sendable ([UInt8]) -> Void = {
     let wanted = [length, length, length, length - 1, length + 1, content.count][Int(bytes[1] / 2) % 6]
     let rows = (0..<max(1, wanted)).map { content[$0 % content.count] }
     let header = PNGChunk.bigEndian(width) + PNGChunk.bigEndian(height) + [isDeep ? 16 : 8, UInt8(color), 0, 0, 0]
-    decode(PNGChunk.signature + [PNGChunk("IHDR", header), PNGChunk("IDAT", packed(rows)), PNGChunk("IEND", [])].flatMap(\.bytes))
+    decode(
+        PNGChunk.signature
+            + [PNGChunk("IHDR", header), PNGChunk("IDAT", packed(rows)), PNGChunk("IEND", [])].flatMap(\.bytes))
 }
 
 private func decode(_ file: [UInt8]) {
@@ -125,10 +133,13 @@ private func decode(_ file: [UInt8]) {
     func number(_ offset: Int) -> Int { file[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
     let (width, height, bands) = (number(16), number(20), [0: 1, 2: 3, 4: 2, 6: 4][file[25]] ?? 1)
     // What libvips holds of it is not the question here.
-    guard width * height < 1 << 20, isVipsStarted, let flat = try? Image.black(width: width, height: height, bands: bands),
+    guard width * height < 1 << 20, isVipsStarted,
+        let flat = try? Image.black(width: width, height: height, bands: bands),
         let opened = file[24] == 16 ? try? flat.cast(.ushort) : flat
     else { return }
-    if let decoded = try? decoder.decoded(opened) { precondition(decoded.width == width && decoded.height == height && decoded.bands == bands) }
+    if let decoded = try? decoder.decoded(opened) {
+        precondition(decoded.width == width && decoded.height == height && decoded.bands == bands)
+    }
 }
 
 private let isVipsStarted = (try? VipsLibrary.start(threads: 1, loadsModules: false)) != nil
@@ -153,8 +164,11 @@ private func packed(_ rows: [UInt8]) -> [UInt8] {
 
 @Sendable private func readTar(_ bytes: [UInt8]) {
     let file = OpenFile(owning: clinux_memory_file("fuzz"))
-    guard !bytes.isEmpty, write(file.descriptor, bytes, bytes.count) == bytes.count, var tar = try? TarReader(file) else { return }
-    while let member = try? tar.next() { precondition(member.offset >= 0 && member.bytes >= 0 && member.bytes <= bytes.count - member.offset) }
+    guard !bytes.isEmpty, write(file.descriptor, bytes, bytes.count) == bytes.count, var tar = try? TarReader(file)
+    else { return }
+    while let member = try? tar.next() {
+        precondition(member.offset >= 0 && member.bytes >= 0 && member.bytes <= bytes.count - member.offset)
+    }
 }
 
 /// Pipelines whose plans depend on much: sizes, assets, measurements.
@@ -163,7 +177,9 @@ let pipelines: [(PipelineFile, PipelineMessage)] = [
     "renditions: { a: { stages: [crop: { width: 80, height: 60, anchor: attention }, overlay: { image: a.png, anchor: bottom }], save: { format: png } } }",
     "stages: [inset: { all: 2% }]\nrenditions: { a: { stages: [frame: { width: 600, height: 600, mode: aspect-fill }], save: { format: webp } } }",
 ].map { text in
-    guard let file = try? PipelineFile(text: text, file: "fuzz.yaml", catalogue: .all) else { fatalError("not a pipeline: \(text)") }
+    guard let file = try? PipelineFile(text: text, file: "fuzz.yaml", catalogue: .all) else {
+        fatalError("not a pipeline: \(text)")
+    }
     let assets = file.assets.map { AssetMessage(path: $0.path, format: .png, pixelsPerPoint: 1) }
     return (file, PipelineMessage(id: 1, name: "fuzz.yaml", text: text, assets: assets, limits: Limits()))
 }

@@ -18,13 +18,18 @@ public func initialize(_ count: UnsafeMutablePointer<CInt>?, _ arguments: Unsafe
     exit(0)
 }
 
-private func write(_ message: some Encodable, to path: String) throws { try JSONEncoder().encode(message).write(to: URL(filePath: path)) }
+private func write(_ message: some Encodable, to path: String) throws {
+    try JSONEncoder().encode(message).write(to: URL(filePath: path))
+}
 
 private let facts = SourceFacts(
-    format: .png, size: PixelSize(300, 200), orientation: 6, frames: 2, hasAlpha: true, hasProfile: true, captureDate: "2024:05:06 07:08:09")
+    format: .png, size: PixelSize(300, 200), orientation: 6, frames: 2, hasAlpha: true, hasProfile: true,
+    captureDate: "2024:05:06 07:08:09")
 
 private let measurements = [
-    StageMeasurement(path: Planner.StagePath(rendition: 0, stage: 0), measurement: .box(left: 0.1, top: 0.2, width: 0.5, height: 0.5)),
+    StageMeasurement(
+        path: Planner.StagePath(rendition: 0, stage: 0), measurement: .box(left: 0.1, top: 0.2, width: 0.5, height: 0.5)
+    ),
     StageMeasurement(path: Planner.StagePath(rendition: nil, stage: 2), measurement: .offsets([0, 0.5])),
 ]
 
@@ -34,18 +39,22 @@ private let requests: [Request] =
         .measure(RenderMessage(pipeline: 1, source: .picture(pixelsPerPoint: 2))),
         .render(
             RenderMessage(
-                pipeline: 1, source: .set([MemberFacts(name: BytePath("a.png"), facts: facts)]), measurements: measurements, omitted: [1],
+                pipeline: 1, source: .set([MemberFacts(name: BytePath("a.png"), facts: facts)]),
+                measurements: measurements, omitted: [1],
                 thumbnail: ThumbnailFacts(uri: "file:///a.png", modified: 1, bytes: 2, format: .png))),
     ]
 
 private let failure = Failure(.corrupt, stage: "decode", "the picture cannot be decoded", detail: "libpng")
 
 private let replies: [Reply] = [
-    .facts(facts), .assets([AssetFacts(size: PixelSize(9, 9), pixelsPerPoint: 1, isGrey: false)]), .measured(measurements),
+    .facts(facts), .assets([AssetFacts(size: PixelSize(9, 9), pixelsPerPoint: 1, isGrey: false)]),
+    .measured(measurements),
     .measured([measurements[0]]),
     .needsMember(1),
-    .readable(true), .failed(failure), .assetFailed(0, failure), .cannotSave(.avif, "no encoder"), .noRoom("a", "the disk is full"),
+    .readable(true), .failed(failure), .assetFailed(0, failure), .cannotSave(.avif, "no encoder"),
+    .noRoom("a", "the disk is full"),
     .rendered(
         RenderResult(
-            renditions: [RenderedSize(size: PixelSize(9, 9), frames: 1)], warnings: [Warning(.sourceDamaged, "extraneous bytes")], peakMemory: 1)),
+            renditions: [RenderedSize(size: PixelSize(9, 9), frames: 1)],
+            warnings: [Warning(.sourceDamaged, "extraneous bytes")], peakMemory: 1)),
 ]

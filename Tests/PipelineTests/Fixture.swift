@@ -10,7 +10,8 @@ struct Fixture: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures")
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Fixtures")
 
     /// Pipelines.
     static let all = fixtures(in: "pipelines")
@@ -25,7 +26,8 @@ struct Fixture: Sendable, CustomTestStringConvertible {
 
     private init?(_ file: String, in folder: URL) {
         let dashes = "\n----------\n"
-        guard let text = try? String(contentsOf: folder.appending(path: file), encoding: .utf8), let line = text.range(of: dashes)
+        guard let text = try? String(contentsOf: folder.appending(path: file), encoding: .utf8),
+            let line = text.range(of: dashes)
         else { return nil }
         name = String(file.dropLast(".txt".count))
         input = String(text[..<line.lowerBound]) + "\n"

@@ -9,7 +9,9 @@ func pipeline(_ text: String, catalogue: StageCatalogue = .all) throws(Diagnosti
 }
 
 /// The text of a pipeline with one rendition, `one`.
-func onePipeline(_ stages: [String], shared: [String] = [], save: String = "{ format: png }", scale: String = "1", head: String = "")
+func onePipeline(
+    _ stages: [String], shared: [String] = [], save: String = "{ format: png }", scale: String = "1", head: String = ""
+)
     -> String
 {
     """
@@ -34,7 +36,8 @@ private func list(_ stages: [String], indent: String) -> String {
 
 /// What a pipeline does to a source.
 func plan(
-    _ text: String, _ source: SourceFacts, pixelsPerPoint: Int = 1, assets: [String: AssetFacts] = [:], limits: Limits = Limits(),
+    _ text: String, _ source: SourceFacts, pixelsPerPoint: Int = 1, assets: [String: AssetFacts] = [:],
+    limits: Limits = Limits(),
     catalogue: StageCatalogue = .all, measurements: [Planner.StagePath: Measurement] = [:]
 ) throws -> SourcePlan {
     let planner = Planner(pipeline: try pipeline(text, catalogue: catalogue), assets: assets, limits: limits)
@@ -64,15 +67,22 @@ func mistakes(_ text: String, catalogue: StageCatalogue = .all) -> [String] {
 }
 
 /// Reads one value as a parameter would.
-func read<Value: ParameterValue>(_ type: Value.Type, _ text: String, quoted: Bool = false) -> (value: Value?, log: ReadingLog) {
+func read<Value: ParameterValue>(_ type: Value.Type, _ text: String, quoted: Bool = false) -> (
+    value: Value?, log: ReadingLog
+) {
     var log = ReadingLog(catalogue: StageCatalogue([]))
-    let value = Value.read(YAMLNode(content: .scalar(text, quoted: quoted), position: Position(line: 1, column: 1)), &log)
+    let value = Value.read(
+        YAMLNode(content: .scalar(text, quoted: quoted), position: Position(line: 1, column: 1)), &log)
     return (value, log)
 }
 
 extension SourceFacts {
-    static func jpeg(_ width: Int, _ height: Int) -> SourceFacts { SourceFacts(format: .jpeg, size: PixelSize(width, height)) }
-    static func png(_ width: Int, _ height: Int) -> SourceFacts { SourceFacts(format: .png, size: PixelSize(width, height)) }
+    static func jpeg(_ width: Int, _ height: Int) -> SourceFacts {
+        SourceFacts(format: .jpeg, size: PixelSize(width, height))
+    }
+    static func png(_ width: Int, _ height: Int) -> SourceFacts {
+        SourceFacts(format: .png, size: PixelSize(width, height))
+    }
     static func gif(_ width: Int, _ height: Int, frames: Int) -> SourceFacts {
         SourceFacts(format: .gif, size: PixelSize(width, height), frames: frames)
     }

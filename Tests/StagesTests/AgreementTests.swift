@@ -8,36 +8,43 @@ import Vips
 
 /// One use of each stage, or several where a stage takes different ways.
 let everyStage = [
-    "resize: { size: 37x23! }", "resize: { size: 50x50 }", "resize: { size: 30% }", "resize: { size: 19x19!, linear: true }",
+    "resize: { size: 37x23! }", "resize: { size: 50x50 }", "resize: { size: 30% }",
+    "resize: { size: 19x19!, linear: true }",
     "resize: { size: 9x9!, kernel: nearest }",
     "frame: { width: 30, height: 20 }", "frame: { width: 30, height: 20, mode: aspect-fill, background: '#ff000080' }",
     "frame: { width: 17, height: 31, mode: center, background: '#336699' }",
-    "frame: { width: 17, height: 31, mode: top-left, opaque: true }", "frame: { width: 12, height: 13, alpha: 0.5, mode: scale-to-fill }",
+    "frame: { width: 17, height: 31, mode: top-left, opaque: true }",
+    "frame: { width: 12, height: 13, alpha: 0.5, mode: scale-to-fill }",
     "frame: { width: 12, height: 13, alpha: 0.5, background: '#80808080' }",
     "crop: { width: 60%, height: 40%, anchor: bottom-trailing }", "crop: { width: 5, height: 7, x: 0, y: 0 }",
-    "inset: { all: 3 }", "inset: { all: 10%, background: red }", "inset: { top: 4, leading: -20%, bottom: -20%, background: '#fff' }",
+    "inset: { all: 3 }", "inset: { all: 10%, background: red }",
+    "inset: { top: 4, leading: -20%, bottom: -20%, background: '#fff' }",
     "rotate: { angle: 90 }", "rotate: { angle: 180 }", "rotate: { angle: -90 }", "rotate: { angle: 33 }",
     "rotate: { angle: 200, background: '#808080' }", "rotate: { angle: 5, background: '#ff000080' }",
     "flip: { axis: horizontal }", "flip: { axis: vertical }",
     "flatten: { background: white }", "flatten: { background: '#123456' }",
     "opacity: { alpha: 0.5 }", "opacity: { alpha: 1 }",
     "mask: { corner-radius: 5 }", "mask: { corner-radius: 50% }", "mask: { shape: circle }",
-    "overlay: { image: colour }", "overlay: { image: grey, anchor: top-trailing, alpha: 0.5 }", "overlay: { image: colour, blend: xor }",
-    "nine-slice: { width: 300, height: 300, cap-insets: { all: 0 } }", "nine-slice: { width: 200, cap-insets: { leading: 10% }, mode: tile }",
+    "overlay: { image: colour }", "overlay: { image: grey, anchor: top-trailing, alpha: 0.5 }",
+    "overlay: { image: colour, blend: xor }",
+    "nine-slice: { width: 300, height: 300, cap-insets: { all: 0 } }",
+    "nine-slice: { width: 200, cap-insets: { leading: 10% }, mode: tile }",
     "tile: { width: 30, height: 20, offset: { x: 3, y: -4 } }", "viewport: { width: 30, height: 20 }",
     "viewport: { width: 30, height: 20, content-inset: { all: 10% }, background: red }",
     "viewport: { width: 9, height: 9, content-inset: { leading: 9 }, reveal: { x: 20, y: 20, width: 3, height: 3 } }",
     "composite: { layers: [ { source: true }, { image: colour, anchor: top } ] }",
     "composite: { width: 30, height: 20, background: red, layers: [ { color: '#80808080', width: 9, height: 9 }, { source: true, alpha: 0.5 } ] }",
     "composite: { layers: [ { source: true }, { layers: [ { image: grey, stages: [ { resize: { size: 3x3 } } ] } ], blend: multiply } ] }",
-    "overlay: { image: colour, tile: true }", "overlay: { image: grey, stages: [ { frame: { width: 5, height: 5 } }, { mask: { shape: circle } } ] }",
+    "overlay: { image: colour, tile: true }",
+    "overlay: { image: grey, stages: [ { frame: { width: 5, height: 5 } }, { mask: { shape: circle } } ] }",
     "mask: { image: colour }", "mask: { image: grey }",
     "sharpen", "blur: { sigma: 2 }", "grayscale", "tint: { color: '#0a84ff' }", "tint: { color: '#80808080' }",
 ]
 
 /// Landscape, portrait, square, one pixel wide or high, primes.
 let everySize = [
-    PixelSize(40, 25), PixelSize(24, 41), PixelSize(31, 31), PixelSize(1, 37), PixelSize(43, 1), PixelSize(1, 1), PixelSize(97, 13),
+    PixelSize(40, 25), PixelSize(24, 41), PixelSize(31, 31), PixelSize(1, 37), PixelSize(43, 1), PixelSize(1, 1),
+    PixelSize(97, 13),
 ]
 
 extension TestAssets {
@@ -65,7 +72,8 @@ struct AgreementTests {
     func `the same at scales above one`(stage: String, scale: Int) throws {
         let assets = try TestAssets.small()
         for size in everySize {
-            let picture = try TestPicture.coded(width: size.width, height: size.height, kind: PictureKind(hasAlpha: size.width > 40))
+            let picture = try TestPicture.coded(
+                width: size.width, height: size.height, kind: PictureKind(hasAlpha: size.width > 40))
             try render(stage, picture, scale: scale, pixelsPerPoint: size.height % 2 + 1, assets: assets)
         }
     }
@@ -74,11 +82,14 @@ struct AgreementTests {
     func `three frames stay three frames of the planned size`(stage: String) throws {
         let assets = try TestAssets.small()
         let images = try (1...3).map { index in
-            try TestPicture.make(width: 20, height: 30, bands: 4) { x, y in [UInt8(x * index), UInt8(y), UInt8(index * 50), 200] }
+            try TestPicture.make(width: 20, height: 30, bands: 4) { x, y in
+                [UInt8(x * index), UInt8(y), UInt8(index * 50), 200]
+            }
         }
         let step = try #require(try steps(stage, for: images, assets: assets).last)
         let rendered = try step.render(
-            Frames(images.map { try Picture(decoded: $0) }, delays: [40, 50, 60], repeatCount: 2), in: RenderContext(scale: 1, assets: assets))
+            Frames(images.map { try Picture(decoded: $0) }, delays: [40, 50, 60], repeatCount: 2),
+            in: RenderContext(scale: 1, assets: assets))
         #expect(rendered.pictures.count == 3)
         #expect(step.output.frames == 3)
         #expect(rendered.delays == [40, 50, 60])
@@ -92,7 +103,9 @@ struct AgreementTests {
         func all() throws {
             let assets = try TestAssets.small()
             for kind in PictureKind.all {
-                for stage in everyStage { try render(stage, TestPicture.coded(width: 20, height: 17, kind: kind), assets: assets) }
+                for stage in everyStage {
+                    try render(stage, TestPicture.coded(width: 20, height: 17, kind: kind), assets: assets)
+                }
             }
         }
         try all()

@@ -23,8 +23,10 @@ private struct Background: CustomTestStringConvertible {
     var isGrey: Bool { (red == green && green == blue) || alpha == 0 }
 
     static let all = [
-        Background("transparent", 0, 0, 0, 0), Background("'#ffffff40'", 255, 255, 255, 0x40), Background("'#ff800080'", 255, 128, 0, 0x80),
-        Background("'#10203001'", 16, 32, 48, 1), Background("'#333333fe'", 51, 51, 51, 0xFE), Background("white", 255, 255, 255),
+        Background("transparent", 0, 0, 0, 0), Background("'#ffffff40'", 255, 255, 255, 0x40),
+        Background("'#ff800080'", 255, 128, 0, 0x80),
+        Background("'#10203001'", 16, 32, 48, 1), Background("'#333333fe'", 51, 51, 51, 0xFE),
+        Background("white", 255, 255, 255),
         Background("'#808080'", 128, 128, 128), Background("'#1e90ff'", 30, 144, 255),
     ]
 }
@@ -35,7 +37,9 @@ private func composed(_ colour: [Double], alpha: Double, over background: Backgr
 ) {
     let under = [background.red, background.green, background.blue]
     let covered = alpha + background.alpha * (1 - alpha)
-    let mixed = zip(colour, under).map { covered == 0 ? 0 : ($0 * alpha + $1 * background.alpha * (1 - alpha)) / covered }
+    let mixed = zip(colour, under).map {
+        covered == 0 ? 0 : ($0 * alpha + $1 * background.alpha * (1 - alpha)) / covered
+    }
     return (mixed, covered * viewAlpha)
 }
 
@@ -59,33 +63,43 @@ struct AlphaTests {
         let original = try PixelGrid(source)
         for alpha in [0, 0.25, 0.5, 1] {
             for opaque in [false, true] where !opaque || background.alpha == 1 {
-                let stage = "frame: { width: 5, height: 5, background: \(background.text), alpha: \(alpha), opaque: \(opaque) }"
+                let stage =
+                    "frame: { width: 5, height: 5, background: \(background.text), alpha: \(alpha), opaque: \(opaque) }"
                 let result = try render(stage, source).pixels
                 let worst = largestError(result, original, kind, background, viewAlpha: opaque ? 1 : alpha)
                 #expect(worst <= 1, "error \(worst) of \(kind.maximum) with alpha \(alpha), opaque \(opaque)")
                 if opaque { #expect(result.bands <= 3) }
-                if kind.isGrey && (background.isGrey || !kind.hasAlpha) { #expect(result.bands <= 2, "grey stays grey") }
+                if kind.isGrey && (background.isGrey || !kind.hasAlpha) {
+                    #expect(result.bands <= 2, "grey stays grey")
+                }
             }
         }
     }
 
     /// Where the picture does not cover the frame there is nothing but background.
     @Test(arguments: Background.all, PictureKind.all)
-    private func `around the picture there is the background times the alpha`(background: Background, kind: PictureKind) throws {
+    private func `around the picture there is the background times the alpha`(background: Background, kind: PictureKind)
+        throws
+    {
         let source = try picture(kind)
-        let empty = try TestPicture.make(width: 9, height: 9, kind: PictureKind(hasAlpha: true, isDeep: kind.isDeep)) { _, _ in
+        let empty = try TestPicture.make(width: 9, height: 9, kind: PictureKind(hasAlpha: true, isDeep: kind.isDeep)) {
+            _, _ in
             [0, 0, 0, 0]
         }
         for alpha in [0.5, 1] {
-            let result = try render("frame: { width: 9, height: 9, mode: center, background: \(background.text), alpha: \(alpha) }", source)
-                .pixels
+            let result = try render(
+                "frame: { width: 9, height: 9, mode: center, background: \(background.text), alpha: \(alpha) }", source
+            )
+            .pixels
             let reference = composed([0, 0, 0], alpha: 0, over: background, viewAlpha: alpha)
             let worst = error(of: result[0, 0], to: reference, bands: result.bands, maximum: kind.maximum)
             #expect(worst <= 1, "error \(worst)")
             let inner = result.part(left: 2, top: 2, width: 5, height: 5)
             let innerWorst = largestError(inner, try PixelGrid(source), kind, background, viewAlpha: alpha)
             #expect(innerWorst <= 1, "error \(innerWorst) inside")
-            let alone = try render("frame: { width: 9, height: 9, background: \(background.text), alpha: \(alpha) }", empty).pixels
+            let alone = try render(
+                "frame: { width: 9, height: 9, background: \(background.text), alpha: \(alpha) }", empty
+            ).pixels
             #expect(error(of: alone[4, 4], to: reference, bands: alone.bands, maximum: kind.maximum) <= 1)
         }
     }
@@ -99,17 +113,21 @@ struct AlphaTests {
             for x in 0..<original.width {
                 let values = original[x, y].map { Double($0) / Double(kind.maximum) }
                 let colour = kind.isGrey ? [values[0], values[0], values[0]] : Array(values.prefix(3))
-                let reference = composed(colour, alpha: kind.hasAlpha ? values[kind.bands - 1] : 1, over: background, viewAlpha: viewAlpha)
+                let reference = composed(
+                    colour, alpha: kind.hasAlpha ? values[kind.bands - 1] : 1, over: background, viewAlpha: viewAlpha)
                 worst = max(worst, error(of: result[x, y], to: reference, bands: result.bands, maximum: kind.maximum))
             }
         }
         return worst
     }
 
-    private func error(of pixel: [Int], to reference: (colour: [Double], alpha: Double), bands: Int, maximum: Int) -> Double {
+    private func error(of pixel: [Int], to reference: (colour: [Double], alpha: Double), bands: Int, maximum: Int)
+        -> Double
+    {
         let full = Double(maximum)
         let hasAlpha = bands == 2 || bands == 4
-        var errors = hasAlpha ? [abs(Double(pixel[bands - 1]) - reference.alpha * full)] : [abs(reference.alpha - 1) * full]
+        var errors =
+            hasAlpha ? [abs(Double(pixel[bands - 1]) - reference.alpha * full)] : [abs(reference.alpha - 1) * full]
         // The colour of an invisible pixel does not matter.
         guard !hasAlpha || pixel[bands - 1] > 0 else { return errors[0] }
         let colours = hasAlpha ? bands - 1 : bands

@@ -48,7 +48,8 @@ import Vips
     @Test("A range beyond the set is a failure that says how many there are")
     func beyond() throws {
         let failure = try setFailure("animate: { range: { from: 2, to: 9 } }", try pictures(6), save: "gif")
-        #expect(failure?.code == .emptyResult && failure?.message == "'range' asks for the pictures 2 to 9, the set has 6")
+        #expect(
+            failure?.code == .emptyResult && failure?.message == "'range' asks for the pictures 2 to 9, the set has 6")
     }
 
     @Test("Pictures of unequal sizes are named")
@@ -63,7 +64,8 @@ import Vips
 
     @Test("Frames are cropped and resized as one")
     func asOne() throws {
-        let joined = try join("animate\ncrop: { width: 4, height: 4 }\nresize: { width: 2 }", try pictures(5), save: "webp")
+        let joined = try join(
+            "animate\ncrop: { width: 4, height: 4 }\nresize: { width: 2 }", try pictures(5), save: "webp")
         #expect(joined.frames.pictures.count == 5)
         #expect(joined.frames.pictures.allSatisfy { ($0.width, $0.height) == (2, 2) })
         #expect(joined.frames.delays.count == 5)

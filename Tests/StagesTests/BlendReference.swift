@@ -3,7 +3,8 @@ import Pipeline
 import TestSupport
 import Vips
 
-/// Compositing as the W3C writes it (compositing and blending level 1), and as cairo does for what the W3C does not have.
+/// Compositing as the W3C writes it (compositing and blending level 1), and as cairo does for what the W3C does not
+/// have.
 struct BlendReference {
     let mode: String
     /// Multiplies the alpha of what is drawn.
@@ -38,14 +39,17 @@ struct BlendReference {
         let hasAlpha = grid.bands % 2 == 0
         let colours = hasAlpha ? Array(values.dropLast()) : values
         return Paint(
-            colour: colours.count == 1 ? [colours[0], colours[0], colours[0]] : colours, alpha: hasAlpha ? values[grid.bands - 1] : 1)
+            colour: colours.count == 1 ? [colours[0], colours[0], colours[0]] : colours,
+            alpha: hasAlpha ? values[grid.bands - 1] : 1)
     }
 
     private func blended(_ source: Paint, over backdrop: Paint) -> Paint {
         let (sa, ba) = (source.alpha, backdrop.alpha)
         let porterDuff: [String: (Double, Double)] = [
-            "clear": (0, 0), "source": (1, 0), "over": (1, 1 - sa), "in": (ba, 0), "out": (1 - ba, 0), "atop": (ba, 1 - sa), "dest": (0, 1),
-            "dest-over": (1 - ba, 1), "dest-in": (0, sa), "dest-out": (0, 1 - sa), "dest-atop": (1 - ba, sa), "xor": (1 - ba, 1 - sa),
+            "clear": (0, 0), "source": (1, 0), "over": (1, 1 - sa), "in": (ba, 0), "out": (1 - ba, 0),
+            "atop": (ba, 1 - sa), "dest": (0, 1),
+            "dest-over": (1 - ba, 1), "dest-in": (0, sa), "dest-out": (0, 1 - sa), "dest-atop": (1 - ba, sa),
+            "xor": (1 - ba, 1 - sa),
             "add": (1, 1), "saturate": (sa == 0 ? 0 : min(1, (1 - ba) / sa), 1),
         ]
         let (fa, fb) = porterDuff[mode] ?? (1, 1 - sa)
@@ -117,7 +121,9 @@ extension BlendReference {
 
     /// The largest difference, in the pictures' own numbers. A colour counts as much as it can be seen.
     static func difference(_ result: PixelGrid, _ expected: PixelGrid) -> Double {
-        guard result.sides == expected.sides, result.bands == expected.bands, result.maximum == expected.maximum else { return .infinity }
+        guard result.sides == expected.sides, result.bands == expected.bands, result.maximum == expected.maximum else {
+            return .infinity
+        }
         let hasAlpha = result.bands % 2 == 0
         var worst = 0.0
         for pixel in 0..<result.width * result.height {
@@ -137,7 +143,9 @@ extension BlendReference {
         let factor = kind.isDeep ? 257 : 1
         return try TestPicture.make(width: width, height: height, kind: kind) { x, y in
             let extreme = (x + y) % 5 == 0 ? 0 : (x + y) % 7 == 0 ? 255 : nil
-            let colour = kind.isGrey ? [(x * 40 + y * 9) % 256] : [(x * 40) % 256, (y * 50) % 256, (255 - (x * 20 + y * 7) % 256)]
+            let colour =
+                kind.isGrey
+                ? [(x * 40 + y * 9) % 256] : [(x * 40) % 256, (y * 50) % 256, (255 - (x * 20 + y * 7) % 256)]
             let alpha = kind.hasAlpha ? [[0, 1, 64, 127, 200, 254, 255][(x + 2 * y) % 7]] : []
             return (colour.map { extreme ?? $0 } + alpha).map { $0 * factor }
         }

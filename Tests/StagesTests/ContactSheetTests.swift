@@ -6,7 +6,8 @@ import Vips
 @testable import Stages
 
 @Suite(.quietVips) struct ContactSheetTests {
-    private let stage = "contact-sheet: { columns: 2, cell: { width: 20, height: 10 }, spacing: 4, label: none, background: white }"
+    private let stage =
+        "contact-sheet: { columns: 2, cell: { width: 20, height: 10 }, spacing: 4, label: none, background: white }"
 
     @Test("Pictures are in a grid, fitted into their cells and centred, at each scale", arguments: 1...3)
     func grid(scale: Int) throws {
@@ -19,10 +20,12 @@ import Vips
         // 20×5 in 20×10, from 2.5: half a point up if there is no half pixel.
         let top = 4 * scale + (10 * scale - 5 * scale) / 2
         #expect(pixels[4 * scale, top] == [250, 0, 0] && pixels[4 * scale, top - 1] == [255, 255, 255])
-        #expect(pixels[24 * scale - 1, top + 5 * scale - 1] == [250, 0, 0] && pixels[24 * scale, top] == [255, 255, 255])
+        #expect(
+            pixels[24 * scale - 1, top + 5 * scale - 1] == [250, 0, 0] && pixels[24 * scale, top] == [255, 255, 255])
         // A small one keeps its own pixels.
         let (x, y) = (28 * scale + (20 * scale - 4) / 2, 4 * scale + (10 * scale - 4) / 2)
-        #expect(pixels[x, y] == [0, 250, 0] && pixels[x - 1, y] == [255, 255, 255] && pixels[x + 3, y + 3] == [0, 250, 0])
+        #expect(
+            pixels[x, y] == [0, 250, 0] && pixels[x - 1, y] == [255, 255, 255] && pixels[x + 3, y + 3] == [0, 250, 0])
         #expect(pixels[x + 4, y] == [255, 255, 255])
         // The second row.
         let left = 4 * scale + (20 * scale - 5 * scale) / 2
@@ -36,7 +39,8 @@ import Vips
         let picture = try TestPicture.solid([200, 200, 200], width: 80, height: 40)
         let long = String(repeating: "long <name> & ", count: 20) + "1.png"
         let joined = try join(
-            "contact-sheet: { columns: 3, cell: { width: 80, height: 40 }, spacing: 6, label-color: \"#c00000\" }", [picture, picture, picture],
+            "contact-sheet: { columns: 3, cell: { width: 80, height: 40 }, spacing: 6, label-color: \"#c00000\" }",
+            [picture, picture, picture],
             names: ["one.png", long, " .png"])
         // 12 points of type make a line of 21.
         #expect((joined.image.width, joined.image.height) == (264, 73))
@@ -58,18 +62,24 @@ import Vips
         let stage = "contact-sheet: { columns: 4, cell: { width: 60, height: 20 }, spacing: 0 }"
         let pixels = try join(stage, pictures, scale: scale, names: ["nnn", "hhh", "ggg", "nhn"]).pixels
         let rows = (0..<4).map { cell in
-            (20 * scale..<pixels.height).filter { y in (cell * 60 * scale..<(cell + 1) * 60 * scale).contains { pixels[$0, y][0] < 128 } }
+            (20 * scale..<pixels.height).filter { y in
+                (cell * 60 * scale..<(cell + 1) * 60 * scale).contains { pixels[$0, y][0] < 128 }
+            }
         }
         #expect(rows[0].last == rows[1].last && rows[0].last == rows[3].last)
         #expect(rows[0].first == rows[2].first && rows[1].first == rows[3].first)
-        #expect(try #require(rows[1].first) < (try #require(rows[0].first)) && (try #require(rows[2].last)) > (try #require(rows[0].last)))
+        #expect(
+            try #require(rows[1].first) < (try #require(rows[0].first))
+                && (try #require(rows[2].last)) > (try #require(rows[0].last)))
     }
 
     @Test("Transparent and 16 bit pictures are drawn on the background")
     func kinds() throws {
         let clear = try TestPicture.solid([255, 0, 0, 0], width: 20, height: 10)
-        let deep = try TestPicture.solid([0, 100, 0], width: 20, height: 10).linear([257, 257, 257], [0, 0, 0]).cast(.ushort)
-            .copy(interpretation: .rgb16).inMemory()
+        let deep = try TestPicture.solid([0, 100, 0], width: 20, height: 10).linear([257, 257, 257], [0, 0, 0]).cast(
+            .ushort
+        )
+        .copy(interpretation: .rgb16).inMemory()
         let joined = try join(stage, [clear, deep])
         #expect(try joined.image.getpoint(x: 10, y: 8) == [65535, 65535, 65535])
         #expect(try joined.image.getpoint(x: 30, y: 8) == [0, 25700, 0])
@@ -79,7 +89,8 @@ import Vips
     @Test("A large picture is decoded no larger than its cell asks for")
     func shrinks() throws {
         let text = "source: set\nrenditions: { a: { stages: [ { contact-sheet: {} } ], save: { format: jpeg } } }"
-        let planner = Planner(pipeline: try PipelineFile(text: text, file: "t.yaml", catalogue: .all), assets: [:], limits: Limits())
+        let planner = Planner(
+            pipeline: try PipelineFile(text: text, file: "t.yaml", catalogue: .all), assets: [:], limits: Limits())
         let facts = SourceFacts(format: .jpeg, size: PixelSize(4000, 3200))
         let plan = try planner.plan(set: (1...200).map { MemberFacts(name: BytePath("\($0).jpg"), facts: facts) })
         #expect(plan.members[0].load.shrink == 8)

@@ -8,8 +8,10 @@ import Vips
 @Suite(.quietVips)
 struct CropTests {
     @Test(arguments: [
-        ("center", 7, 8), ("top", 7, 0), ("bottom", 7, 17), ("leading", 0, 8), ("trailing", 15, 8), ("top-leading", 0, 0),
-        ("top-trailing", 15, 0), ("bottom-leading", 0, 17), ("bottom-trailing", 15, 17), ("left", 0, 8), ("bottom-right", 15, 17),
+        ("center", 7, 8), ("top", 7, 0), ("bottom", 7, 17), ("leading", 0, 8), ("trailing", 15, 8),
+        ("top-leading", 0, 0),
+        ("top-trailing", 15, 0), ("bottom-leading", 0, 17), ("bottom-trailing", 15, 17), ("left", 0, 8),
+        ("bottom-right", 15, 17),
     ])
     func `the cut is the source's pixels at the anchor`(anchor: String, x: Int, y: Int) throws {
         for kind in PictureKind.all {
@@ -21,7 +23,8 @@ struct CropTests {
 
     @Test(arguments: [
         ("x: 3, y: 4, width: 10, height: 11", [3, 4, 10, 11]), ("x: 20, y: 25, width: 10, height: 10", [20, 25, 5, 5]),
-        ("x: -3, y: -4, width: 10, height: 10", [0, 0, 7, 6]), ("x: 50%, y: 10%, width: 20%, height: 50%", [13, 3, 5, 15]),
+        ("x: -3, y: -4, width: 10, height: 10", [0, 0, 7, 6]),
+        ("x: 50%, y: 10%, width: 20%, height: 50%", [13, 3, 5, 15]),
         ("x: 24, width: 1, height: 1", [24, 0, 1, 1]), ("width: 100, height: 100", [0, 0, 25, 30]),
         ("y: 29, width: 1000, height: 1000", [0, 29, 25, 1]), ("width: 0.1%, height: 0.1%", [12, 14, 1, 1]),
     ])

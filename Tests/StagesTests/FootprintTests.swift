@@ -12,7 +12,9 @@ struct FootprintTests {
 
     /// Red says how far right a pixel is, green how far down; blue tells it from any background.
     private func chart() throws -> Image {
-        try TestPicture.make(width: Self.size.width, height: Self.size.height, bands: 3) { x, y in [UInt8(x * 3), UInt8(y * 4), 255] }
+        try TestPicture.make(width: Self.size.width, height: Self.size.height, bands: 3) { x, y in
+            [UInt8(x * 3), UInt8(y * 4), 255]
+        }
     }
 
     @Test(arguments: [
@@ -20,8 +22,10 @@ struct FootprintTests {
         "crop: { width: 50%, height: 40%, anchor: bottom }",
         "crop: { width: 30, height: 30, x: 7, y: 11 }", "frame: { width: 50, height: 50 }",
         "frame: { width: 50, height: 20, mode: aspect-fill, anchor: top }",
-        "frame: { width: 50, height: 50, mode: center }", "frame: { width: 100, height: 90, mode: bottom-right }", "inset: { all: 10 }",
-        "inset: { top: -10, leading: 5, bottom: 3, trailing: -20 }", "rotate: { angle: 90 }", "rotate: { angle: 180 }", "rotate: { angle: 270 }",
+        "frame: { width: 50, height: 50, mode: center }", "frame: { width: 100, height: 90, mode: bottom-right }",
+        "inset: { all: 10 }",
+        "inset: { top: -10, leading: 5, bottom: 3, trailing: -20 }", "rotate: { angle: 90 }", "rotate: { angle: 180 }",
+        "rotate: { angle: 270 }",
         "rotate: { angle: 33 }", "rotate: { angle: -10 }", "flip: { axis: horizontal }", "flip: { axis: vertical }",
         "viewport: { width: 30, height: 20, offset: { x: 30, y: 25 } }",
         "viewport: { width: 30, height: 20, content-inset: { leading: 9, top: 4 }, background: red }",
@@ -38,7 +42,8 @@ struct FootprintTests {
                 guard (4..<76).contains(place.x), (4..<56).contains(place.y) else { continue }
                 let pixel = rendered.pixels[x, y]
                 #expect(
-                    abs(Double(pixel[0]) - (place.x - 0.5) * 3) <= 8 && abs(Double(pixel[1]) - (place.y - 0.5) * 4) <= 8, "(\(x), \(y)): \(pixel)")
+                    abs(Double(pixel[0]) - (place.x - 0.5) * 3) <= 8
+                        && abs(Double(pixel[1]) - (place.y - 0.5) * 4) <= 8, "(\(x), \(y)): \(pixel)")
                 compared += 1
             }
         }
@@ -48,10 +53,15 @@ struct FootprintTests {
     @Test func `stages that never say that something moves change no size`() throws {
         let assets = try TestAssets.small()
         let all = try everyStage.flatMap { stage in
-            try everySize.map { try #require(try steps(stage, for: [TestPicture.coded(width: $0.width, height: $0.height)], assets: assets).last) }
+            try everySize.map {
+                try #require(
+                    try steps(stage, for: [TestPicture.coded(width: $0.width, height: $0.height)], assets: assets).last)
+            }
         }
         let moving = Set(all.filter { $0.plan.footprint.map != .identity }.map(\.name))
-        for step in all where !moving.contains(step.name) { #expect(step.output.size == step.input.size, "\(step.name)") }
+        for step in all where !moving.contains(step.name) {
+            #expect(step.output.size == step.input.size, "\(step.name)")
+        }
     }
 
     @Test func `every stage of one picture is tried`() {
@@ -69,7 +79,9 @@ struct FootprintTests {
         ),
     ])
     func `what is drawn on the picture changes the pixels in its box, and no others`(stage: String, box: [Int]) throws {
-        let assets = TestAssets(images: ["mark": try TestPicture.make(width: 40, height: 15, bands: 3) { _, _ in [200, 250, 0] }])
+        let assets = TestAssets(images: [
+            "mark": try TestPicture.make(width: 40, height: 15, bands: 3) { _, _ in [200, 250, 0] }
+        ])
         let before = try PixelGrid(chart())
         let rendered = try render(stage, chart(), assets: assets)
         let areas = rendered.step.plan.footprint.drawings.map { $0.area.clipped(to: Polygon(Self.size)) }
@@ -79,18 +91,25 @@ struct FootprintTests {
         let inside = (0..<60).flatMap { y in (0..<80).map { (x: $0, y: y) } }.filter { place in
             areas.contains { area in
                 let (x, y) = (area.points.map(\.x), area.points.map(\.y))
-                return (x.min()!..<x.max()!).contains(Double(place.x) + 0.5) && (y.min()!..<y.max()!).contains(Double(place.y) + 0.5)
+                return (x.min()!..<x.max()!).contains(Double(place.x) + 0.5)
+                    && (y.min()!..<y.max()!).contains(Double(place.y) + 0.5)
             }
         }
         #expect(changed.map { [$0.x, $0.y] } == inside.map { [$0.x, $0.y] })
-        let found = [changed.map(\.x).min(), changed.map(\.y).min(), changed.map { $0.x + 1 }.max(), changed.map { $0.y + 1 }.max()]
+        let found = [
+            changed.map(\.x).min(), changed.map(\.y).min(), changed.map { $0.x + 1 }.max(),
+            changed.map { $0.y + 1 }.max(),
+        ]
         #expect(found.compactMap(\.self) == box)
     }
 
     @Test func `cap insets are lines on the picture`() throws {
         let step = try #require(
-            try steps("nine-slice: { width: 200, height: 90, cap-insets: { leading: 10, trailing: 20, top: 5 } }", for: [chart()], pixelsPerPoint: 2)
-                .last)
+            try steps(
+                "nine-slice: { width: 200, height: 90, cap-insets: { leading: 10, trailing: 20, top: 5 } }",
+                for: [chart()], pixelsPerPoint: 2
+            )
+            .last)
         #expect(step.plan.footprint.map == nil)
         // Two pixels in a point.
         #expect(step.plan.footprint.lines.map(\.start) == [PlanePoint(20, 0), PlanePoint(40, 0), PlanePoint(0, 10)])

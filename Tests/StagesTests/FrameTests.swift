@@ -6,18 +6,21 @@ import Vips
 @testable import Stages
 
 private let modes = [
-    "aspect-fit", "aspect-fill", "scale-to-fill", "center", "top", "bottom", "left", "right", "top-left", "top-right", "bottom-left",
+    "aspect-fit", "aspect-fill", "scale-to-fill", "center", "top", "bottom", "left", "right", "top-left", "top-right",
+    "bottom-left",
     "bottom-right",
 ]
 private let scalingModes = Array(modes.prefix(3))
 private let placements = Array(modes.dropFirst(3))
 private let anchors = [
-    "center", "top", "bottom", "leading", "trailing", "top-leading", "top-trailing", "bottom-leading", "bottom-trailing",
+    "center", "top", "bottom", "leading", "trailing", "top-leading", "top-trailing", "bottom-leading",
+    "bottom-trailing",
 ]
 
 /// Larger and smaller than the frames: landscape, portrait, square, one pixel wide or high.
 private let sources = [
-    PixelSize(90, 60), PixelSize(60, 90), PixelSize(70, 70), PixelSize(1, 80), PixelSize(80, 1), PixelSize(9, 6), PixelSize(5, 8),
+    PixelSize(90, 60), PixelSize(60, 90), PixelSize(70, 70), PixelSize(1, 80), PixelSize(80, 1), PixelSize(9, 6),
+    PixelSize(5, 8),
     PixelSize(7, 7), PixelSize(1, 9), PixelSize(9, 1), PixelSize(1, 1), PixelSize(31, 11), PixelSize(30, 20),
 ]
 private let frames = [PixelSize(30, 20), PixelSize(19, 31), PixelSize(13, 13), PixelSize(1, 7), PixelSize(7, 1)]
@@ -43,7 +46,8 @@ private func expectedBox(_ picture: PixelSize, _ frame: PixelSize, _ mode: Strin
     let isLeft = place.hasSuffix("leading") || place.hasSuffix("left")
     let isRight = place.hasSuffix("trailing") || place.hasSuffix("right")
     let x = isLeft ? 0 : isRight ? frame.width - drawn.0 : centred(frame.width, drawn.0)
-    let y = place.hasPrefix("top") ? 0 : place.hasPrefix("bottom") ? frame.height - drawn.1 : centred(frame.height, drawn.1)
+    let y =
+        place.hasPrefix("top") ? 0 : place.hasPrefix("bottom") ? frame.height - drawn.1 : centred(frame.height, drawn.1)
     return [x, y, drawn.0, drawn.1]
 }
 
@@ -66,14 +70,19 @@ struct FrameTests {
             for frame in frames {
                 let result = try render(stage(frame, mode, ", background: '#00ff00'"), picture)
                 let plan = try #require(result.step.plan as? Frame.Plan)
-                let box = [plan.placement.offset.x, plan.placement.offset.y, plan.placement.drawn.width, plan.placement.drawn.height]
+                let box = [
+                    plan.placement.offset.x, plan.placement.offset.y, plan.placement.drawn.width,
+                    plan.placement.drawn.height,
+                ]
                 #expect(box == expectedBox(source, frame, mode), "plan of \(source) in \(frame)")
                 let found = result.pixels.boundingBox { $0 == [200, 30, 40] }
                 #expect(found == visible(box, in: frame), "pixels of \(source) in \(frame)")
                 let colours = Set((0..<frame.area).map { result.pixels[$0 % frame.width, $0 / frame.width] })
                 #expect(colours.isSubset(of: [[200, 30, 40], [0, 255, 0]]), "\(source) in \(frame) has \(colours)")
                 let area = visible(box, in: frame)[2] * visible(box, in: frame)[3]
-                #expect(result.pixels.values.indices.filter { $0 % 3 == 0 && result.pixels.values[$0] == 200 }.count == area)
+                #expect(
+                    result.pixels.values.indices.filter { $0 % 3 == 0 && result.pixels.values[$0] == 200 }.count == area
+                )
             }
         }
     }
@@ -89,7 +98,8 @@ struct FrameTests {
                     let box = expectedBox(source, frame, mode)
                     let seen = visible(box, in: frame)
                     let kept = result.part(left: seen[0], top: seen[1], width: seen[2], height: seen[3])
-                    let part = original.part(left: seen[0] - box[0], top: seen[1] - box[1], width: seen[2], height: seen[3])
+                    let part = original.part(
+                        left: seen[0] - box[0], top: seen[1] - box[1], width: seen[2], height: seen[3])
                     let colours = result.bands - kind.bands
                     let values = colours == 0 ? kept.values : droppingLast(kept)
                     #expect(values == part.values, "\(kind) \(source) in \(frame)")
@@ -106,13 +116,15 @@ struct FrameTests {
     @Test(arguments: anchors)
     func `aspect-fill keeps the part that the anchor names`(anchor: String) throws {
         for (source, frame) in [
-            (PixelSize(60, 20), PixelSize(20, 20)), (PixelSize(20, 61), PixelSize(20, 20)), (PixelSize(33, 20), PixelSize(10, 20)),
+            (PixelSize(60, 20), PixelSize(20, 20)), (PixelSize(20, 61), PixelSize(20, 20)),
+            (PixelSize(33, 20), PixelSize(10, 20)),
         ] {
             let picture = try TestPicture.coded(width: source.width, height: source.height)
             let result = try render(stage(frame, "aspect-fill", ", anchor: \(anchor)"), picture).pixels
             let box = expectedBox(source, frame, "aspect-fill", anchor: anchor)
             #expect([box[2], box[3]] == [source.width, source.height], "this case needs no scaling")
-            let part = try PixelGrid(picture).part(left: -box[0], top: -box[1], width: frame.width, height: frame.height)
+            let part = try PixelGrid(picture).part(
+                left: -box[0], top: -box[1], width: frame.width, height: frame.height)
             #expect(result == part, "\(source) in \(frame)")
         }
     }
@@ -121,15 +133,18 @@ struct FrameTests {
     func `aspect-fit sits where the anchor says`(anchor: String) throws {
         for (source, frame) in [(PixelSize(60, 20), PixelSize(21, 30)), (PixelSize(13, 61), PixelSize(40, 21))] {
             let picture = try TestPicture.solid([0, 0, 200], width: source.width, height: source.height)
-            let result = try render(stage(frame, "aspect-fit", ", anchor: \(anchor), background: white"), picture).pixels
-            #expect(result.boundingBox { $0 == [0, 0, 200] } == expectedBox(source, frame, "aspect-fit", anchor: anchor))
+            let result = try render(stage(frame, "aspect-fit", ", anchor: \(anchor), background: white"), picture)
+                .pixels
+            #expect(
+                result.boundingBox { $0 == [0, 0, 200] } == expectedBox(source, frame, "aspect-fit", anchor: anchor))
         }
     }
 
     @Test(arguments: scalingModes)
     func `the quadrants of a scaled picture stay where they were`(mode: String) throws {
         let colours: [[UInt8]] = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 0]]
-        let picture = try TestPicture.make(width: 80, height: 60) { x, y in colours[(x < 40 ? 0 : 1) + (y < 30 ? 0 : 2)] }
+        let picture = try TestPicture.make(width: 80, height: 60) { x, y in colours[(x < 40 ? 0 : 1) + (y < 30 ? 0 : 2)]
+        }
         for frame in [PixelSize(40, 40), PixelSize(200, 100), PixelSize(31, 77)] {
             let result = try render(stage(frame, mode, ", background: black"), picture).pixels
             let box = visible(expectedBox(PixelSize(80, 60), frame, mode), in: frame)
@@ -147,7 +162,8 @@ struct FrameTests {
             (1, 1, [20, 15, 20, 10]), (1, 2, [40, 30, 40, 20]), (2, 1, [25, 17, 10, 5]), (2, 2, [50, 35, 20, 10]),
         ] {
             let result = try render(
-                "frame: { width: 60, height: 40, mode: center, background: white }", picture, scale: scale, pixelsPerPoint: pixelsPerPoint)
+                "frame: { width: 60, height: 40, mode: center, background: white }", picture, scale: scale,
+                pixelsPerPoint: pixelsPerPoint)
             #expect(result.pixels.boundingBox { $0 == [9, 9, 200] } == box, "@\(pixelsPerPoint)x at scale \(scale)")
         }
     }

@@ -23,7 +23,8 @@ struct GrayscaleTests {
     @Test(arguments: PictureKind.all.filter { !$0.isGrey })
     func `a colour becomes the grey of its luminance`(kind: PictureKind) throws {
         let colours = [
-            [255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255], [0, 0, 0], [128, 128, 128], [200, 100, 50], [10, 20, 30],
+            [255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255], [0, 0, 0], [128, 128, 128], [200, 100, 50],
+            [10, 20, 30],
         ]
         let factor = kind.maximum / 255
         let picture = try TestPicture.make(width: 8, height: 1, kind: kind) { x, _ in
@@ -32,7 +33,9 @@ struct GrayscaleTests {
         let result = try render("grayscale", picture).pixels
         for (x, colour) in colours.enumerated() {
             let expected = luminance(colour.map { $0 * factor }, maximum: kind.maximum)
-            #expect(abs(Double(result[x, 0, 0]) - expected) <= 2 * Double(factor), "\(colour): \(result[x, 0, 0]) instead of \(expected)")
+            #expect(
+                abs(Double(result[x, 0, 0]) - expected) <= 2 * Double(factor),
+                "\(colour): \(result[x, 0, 0]) instead of \(expected)")
             if kind.hasAlpha { #expect(result[x, 0, 1] == x * 30 * factor) }
         }
     }
@@ -40,7 +43,9 @@ struct GrayscaleTests {
     @Test(arguments: PictureKind.all)
     func `greys stay what they are`(kind: PictureKind) throws {
         let factor = kind.maximum / 255
-        let picture = try TestPicture.make(width: 256, height: 1, kind: kind) { x, _ in Array(repeating: x * factor, count: kind.bands) }
+        let picture = try TestPicture.make(width: 256, height: 1, kind: kind) { x, _ in
+            Array(repeating: x * factor, count: kind.bands)
+        }
         let result = try render("grayscale", picture).pixels
         let worst = (0..<256).map { abs(result[$0, 0, 0] - $0 * factor) }.max() ?? 0
         #expect(worst <= (kind.isGrey ? 0 : factor), "\(worst) of \(kind.maximum)")

@@ -1,4 +1,5 @@
-// Runs stages of a set pipeline on generated pictures, as the worker does: each member made ready, measured where asked for, then joined.
+// Runs stages of a set pipeline on generated pictures, as the worker does: each member made ready, measured where asked
+// for, then joined.
 import Pipeline
 import TestSupport
 import Testing
@@ -20,13 +21,16 @@ func planSet(
     measurements: [Planner.StagePath: Measurement] = [:]
 ) throws -> (plan: SourcePlan, planner: Planner) {
     let list = stages.split(separator: "\n").map { "      - \($0)\n" }.joined()
-    let text = "source: set\nrenditions:\n  test:\n    scale: \(scale)\n    stages:\n\(list)    save: { format: \(save) }\n"
-    let planner = Planner(pipeline: try PipelineFile(text: text, file: "test.yaml", catalogue: .all), assets: [:], limits: Limits())
+    let text =
+        "source: set\nrenditions:\n  test:\n    scale: \(scale)\n    stages:\n\(list)    save: { format: \(save) }\n"
+    let planner = Planner(
+        pipeline: try PipelineFile(text: text, file: "test.yaml", catalogue: .all), assets: [:], limits: Limits())
     let members = images.enumerated().map { index, image in
         MemberFacts(
             name: BytePath(names?[index] ?? "\(index + 1).png"),
             facts: SourceFacts(
-                format: .png, size: PixelSize(image.width, image.height), hasAlpha: image.hasAlpha, colour: image.bands <= 2 ? .grey : .rgb,
+                format: .png, size: PixelSize(image.width, image.height), hasAlpha: image.hasAlpha,
+                colour: image.bands <= 2 ? .grey : .rgb,
                 depth: image.format == .ushort ? .sixteen : .eight))
     }
     return (try planner.plan(set: members, measurements: measurements), planner)
@@ -40,12 +44,16 @@ func join(
     var (plan, planner) = try planSet(stages, images, scale: scale, names: names, save: save)
     let context = RenderContext(scale: scale, assets: TestAssets())
     if let (path, before, step) = planner.firstUnmeasured(in: plan, [:]) {
-        let measurement = try #require(try step.measure(try run(before, try ready(images, plan, context), context), in: context))
+        let measurement = try #require(
+            try step.measure(try run(before, try ready(images, plan, context), context), in: context))
         #expect(measurement.isPlausible, sourceLocation: sourceLocation)
-        plan = try planSet(stages, images, scale: scale, names: names, save: save, measurements: [path: measurement]).plan
+        plan = try planSet(stages, images, scale: scale, names: names, save: save, measurements: [path: measurement])
+            .plan
     }
     let frames = try run(plan.renditions[0].steps, try ready(images, plan, context), context)
-    for picture in frames.pictures { expectAgreement(picture, try #require(plan.renditions[0].steps.last), sourceLocation) }
+    for picture in frames.pictures {
+        expectAgreement(picture, try #require(plan.renditions[0].steps.last), sourceLocation)
+    }
     #expect(frames.pictures.count == plan.renditions[0].output.frames, sourceLocation: sourceLocation)
     return Joined(frames: frames, plan: plan)
 }
@@ -54,7 +62,8 @@ private func ready(_ images: [Image], _ plan: SourcePlan, _ context: RenderConte
     let common = try #require(plan.renditions[0].steps.first).input
     return Frames(
         try zip(images, plan.members).map { image, member in
-            try run(member.own[0], Frames([Picture(decoded: image)]), context).pictures[0].unified(to: common.pixels).inMemory()
+            try run(member.own[0], Frames([Picture(decoded: image)]), context).pictures[0].unified(to: common.pixels)
+                .inMemory()
         })
 }
 

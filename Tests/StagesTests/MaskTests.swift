@@ -13,7 +13,9 @@ struct MaskTests {
         let original = try PixelGrid(picture)
         for parameters in ["corner-radius: 10", "corner-radius: 50%", "shape: circle"] {
             let result = try render("mask: { \(parameters) }", picture).pixels
-            for (x, y) in [(0, 0), (39, 0), (0, 29), (39, 29)] { #expect(result[x, y, kind.colours] == 0, "\(parameters) at \(x), \(y)") }
+            for (x, y) in [(0, 0), (39, 0), (0, 29), (39, 29)] {
+                #expect(result[x, y, kind.colours] == 0, "\(parameters) at \(x), \(y)")
+            }
             #expect(result[20, 15] == (kind.hasAlpha ? original[20, 15] : original[20, 15] + [kind.maximum]))
             let places = (0..<40 * 30).map { ($0 % 40, $0 / 40) }
             let keepsColours = places.allSatisfy { place in
@@ -38,7 +40,9 @@ struct MaskTests {
 
     @Test(arguments: [[40, 40], [61, 40], [40, 61], [33, 33], [100, 21], [7, 50]])
     func `a circle is the largest in the middle`(size: [Int]) throws {
-        let result = try render("mask: { shape: circle }", TestPicture.solid([9, 9, 9], width: size[0], height: size[1])).pixels
+        let result = try render(
+            "mask: { shape: circle }", TestPicture.solid([9, 9, 9], width: size[0], height: size[1])
+        ).pixels
         let side = min(size[0], size[1])
         let area = Double(result.alpha.reduce(0, +)) / 255
         let exact = Double.pi * Double(side * side) / 4
@@ -76,12 +80,18 @@ struct MaskTests {
         arguments: ["corner-radius: 9", "corner-radius: 7.3", "corner-radius: 50%", "shape: circle"],
         [[40, 40], [41, 30], [30, 41], [1, 9], [9, 2], [1, 1]])
     func `coverage is the same from all sides`(parameters: String, size: [Int]) throws {
-        let result = try render("mask: { \(parameters) }", TestPicture.solid([200, 100, 0], width: size[0], height: size[1])).pixels
+        let result = try render(
+            "mask: { \(parameters) }", TestPicture.solid([200, 100, 0], width: size[0], height: size[1])
+        ).pixels
         let places = (0..<size[0] * size[1]).map { ($0 % size[0], $0 / size[0]) }
         // A circle may be half a pixel from the middle where the sides differ by an odd number.
         let isCentred = parameters != "shape: circle" || (size[0] - size[1]) % 2 == 0
-        if isCentred || size[0] < size[1] { #expect(places.allSatisfy { result[$0, $1] == result[size[0] - 1 - $0, $1] }) }
-        if isCentred || size[1] < size[0] { #expect(places.allSatisfy { result[$0, $1] == result[$0, size[1] - 1 - $1] }) }
+        if isCentred || size[0] < size[1] {
+            #expect(places.allSatisfy { result[$0, $1] == result[size[0] - 1 - $0, $1] })
+        }
+        if isCentred || size[1] < size[0] {
+            #expect(places.allSatisfy { result[$0, $1] == result[$0, size[1] - 1 - $1] })
+        }
         if size[0] == size[1] { #expect(places.allSatisfy { result[$0, $1] == result[$1, $0] }) }
     }
 
@@ -94,11 +104,15 @@ struct MaskTests {
 
     @Test func `alpha that was there is multiplied`() throws {
         for (kind, half) in [(PictureKind(hasAlpha: true), 128), (PictureKind(hasAlpha: true, isDeep: true), 32_896)] {
-            let plain = try TestPicture.make(width: 30, height: 30, kind: PictureKind(isDeep: kind.isDeep)) { _, _ in [9, 9, 9] }
+            let plain = try TestPicture.make(width: 30, height: 30, kind: PictureKind(isDeep: kind.isDeep)) { _, _ in
+                [9, 9, 9]
+            }
             let faint = try TestPicture.make(width: 30, height: 30, kind: kind) { _, _ in [9, 9, 9, half] }
             let coverage = try render("mask: { corner-radius: 11 }", plain).pixels.alpha
             let result = try render("mask: { corner-radius: 11 }", faint).pixels.alpha
-            let worst = zip(result, coverage).map { abs(Double($0) - Double($1) * Double(half) / Double(kind.maximum)) }.max() ?? 9
+            let worst =
+                zip(result, coverage).map { abs(Double($0) - Double($1) * Double(half) / Double(kind.maximum)) }.max()
+                ?? 9
             #expect(worst <= 0.5 + 1e-6)
         }
     }

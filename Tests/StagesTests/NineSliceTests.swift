@@ -12,12 +12,19 @@ struct NineSliceTests {
         let picture = try TestPicture.coded(width: 12, height: 10, kind: kind)
         for mode in ["stretch", "tile"] {
             let caps = "{ top: 2, leading: 3, bottom: 4, trailing: 5 }"
-            let result = try render("nine-slice: { width: 40, height: 30, cap-insets: \(caps), mode: \(mode) }", picture).pixels
+            let result = try render(
+                "nine-slice: { width: 40, height: 30, cap-insets: \(caps), mode: \(mode) }", picture
+            ).pixels
             let source = try PixelGrid(picture)
-            #expect(result.part(left: 0, top: 0, width: 3, height: 2) == source.part(left: 0, top: 0, width: 3, height: 2))
-            #expect(result.part(left: 35, top: 0, width: 5, height: 2) == source.part(left: 7, top: 0, width: 5, height: 2))
-            #expect(result.part(left: 0, top: 26, width: 3, height: 4) == source.part(left: 0, top: 6, width: 3, height: 4))
-            #expect(result.part(left: 35, top: 26, width: 5, height: 4) == source.part(left: 7, top: 6, width: 5, height: 4))
+            #expect(
+                result.part(left: 0, top: 0, width: 3, height: 2) == source.part(left: 0, top: 0, width: 3, height: 2))
+            #expect(
+                result.part(left: 35, top: 0, width: 5, height: 2) == source.part(left: 7, top: 0, width: 5, height: 2))
+            #expect(
+                result.part(left: 0, top: 26, width: 3, height: 4) == source.part(left: 0, top: 6, width: 3, height: 4))
+            #expect(
+                result.part(left: 35, top: 26, width: 5, height: 4) == source.part(left: 7, top: 6, width: 5, height: 4)
+            )
         }
     }
 
@@ -25,7 +32,9 @@ struct NineSliceTests {
         // One pixel between the caps, so that stretching repeats it.
         let picture = try TestPicture.coded(width: 7, height: 5)
         let source = try PixelGrid(picture)
-        let result = try render("nine-slice: { width: 20, height: 9, cap-insets: { top: 2, bottom: 2, leading: 3, trailing: 3 } }", picture).pixels
+        let result = try render(
+            "nine-slice: { width: 20, height: 9, cap-insets: { top: 2, bottom: 2, leading: 3, trailing: 3 } }", picture
+        ).pixels
         for x in 3..<17 {
             for y in 0..<2 { #expect(result[x, y] == source[3, y]) }
             for y in 2..<7 { #expect(result[x, y] == source[3, 2]) }
@@ -40,7 +49,8 @@ struct NineSliceTests {
     @Test func `tiling repeats from the top left and cuts the last one`() throws {
         let picture = try TestPicture.coded(width: 9, height: 8)
         let source = try PixelGrid(picture)
-        let result = try render("nine-slice: { width: 21, height: 19, cap-insets: { all: 2 }, mode: tile }", picture).pixels
+        let result = try render("nine-slice: { width: 21, height: 19, cap-insets: { all: 2 }, mode: tile }", picture)
+            .pixels
         // Caps of 2, tiles of 5×4 between them.
         for y in 0..<19 {
             for x in 0..<21 {
@@ -52,7 +62,9 @@ struct NineSliceTests {
     }
 
     @Test(arguments: [(1, 2), (1, 3), (3, 1), (2, 3), (3, 2)], ["stretch", "tile"])
-    func `no cap runs into what grows, whatever the scales of the picture and of the rendition`(scales: (from: Int, to: Int), mode: String) throws {
+    func `no cap runs into what grows, whatever the scales of the picture and of the rendition`(
+        scales: (from: Int, to: Int), mode: String
+    ) throws {
         // Caps of 6 points in colours of their own around a white middle.
         let (cap, side) = (6 * scales.from, 20 * scales.from)
         let picture = try TestPicture.make(width: side, height: side) { x, y in
@@ -60,7 +72,8 @@ struct NineSliceTests {
             return isMiddle ? [255, 255, 255] : [x < cap ? 200 : 0, y < cap ? 90 : 0, 0]
         }
         let result = try render(
-            "nine-slice: { width: 50, height: 40, cap-insets: { all: 6 }, mode: \(mode) }", picture, scale: scales.to, pixelsPerPoint: scales.from
+            "nine-slice: { width: 50, height: 40, cap-insets: { all: 6 }, mode: \(mode) }", picture, scale: scales.to,
+            pixelsPerPoint: scales.from
         ).pixels
         let (wide, high, edge) = (50 * scales.to, 40 * scales.to, 6 * scales.to)
         for y in 0..<high {
@@ -75,10 +88,15 @@ struct NineSliceTests {
     @Test func `caps are points, and the picture as many points large as its name says`() throws {
         let picture = try TestPicture.coded(width: 24, height: 24)
         let source = try PixelGrid(picture)
-        let result = try render("nine-slice: { width: 40, cap-insets: { all: 4 } }", picture, scale: 2, pixelsPerPoint: 2).pixels
+        let result = try render(
+            "nine-slice: { width: 40, cap-insets: { all: 4 } }", picture, scale: 2, pixelsPerPoint: 2
+        ).pixels
         #expect(result.sides == [80, 24])
-        #expect(result.part(left: 0, top: 0, width: 8, height: 24) == source.part(left: 0, top: 0, width: 8, height: 24))
-        let large = try render("nine-slice: { width: 40, cap-insets: { all: 4 } }", picture, scale: 3, pixelsPerPoint: 2).pixels
+        #expect(
+            result.part(left: 0, top: 0, width: 8, height: 24) == source.part(left: 0, top: 0, width: 8, height: 24))
+        let large = try render(
+            "nine-slice: { width: 40, cap-insets: { all: 4 } }", picture, scale: 3, pixelsPerPoint: 2
+        ).pixels
         #expect(large.sides == [120, 36])
     }
 
@@ -87,7 +105,10 @@ struct NineSliceTests {
             "width: 20, cap-insets: { leading: 6, trailing: 6 }",
             "the leading and trailing caps of 6 and 6 pixels leave nothing between them of a picture 12 pixels wide"
         ),
-        ("height: 7, cap-insets: { top: 4, bottom: 4 }", "the top and bottom caps of 4 and 4 pixels do not fit a result 7 pixels high"),
+        (
+            "height: 7, cap-insets: { top: 4, bottom: 4 }",
+            "the top and bottom caps of 4 and 4 pixels do not fit a result 7 pixels high"
+        ),
     ])
     func `caps that do not fit are an error that says which`(parameters: String, message: String) throws {
         let picture = try TestPicture.coded(width: 12, height: 10)

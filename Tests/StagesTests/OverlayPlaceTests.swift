@@ -40,19 +40,26 @@ struct OverlayPlaceTests {
 
     /// A bar of 40×20 on a picture of 100×100, and what of it is seen.
     @Test(arguments: [
-        ("push: up", "40×20 at (30, -7)", "40×13 at (30, 0)"), ("push: up, edge: slide", "40×20 at (30, -7)", "40×13 at (30, 0)"),
-        ("push: up, edge: clamp", "40×20 at (30, 0)", "40×20 at (30, 0)"), ("push: down, edge: slide", "40×20 at (30, 115)", nil),
+        ("push: up", "40×20 at (30, -7)", "40×13 at (30, 0)"),
+        ("push: up, edge: slide", "40×20 at (30, -7)", "40×13 at (30, 0)"),
+        ("push: up, edge: clamp", "40×20 at (30, 0)", "40×20 at (30, 0)"),
+        ("push: down, edge: slide", "40×20 at (30, 115)", nil),
         ("push: left, edge: slide", "40×20 at (-55, 80)", nil),
     ])
-    func `an overlay that is pushed past the edge leaves the picture, or stops there`(parameters: String, box: String, seen: String?) throws {
+    func `an overlay that is pushed past the edge leaves the picture, or stops there`(
+        parameters: String, box: String, seen: String?
+    ) throws {
         let picture = try TestPicture.solid([0, 0, 255], width: 100, height: 100)
         let avoid = "avoid: { x: 0, y: 28, width: 100, height: 72 }, spacing: 15"
-        let rendered = try render("overlay: { image: bar, anchor: bottom, \(avoid), \(parameters) }", picture, assets: Self.assets())
+        let rendered = try render(
+            "overlay: { image: bar, anchor: bottom, \(avoid), \(parameters) }", picture, assets: Self.assets())
         #expect(rendered.step.plan.note == "overlay " + box)
         let found = rendered.pixels.boundingBox { $0 == [255, 0, 0] }
         #expect(found.map { "\($0[2])×\($0[3]) at (\($0[0]), \($0[1]))" } == seen)
         let error = #expect(throws: PlanFailure.self) {
-            try render("overlay: { image: bar, anchor: bottom, \(avoid), push: up, edge: fail }", picture, assets: Self.assets())
+            try render(
+                "overlay: { image: bar, anchor: bottom, \(avoid), push: up, edge: fail }", picture,
+                assets: Self.assets())
         }
         #expect(error?.failure.message.contains("cannot be moved up off it by 15 pixels inside 100×100") == true)
     }
@@ -60,7 +67,8 @@ struct OverlayPlaceTests {
     @Test func `points of the rectangle and of the spacing are multiplied by the scale`() throws {
         let picture = try TestPicture.solid([0, 0, 255], width: 200, height: 200)
         let rendered = try render(
-            "overlay: { image: bar, anchor: bottom, avoid: { x: 0, y: 90, width: 100, height: 10 }, spacing: 16 }", picture, scale: 2,
+            "overlay: { image: bar, anchor: bottom, avoid: { x: 0, y: 90, width: 100, height: 10 }, spacing: 16 }",
+            picture, scale: 2,
             assets: Self.assets())
         // Twice 40×20 at (30, 54).
         #expect(rendered.step.plan.note == "overlay 80×40 at (60, 108)")
@@ -69,7 +77,9 @@ struct OverlayPlaceTests {
     @Test func `where nothing fits the failure says what covers what`() throws {
         let picture = try TestPicture.solid([0, 0, 255], width: 100, height: 100)
         let error = #expect(throws: PlanFailure.self) {
-            try render("overlay: { image: bar, avoid: { x: 10, y: 10, width: 80, height: 80 }, spacing: 5 }", picture, assets: Self.assets())
+            try render(
+                "overlay: { image: bar, avoid: { x: 10, y: 10, width: 80, height: 80 }, spacing: 5 }", picture,
+                assets: Self.assets())
         }
         #expect(error?.failure.code == .overlayDoesNotFit)
         let words =
@@ -82,7 +92,8 @@ struct OverlayPlaceTests {
         let mark = try TestPicture.coded(width: 8, height: 6)
         let source = try PixelGrid(mark)
         let result = try render(
-            "overlay: { image: mark, tile: true, anchor: top-leading, offset: { x: 3, y: 2 } }", picture, assets: TestAssets(images: ["mark": mark])
+            "overlay: { image: mark, tile: true, anchor: top-leading, offset: { x: 3, y: 2 } }", picture,
+            assets: TestAssets(images: ["mark": mark])
         ).pixels
         for y in 0..<30 {
             for x in 0..<50 { #expect(result[x, y] == source[(x + 5) % 8, (y + 4) % 6], "(\(x), \(y))") }
@@ -106,9 +117,11 @@ struct OverlayPlaceTests {
         let picture = try TestPicture.solid([0, 0, 255], width: 100, height: 80)
         let icon = try TestPicture.solid([255, 0, 0, 255], width: 6 * scale, height: 6 * scale)
         let assets = TestAssets(images: ["icon": icon], pixelsPerPoint: scale)
-        let badge = "[ { frame: { width: 20, height: 20, mode: center, background: white } }, { mask: { shape: circle } } ]"
+        let badge =
+            "[ { frame: { width: 20, height: 20, mode: center, background: white } }, { mask: { shape: circle } } ]"
         let result = try render(
-            "inset: { all: 10 }\noverlay: { image: icon, stages: \(badge), anchor: top-trailing }", picture, scale: scale, assets: assets
+            "inset: { all: 10 }\noverlay: { image: icon, stages: \(badge), anchor: top-trailing }", picture,
+            scale: scale, assets: assets
         ).pixels
         #expect(result.sides == [100 + 20 * scale, 80 + 20 * scale])
         let left = result.width - 20 * scale
@@ -118,7 +131,8 @@ struct OverlayPlaceTests {
         #expect(result[left + 10 * scale - 3 * scale, 10 * scale] == [255, 0, 0, 255])
         #expect(result[left + 10 * scale - 3 * scale - 1, 10 * scale] == [255, 255, 255, 255])
         #expect(result[result.width - 1, 0] == [0, 0, 0, 0])
-        // To the pixel: 20 points of badge in the corner, half of which sticks out of a picture that begins at 10 points.
+        // To the pixel: 20 points of badge in the corner, half of which sticks out of a picture that begins at 10
+        // points.
         let badgeBox = [result.width - 20 * scale, 0, 20 * scale, 20 * scale]
         #expect(result.boundingBox { $0[3] > 0 && $0[0] > 0 } == badgeBox)
         #expect(result.boundingBox { $0 == [255, 0, 0, 255] } == [left + 7 * scale, 7 * scale, 6 * scale, 6 * scale])

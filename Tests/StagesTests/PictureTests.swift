@@ -9,16 +9,19 @@ import Vips
 @Suite(.quietVips)
 struct PictureTests {
     private func source(_ values: [Double], _ format: BandFormat, _ interpretation: Interpretation) throws -> Image {
-        try Image.black(width: 2, height: 2, bands: values.count).linear(values.map { _ in 1 }, values).cast(format).copy(
-            interpretation: interpretation
-        ).inMemory()
+        try Image.black(width: 2, height: 2, bands: values.count).linear(values.map { _ in 1 }, values).cast(format)
+            .copy(
+                interpretation: interpretation
+            ).inMemory()
     }
 
     @Test(arguments: PictureKind.all)
     func `pictures of 8 and 16 bits keep their numbers`(kind: PictureKind) throws {
         let image = try TestPicture.coded(width: 5, height: 4, kind: kind)
         let picture = try Picture(decoded: image)
-        #expect(picture.pixels == PixelFormat(kind.isGrey ? .grey : .rgb, kind.isDeep ? .sixteen : .eight, hasAlpha: kind.hasAlpha))
+        #expect(
+            picture.pixels
+                == PixelFormat(kind.isGrey ? .grey : .rgb, kind.isDeep ? .sixteen : .eight, hasAlpha: kind.hasAlpha))
         #expect(picture.image === image && picture.profile == nil)
         #expect(picture.white == Double(kind.maximum))
         let alpha = try picture.alpha
@@ -47,7 +50,8 @@ struct PictureTests {
         ]
         for (image, found) in cases {
             let failure = try #require(throws: Failure.self) { try Picture(decoded: image) }
-            #expect(failure.code == .unsupportedColour && failure.message.hasSuffix("found \(found)"), "\(failure.message)")
+            #expect(
+                failure.code == .unsupportedColour && failure.message.hasSuffix("found \(found)"), "\(failure.message)")
         }
     }
 
@@ -64,17 +68,22 @@ struct PictureTests {
 
     @Test func `hidden colours are no neighbours in premultiplied work`() throws {
         let picture = try Picture(
-            decoded: TestPicture.make(width: 8, height: 1, bands: 4) { x, _ in x < 4 ? [128, 128, 128, 255] : [255, 0, 0, 0] })
+            decoded: TestPicture.make(width: 8, height: 1, bands: 4) { x, _ in
+                x < 4 ? [128, 128, 128, 255] : [255, 0, 0, 0]
+            })
         let blurred = try PixelGrid(picture.premultiplied { try $0.gaussblur(sigma: 2) }.image)
         for x in 0..<6 { #expect(Array(blurred.values[(x * 4)..<(x * 4 + 3)]) == [128, 128, 128], "\(x)") }
     }
 
     @Test func `what is done to colours leaves alpha alone, to the last of 16 bits`() throws {
-        let picture = try Picture(decoded: TestPicture.coded(width: 9, height: 7, kind: PictureKind(hasAlpha: true, isDeep: true)))
+        let picture = try Picture(
+            decoded: TestPicture.coded(width: 9, height: 7, kind: PictureKind(hasAlpha: true, isDeep: true)))
         let odd = try picture.multiplyingAlpha(by: 0.777)
         let worked = try odd.onColours { try $0.droppingAlpha().image.linear([0.5], [0]).cast(.ushort) }
         #expect(worked.pixels == odd.pixels)
-        #expect(try worked.image.extractBands(from: 3, count: 1).pixels() == odd.image.extractBands(from: 3, count: 1).pixels())
+        #expect(
+            try worked.image.extractBands(from: 3, count: 1).pixels()
+                == odd.image.extractBands(from: 3, count: 1).pixels())
     }
 
     @Test func `a canvas that the picture covers is the picture itself`() throws {

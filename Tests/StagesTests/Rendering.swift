@@ -40,9 +40,12 @@ func steps(
     let text = "renditions:\n  test:\n    scale: \(scale)\n    stages:\n\(list)    save: { format: \(save) }\n"
     let pipeline = try PipelineFile(text: text, file: "test.yaml", catalogue: .all)
     let facts = SourceFacts(
-        format: images.count > 1 ? .webp : .png, size: PixelSize(images[0].width, images[0].height), frames: images.count,
-        hasAlpha: images[0].hasAlpha, colour: images[0].bands <= 2 ? .grey : .rgb, depth: images[0].format == .ushort ? .sixteen : .eight)
-    let plan = try Planner(pipeline: pipeline, assets: assets.facts, limits: Limits()).plan(facts, pixelsPerPoint: pixelsPerPoint)
+        format: images.count > 1 ? .webp : .png, size: PixelSize(images[0].width, images[0].height),
+        frames: images.count,
+        hasAlpha: images[0].hasAlpha, colour: images[0].bands <= 2 ? .grey : .rgb,
+        depth: images[0].format == .ushort ? .sixteen : .eight)
+    let plan = try Planner(pipeline: pipeline, assets: assets.facts, limits: Limits()).plan(
+        facts, pixelsPerPoint: pixelsPerPoint)
     return plan.renditions[0].steps
 }
 
@@ -50,13 +53,19 @@ func steps(
 func expectAgreement(_ picture: Picture, _ step: PlannedStage, _ sourceLocation: SourceLocation = #_sourceLocation) {
     let plan = step.output
     let found = "\(picture.size) in \(picture.pixels)"
-    #expect(found == "\(plan.size) in \(plan.pixels)", "'\(step.name)' on \(step.input.size)", sourceLocation: sourceLocation)
+    #expect(
+        found == "\(plan.size) in \(plan.pixels)", "'\(step.name)' on \(step.input.size)",
+        sourceLocation: sourceLocation)
     let image = picture.image
     let isDeep = plan.depth == .sixteen
     let meaning: Interpretation = plan.colour == .grey ? (isDeep ? .grey16 : .bw) : (isDeep ? .rgb16 : .srgb)
     #expect(image.interpretation == meaning, "'\(step.name)' on \(step.input.size)", sourceLocation: sourceLocation)
-    #expect(image.format == (isDeep ? .ushort : .uchar), "'\(step.name)' on \(step.input.size)", sourceLocation: sourceLocation)
-    #expect((image.bands, image.hasAlpha) == (plan.bands, plan.hasAlpha), "'\(step.name)' on \(step.input.size)", sourceLocation: sourceLocation)
+    #expect(
+        image.format == (isDeep ? .ushort : .uchar), "'\(step.name)' on \(step.input.size)",
+        sourceLocation: sourceLocation)
+    #expect(
+        (image.bands, image.hasAlpha) == (plan.bands, plan.hasAlpha), "'\(step.name)' on \(step.input.size)",
+        sourceLocation: sourceLocation)
 }
 
 /// Assets that were made in the test.

@@ -18,8 +18,12 @@ struct ResizeTests {
                 if stretched.width != new || stretched.height != 2 {
                     wrong.append("\(old)×2 to \(new)×2: \(stretched.width)×\(stretched.height)")
                 }
-                if grown.width != 2 || grown.height != new { wrong.append("2×\(old) to 2×\(new): \(grown.width)×\(grown.height)") }
-                if try Set(stretched.pixels() + grown.pixels()) != [90] { wrong.append("\(old) to \(new): the colour changed") }
+                if grown.width != 2 || grown.height != new {
+                    wrong.append("2×\(old) to 2×\(new): \(grown.width)×\(grown.height)")
+                }
+                if try Set(stretched.pixels() + grown.pixels()) != [90] {
+                    wrong.append("\(old) to \(new): the colour changed")
+                }
             }
         }
         #expect(wrong == [])
@@ -37,9 +41,12 @@ struct ResizeTests {
     }
 
     @Test(arguments: [
-        ("size: 50x50", 50, 25), ("size: 50x", 50, 25), ("size: x10", 20, 10), ("size: 50", 50, 25), ("size: 50%", 40, 20),
-        ("size: '200x200>'", 80, 40), ("size: '200x200<'", 200, 100), ("size: '20x20>'", 20, 10), ("size: '20x20<'", 80, 40),
-        ("size: 30x30!", 30, 30), ("size: 30x30^", 60, 30), ("width: 33", 33, 17), ("height: 7", 14, 7), ("width: 25%", 20, 10),
+        ("size: 50x50", 50, 25), ("size: 50x", 50, 25), ("size: x10", 20, 10), ("size: 50", 50, 25),
+        ("size: 50%", 40, 20),
+        ("size: '200x200>'", 80, 40), ("size: '200x200<'", 200, 100), ("size: '20x20>'", 20, 10),
+        ("size: '20x20<'", 80, 40),
+        ("size: 30x30!", 30, 30), ("size: 30x30^", 60, 30), ("width: 33", 33, 17), ("height: 7", 14, 7),
+        ("width: 25%", 20, 10),
         ("width: 30, height: 30", 30, 15), ("width: 30, height: 30, mode: aspect-fill", 60, 30),
         ("width: 30, height: 31, mode: scale-to-fill", 30, 31), ("width: 100, enlarge: false", 80, 40),
     ])
@@ -57,7 +64,8 @@ struct ResizeTests {
                 (x / 7 + y / 9) % 2 == 0 ? white : Array(repeating: 0, count: kind.bands)
             }
             for size in ["23x17!", "41x59!", "77x60!", "200x131!"] {
-                let result = try render("resize: { size: \(size), kernel: \(kernel), linear: \(linear) }", picture).pixels
+                let result = try render("resize: { size: \(size), kernel: \(kernel), linear: \(linear) }", picture)
+                    .pixels
                 let alpha = result.alpha
                 let visible = alpha.indices.filter { alpha[$0] > 0 }
                 let darkest = visible.map { result.values[$0 * kind.bands] }.min() ?? 0
@@ -110,7 +118,9 @@ struct ResizeTests {
 
     @Test func `sixteen bits keep more steps than eight have`() throws {
         let kind = PictureKind(isDeep: true)
-        let picture = try TestPicture.make(width: 600, height: 4, kind: kind) { x, _ in [20_000 + x, 30_000 + x, 40_000 + x] }
+        let picture = try TestPicture.make(width: 600, height: 4, kind: kind) { x, _ in
+            [20_000 + x, 30_000 + x, 40_000 + x]
+        }
         let result = try render("resize: { size: 300x4! }", picture).pixels
         let values = Set((10..<290).map { result[$0, 2, 0] })
         #expect(values.count > 270)
@@ -122,7 +132,9 @@ struct ResizeTests {
         for width in [400, 100, 50, 67] {
             let result = try render("resize: { size: \(width)x50! }", picture).pixels
             let ratio = 200 / Double(width)
-            let errors = (width / 10..<width * 9 / 10).map { abs(Double(result[$0, 25, 0]) - ((Double($0) + 0.5) * ratio - 0.5)) }
+            let errors = (width / 10..<width * 9 / 10).map {
+                abs(Double(result[$0, 25, 0]) - ((Double($0) + 0.5) * ratio - 0.5))
+            }
             #expect((errors.max() ?? 9) <= 1, "to \(width): \(errors.max() ?? 0)")
         }
     }

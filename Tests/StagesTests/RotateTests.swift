@@ -29,7 +29,9 @@ struct RotateTests {
     @Test(arguments: [1.0, 7.5, 30, 45, 60, 89.9, 91, 135, 200.25, 300, 359])
     func `other angles give the size of the turned rectangle`(angle: Double) throws {
         for (width, height) in [(60, 40), (41, 41), (1, 30), (30, 1), (97, 13)] {
-            let result = try render("rotate: { angle: \(angle) }", TestPicture.solid([255, 0, 0], width: width, height: height)).pixels
+            let result = try render(
+                "rotate: { angle: \(angle) }", TestPicture.solid([255, 0, 0], width: width, height: height)
+            ).pixels
             let (s, c) = (abs(sin(angle * .pi / 180)), abs(cos(angle * .pi / 180)))
             let (w, h) = (Double(width), Double(height))
             #expect(result.width == max(1, Int((w * c + h * s).rounded())))
@@ -64,7 +66,9 @@ struct RotateTests {
     }
 
     @Test func `a turn is clockwise`() throws {
-        let picture = try TestPicture.make(width: 41, height: 41) { x, y in y < 12 && abs(x - 20) < 6 ? [255, 255, 255] : [0, 0, 0] }
+        let picture = try TestPicture.make(width: 41, height: 41) { x, y in
+            y < 12 && abs(x - 20) < 6 ? [255, 255, 255] : [0, 0, 0]
+        }
         let result = try render("rotate: { angle: 45, background: black }", picture).pixels
         let box = try #require(result.boundingBox { $0[0] > 128 })
         #expect(box[0] > result.width / 2, "what was at the top is now on the right")
@@ -73,10 +77,13 @@ struct RotateTests {
 
     @Test(arguments: PictureKind.all)
     func `corners are the background`(kind: PictureKind) throws {
-        let picture = try TestPicture.make(width: 40, height: 30, kind: kind) { _, _ in Array(repeating: kind.maximum, count: kind.bands) }
+        let picture = try TestPicture.make(width: 40, height: 30, kind: kind) { _, _ in
+            Array(repeating: kind.maximum, count: kind.bands)
+        }
         let factor = kind.maximum / 255
         let cases: [(String, [Int])] = [
-            ("'#204060'", [0x20, 0x40, 0x60, 255]), ("'#20406080'", [0x20, 0x40, 0x60, 0x80]), ("transparent", [0, 0, 0, 0]),
+            ("'#204060'", [0x20, 0x40, 0x60, 255]), ("'#20406080'", [0x20, 0x40, 0x60, 0x80]),
+            ("transparent", [0, 0, 0, 0]),
         ]
         for (background, colour) in cases {
             let result = try render("rotate: { angle: 30, background: \(background) }", picture).pixels

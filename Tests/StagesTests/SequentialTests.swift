@@ -9,13 +9,18 @@ import Vips
 
 /// Each streaming stage alone, then chains; each stage of a chain is on a line of its own.
 private let streams = [
-    "resize: { size: 37% }", "resize: { size: 40x30! }", "resize: { size: 180x1300! }", "resize: { size: 50%, linear: true }",
+    "resize: { size: 37% }", "resize: { size: 40x30! }", "resize: { size: 180x1300! }",
+    "resize: { size: 50%, linear: true }",
     "resize: { size: 50x50, kernel: nearest }", "frame: { width: 200, height: 150, background: white }",
-    "frame: { width: 200, height: 150, mode: aspect-fill }", "frame: { width: 180, height: 1400, mode: center, background: '#ff000080' }",
+    "frame: { width: 200, height: 150, mode: aspect-fill }",
+    "frame: { width: 180, height: 1400, mode: center, background: '#ff000080' }",
     "frame: { width: 300, height: 200, mode: bottom-right, background: '#ff000080', alpha: 0.5 }",
-    "frame: { width: 30, height: 20, background: '#ff000080' }", "frame: { width: 300, height: 1200, background: '#00ff0040' }",
-    "crop: { width: 50%, height: 40%, anchor: bottom }", "inset: { all: 20, background: red }", "inset: { top: -300, leading: 10 }",
-    "flip: { axis: horizontal }", "flatten: { background: '#123456' }", "opacity: { alpha: 0.5 }", "mask: { corner-radius: 60 }",
+    "frame: { width: 30, height: 20, background: '#ff000080' }",
+    "frame: { width: 300, height: 1200, background: '#00ff0040' }",
+    "crop: { width: 50%, height: 40%, anchor: bottom }", "inset: { all: 20, background: red }",
+    "inset: { top: -300, leading: 10 }",
+    "flip: { axis: horizontal }", "flatten: { background: '#123456' }", "opacity: { alpha: 0.5 }",
+    "mask: { corner-radius: 60 }",
     "mask: { shape: circle }", "overlay: { image: badge, anchor: bottom-trailing, offset: { x: 5, y: 5 } }",
     "overlay: { image: badge, anchor: top-leading }", "overlay: { image: badge, blend: multiply, width: 80% }",
     "overlay: { image: badge, blend: xor }",
@@ -42,15 +47,20 @@ struct SequentialTests {
         var testDescription: String { name }
 
         static let all = [
-            SourceKind(name: "PNG with alpha", saver: "pngsave_target", loader: "pngload_source", kind: PictureKind(hasAlpha: true)),
             SourceKind(
-                name: "PNG 16 bit", saver: "pngsave_target", loader: "pngload_source", kind: PictureKind(hasAlpha: true, isDeep: true)),
+                name: "PNG with alpha", saver: "pngsave_target", loader: "pngload_source",
+                kind: PictureKind(hasAlpha: true)),
+            SourceKind(
+                name: "PNG 16 bit", saver: "pngsave_target", loader: "pngload_source",
+                kind: PictureKind(hasAlpha: true, isDeep: true)),
             SourceKind(name: "JPEG", saver: "jpegsave_target", loader: "jpegload_source", kind: PictureKind()),
-            SourceKind(name: "grey JPEG", saver: "jpegsave_target", loader: "jpegload_source", kind: PictureKind(isGrey: true)),
+            SourceKind(
+                name: "grey JPEG", saver: "jpegsave_target", loader: "jpegload_source", kind: PictureKind(isGrey: true)),
         ]
     }
 
-    /// Taller than what libvips keeps of a sequential source, and than the 1024 rows after which it lets go of what was drawn on it.
+    /// Taller than what libvips keeps of a sequential source, and than the 1024 rows after which it lets go of what was
+    /// drawn on it.
     private static let size = PixelSize(130, 2500)
 
     @Test(arguments: SourceKind.all)
@@ -69,7 +79,8 @@ struct SequentialTests {
                 let descriptor = open(path, O_RDONLY | O_CLOEXEC)
                 defer { close(descriptor) }
                 let file = try Source(descriptor: descriptor)
-                let sequential = try Operation(source.loader, [("source", .source(file)), ("access", "sequential")]).image()
+                let sequential = try Operation(source.loader, [("source", .source(file)), ("access", "sequential")])
+                    .image()
                 let streamed = try result(of: steps, on: sequential, assets, folder)
                 let isEqual = streamed == held
                 #expect(isEqual, "\(stream)")
@@ -91,7 +102,9 @@ struct SequentialTests {
         defer { close(descriptor) }
         let file = try Source(descriptor: descriptor)
         let sequential = try Operation("pngload_source", [("source", .source(file)), ("access", "sequential")]).image()
-        for stage in ["flip: { axis: vertical }", "rotate: { angle: 90 }", "rotate: { angle: 180 }", "rotate: { angle: 20 }"] {
+        for stage in [
+            "flip: { axis: vertical }", "rotate: { angle: 90 }", "rotate: { angle: 180 }", "rotate: { angle: 20 }",
+        ] {
             let steps = try steps(stage, for: [sequential])
             #expect(steps.allSatisfy { !$0.plan.isStreaming }, "\(stage)")
             #expect(throws: VipsError.self, "\(stage)") { try result(of: steps, on: sequential, TestAssets(), folder) }
@@ -101,10 +114,13 @@ struct SequentialTests {
     }
 
     /// Renders to a PNG, as the worker does, and reads that.
-    private func result(of steps: [PlannedStage], on image: Image, _ assets: TestAssets, _ folder: TemporaryFolder) throws -> [UInt8] {
+    private func result(of steps: [PlannedStage], on image: Image, _ assets: TestAssets, _ folder: TemporaryFolder)
+        throws -> [UInt8]
+    {
         var frames = Frames([try Picture(decoded: image)])
         for step in steps { frames = try step.render(frames, in: RenderContext(scale: 1, assets: assets)) }
-        let path = try TestPicture.save(frames.pictures[0].image, as: "pngsave_target", [("compression", 1)], to: folder.path("result.png"))
+        let path = try TestPicture.save(
+            frames.pictures[0].image, as: "pngsave_target", [("compression", 1)], to: folder.path("result.png"))
         return try TestPicture.load(path, by: "pngload_source").pixels()
     }
 }

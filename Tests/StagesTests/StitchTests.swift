@@ -10,7 +10,10 @@ import Vips
     private static func photo(width: Int, height: Int, seed: Int = 1) throws -> Image {
         try TestPicture.make(width: width, height: height) { x, y in
             let noise = UInt32(truncatingIfNeeded: (x &* 73_856_093) ^ (y &* 19_349_663) ^ (seed &* 83_492_791))
-            return [UInt8(truncatingIfNeeded: noise >> 3), UInt8(truncatingIfNeeded: noise >> 11), UInt8(truncatingIfNeeded: y / 4)]
+            return [
+                UInt8(truncatingIfNeeded: noise >> 3), UInt8(truncatingIfNeeded: noise >> 11),
+                UInt8(truncatingIfNeeded: y / 4),
+            ]
         }
     }
 
@@ -18,7 +21,8 @@ import Vips
     private static func text(width: Int, height: Int) throws -> Image {
         try TestPicture.make(width: width, height: height) { x, y in
             let (line, row) = (y / 12, y % 12)
-            let letter = (((x / 5 &* 73_856_093) ^ (line &* 19_349_663) ^ (row / 2 &* 83_492_791)) &* 2_654_435_761) >> 13
+            let letter =
+                (((x / 5 &* 73_856_093) ^ (line &* 19_349_663) ^ (row / 2 &* 83_492_791)) &* 2_654_435_761) >> 13
             let isInk = row < 8 && x > 8 && x < width - 8 && letter & 3 == 0
             return isInk ? [20, 20, 20] : [255, 255, 255]
         }
@@ -31,7 +35,9 @@ import Vips
             if row == 23 { return [200, 200, 200] }
             if (4..<16).contains(row) && (6..<24).contains(x) { return [60, 120, 220] }
             let digits = ((entry &+ 1) &* 2_654_435_761) >> 7
-            if (5..<15).contains(row) && (40..<104).contains(x) && (digits >> ((x - 40) / 2)) & 1 == 1 { return [0, 0, 0] }
+            if (5..<15).contains(row) && (40..<104).contains(x) && (digits >> ((x - 40) / 2)) & 1 == 1 {
+                return [0, 0, 0]
+            }
             return [255, 255, 255]
         }
     }
@@ -44,11 +50,15 @@ import Vips
     private static func captures(of page: Image, height: Int, seed: Int) throws -> (captures: [Image], length: Int) {
         var random = SplitMix(state: UInt64(seed))
         var tops = [0]
-        while tops.count < 12 { tops.append(tops[tops.count - 1] + height - height * Int.random(in: 5...60, using: &random) / 100) }
+        while tops.count < 12 {
+            tops.append(tops[tops.count - 1] + height - height * Int.random(in: 5...60, using: &random) / 100)
+        }
         return (try tops.map { try rows(page, $0, height) }, tops[11] + height)
     }
 
-    @Test("Captures of a page that overlap by 5% to 60% become the page again, to the pixel", arguments: ["photo", "text", "list"], 1...4)
+    @Test(
+        "Captures of a page that overlap by 5% to 60% become the page again, to the pixel",
+        arguments: ["photo", "text", "list"], 1...4)
     func overlaps(kind: String, seed: Int) throws {
         let make = kind == "photo" ? { try Self.photo(width: $0, height: $1) } : kind == "text" ? Self.text : Self.list
         let page = try make(120, 480 * 12)
@@ -62,10 +72,13 @@ import Vips
     func headerAndFooter(header: Int, footer: Int) throws {
         let page = try Self.text(width: 120, height: 240 * 12)
         let (captures, length) = try Self.captures(of: page, height: 240, seed: 5)
-        let (top, bottom) = (try Self.photo(width: 120, height: 40, seed: 7), try Self.photo(width: 120, height: 40, seed: 8))
+        let (top, bottom) = (
+            try Self.photo(width: 120, height: 40, seed: 7), try Self.photo(width: 120, height: 40, seed: 8)
+        )
         func framed(_ content: Image) throws -> Image {
             let withTop = header > 0 ? try Self.rows(top, 0, header).join(content, .vertical) : content
-            return footer > 0 ? try withTop.join(Self.rows(bottom, 0, footer), .vertical).inMemory() : try withTop.inMemory()
+            return footer > 0
+                ? try withTop.join(Self.rows(bottom, 0, footer), .vertical).inMemory() : try withTop.inMemory()
         }
         let joined = try join("stitch: { overlap: auto }", try captures.map(framed))
         #expect(joined.plan.warnings.isEmpty, "\(joined.plan.warnings)")
@@ -85,7 +98,9 @@ import Vips
     @Test("Captures from left to right become one wide picture")
     func horizontal() throws {
         let page = try Self.photo(width: 60, height: 400).rot(.d90).inMemory()
-        let captures = try [0, 90, 150].map { try page.extractArea(left: $0, top: 0, width: 120, height: 60).inMemory() }
+        let captures = try [0, 90, 150].map {
+            try page.extractArea(left: $0, top: 0, width: 120, height: 60).inMemory()
+        }
         let joined = try join("stitch: { direction: horizontal, overlap: auto }", captures)
         #expect(try joined.image.pixels() == page.extractArea(left: 0, top: 0, width: 270, height: 60).pixels())
     }
@@ -95,7 +110,8 @@ import Vips
         let page = try Self.text(width: 200, height: 900).gaussblur(sigma: 1).inMemory()
         // Steps of up to three, other ones in each capture.
         let captures = try [0, 130, 300, 390].enumerated().map { index, top in
-            let noise = try Self.photo(width: 200, height: 240, seed: 20 + index).linear([0.012, 0.012, 0.012], [-1.5, -1.5, -1.5])
+            let noise = try Self.photo(width: 200, height: 240, seed: 20 + index).linear(
+                [0.012, 0.012, 0.012], [-1.5, -1.5, -1.5])
             return try Self.rows(page, top, 240).add(noise).rint().cast(.uchar).copy(interpretation: .srgb).inMemory()
         }
         let joined = try join("stitch: { overlap: auto }", captures)
@@ -109,7 +125,9 @@ import Vips
         let joined = try join("stitch: { overlap: auto, spacing: 2, background: red }", images)
         #expect(joined.image.height == 94)
         #expect(joined.plan.warnings.map(\.code) == [.overlapNotFound, .overlapNotFound])
-        #expect(joined.plan.warnings[0].message == "'stitch': picture 2 repeats nothing of the one before; all of it was put after that one")
+        #expect(
+            joined.plan.warnings[0].message
+                == "'stitch': picture 2 repeats nothing of the one before; all of it was put after that one")
         #expect(try joined.pixels[0, 30] == [255, 0, 0])
         #expect(try joined.pixels[5, 32] == PixelGrid(images[1])[5, 0])
     }
@@ -122,7 +140,9 @@ import Vips
             if self != .button, self != .bars, (385..<392).contains(y), (60..<140).contains(x) { return [0, 0, 0] }
             if self == .button || self == .all {
                 let (dx, dy) = (x - 160, y - 330)
-                if dx * dx + dy * dy < 28 * 28 { return dx * dx + dy * dy < 24 * 24 ? [220, 40, 60] : page.map { $0 / 2 } }
+                if dx * dx + dy * dy < 28 * 28 {
+                    return dx * dx + dy * dy < 24 * 24 ? [220, 40, 60] : page.map { $0 / 2 }
+                }
             }
             // The page shines through.
             if self == .bars || self == .all, y < 40 || y >= 360 { return page.map { UInt8((Int($0) + 4 * 245) / 5) } }
@@ -140,7 +160,9 @@ import Vips
         var tops = [0]
         while tops.count < 6 { tops.append(tops[tops.count - 1] + 400 - Int.random(in: 170...240, using: &random)) }
         let captures = try tops.map { top in
-            try TestPicture.make(width: 200, height: 400) { x, y in over.pixel(x, y, over: page[x, top + y].map { UInt8($0) }) }
+            try TestPicture.make(width: 200, height: 400) { x, y in
+                over.pixel(x, y, over: page[x, top + y].map { UInt8($0) })
+            }
         }
         let joined = try join("stitch: { overlap: auto }", captures)
         #expect(joined.plan.warnings.isEmpty, "\(joined.plan.warnings)")
@@ -149,18 +171,24 @@ import Vips
         let expected = try TestPicture.make(width: 200, height: length) { x, y in
             let pixel = page[x, y].map { UInt8($0) }
             // The bar at the top is that of the first capture, everything at the bottom that of the last.
-            return y < 200 ? over.pixel(x, y, over: pixel) : y < tops[5] + 200 ? pixel : over.pixel(x, y - tops[5], over: pixel)
+            return y < 200
+                ? over.pixel(x, y, over: pixel) : y < tops[5] + 200 ? pixel : over.pixel(x, y - tops[5], over: pixel)
         }
         #expect(try joined.image.pixels() == expected.pixels())
     }
 
-    @Test("What floats does not disturb captures that were compressed with losses either", arguments: [Floating.indicator, .button])
+    @Test(
+        "What floats does not disturb captures that were compressed with losses either",
+        arguments: [Floating.indicator, .button])
     private func floatingLossy(over: Floating) throws {
         let page = try PixelGrid(Self.text(width: 200, height: 900).gaussblur(sigma: 1).inMemory())
         let tops = [0, 200, 390]
         let captures = try tops.enumerated().map { index, top in
-            let clean = try TestPicture.make(width: 200, height: 400) { x, y in over.pixel(x, y, over: page[x, top + y].map { UInt8($0) }) }
-            let noise = try Self.photo(width: 200, height: 400, seed: 20 + index).linear([0.012, 0.012, 0.012], [-1.5, -1.5, -1.5])
+            let clean = try TestPicture.make(width: 200, height: 400) { x, y in
+                over.pixel(x, y, over: page[x, top + y].map { UInt8($0) })
+            }
+            let noise = try Self.photo(width: 200, height: 400, seed: 20 + index).linear(
+                [0.012, 0.012, 0.012], [-1.5, -1.5, -1.5])
             return try clean.add(noise).rint().cast(.uchar).copy(interpretation: .srgb).inMemory()
         }
         let joined = try join("stitch: { overlap: auto }", captures)
@@ -182,14 +210,18 @@ import Vips
         let captures = try [0, 170, 350, 500].map { try Self.rows(page, $0, 240) }
         let joined = try join("stitch: { overlap: auto }", captures)
         #expect(joined.plan.warnings.map(\.code) == [.overlapAmbiguous, .overlapAmbiguous, .overlapAmbiguous])
-        #expect(joined.plan.warnings[0].message.hasPrefix("'stitch': picture 2 and the one before fit together in several ways"))
+        #expect(
+            joined.plan.warnings[0].message.hasPrefix(
+                "'stitch': picture 2 and the one before fit together in several ways"))
         #expect(joined.image.height >= 740)
         // One entry that is different is enough to leave no doubt.
         let marked = try TestPicture.make(width: 120, height: 1600) { x, y in
             let seed = (((x / 3) &* 73_856_093 ^ (y / 24) &* 19_349_663) &* 2_654_435_761) >> 13
-            return (4..<16).contains(y % 24) && (6..<90).contains(x) && (seed >> 4) % 2 == 0 ? [60, 120, 220] : [255, 255, 255]
+            return (4..<16).contains(y % 24) && (6..<90).contains(x) && (seed >> 4) % 2 == 0
+                ? [60, 120, 220] : [255, 255, 255]
         }
-        let clear = try join("stitch: { overlap: auto }", try [0, 170, 350, 500].map { try Self.rows(marked, $0, 240) })
+        let clear = try join(
+            "stitch: { overlap: auto }", try [0, 170, 350, 500].map { try Self.rows(marked, $0, 240) })
         #expect(clear.plan.warnings.isEmpty && clear.image.height == 740, "\(clear.plan.warnings)")
     }
 
@@ -216,7 +248,9 @@ import Vips
         #expect(try join("stitch: { overlap: auto }", [image, image]).image.pixels() == image.pixels())
     }
 
-    @Test("A fixed overlap is cut off, in points at each scale and as a percentage", arguments: [("4", 1, 16), ("4", 2, 12), ("50%", 2, 15)])
+    @Test(
+        "A fixed overlap is cut off, in points at each scale and as a percentage",
+        arguments: [("4", 1, 16), ("4", 2, 12), ("50%", 2, 15)])
     func fixed(overlap: String, scale: Int, height: Int) throws {
         let images = try [1, 2].map { try Self.photo(width: 8, height: 10, seed: $0) }
         let joined = try join("stitch: { overlap: \(overlap) }", images, scale: scale)
@@ -224,13 +258,20 @@ import Vips
         #expect(try joined.pixels[3, height - 1] == PixelGrid(images[1])[3, 9])
     }
 
-    @Test("Narrower pictures are placed by `align`, on the background", arguments: [("start", 0), ("center", 2), ("end", 4)])
+    @Test(
+        "Narrower pictures are placed by `align`, on the background",
+        arguments: [("start", 0), ("center", 2), ("end", 4)])
     func align(word: String, left: Int) throws {
-        let images = [try TestPicture.solid([9, 9, 9], width: 8, height: 2), try TestPicture.solid([200, 0, 0], width: 4, height: 3)]
+        let images = [
+            try TestPicture.solid([9, 9, 9], width: 8, height: 2),
+            try TestPicture.solid([200, 0, 0], width: 4, height: 3),
+        ]
         let joined = try join("stitch: { align: \(word), background: blue }", images)
         let pixels = try joined.pixels
         #expect((joined.image.width, joined.image.height) == (8, 5))
-        #expect((0..<8).map { pixels[$0, 3] } == (0..<8).map { (left..<left + 4).contains($0) ? [200, 0, 0] : [0, 0, 255] })
+        #expect(
+            (0..<8).map { pixels[$0, 3] }
+                == (0..<8).map { (left..<left + 4).contains($0) ? [200, 0, 0] : [0, 0, 255] })
     }
 
     @Test("Grey and colour, 8 and 16 bit, with and without alpha are joined as the richest of them")
@@ -240,14 +281,17 @@ import Vips
         let joined = try join("stitch", [grey, colour])
         #expect(try joined.pixels[0, 0] == [100, 100, 100, 255])
         #expect(try joined.pixels[0, 2] == [1, 2, 3, 128])
-        let deep = try colour.linear([257, 257, 257, 257], [0, 0, 0, 0]).cast(.ushort).copy(interpretation: .rgb16).inMemory()
+        let deep = try colour.linear([257, 257, 257, 257], [0, 0, 0, 0]).cast(.ushort).copy(interpretation: .rgb16)
+            .inMemory()
         #expect(try join("stitch", [grey, deep]).image.getpoint(x: 0, y: 0) == [25700, 25700, 25700, 65535])
     }
 
     @Test("What is behind it sees one picture")
     func behind() throws {
         let images = try [1, 2].map { try Self.photo(width: 10, height: 10, seed: $0) }
-        let joined = try join("flip: { axis: horizontal }\nstitch\nresize: { width: 5 }\nframe: { width: 8, height: 8, background: white }", images)
+        let joined = try join(
+            "flip: { axis: horizontal }\nstitch\nresize: { width: 5 }\nframe: { width: 8, height: 8, background: white }",
+            images)
         #expect((joined.image.width, joined.image.height) == (8, 8))
     }
 }

@@ -24,7 +24,8 @@ struct TileTests {
     }
 
     @Test func `A10: a tile of one pixel fills two million`() throws {
-        let result = try render("tile: { width: 2000001, height: 2 }", TestPicture.make(width: 1, height: 1) { _, _ in [9, 8, 7] })
+        let result = try render(
+            "tile: { width: 2000001, height: 2 }", TestPicture.make(width: 1, height: 1) { _, _ in [9, 8, 7] })
         #expect(result.image.width == 2_000_001)
         #expect(try result.image.getpoint(x: 2_000_000, y: 1) == [9, 8, 7])
     }
@@ -32,7 +33,9 @@ struct TileTests {
     @Test func `tiles are as many points large as the picture, at every scale`() throws {
         let picture = try TestPicture.coded(width: 8, height: 6)
         let source = try PixelGrid(picture)
-        let twice = try render("tile: { width: 10, height: 10, offset: { x: 1 } }", picture, scale: 2, pixelsPerPoint: 2).pixels
+        let twice = try render(
+            "tile: { width: 10, height: 10, offset: { x: 1 } }", picture, scale: 2, pixelsPerPoint: 2
+        ).pixels
         #expect(twice.sides == [20, 20])
         #expect(twice[2, 0] == source[0, 0] && twice[10, 6] == source[0, 0] && twice[1, 0] == source[7, 0])
         // At scale 1 a tile of 8 pixels at two in a point is 4 pixels wide.

@@ -12,7 +12,9 @@ struct TintTests {
         let picture = try TestPicture.coded(width: 20, height: 15, kind: kind)
         let original = try PixelGrid(picture)
         let factor = kind.maximum / 255
-        for (color, values, alpha) in [("'#0a84ff'", [0x0A, 0x84, 0xFF], 255), ("'#0a84ff80'", [0x0A, 0x84, 0xFF], 0x80)] {
+        for (color, values, alpha) in [
+            ("'#0a84ff'", [0x0A, 0x84, 0xFF], 255), ("'#0a84ff80'", [0x0A, 0x84, 0xFF], 0x80),
+        ] {
             let result = try render("tint: { color: \(color) }", picture).pixels
             #expect(result.bands == (kind.hasAlpha || alpha < 255 ? 4 : 3))
             var worst = 0.0
@@ -20,7 +22,8 @@ struct TintTests {
                 for x in 0..<20 {
                     #expect(Array(result[x, y].prefix(3)) == values.map { $0 * factor })
                     guard result.bands == 4 else { continue }
-                    let exact = Double(kind.hasAlpha ? original[x, y, kind.colours] : kind.maximum) * Double(alpha) / 255
+                    let exact =
+                        Double(kind.hasAlpha ? original[x, y, kind.colours] : kind.maximum) * Double(alpha) / 255
                     worst = max(worst, abs(Double(result[x, y, 3]) - exact))
                 }
             }
@@ -29,7 +32,9 @@ struct TintTests {
     }
 
     @Test func `a grey on grey stays grey`() throws {
-        let picture = try TestPicture.make(width: 2, height: 1, bands: 2) { x, _ in [UInt8(x * 200), UInt8(100 + x * 100)] }
+        let picture = try TestPicture.make(width: 2, height: 1, bands: 2) { x, _ in
+            [UInt8(x * 200), UInt8(100 + x * 100)]
+        }
         let result = try render("tint: { color: '#555' }", picture).pixels
         #expect(result.values == [0x55, 100, 0x55, 200])
     }

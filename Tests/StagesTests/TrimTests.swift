@@ -9,11 +9,15 @@ import Vips
 struct TrimTests {
     /// What the stage finds and what it makes of it, in pixels: left, top, width, height.
     private func trimmed(_ parameters: String, _ images: [Image]) throws -> (box: [Int], image: PixelGrid) {
-        let text = "renditions:\n  a:\n    stages:\n      - trim: { \(parameters) }\n    save: { format: \(images.count > 1 ? "webp" : "png") }\n"
-        let planner = Planner(pipeline: try PipelineFile(text: text, file: "t.yaml", catalogue: .all), assets: [:], limits: Limits())
+        let text =
+            "renditions:\n  a:\n    stages:\n      - trim: { \(parameters) }\n    save: { format: \(images.count > 1 ? "webp" : "png") }\n"
+        let planner = Planner(
+            pipeline: try PipelineFile(text: text, file: "t.yaml", catalogue: .all), assets: [:], limits: Limits())
         let facts = SourceFacts(
-            format: images.count > 1 ? .webp : .png, size: PixelSize(images[0].width, images[0].height), frames: images.count,
-            hasAlpha: images[0].hasAlpha, colour: images[0].bands <= 2 ? .grey : .rgb, depth: images[0].format == .ushort ? .sixteen : .eight)
+            format: images.count > 1 ? .webp : .png, size: PixelSize(images[0].width, images[0].height),
+            frames: images.count,
+            hasAlpha: images[0].hasAlpha, colour: images[0].bands <= 2 ? .grey : .rgb,
+            depth: images[0].format == .ushort ? .sixteen : .eight)
         let context = RenderContext(scale: 1, assets: TestAssets())
         let bound = try planner.plan(facts, pixelsPerPoint: 1)
         #expect(bound.renditions[0].output.certainty == .atMost)
@@ -29,7 +33,8 @@ struct TrimTests {
     }
 
     /// A box of one colour on a ground of another.
-    private func picture(_ kind: PictureKind, box: [Int] = [5, 3, 11, 7], ground: [Int], inside: [Int]) throws -> Image {
+    private func picture(_ kind: PictureKind, box: [Int] = [5, 3, 11, 7], ground: [Int], inside: [Int]) throws -> Image
+    {
         try TestPicture.make(width: 40, height: 30, kind: kind) { x, y in
             (box[0]..<box[0] + box[2]).contains(x) && (box[1]..<box[1] + box[3]).contains(y) ? inside : ground
         }
@@ -40,7 +45,9 @@ struct TrimTests {
         let alpha = kind.hasAlpha ? [kind.maximum] : []
         for ground in [0, kind.maximum] {
             let picture = try picture(kind, ground: [ground] + alpha, inside: [kind.maximum / 2] + alpha)
-            for color in ["#0000ff", "#ff0000"] { #expect(try trimmed("background: \"\(color)\"", [picture]).box == [0, 0, 40, 30], "\(color)") }
+            for color in ["#0000ff", "#ff0000"] {
+                #expect(try trimmed("background: \"\(color)\"", [picture]).box == [0, 0, 40, 30], "\(color)")
+            }
         }
     }
 

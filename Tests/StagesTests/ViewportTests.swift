@@ -19,7 +19,8 @@ struct ViewportTests {
         ("offset: { x: -100, y: -100 }", [0, 0]), ("offset: { x: -100, y: -100 }, " + insets, [-5, -3]),
         ("offset: { x: 10%, y: 50% }", [10, 40]),
         // Revealing moves by the least distance, and not at all where all is visible.
-        ("reveal: { x: 0, y: 0, width: 10, height: 10 }", [0, 0]), ("reveal: { x: 30, y: 30, width: 10, height: 10 }", [0, 0]),
+        ("reveal: { x: 0, y: 0, width: 10, height: 10 }", [0, 0]),
+        ("reveal: { x: 30, y: 30, width: 10, height: 10 }", [0, 0]),
         ("reveal: { x: 50, y: 60, width: 10, height: 10 }", [20, 30]),
         ("offset: { x: 60, y: 40 }, reveal: { x: 50, y: 30, width: 10, height: 5 }", [50, 30]),
         ("offset: { x: 60, y: 40 }, reveal: { x: 62, y: 41, width: 10, height: 5 }", [60, 40]),
@@ -53,7 +54,9 @@ struct ViewportTests {
     @Test func `points are those of the content at every scale`() throws {
         let picture = try TestPicture.coded(width: 100, height: 80)
         let source = try PixelGrid(picture)
-        let result = try render("viewport: { width: 20, height: 10, offset: { x: 5, y: 7 } }", picture, scale: 2, pixelsPerPoint: 2).pixels
+        let result = try render(
+            "viewport: { width: 20, height: 10, offset: { x: 5, y: 7 } }", picture, scale: 2, pixelsPerPoint: 2
+        ).pixels
         #expect(result == source.part(left: 10, top: 14, width: 40, height: 20))
     }
 
@@ -66,7 +69,9 @@ struct ViewportTests {
 
     @Test func `content that is scrolled out of sight leaves the background`() throws {
         let picture = try TestPicture.coded(width: 10, height: 8)
-        let result = try render("viewport: { width: 6, height: 6, content-inset: { leading: 6 }, background: '#102030' }", picture).pixels
+        let result = try render(
+            "viewport: { width: 6, height: 6, content-inset: { leading: 6 }, background: '#102030' }", picture
+        ).pixels
         #expect((0..<36).allSatisfy { result[$0 % 6, $0 / 6] == [16, 32, 48] })
     }
 }

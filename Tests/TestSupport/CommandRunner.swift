@@ -18,15 +18,19 @@ package final class CommandRunner: Sendable {
     package static var executable: String {
         let places = CommandLine.arguments + [Bundle.main.bundlePath, #filePath + "/../../../.build/debug/x"]
         let candidates = places.flatMap { place in
-            sequence(first: URL(fileURLWithPath: place)) { $0.pathComponents.count > 1 ? $0.deletingLastPathComponent() : nil }
-                .prefix(4).map { $0.appendingPathComponent("imagemill").standardizedFileURL.path }
+            sequence(first: URL(fileURLWithPath: place)) {
+                $0.pathComponents.count > 1 ? $0.deletingLastPathComponent() : nil
+            }
+            .prefix(4).map { $0.appendingPathComponent("imagemill").standardizedFileURL.path }
         }
         return candidates.first { isExecutableFile($0) } ?? "imagemill"
     }
 
     private static func isExecutableFile(_ path: String) -> Bool {
         var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else { return false }
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else {
+            return false
+        }
         return FileManager.default.isExecutableFile(atPath: path)
     }
 
@@ -55,10 +59,13 @@ package final class CommandRunner: Sendable {
 
     /// - Parameter variables: more of the environment, as `NAME=value`.
     package func start(_ arguments: [String], user: User = .same, variables: [String] = []) throws -> RunningCommand {
-        try RunningCommand(program: Self.executable, arguments.map { Array($0.utf8) }, folder: folder.path, user: user, variables: variables)
+        try RunningCommand(
+            program: Self.executable, arguments.map { Array($0.utf8) }, folder: folder.path, user: user,
+            variables: variables)
     }
 
-    private func run(program: String, _ arguments: [[UInt8]], user: User, seconds: Double) async throws -> CommandResult {
+    private func run(program: String, _ arguments: [[UInt8]], user: User, seconds: Double) async throws -> CommandResult
+    {
         await CommandGate.shared.enter()
         do {
             let command = try RunningCommand(program: program, arguments, folder: folder.path, user: user)

@@ -26,7 +26,9 @@ package enum SamplePicture: String, CaseIterable, Sendable {
         var samples: [SamplePicture: [UInt8]] = [:]
         for kind in allCases {
             samples[kind] = try await kind.encode(
-                TestPicture.make(width: width, height: height) { x, y in [UInt8(x * 3), UInt8(y * 5), UInt8((x * 7 + y * 13) % 256)] })
+                TestPicture.make(width: width, height: height) { x, y in
+                    [UInt8(x * 3), UInt8(y * 5), UInt8((x * 7 + y * 13) % 256)]
+                })
         }
         return samples
     }
@@ -48,7 +50,13 @@ package enum SamplePicture: String, CaseIterable, Sendable {
             Operation(
                 "cast",
                 [
-                    ("in", .image(try Operation("gaussnoise", [("width", .int(width)), ("height", .int(height)), ("seed", 7)]).image())),
+                    (
+                        "in",
+                        .image(
+                            try Operation(
+                                "gaussnoise", [("width", .int(width)), ("height", .int(height)), ("seed", 7)]
+                            ).image())
+                    ),
                     ("format", "uchar"),
                 ]
             ).image().copy(interpretation: .bw))
@@ -77,14 +85,17 @@ extension CommandRunner {
         _ name: String = "p.yaml", size: String = "32x32", format: String = "webp", file: String? = nil
     ) throws -> String {
         let fileLine = file.map { "    file: \"\($0)\"\n" } ?? ""
-        let text = "renditions:\n  small:\n    stages:\n      - resize: { size: \"\(size)\" }\n    save: { format: \(format) }\n" + fileLine
+        let text =
+            "renditions:\n  small:\n    stages:\n      - resize: { size: \"\(size)\" }\n    save: { format: \(format) }\n"
+            + fileLine
         return try folder.write(text, to: name)
     }
 
     /// The size of a rendition, by libvips. All of its pixels are decoded.
     package func size(of name: String) async throws -> [Int] {
         let loaders = [
-            "jpg": "jpegload_source", "png": "pngload_source", "webp": "webpload_source", "gif": "gifload_source", "tif": "tiffload_source",
+            "jpg": "jpegload_source", "png": "pngload_source", "webp": "webpload_source", "gif": "gifload_source",
+            "tif": "tiffload_source",
             "avif": "heifload_source",
         ]
         return try await inVipsTurn {

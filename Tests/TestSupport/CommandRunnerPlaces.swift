@@ -7,11 +7,15 @@ package enum Checkout {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
 
     /// Pictures of other people's, which not every checkout has beside it.
-    package static let corpus = URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent("shared/corpus").path
+    package static let corpus = URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent(
+        "shared/corpus"
+    ).path
 
     package static var hasCorpus: Bool { FileManager.default.fileExists(atPath: corpus) }
 
-    package static func text(_ name: String) throws -> String { try String(contentsOfFile: path + "/" + name, encoding: .utf8) }
+    package static func text(_ name: String) throws -> String {
+        try String(contentsOfFile: path + "/" + name, encoding: .utf8)
+    }
 
     /// Files below a folder of the checkout, by extension, as paths from the checkout.
     package static func files(below name: String, extension suffix: String) -> [String] {

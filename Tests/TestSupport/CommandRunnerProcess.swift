@@ -29,7 +29,9 @@ package final class RunningCommand: Sendable {
     private let status = Mutex<CInt?>(nil)
 
     /// - Parameter variables: more of the environment, as `NAME=value`.
-    init(program: String, _ arguments: [[UInt8]], folder: String, user: CommandRunner.User, variables: [String] = []) throws {
+    init(program: String, _ arguments: [[UInt8]], folder: String, user: CommandRunner.User, variables: [String] = [])
+        throws
+    {
         output = namelessFile()
         errors = namelessFile()
         let words = Self.prefix(folder, user, variables) + [Array(program.utf8)] + arguments
@@ -45,7 +47,9 @@ package final class RunningCommand: Sendable {
     /// The words that put a program into its folder and make it somebody else's.
     private static func prefix(_ folder: String, _ user: CommandRunner.User, _ variables: [String]) -> [[UInt8]] {
         var words = ["/usr/bin/env", "-C", folder] + variables
-        if user == .unprivileged, geteuid() == 0 { words += ["/usr/bin/setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] }
+        if user == .unprivileged, geteuid() == 0 {
+            words += ["/usr/bin/setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
+        }
         return words.map { Array($0.utf8) }
     }
 
@@ -61,7 +65,8 @@ package final class RunningCommand: Sendable {
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         // The threads of this process hold signals back, and a child would inherit that.
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
@@ -70,13 +75,16 @@ package final class RunningCommand: Sendable {
         posix_spawnattr_setsigdefault(&attributes, &all)
 
         let arguments = words.map(copied) + [nil]
-        let variables = ProcessInfo.processInfo.environment.merging(["IMAGEMILL": CommandRunner.executable]) { _, new in new }
+        let variables = ProcessInfo.processInfo.environment.merging(["IMAGEMILL": CommandRunner.executable]) { _, new in
+            new
+        }
         let environment = variables.map { copied(Array("\($0.key)=\($0.value)".utf8)) } + [nil]
         defer { (arguments + environment).forEach { free($0) } }
         var process = pid_t()
         let result = posix_spawnp(&process, arguments[0]!, &actions, &attributes, arguments, environment)
         guard result == 0 else {
-            throw CommandError(description: "cannot start \(String(decoding: words[0], as: UTF8.self)): error \(result)")
+            throw CommandError(
+                description: "cannot start \(String(decoding: words[0], as: UTF8.self)): error \(result)")
         }
         return process
     }
@@ -117,7 +125,8 @@ package final class RunningCommand: Sendable {
             guard SuspendingClock.now - start < .seconds(seconds) else {
                 kill(-process, SIGKILL)
                 kill(process, SIGKILL)
-                throw CommandError(description: "the program did not end within \(seconds) s; it wrote: \(contents(errors))")
+                throw CommandError(
+                    description: "the program did not end within \(seconds) s; it wrote: \(contents(errors))")
             }
             try await Task.sleep(for: .milliseconds(10))
         }
@@ -125,7 +134,8 @@ package final class RunningCommand: Sendable {
         let signal = word & 0x7F
         let taken = (SuspendingClock.now - start).components
         return CommandResult(
-            exit: signal == 0 ? Int(word >> 8 & 0xFF) : 128 + Int(signal), isExited: signal == 0, output: contents(output),
+            exit: signal == 0 ? Int(word >> 8 & 0xFF) : 128 + Int(signal), isExited: signal == 0,
+            output: contents(output),
             errors: contents(errors), seconds: Double(taken.seconds) + Double(taken.attoseconds) / 1e18)
     }
 }

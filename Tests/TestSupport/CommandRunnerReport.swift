@@ -78,11 +78,15 @@ package struct BatchDocument: Decodable, Sendable {
 
     /// Sources and the code each failed with, or `done`.
     package var outcomes: [String: String] {
-        Dictionary(sources.map { ($0.source.path, $0.error?.code ?? $0.status) }) { first, second in "\(first), \(second)" }
+        Dictionary(sources.map { ($0.source.path, $0.error?.code ?? $0.status) }) { first, second in
+            "\(first), \(second)"
+        }
     }
 
     /// Sources and the paths of their renditions.
-    package var names: [String: [String]] { Dictionary(sources.map { ($0.source.path, $0.renditions.map(\.path)) }) { $0 + $1 } }
+    package var names: [String: [String]] {
+        Dictionary(sources.map { ($0.source.path, $0.renditions.map(\.path)) }) { $0 + $1 }
+    }
 }
 
 extension CommandRunner {
@@ -103,5 +107,7 @@ extension CommandRunner {
 
     package func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder.path(name)) }
 
-    package func bytes(_ name: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path(name)))) }
+    package func bytes(_ name: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path(name))))
+    }
 }

@@ -23,8 +23,11 @@ package struct PixelGrid: Equatable {
         let bytes = try image.pixels()
         let isDeep = image.format == .ushort
         precondition(isDeep || image.format == .uchar, "a picture of 8 or 16 bits was expected")
-        let values = isDeep ? bytes.withUnsafeBytes { $0.bindMemory(to: UInt16.self).map { Int($0) } } : bytes.map { Int($0) }
-        self.init(width: image.width, height: image.height, bands: image.bands, maximum: isDeep ? 65_535 : 255, values: values)
+        let values =
+            isDeep ? bytes.withUnsafeBytes { $0.bindMemory(to: UInt16.self).map { Int($0) } } : bytes.map { Int($0) }
+        self.init(
+            width: image.width, height: image.height, bands: image.bands, maximum: isDeep ? 65_535 : 255, values: values
+        )
     }
 
     /// Width and height.
@@ -68,7 +71,9 @@ package struct PixelGrid: Equatable {
 
     /// The largest difference of a value to that of a picture of the same shape; nil if the shapes differ.
     package func largestDifference(to other: PixelGrid) -> Int? {
-        guard (width, height, bands, maximum) == (other.width, other.height, other.bands, other.maximum) else { return nil }
+        guard (width, height, bands, maximum) == (other.width, other.height, other.bands, other.maximum) else {
+            return nil
+        }
         var largest = 0
         for index in values.indices { largest = max(largest, abs(values[index] - other.values[index])) }
         return largest

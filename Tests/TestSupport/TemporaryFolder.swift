@@ -6,7 +6,8 @@ package final class TemporaryFolder: Sendable {
     package let path: String
 
     package init() throws {
-        let template = FileManager.default.temporaryDirectory.appendingPathComponent("imagemill-test-\(UUID().uuidString)")
+        let template = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "imagemill-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: template, withIntermediateDirectories: true)
         path = template.path
     }

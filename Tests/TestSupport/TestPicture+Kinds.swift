@@ -21,7 +21,9 @@ package struct PictureKind: Hashable, Sendable, CustomStringConvertible {
     package var colours: Int { isGrey ? 1 : 3 }
     package var bands: Int { colours + (hasAlpha ? 1 : 0) }
     package var maximum: Int { isDeep ? 65_535 : 255 }
-    package var description: String { (isGrey ? "grey" : "RGB") + (hasAlpha ? "+alpha" : "") + (isDeep ? " 16 bit" : " 8 bit") }
+    package var description: String {
+        (isGrey ? "grey" : "RGB") + (hasAlpha ? "+alpha" : "") + (isDeep ? " 16 bit" : " 8 bit")
+    }
 }
 
 extension TestPicture {
@@ -30,22 +32,28 @@ extension TestPicture {
         try TestVips.start()
         let isGrey = grid.bands <= 2
         let low = try Image(
-            bytes: grid.values.map { UInt8(truncatingIfNeeded: $0) }, width: grid.width, height: grid.height, bands: grid.bands)
+            bytes: grid.values.map { UInt8(truncatingIfNeeded: $0) }, width: grid.width, height: grid.height,
+            bands: grid.bands)
         guard grid.maximum > 255 else { return try low.copy(interpretation: isGrey ? .bw : .srgb) }
-        let high = try Image(bytes: grid.values.map { UInt8($0 >> 8) }, width: grid.width, height: grid.height, bands: grid.bands)
+        let high = try Image(
+            bytes: grid.values.map { UInt8($0 >> 8) }, width: grid.width, height: grid.height, bands: grid.bands)
         let sum = try high.linear([256], [0]).add(low).cast(.ushort)
         return try sum.copy(interpretation: isGrey ? .grey16 : .rgb16).inMemory()
     }
 
     /// A picture whose pixels are given by a function of their place, in the kind's own numbers.
-    package static func make(width: Int, height: Int, kind: PictureKind, _ value: (_ x: Int, _ y: Int) -> [Int]) throws -> Image {
+    package static func make(width: Int, height: Int, kind: PictureKind, _ value: (_ x: Int, _ y: Int) -> [Int]) throws
+        -> Image
+    {
         var values: [Int] = []
         values.reserveCapacity(width * height * kind.bands)
         for y in 0..<height { for x in 0..<width { values += value(x, y) } }
-        return try make(PixelGrid(width: width, height: height, bands: kind.bands, maximum: kind.maximum, values: values))
+        return try make(
+            PixelGrid(width: width, height: height, bands: kind.bands, maximum: kind.maximum, values: values))
     }
 
-    /// A picture in which no two neighbours are alike, so that a probe tells where a pixel came from: up to 250 × 250 places.
+    /// A picture in which no two neighbours are alike, so that a probe tells where a pixel came from: up to 250 × 250
+    /// places.
     package static func coded(width: Int, height: Int, kind: PictureKind = PictureKind()) throws -> Image {
         let factor = kind.isDeep ? 257 : 1
         return try make(width: width, height: height, kind: kind) { x, y in

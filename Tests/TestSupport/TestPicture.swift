@@ -11,7 +11,9 @@ package enum TestPicture {
     }
 
     /// A picture whose pixels are given by a function of their place; 8 bit.
-    package static func make(width: Int, height: Int, bands: Int = 3, _ value: (_ x: Int, _ y: Int) -> [UInt8]) throws -> Image {
+    package static func make(width: Int, height: Int, bands: Int = 3, _ value: (_ x: Int, _ y: Int) -> [UInt8]) throws
+        -> Image
+    {
         try TestVips.start()
         var pixels: [UInt8] = []
         pixels.reserveCapacity(width * height * bands)
@@ -25,12 +27,15 @@ package enum TestPicture {
 
     /// Saves a picture by one of libvips' savers, such as `pngsave_target`, and gives the path.
     @discardableResult
-    package static func save(_ image: Image, as saver: String, _ options: [(String, Argument)] = [], to path: String) throws -> String {
+    package static func save(_ image: Image, as saver: String, _ options: [(String, Argument)] = [], to path: String)
+        throws -> String
+    {
         try FileManager.default.createDirectory(
             at: URL(fileURLWithPath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
         let descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         defer { close(descriptor) }
-        _ = try Operation(saver, [("in", .image(image)), ("target", .target(try Target(descriptor: descriptor)))] + options)
+        _ = try Operation(
+            saver, [("in", .image(image)), ("target", .target(try Target(descriptor: descriptor)))] + options)
         return path
     }
 
@@ -39,6 +44,7 @@ package enum TestPicture {
         try TestVips.start()
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }
-        return try Operation(loader, [("source", .source(try Source(descriptor: descriptor)))] + options).image().inMemory()
+        return try Operation(loader, [("source", .source(try Source(descriptor: descriptor)))] + options).image()
+            .inMemory()
     }
 }

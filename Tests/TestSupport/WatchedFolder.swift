@@ -1,7 +1,8 @@
 // A drop folder at work, in a folder of its own, as its user and its operator see it.
 import Foundation
 
-/// `imagemill watch` over the inbox `in`, the outbox `out`, the state folder `state` and the pipeline `p.yaml`, unless the mill file says otherwise.
+/// `imagemill watch` over the inbox `in`, the outbox `out`, the state folder `state` and the pipeline `p.yaml`, unless
+/// the mill file says otherwise.
 package final class WatchedFolder: Sendable {
     package let runner: CommandRunner
 
@@ -12,7 +13,8 @@ package final class WatchedFolder: Sendable {
         runner = try CommandRunner()
         try runner.pipeline()
         let settings = inbox.isEmpty ? "" : ", \(inbox)"
-        let usual = "state: state\nworkers: 2\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, settle: 200ms\(settings) }\n"
+        let usual =
+            "state: state\nworkers: 2\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, settle: 200ms\(settings) }\n"
         try runner.folder.write(mill ?? usual, to: "mill.yaml")
         try makeFolder("in")
     }
@@ -25,7 +27,9 @@ package final class WatchedFolder: Sendable {
     /// - Parameter variables: more of the environment, as `NAME=value`.
     package func start(variables: [String] = []) async throws -> RunningCommand {
         let watch = try runner.start(["watch", "mill.yaml"], variables: variables)
-        try await until("it has started: \(watch.errorsSoFar)") { watch.errorsSoFar.contains("notice: started") || watch.isEnded }
+        try await until("it has started: \(watch.errorsSoFar)") {
+            watch.errorsSoFar.contains("notice: started") || watch.isEnded
+        }
         if watch.isEnded { throw CommandError(description: "it has ended: \(watch.errorsSoFar)") }
         return watch
     }
@@ -58,7 +62,9 @@ package final class WatchedFolder: Sendable {
     ) async throws {
         let end = SuspendingClock.now + .seconds(seconds)
         while try await !condition() {
-            guard SuspendingClock.now < end else { throw CommandError(description: "not so within \(seconds) s: \(what())") }
+            guard SuspendingClock.now < end else {
+                throw CommandError(description: "not so within \(seconds) s: \(what())")
+            }
             try await Task.sleep(for: .milliseconds(20))
         }
     }
@@ -75,10 +81,14 @@ package final class WatchedFolder: Sendable {
     }
 
     /// The status of the only inbox.
-    package func inbox() async throws -> [String: Any] { (try await status()["inboxes"] as? [[String: Any]])?.first ?? [:] }
+    package func inbox() async throws -> [String: Any] {
+        (try await status()["inboxes"] as? [[String: Any]])?.first ?? [:]
+    }
 
     /// Why the inbox is paused; nil if it is not.
-    package func pause() async throws -> String? { (try await inbox()["paused"] as? [String: Any])?["reason"] as? String }
+    package func pause() async throws -> String? {
+        (try await inbox()["paused"] as? [String: Any])?["reason"] as? String
+    }
 
     /// The contents of a folder, without its sub-folders' own names.
     package func files(_ name: String) -> [String] { runner.files(in: name) }

@@ -12,7 +12,9 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    private func solid(_ value: UInt8) throws -> Image { try TestPicture.solid([value, value, value], width: 32, height: 24) }
+    private func solid(_ value: UInt8) throws -> Image {
+        try TestPicture.solid([value, value, value], width: 32, height: 24)
+    }
 
     @Test("a file whose name looks like libvips' options is just a file")
     func optionsInName() throws {
@@ -32,7 +34,9 @@ import Testing
 
     @Test("pixels survive a lossless file")
     func roundTrip() throws {
-        let picture = try TestPicture.make(width: 17, height: 13) { x, y in [UInt8(x * 15), UInt8(y * 19), UInt8(x * y)] }
+        let picture = try TestPicture.make(width: 17, height: 13) { x, y in
+            [UInt8(x * 15), UInt8(y * 19), UInt8(x * y)]
+        }
         let path = try TestPicture.save(picture, as: "pngsave_target", to: folder.path("a.png"))
         #expect(try TestPicture.load(path, by: "pngload_source").pixels() == picture.pixels())
     }
@@ -47,7 +51,9 @@ import Testing
         #expect(try image.getpoint(x: 0, y: 0) == [77, 77, 77])
     }
 
-    @Test("two pictures that are read from one descriptor at once do not disturb each other", arguments: ["png", "jpeg", "tiff"])
+    @Test(
+        "two pictures that are read from one descriptor at once do not disturb each other",
+        arguments: ["png", "jpeg", "tiff"])
     func sharedDescriptor(format: String) throws {
         let picture = try TestPicture.make(width: 64, height: 1200) { x, y in
             (1...3).map { UInt8(truncatingIfNeeded: (x * 7919 + y * 104_729) >> $0) }
@@ -57,7 +63,10 @@ import Testing
         let descriptor = open(path, O_RDONLY)
         defer { close(descriptor) }
         let opened = {
-            try Operation("\(format)load_source", [("source", .source(try Source(descriptor: descriptor))), ("access", "sequential")]).image()
+            try Operation(
+                "\(format)load_source",
+                [("source", .source(try Source(descriptor: descriptor))), ("access", "sequential")]
+            ).image()
         }
         let first = try opened()
         let rows = try Region(of: first)
@@ -65,7 +74,8 @@ import Testing
         #expect(try opened().pixels() == whole)
         for y in stride(from: 8, to: first.height, by: 8) {
             try rows.prepare(rows: y..<y + 8)
-            let isEqual = UnsafeRawBufferPointer(start: rows.row(y), count: 64 * 3).elementsEqual(whole[y * 64 * 3..<(y + 1) * 64 * 3])
+            let isEqual = UnsafeRawBufferPointer(start: rows.row(y), count: 64 * 3).elementsEqual(
+                whole[y * 64 * 3..<(y + 1) * 64 * 3])
             #expect(isEqual, "row \(y)")
         }
     }

@@ -32,18 +32,24 @@ struct NicknameTests {
 
     @Test func `libvips knows every band format but the one for all others`() {
         let known = Operation.nicknames(of: vips_band_format_get_type())
-        #expect(BandFormat.allCases.map(\.rawValue).filter { !known.contains($0) } == ["other"], "libvips knows \(known)")
+        #expect(
+            BandFormat.allCases.map(\.rawValue).filter { !known.contains($0) } == ["other"], "libvips knows \(known)")
     }
 
     @Test func `a value of libvips is the case of its nickname, and one without a nickname is an error`() {
-        let values = [VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_LABQ, VIPS_INTERPRETATION_HSV]
+        let values = [
+            VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_LABQ, VIPS_INTERPRETATION_HSV,
+        ]
         #expect(values.map(Interpretation.init) == [.bw, .srgb, .labq, .hsv])
-        #expect(Interpretation(VIPS_INTERPRETATION_ERROR) == .error && Interpretation(VipsInterpretation(rawValue: 1000)) == .error)
+        #expect(
+            Interpretation(VIPS_INTERPRETATION_ERROR) == .error
+                && Interpretation(VipsInterpretation(rawValue: 1000)) == .error)
     }
 
     @Test(arguments: BuiltInProfile.allCases)
     func `libvips brings every built-in profile along`(profile: BuiltInProfile) throws {
-        let converted = try TestPicture.solid([200, 100, 50], width: 2, height: 2).iccTransform(to: profile, input: .srgb)
+        let converted = try TestPicture.solid([200, 100, 50], width: 2, height: 2).iccTransform(
+            to: profile, input: .srgb)
         #expect(converted.blob("icc-profile-data") != nil)
         #expect(try converted.pixels().count == 4 * (profile == .cmyk ? 4 : 3))
     }

@@ -24,7 +24,9 @@ import Testing
         #expect(errors.count == 200)
         // The buffer is shared, so that one call may carry the lines of another, but never half of one.
         for error in errors {
-            for line in lines(error) { #expect(known.contains(line) || line.hasSuffix("failed without a text"), "torn: '\(line)'") }
+            for line in lines(error) {
+                #expect(known.contains(line) || line.hasSuffix("failed without a text"), "torn: '\(line)'")
+            }
         }
         #expect(VipsLibrary.takeErrors().isEmpty)
         // Some loaders warn too, which is no mistake of this test's.
@@ -51,15 +53,21 @@ import Testing
         let bytes = VipsLibrary.trackedBytes
         for _ in 0..<5 { try work(folder) }
         #expect(VipsLibrary.liveObjects == objects)
-        // libvips' threads let go of their buffers when they get to it. What an earlier test left to them may have gone meanwhile.
+        // libvips' threads let go of their buffers when they get to it. What an earlier test left to them may have gone
+        // meanwhile.
         for _ in 0..<1_000 where VipsLibrary.trackedBytes > bytes { try await Task.sleep(for: .milliseconds(10)) }
         #expect(VipsLibrary.trackedBytes <= bytes)
     }
 
     private func work(_ folder: TemporaryFolder) throws {
-        let picture = try TestPicture.make(width: 64, height: 48, bands: 4) { x, y in [UInt8(x), UInt8(y), 9, UInt8(x * 3)] }
-        let scaled = try picture.premultiply(maximumAlpha: 255).resize(width: 31, height: 17).unpremultiply(maximumAlpha: 255).cast(.uchar)
-        let turned = try scaled.copy(interpretation: .srgb).rot(.d90).embed(x: 3, y: 3, width: 40, height: 40, background: [0, 0, 0, 0])
+        let picture = try TestPicture.make(width: 64, height: 48, bands: 4) { x, y in
+            [UInt8(x), UInt8(y), 9, UInt8(x * 3)]
+        }
+        let scaled = try picture.premultiply(maximumAlpha: 255).resize(width: 31, height: 17).unpremultiply(
+            maximumAlpha: 255
+        ).cast(.uchar)
+        let turned = try scaled.copy(interpretation: .srgb).rot(.d90).embed(
+            x: 3, y: 3, width: 40, height: 40, background: [0, 0, 0, 0])
         let path = try TestPicture.save(turned, as: "pngsave_target", to: folder.path("leak.png"))
         _ = try TestPicture.load(path, by: "pngload_source").gaussblur(sigma: 2).pixels()
         #expect(throws: VipsError.self) { _ = try Operation("resize", ["in": .image(picture), "nothing": 1]) }

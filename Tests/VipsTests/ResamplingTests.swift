@@ -8,7 +8,9 @@ import Testing
 
 @Suite(.quietVips) struct ResamplingTests {
     /// What this processor has.
-    private let sets = (CRESAMPLE_BASELINE.rawValue...cresample_best_instructions().rawValue).map { CResampleInstructions($0) }
+    private let sets = (CRESAMPLE_BASELINE.rawValue...cresample_best_instructions().rawValue).map {
+        CResampleInstructions($0)
+    }
 
     /// A picture of noise, the same each time.
     private func noise(width: Int, height: Int, bands: Int, depth: Int = 8) throws -> Image {
@@ -19,10 +21,12 @@ import Testing
             return UInt8(truncatingIfNeeded: state >> 24)
         }
         if depth == 8 {
-            return try Image(bytes: bytes, width: width, height: height, bands: bands).copy(interpretation: bands <= 2 ? .bw : .srgb)
+            return try Image(bytes: bytes, width: width, height: height, bands: bands).copy(
+                interpretation: bands <= 2 ? .bw : .srgb)
         }
         let halves = try Image(bytes: bytes, width: width * 2, height: height, bands: bands)
-        let high = try halves.extractArea(left: 0, top: 0, width: width, height: height).cast(.ushort).linear([256], [0])
+        let high = try halves.extractArea(left: 0, top: 0, width: width, height: height).cast(.ushort).linear(
+            [256], [0])
         let low = try halves.extractArea(left: width, top: 0, width: width, height: height)
         return try high.add(low).cast(.ushort).copy(interpretation: bands <= 2 ? .grey16 : .rgb16).inMemory()
     }
@@ -33,7 +37,9 @@ import Testing
     }
 
     /// The same by the definition: premultiplied, columns then rows, every weight worked out anew.
-    private func reference(_ image: Image, to width: Int, _ height: Int, _ kernel: ResamplingKernel, full: Double) throws -> [Double] {
+    private func reference(_ image: Image, to width: Int, _ height: Int, _ kernel: ResamplingKernel, full: Double)
+        throws -> [Double]
+    {
         let bands = image.bands
         var pixels = try values(image)
         if image.hasAlpha {
@@ -45,7 +51,9 @@ import Testing
             let scale = Double(old) / Double(new)
             let stretch = max(1, scale)
             let middle = (Double(index) + 0.5) * scale
-            let all = (0..<old).map { ($0, kernel.weight(at: (Double($0) + 0.5 - middle) / stretch)) }.filter { $0.1 != 0 }
+            let all = (0..<old).map { ($0, kernel.weight(at: (Double($0) + 0.5 - middle) / stretch)) }.filter {
+                $0.1 != 0
+            }
             let sum = all.reduce(0) { $0 + $1.1 }
             return all.map { ($0.0, $0.1 / sum) }
         }
@@ -57,7 +65,9 @@ import Testing
                 var sums = [Double](repeating: 0, count: bands)
                 for (row, rowWeight) in rows {
                     for (column, columnWeight) in columns[x] {
-                        for band in 0..<bands { sums[band] += rowWeight * columnWeight * pixels[(row * image.width + column) * bands + band] }
+                        for band in 0..<bands {
+                            sums[band] += rowWeight * columnWeight * pixels[(row * image.width + column) * bands + band]
+                        }
                     }
                 }
                 if image.hasAlpha {
@@ -81,7 +91,9 @@ import Testing
     static let kinds: [Kind] = ResamplingKernel.allCases.flatMap { kernel in
         [(1, 8), (2, 8), (3, 8), (4, 8), (1, 16), (3, 16), (4, 16)].flatMap { bands, depth in
             // Less, more, one side only, a single pixel, and larger than a vector's and a strip's multiple.
-            [(17, 11), (1, 1), (90, 40), (53, 5), (7, 37), (33, 64), (5, 190)].map { Kind(bands: bands, depth: depth, kernel: kernel, size: $0) }
+            [(17, 11), (1, 1), (90, 40), (53, 5), (7, 37), (33, 64), (5, 190)].map {
+                Kind(bands: bands, depth: depth, kernel: kernel, size: $0)
+            }
         }
     }
 
@@ -93,7 +105,10 @@ import Testing
         let target = ResamplingTarget(width: kind.size.0, height: kind.size.1, kernel: kind.kernel)
         for instructions in sets {
             let scaled = try image.resampled(to: [target], instructions: instructions)[0]
-            #expect((scaled.width, scaled.height, scaled.bands, scaled.format) == (target.width, target.height, image.bands, image.format))
+            #expect(
+                (scaled.width, scaled.height, scaled.bands, scaled.format) == (
+                    target.width, target.height, image.bands, image.format
+                ))
             let found = try values(scaled)
             // A pixel next to nothing in alpha has colours of little weight: what is compared is what is seen of them.
             let alphas = image.hasAlpha ? kind.bands - 1 : nil
@@ -101,12 +116,16 @@ import Testing
                 let alpha = alphas.map { expected[index / kind.bands * kind.bands + $0] / full } ?? 1
                 let isAlpha = alphas == index % kind.bands
                 let difference = abs(found[index] - expected[index]) * (isAlpha ? 1 : alpha)
-                #expect(difference <= (kind.depth == 8 ? 0.51 : 0.6), "at \(index): \(found[index]) instead of \(expected[index])")
+                #expect(
+                    difference <= (kind.depth == 8 ? 0.51 : 0.6),
+                    "at \(index): \(found[index]) instead of \(expected[index])")
             }
         }
     }
 
-    @Test("Plain and wide instructions make the same bits, so that the machines of a cluster make the same files", arguments: kinds)
+    @Test(
+        "Plain and wide instructions make the same bits, so that the machines of a cluster make the same files",
+        arguments: kinds)
     func instructions(kind: Kind) throws {
         // In floating point every bit shows; in whole numbers most roundings are hidden.
         let image = try noise(width: 53, height: 37, bands: kind.bands, depth: kind.depth).cast(.float)
@@ -117,22 +136,29 @@ import Testing
 
     @Test(
         "Pictures taller and wider than a strip come out as the formula says",
-        arguments: [(9, 1111, 3, 4, 13), (500, 5, 1, 210, 4), (450, 5, 2, 70, 8), (400, 5, 3, 170, 4), (300, 5, 4, 290, 3), (300, 4, 3, 700, 5)])
+        arguments: [
+            (9, 1111, 3, 4, 13), (500, 5, 1, 210, 4), (450, 5, 2, 70, 8), (400, 5, 3, 170, 4), (300, 5, 4, 290, 3),
+            (300, 4, 3, 700, 5),
+        ])
     func large(width: Int, height: Int, bands: Int, newWidth: Int, newHeight: Int) throws {
         let image = try noise(width: width, height: height, bands: bands)
         let expected = try reference(image, to: newWidth, newHeight, .lanczos3, full: 255)
         for instructions in sets {
             let target = ResamplingTarget(width: newWidth, height: newHeight)
             let found = try values(image.resampled(to: [target], instructions: instructions)[0])
-            // Nearly transparent pixels have colours of little weight; their alpha tells whether they are in their place.
-            for index in found.indices where !image.hasAlpha || index % bands == bands - 1 { #expect(abs(found[index] - expected[index]) <= 0.51) }
+            // Nearly transparent pixels have colours of little weight; their alpha tells whether they are in their
+            // place.
+            for index in found.indices where !image.hasAlpha || index % bands == bands - 1 {
+                #expect(abs(found[index] - expected[index]) <= 0.51)
+            }
         }
     }
 
     @Test("Gathered rows come out as scattered ones, to the last bit, whatever the sides and however the rows come in")
     func gathering() throws {
         for (width, height, newWidth, newHeight) in [
-            (7, 1, 9, 50), (40, 3, 11, 200), (5, 64, 5, 65), (33, 17, 70, 34), (12, 40, 6, 9), (1, 2, 1, 7), (300, 23, 140, 31),
+            (7, 1, 9, 50), (40, 3, 11, 200), (5, 64, 5, 65), (33, 17, 70, 34), (12, 40, 6, 9), (1, 2, 1, 7),
+            (300, 23, 140, 31),
         ] {
             let source = (0..<height).map { y in (0..<width * 3).map { Float(($0 * 7919 + y * 104_729) % 65_536) } }
             let target = ResamplingTarget(width: newWidth, height: newHeight)
@@ -153,26 +179,34 @@ import Testing
                             let range = top..<min(height, top + together)
                             for first in stride(from: 0, to: width * 3, by: Strip.width) {
                                 let columns = first..<min(width * 3, first + Strip.width)
-                                for y in range { for x in columns { strip.row(y - top)[x - columns.lowerBound] = source[y][x] } }
+                                for y in range {
+                                    for x in columns { strip.row(y - top)[x - columns.lowerBound] = source[y][x] }
+                                }
                                 resampler.add(strip, rows: range, columns: columns)
                             }
-                            resampler.finish(range, as: kind) { UnsafeMutableRawPointer(rows.baseAddress! + (frame * newHeight + $0) * newWidth * 3) }
+                            resampler.finish(range, as: kind) {
+                                UnsafeMutableRawPointer(rows.baseAddress! + (frame * newHeight + $0) * newWidth * 3)
+                            }
                         }
                     }
                     return Array(rows)
                 }
                 // All of them were written.
                 #expect(!results[0].contains(-1))
-                #expect(results.dropFirst().allSatisfy { $0 == results[0] }, "\(width)×\(height) to \(newWidth)×\(newHeight)")
+                #expect(
+                    results.dropFirst().allSatisfy { $0 == results[0] },
+                    "\(width)×\(height) to \(newWidth)×\(newHeight)")
             }
         }
     }
 
     @Test(
-        "A few rows are held, whatever the factor", arguments: [(4000, 1, 4000, 4000), (10, 10_000, 10, 3), (3000, 2, 1, 9000), (1, 4000, 4000, 1)])
+        "A few rows are held, whatever the factor",
+        arguments: [(4000, 1, 4000, 4000), (10, 10_000, 10, 3), (3000, 2, 1, 9000), (1, 4000, 4000, 1)])
     func held(sides: (Int, Int, Int, Int)) {
         let resampler = Resampler(
-            from: Sides(width: sides.0, height: sides.1), bands: 4, to: ResamplingTarget(width: sides.2, height: sides.3),
+            from: Sides(width: sides.0, height: sides.1), bands: 4,
+            to: ResamplingTarget(width: sides.2, height: sides.3),
             instructions: CRESAMPLE_BASELINE)
         #expect(resampler.heldFloats <= 64 * (paddedLength(sides.0 * 4) + paddedLength(sides.2 * 4)))
     }
@@ -197,12 +231,15 @@ import Testing
             let (x, y) = (index % width, index / width)
             switch pattern {
             case "stripes": return x / 2 % 2 == 0 ? 0 : 254
-            case "zones": return UInt8(127.5 + 127.5 * cos(Double((x - 400) * (x - 400) + (y - 300) * (y - 300)) * .pi / 800))
+            case "zones":
+                return UInt8(127.5 + 127.5 * cos(Double((x - 400) * (x - 400) + (y - 300) * (y - 300)) * .pi / 800))
             default: return UInt8(truncatingIfNeeded: UInt64(index) &* 0x9E37_79B9_7F4A_7C15 >> 41)
             }
         }
         let image = try Image(bytes: bytes, width: width, height: height, bands: 1)
-        let targets = [(600, 450), (400, 300), (300, 225), (200, 150), (150, 112), (100, 75)].map { ResamplingTarget(width: $0.0, height: $0.1) }
+        let targets = [(600, 450), (400, 300), (300, 225), (200, 150), (150, 112), (100, 75)].map {
+            ResamplingTarget(width: $0.0, height: $0.1)
+        }
         for (target, scaled) in try zip(targets, image.resampled(to: targets)) {
             #expect(try scaled.pixels() == image.resampled(to: target).pixels(), "\(target)")
         }
@@ -217,7 +254,9 @@ import Testing
             return Float(state >> 24)
         }
         for shrink in [2, 4, 8] {
-            for (pixels, count) in [(1, 1), (1, shrink), (shrink, shrink), (96, shrink), (45, shrink - 1), (67, shrink)] {
+            for (pixels, count) in [
+                (1, 1), (1, shrink), (shrink, shrink), (96, shrink), (45, shrink - 1), (67, shrink),
+            ] {
                 let width = (pixels + shrink - 1) / shrink
                 let results = sets.map { set in
                     var out = [Float](repeating: 0, count: width * bands)
@@ -228,9 +267,13 @@ import Testing
                 for x in 0..<width {
                     let columns = x * shrink..<min(pixels, (x + 1) * shrink)
                     for band in 0..<bands {
-                        let sum = (0..<count).reduce(0.0) { sum, y in columns.reduce(sum) { $0 + Double(rows[y * stride + $1 * bands + band]) } }
+                        let sum = (0..<count).reduce(0.0) { sum, y in
+                            columns.reduce(sum) { $0 + Double(rows[y * stride + $1 * bands + band]) }
+                        }
                         let mean = sum / Double(count * columns.count)
-                        #expect(abs(Double(results[0][x * bands + band]) - mean) < 1e-4, "\(pixels) pixels, 1/\(shrink), \(x), \(band)")
+                        #expect(
+                            abs(Double(results[0][x * bands + band]) - mean) < 1e-4,
+                            "\(pixels) pixels, 1/\(shrink), \(x), \(band)")
                     }
                 }
             }
@@ -239,12 +282,15 @@ import Testing
 
     /// Lanczos 3 of numbers, by the definition.
     private func scaled(
-        _ numbers: [Double], bands: Int, from old: (width: Int, height: Int), extent: (Double, Double), to new: (width: Int, height: Int)
+        _ numbers: [Double], bands: Int, from old: (width: Int, height: Int), extent: (Double, Double),
+        to new: (width: Int, height: Int)
     ) -> [Double] {
         func weights(_ index: Int, _ old: Int, _ extent: Double, _ new: Int) -> [(Int, Double)] {
             let scale = extent / Double(new)
             let middle = (Double(index) + 0.5) * scale
-            let all = (0..<old).map { ($0, ResamplingKernel.lanczos3.weight(at: (Double($0) + 0.5 - middle) / max(1, scale))) }
+            let all = (0..<old).map {
+                ($0, ResamplingKernel.lanczos3.weight(at: (Double($0) + 0.5 - middle) / max(1, scale)))
+            }
             let used = all.filter { $0.1 != 0 }
             let sum = used.reduce(0) { $0 + $1.1 }
             return used.map { ($0.0, $0.1 / sum) }
@@ -257,7 +303,9 @@ import Testing
                 for band in 0..<bands {
                     var sum = 0.0
                     for (row, weight) in rows {
-                        for (column, other) in columns[x] { sum += weight * other * numbers[(row * old.width + column) * bands + band] }
+                        for (column, other) in columns[x] {
+                            sum += weight * other * numbers[(row * old.width + column) * bands + band]
+                        }
                     }
                     result.append(sum)
                 }
@@ -277,7 +325,9 @@ import Testing
                 for x in 0..<columns {
                     for band in 0..<bands {
                         let square = (y * shrink..<min(height, (y + 1) * shrink)).flatMap { row in
-                            (x * shrink..<min(width, (x + 1) * shrink)).map { pixels[(row * width + $0) * bands + band] }
+                            (x * shrink..<min(width, (x + 1) * shrink)).map {
+                                pixels[(row * width + $0) * bands + band]
+                            }
                         }
                         means.append(square.reduce(0, +) / Double(square.count))
                     }
@@ -286,9 +336,13 @@ import Testing
             let extent = (Double(width) / Double(shrink), Double(height) / Double(shrink))
             for (newWidth, newHeight) in [(columns / 2 + 1, rows / 2 + 1), (columns + 9, rows + 5)] {
                 for set in sets {
-                    let found = try image.resampled(to: [ResamplingTarget(width: newWidth, height: newHeight, shrink: shrink)], instructions: set)
-                    let expected = scaled(means, bands: bands, from: (columns, rows), extent: extent, to: (newWidth, newHeight))
-                    for (a, b) in zip(try values(found[0]), expected) { #expect(abs(a - b) < 0.02, "\(bands) bands, \(newWidth)×\(newHeight)") }
+                    let found = try image.resampled(
+                        to: [ResamplingTarget(width: newWidth, height: newHeight, shrink: shrink)], instructions: set)
+                    let expected = scaled(
+                        means, bands: bands, from: (columns, rows), extent: extent, to: (newWidth, newHeight))
+                    for (a, b) in zip(try values(found[0]), expected) {
+                        #expect(abs(a - b) < 0.02, "\(bands) bands, \(newWidth)×\(newHeight)")
+                    }
                 }
             }
         }
@@ -309,7 +363,8 @@ import Testing
     func fringes() throws {
         // White, opaque, on the left; black, transparent, on the right.
         let row = (0..<40).flatMap { $0 < 20 ? [UInt8](repeating: 255, count: 4) : [0, 0, 0, 0] }
-        let image = try Image(bytes: Array((0..<10).flatMap { _ in row }), width: 40, height: 10, bands: 4).copy(interpretation: .srgb)
+        let image = try Image(bytes: Array((0..<10).flatMap { _ in row }), width: 40, height: 10, bands: 4).copy(
+            interpretation: .srgb)
         let pixels = try image.resampled(to: ResamplingTarget(width: 13, height: 5)).pixels()
         for index in stride(from: 0, to: pixels.count, by: 4) where pixels[index + 3] > 0 {
             #expect(pixels[index..<index + 3].allSatisfy { $0 >= 254 }, "a grey fringe at \(index / 4 % 13)")
@@ -321,7 +376,9 @@ import Testing
         let objects = VipsLibrary.liveObjects
         let bytes = VipsLibrary.trackedBytes
         do {
-            let image = try noise(width: 20, height: 10, bands: 3).editingMetadata { $0.set("xmp-data", blob: [1, 2, 3]) }
+            let image = try noise(width: 20, height: 10, bands: 3).editingMetadata {
+                $0.set("xmp-data", blob: [1, 2, 3])
+            }
             let scaled = try image.resampled(to: ResamplingTarget(width: 7, height: 5))
             #expect(scaled.blob("xmp-data") == [1, 2, 3])
             #expect((scaled.width, scaled.interpretation) == (7, .srgb))
@@ -334,13 +391,16 @@ import Testing
     @Test("Five bands, which the inner loops do not know, are left to libvips")
     func manyBands() throws {
         let image = try noise(width: 20, height: 10, bands: 4).bandjoin(constants: [9])
-        let scaled = try image.resampled(to: [ResamplingTarget(width: 5, height: 5), ResamplingTarget(width: 10, height: 5)])
+        let scaled = try image.resampled(to: [
+            ResamplingTarget(width: 5, height: 5), ResamplingTarget(width: 10, height: 5),
+        ])
         #expect(scaled.map(\.width) == [5, 10] && scaled.map(\.bands) == [5, 5])
     }
 
     @Test("A last pixel that is not a whole one does not move the picture")
     func fraction() throws {
-        // A slope of 2 for each source pixel, at half the size: each pixel holds the mean of two, the last one of one and its repetition.
+        // A slope of 2 for each source pixel, at half the size: each pixel holds the mean of two, the last one of one
+        // and its repetition.
         let bytes = (0..<51).map { UInt8($0 == 50 ? 200 : 4 * $0 + 1) }
         let image = try Image(bytes: Array((0..<4).flatMap { _ in bytes }), width: 51, height: 4, bands: 1)
         let target = ResamplingTarget(width: 25, height: 4)
@@ -354,7 +414,8 @@ import Testing
 
     @Test("Frames below each other are scaled each for itself")
     func stacked() throws {
-        let frames = try (0..<5).map { _ in try noise(width: 30, height: 21, bands: 4) }.enumerated().map { index, image in
+        let frames = try (0..<5).map { _ in try noise(width: 30, height: 21, bands: 4) }.enumerated().map {
+            index, image in
             try image.linear([1], [Double(index) * 3]).cast(.uchar).copy(interpretation: .srgb)
         }
         let stack = try Image.arrayjoin(frames).inMemory()
@@ -364,7 +425,9 @@ import Testing
             for (number, frame) in frames.enumerated() {
                 let alone = try frame.resampled(to: targets)[index].pixels()
                 let height = targets[index].height
-                #expect(try scaled.extractArea(left: 0, top: number * height, width: scaled.width, height: height).pixels() == alone)
+                #expect(
+                    try scaled.extractArea(left: 0, top: number * height, width: scaled.width, height: height).pixels()
+                        == alone)
             }
         }
     }

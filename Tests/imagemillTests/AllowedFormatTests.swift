@@ -39,9 +39,13 @@ import Vips
         try await runner.picture("in/e.jpg")
         let search = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(search.exit == 0 && search.errors.contains("4 other files passed over"), "\(search.errors)")
-        for (name, format, title) in [("a.svg", "svg", "SVG"), ("b.pdf", "pdf", "PDF"), ("c.jxl", "jxl", "JPEG XL"), ("d.jp2", "jp2", "JPEG 2000")] {
+        for (name, format, title) in [
+            ("a.svg", "svg", "SVG"), ("b.pdf", "pdf", "PDF"), ("c.jxl", "jxl", "JPEG XL"),
+            ("d.jp2", "jp2", "JPEG 2000"),
+        ] {
             let result = try await runner.run("plan", "p.yaml", "in/\(name)")
-            let words = "found \(title); it is read only with --allow \(format), or if the inbox has 'allow: [\(format)]'"
+            let words =
+                "found \(title); it is read only with --allow \(format), or if the inbox has 'allow: [\(format)]'"
             #expect(result.exit == 1 && result.errors.contains(words), "\(result.errors)")
         }
     }
@@ -61,7 +65,9 @@ import Vips
             #expect(entry.source.width == 16 && entry.source.height == 8 && entry.attempt == 1)
             let isVector = name.hasPrefix("a") || name.hasPrefix("b")
             #expect(entry.warnings.contains { $0.code == "upscaled" } != isVector, "\(entry.warnings)")
-            let (left, right, edge) = try await runner.inspect("out/" + name.replacing(/\.\w+$/, with: ".png"), by: "pngload_source") { image in
+            let (left, right, edge) = try await runner.inspect(
+                "out/" + name.replacing(/\.\w+$/, with: ".png"), by: "pngload_source"
+            ) { image in
                 let grid = try PixelGrid(image)
                 return (grid[50, 100], grid[350, 100], grid[198, 100])
             }
@@ -70,14 +76,18 @@ import Vips
             if isVector { #expect(edge.prefix(3) == [255, 0, 0], "\(name): \(edge)") }
         }
         let plan = try await runner.run("plan", "p.yaml", "in/a.svg", "--allow", "svg")
-        #expect(plan.output.contains("a.svg: svg 16×8") && plan.output.contains("drawn at 25 times its size"), "\(plan)")
+        #expect(
+            plan.output.contains("a.svg: svg 16×8") && plan.output.contains("drawn at 25 times its size"), "\(plan)")
     }
 
     @Test("The pipeline says which page of a PDF or a TIFF is read, and which frame of an animation")
     func pages() async throws {
         try runner.folder.write(Self.pdf, to: "in/a.pdf")
-        func page(_ index: Int) throws -> Image { try TestPicture.solid(index == 0 ? [255, 0, 0] : [0, 255, 0], width: 16, height: 8) }
-        for (name, saver) in [("b.tif", "tiffsave_target"), ("c.gif", "gifsave_target"), ("d.webp", "webpsave_target")] {
+        func page(_ index: Int) throws -> Image {
+            try TestPicture.solid(index == 0 ? [255, 0, 0] : [0, 255, 0], width: 16, height: 8)
+        }
+        for (name, saver) in [("b.tif", "tiffsave_target"), ("c.gif", "gifsave_target"), ("d.webp", "webpsave_target")]
+        {
             try await runner.save("in/" + name, as: saver) {
                 try Image.arrayjoin([page(0), page(1)]).editingMetadata { $0.set("page-height", int: 8) }
             }
@@ -88,7 +98,9 @@ import Vips
             let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--allow", "pdf")
             #expect(result.exit == 0 && runner.files().count == 4, "\(result.errors)")
             #expect(
-                try runner.report().sources.allSatisfy { $0.warnings.allSatisfy { $0.code != "pages-dropped" && $0.code != "animation-dropped" } })
+                try runner.report().sources.allSatisfy {
+                    $0.warnings.allSatisfy { $0.code != "pages-dropped" && $0.code != "animation-dropped" }
+                })
             for name in ["b.png", "c.png", "d.png"] + (page == 2 ? ["a.png"] : []) {
                 let middle = try await runner.inspect("out/" + name, by: "pngload_source") { try PixelGrid($0)[8, 4] }
                 #expect(zip(middle, color).allSatisfy { abs($0 - $1) < 12 }, "\(name) \(page): \(middle)")
@@ -98,7 +110,10 @@ import Vips
         try await runner.picture("in/e.jpg")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--allow", "pdf")
         #expect(try runner.report().outcomes.values.allSatisfy { $0 == "no-such-page" }, "\(result.errors)")
-        #expect(result.errors.contains("expected page 3, which the pipeline asks for ('page'); the file has 2 pages or frames"), "\(result.errors)")
+        #expect(
+            result.errors.contains(
+                "expected page 3, which the pipeline asks for ('page'); the file has 2 pages or frames"),
+            "\(result.errors)")
         #expect(result.errors.contains("the file has one"), "\(result.errors)")
         try runner.folder.write("page: 0\n" + text, to: "p.yaml")
         #expect(try await runner.run("check", "p.yaml").exit == 78)
@@ -106,7 +121,9 @@ import Vips
 
     @Test("An SVG reads no other file and asks no server, wherever the reference is")
     func references() async throws {
-        try await runner.save("secret.png", as: "pngsave_target") { try TestPicture.make(width: 4, height: 4) { _, _ in [0, 255, 0] } }
+        try await runner.save("secret.png", as: "pngsave_target") {
+            try TestPicture.make(width: 4, height: 4) { _, _ in [0, 255, 0] }
+        }
         let secret = "file://" + runner.folder.path("secret.png")
         let server = try Listener()
         func picture(_ inside: String, head: String = "") -> String {
@@ -123,9 +140,12 @@ import Vips
             "http": picture("<image width='8' height='8' xlink:href='\(address)'/>"),
             "style": picture("<style>@import url('\(address)'); rect { fill: url('\(secret)') red }</style>"),
             "sheet": picture("", head: "<?xml-stylesheet href='\(address)' type='text/css'?>"),
-            "entity": picture("<text y='8'>&e;</text>", head: "<!DOCTYPE svg [<!ENTITY e SYSTEM 'file:///etc/passwd'>]>"),
+            "entity": picture(
+                "<text y='8'>&e;</text>", head: "<!DOCTYPE svg [<!ENTITY e SYSTEM 'file:///etc/passwd'>]>"),
             "use": picture("<use xlink:href='\(secret)#a'/>"),
-            "filter": picture("<filter id='f'><feImage xlink:href='\(secret)'/></filter><rect width='8' height='8' filter='url(#f)'/>"),
+            "filter": picture(
+                "<filter id='f'><feImage xlink:href='\(secret)'/></filter><rect width='8' height='8' filter='url(#f)'/>"
+            ),
         ]
         for (name, body) in bodies { try runner.folder.write(body, to: "\(name).svg") }
         let names = bodies.keys.sorted()
@@ -173,10 +193,13 @@ import Vips
 
     @Test("A hundred levels of entities, and drawings that never end, fail soon, and others are drawn")
     func bombs() async throws {
-        let levels = (1...100).map { "<!ENTITY e\($0) '" + String(repeating: "&e\($0 - 1);", count: 10) + "'>" }.joined()
+        let levels = (1...100).map { "<!ENTITY e\($0) '" + String(repeating: "&e\($0 - 1);", count: 10) + "'>" }
+            .joined()
         let entities =
             "<!DOCTYPE svg [<!ENTITY e0 'x'>\(levels)]><svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'><text>&e100;</text></svg>"
-        let uses = (1...100).map { "<g id='g\($0)'>" + String(repeating: "<use href='#g\($0 - 1)'/>", count: 10) + "</g>" }.joined()
+        let uses = (1...100).map {
+            "<g id='g\($0)'>" + String(repeating: "<use href='#g\($0 - 1)'/>", count: 10) + "</g>"
+        }.joined()
         let drawing =
             "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'><defs><g id='g0'><rect/></g>\(uses)</defs><use href='#g100'/></svg>"
         let huge = "<svg xmlns='http://www.w3.org/2000/svg' width='1000000' height='1000000'></svg>"
@@ -188,7 +211,8 @@ import Vips
         #expect(SuspendingClock.now - start < .seconds(50), "\(result.errors)")
         let report = try runner.report()
         #expect(report.outcomes["good.svg"] == "done")
-        #expect(report.outcomes["entities.svg"] != "done" && report.outcomes["huge.svg"] != "done", "\(report.outcomes)")
+        #expect(
+            report.outcomes["entities.svg"] != "done" && report.outcomes["huge.svg"] != "done", "\(report.outcomes)")
         #expect(report.sources.allSatisfy { $0.attempt == 1 }, "\(report.outcomes)")
     }
 
@@ -206,14 +230,17 @@ import Vips
         try await drop.drop("b.jpg")
         try drop.drop("c.pdf", Array(Self.pdf.utf8))
         try await drop.until("out/a.webp", "out/b.webp")
-        try await drop.until("the PDF has failed: \(watch.errorsSoFar)") { watch.errorsSoFar.contains("if the inbox has 'allow: [pdf]'") }
+        try await drop.until("the PDF has failed: \(watch.errorsSoFar)") {
+            watch.errorsSoFar.contains("if the inbox has 'allow: [pdf]'")
+        }
         #expect(try await drop.stop(watch).exit == 0)
     }
 
     @Test("The tasks of a plan read what the plan allows")
     func shards() async throws {
         try await writeAll()
-        #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--allow", "svg,jp2").exit == 0)
+        #expect(
+            try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--allow", "svg,jp2").exit == 0)
         let plan = String(decoding: try runner.bytes("plan/plan.json"), as: UTF8.self)
         #expect(plan.replacing(/\s/, with: "").contains(#""allow":["jp2","svg"]"#), "\(plan)")
         let result = try await runner.run("run", "--plan", "plan", "--task", "0", "-o", "out")
@@ -228,12 +255,16 @@ import Vips
         let overlay = "renditions: { a: { stages: [{ overlay: { image: logo.svg } }], save: { format: png } } }"
         try runner.folder.write(overlay, to: "overlay.yaml")
         let check = try await runner.run("check", "overlay.yaml")
-        #expect(check.exit == 78 && check.errors.contains("assets cannot be in SVG; convert it to PNG"), "\(check.errors)")
+        #expect(
+            check.exit == 78 && check.errors.contains("assets cannot be in SVG; convert it to PNG"), "\(check.errors)")
         try runner.folder.write(
-            "source: set\nrenditions: { a: { stages: [{ contact-sheet: { columns: 2 } }], save: { format: png } } }", to: "set.yaml")
+            "source: set\nrenditions: { a: { stages: [{ contact-sheet: { columns: 2 } }], save: { format: png } } }",
+            to: "set.yaml")
         try runner.folder.write(Self.svg, to: "set/1.svg")
         try await runner.picture("set/2.jpg")
         let set = try await runner.run("run", "set.yaml", "set", "-o", "out", "--allow", "svg")
-        #expect(set.exit == 2 && set.errors.contains("a set cannot have members in SVG; convert them first"), "\(set.errors)")
+        #expect(
+            set.exit == 2 && set.errors.contains("a set cannot have members in SVG; convert them first"),
+            "\(set.errors)")
     }
 }

@@ -8,8 +8,10 @@ import Vips
 @Suite struct BadInputTests {
     /// Bad files by name, and the code that each must fail with.
     private static let expected = [
-        "cut.jpg": "truncated", "cut.png": "truncated", "cut.gif": "truncated", "cut.webp": "truncated", "text.jpg": "not-an-image",
-        "empty.jpg": "empty", "folder.jpg": "is-a-directory", "dangling.jpg": "not-found", "pipe.jpg": "not-a-regular-file",
+        "cut.jpg": "truncated", "cut.png": "truncated", "cut.gif": "truncated", "cut.webp": "truncated",
+        "text.jpg": "not-an-image",
+        "empty.jpg": "empty", "folder.jpg": "is-a-directory", "dangling.jpg": "not-found",
+        "pipe.jpg": "not-a-regular-file",
         "socket.jpg": "not-a-regular-file", "drawing.jpg": "unsupported-format", "paper.jpg": "unsupported-format",
         "random.png": "not-an-image", "large.png": "too-many-pixels", "broken.png": "corrupt", "head.jpg": "truncated",
     ]
@@ -23,14 +25,18 @@ import Vips
         try runner.folder.write("this is no picture", to: "in/text.jpg")
         try runner.folder.write("", to: "in/empty.jpg")
         try await runner.picture("in/folder.jpg/inside.jpg")
-        try FileManager.default.createSymbolicLink(atPath: runner.folder.path("in/dangling.jpg"), withDestinationPath: "nothing")
+        try FileManager.default.createSymbolicLink(
+            atPath: runner.folder.path("in/dangling.jpg"), withDestinationPath: "nothing")
         #expect(mkfifo(runner.folder.path("in/pipe.jpg"), 0o644) == 0)
         #expect(mknod(runner.folder.path("in/socket.jpg"), S_IFSOCK | 0o644, 0) == 0)
         try runner.folder.write(
-            "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\"/>", to: "in/drawing.jpg")
+            "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\"/>",
+            to: "in/drawing.jpg")
         try runner.folder.write("%PDF-1.4\n%…", to: "in/paper.jpg")
-        try runner.folder.write((0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }, to: "in/random.png")
-        try runner.folder.write(try await SamplePicture.png.encode(TestPicture.solid([1], width: 400, height: 300)), to: "in/large.png")
+        try runner.folder.write(
+            (0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }, to: "in/random.png")
+        try runner.folder.write(
+            try await SamplePicture.png.encode(TestPicture.solid([1], width: 400, height: 300)), to: "in/large.png")
         var broken = try await SamplePicture.png.bytes
         for index in broken.count / 2..<broken.count / 2 + 40 { broken[index] ^= 0x55 }
         try runner.folder.write(broken, to: "in/broken.png")
@@ -42,12 +48,16 @@ import Vips
         let runner = try CommandRunner()
         try runner.pipeline()
         try await writeBadFiles(runner)
-        for kind in SamplePicture.allCases { try await runner.picture("in/good-\(kind.rawValue).\(kind.fileExtension)") }
+        for kind in SamplePicture.allCases {
+            try await runner.picture("in/good-\(kind.rawValue).\(kind.fileExtension)")
+        }
 
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--max-pixels", "100K")
         #expect(result.exit == 1)
         let report = try runner.report()
-        for (name, code) in Self.expected { #expect(report.outcomes[name] == code, "\(name): \(report[name]?.error?.message ?? "")") }
+        for (name, code) in Self.expected {
+            #expect(report.outcomes[name] == code, "\(name): \(report[name]?.error?.message ?? "")")
+        }
         let good = SamplePicture.allCases.map { "good-\($0.rawValue).\($0.fileExtension)" } + ["folder.jpg/inside.jpg"]
         for name in good { #expect(report.outcomes[name] == "done") }
         #expect(report.sources.count == Self.expected.count + good.count)
@@ -73,7 +83,9 @@ import Vips
         #expect(message("cut.jpg") == "the file ends before the picture does")
         #expect(message("text.jpg") == "expected a picture, found a file in no recognized image format")
         #expect(message("empty.jpg") == "expected a picture, found a file of 0 bytes")
-        #expect(message("folder.jpg") == "expected a picture, found a folder of that name; what is in it is processed as usual")
+        #expect(
+            message("folder.jpg")
+                == "expected a picture, found a folder of that name; what is in it is processed as usual")
         #expect(message("dangling.jpg") == "cannot follow the link, it points to nothing: No such file or directory")
         #expect(message("pipe.jpg") == "expected a file, found a pipe, a socket or a device")
         #expect(
@@ -121,11 +133,14 @@ import Vips
         #expect(result.exit == 1)
         let report = try runner.report()
         #expect(report.outcomes == ["a.jpg": "done", "secret.jpg": "permission-denied", "closed": "permission-denied"])
-        #expect(report["secret.jpg"]?.error?.message == "cannot open 'secret.jpg': Permission denied; this user needs the right to read it")
+        #expect(
+            report["secret.jpg"]?.error?.message
+                == "cannot open 'secret.jpg': Permission denied; this user needs the right to read it")
         #expect(report["secret.jpg"]?.error?.retryable == true)
         #expect(
             result.errors.contains(
-                "in/closed: permission-denied: cannot open the folder 'closed': Permission denied; this user needs the right to read it\n"),
+                "in/closed: permission-denied: cannot open the folder 'closed': Permission denied; this user needs the right to read it\n"
+            ),
             "\(result.errors)")
     }
 
@@ -156,7 +171,8 @@ import Vips
     func tolerated() async throws {
         let runner = try CommandRunner()
         try runner.folder.write("tolerate: truncated\nrenditions:\n  a: { save: { format: jpeg } }\n", to: "p.yaml")
-        let bytes = try await SamplePicture.jpeg.encode(TestPicture.make(width: 100, height: 100) { x, y in [UInt8(x), UInt8(y), 9] })
+        let bytes = try await SamplePicture.jpeg.encode(
+            TestPicture.make(width: 100, height: 100) { x, y in [UInt8(x), UInt8(y), 9] })
         try runner.folder.write(Array(bytes.prefix(bytes.count * 2 / 3)), to: "in/cut.jpg")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(result.exit == 0, "\(result.errors)")
@@ -170,7 +186,8 @@ import Vips
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
         let cases = [
-            ("--max-pixels", "1K", "too-many-pixels"), ("--max-source-bytes", "100", "too-many-bytes"), ("--max-side", "20", "too-long-side"),
+            ("--max-pixels", "1K", "too-many-pixels"), ("--max-source-bytes", "100", "too-many-bytes"),
+            ("--max-side", "20", "too-long-side"),
             ("--max-memory", "50M", "too-much-memory"),
             ("--max-output-bytes", "20", "output-too-large"),
         ]
@@ -188,11 +205,16 @@ import Vips
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.save("in/a.jpg", as: "jpegsave_target") {
-            try TestPicture.solid([9, 99, 9], width: 40, height: 30).iccTransform(to: .p3, input: .srgb).editingMetadata {
-                $0.set("xmp-data", blob: Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'>\(String(repeating: " ", count: 5000))</x:xmpmeta>".utf8))
+            try TestPicture.solid([9, 99, 9], width: 40, height: 30).iccTransform(to: .p3, input: .srgb).editingMetadata
+            {
+                $0.set(
+                    "xmp-data",
+                    blob: Array(
+                        "<x:xmpmeta xmlns:x='adobe:ns:meta/'>\(String(repeating: " ", count: 5000))</x:xmpmeta>".utf8))
             }
         }
-        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--max-\(what)-bytes", exit == 0 ? "4K" : "300")
+        let result = try await runner.run(
+            "run", "p.yaml", "in", "-o", "out", "--max-\(what)-bytes", exit == 0 ? "4K" : "300")
         #expect(result.exit == exit, "\(result.errors)")
         #expect(try runner.report().outcomes == ["a.jpg": exit == 0 ? "done" : "too-much-metadata"])
         if exit != 0 { #expect(result.errors.contains("the limit is 300 (max-\(what)-bytes)"), "\(result.errors)") }
@@ -209,7 +231,9 @@ import Vips
             let result = try await runner.run("run", "p.yaml", "a.jpg", "-o", "out", "--max-pixels", given)
             #expect(result.exit == exit, "\(own) \(given): \(result.errors)")
             if exit != 0 {
-                #expect(result.errors.contains("the picture has 64×48 pixels; the limit is 1000 in all (max-pixels)"), "\(result.errors)")
+                #expect(
+                    result.errors.contains("the picture has 64×48 pixels; the limit is 1000 in all (max-pixels)"),
+                    "\(result.errors)")
             }
         }
         try runner.folder.write("limits: { max-memory: 1G }\n" + text, to: "p.yaml")
@@ -232,7 +256,8 @@ import Vips
         let report = try runner.report()
         #expect(
             report.outcomes == [
-                "65536-uint32-limit.png": "too-many-pixels", "corrupt-header.jpg": "truncated", "giant-image.jpg": "too-many-pixels",
+                "65536-uint32-limit.png": "too-many-pixels", "corrupt-header.jpg": "truncated",
+                "giant-image.jpg": "too-many-pixels",
                 "truncated.jpg": "truncated", "truncated.png": "truncated",
             ])
         #expect(report.sources.allSatisfy { $0.attempt == 1 })

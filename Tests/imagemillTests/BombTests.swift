@@ -41,20 +41,27 @@ import Vips
             let outcome = report.outcomes[name] ?? "passed over"
             #expect(codes.contains(outcome), "\(name): \(outcome)")
         }
-        let messages = Dictionary(report.sources.map { ($0.source.path, $0.error?.message ?? "") }) { first, _ in first }
-        #expect(messages["5000-scans.jpg"] == "the JPEG is drawn in more than 500 passes, which is the limit (max-scans)")
+        let messages = Dictionary(report.sources.map { ($0.source.path, $0.error?.message ?? "") }) { first, _ in first
+        }
+        #expect(
+            messages["5000-scans.jpg"] == "the JPEG is drawn in more than 500 passes, which is the limit (max-scans)")
         // libspng refuses them at once, by a limit of its own.
         #expect(
             messages["texts.png"]
                 == (versionText.contains("libspng")
                     ? "the picture cannot be decoded"
-                    : "its worker took more than 193 MiB of memory, far more than a picture of the size in its header needs, and was stopped"))
+                    : "its worker took more than 193 MiB of memory, far more than a picture of the size in its header needs, and was stopped")
+        )
     }
 
-    @Test("A HEIC or an AVIF that says less than its codec is judged by the codec, before it is decoded", arguments: ["av1", "hevc"])
+    @Test(
+        "A HEIC or an AVIF that says less than its codec is judged by the codec, before it is decoded",
+        arguments: ["av1", "hevc"])
     func codecs(compression: String) async throws {
         let runner = try CommandRunner()
-        try await runner.save("whole.heif", as: "heifsave_target", [("compression", .string(compression)), ("effort", 0)]) {
+        try await runner.save(
+            "whole.heif", as: "heifsave_target", [("compression", .string(compression)), ("effort", 0)]
+        ) {
             try TestPicture.solid([9, 99, 9], width: 1280, height: 960)
         }
         var bytes = try runner.bytes("whole.heif")
@@ -66,11 +73,16 @@ import Vips
         try runner.pipeline()
         for (name, limit, words) in [
             ("whole.heif", "1M", "the picture has 1280×960 pixels; the limit is 1000000 in all (max-pixels)"),
-            ("a.heif", "1M", "the picture has 16×16 pixels, and its codec's header says 1280×960; the limit is 1000000 in all (max-pixels)"),
+            (
+                "a.heif", "1M",
+                "the picture has 16×16 pixels, and its codec's header says 1280×960; the limit is 1000000 in all (max-pixels)"
+            ),
             ("whole.heif", "2M", ""),
         ] {
             let result = try await runner.run("run", "p.yaml", name, "-o", "out", "--force", "--max-pixels", limit)
-            #expect(result.exit == (words.isEmpty ? 0 : 2) && (words.isEmpty || result.errors.contains(words)), "\(result.errors)")
+            #expect(
+                result.exit == (words.isEmpty ? 0 : 2) && (words.isEmpty || result.errors.contains(words)),
+                "\(result.errors)")
         }
         let report = try runner.report()
         #expect(try #require(report["whole.heif"]?.predictedMemory) > 10 * 1280 * 960)
@@ -79,7 +91,8 @@ import Vips
     @Test("The limit of passes can be raised")
     func raised() async throws {
         let runner = try CommandRunner()
-        let script = "import sys; sys.path.insert(0, sys.argv[1]); from malformed import scans; open('a.jpg', 'wb').write(scans(64, 64, 600))"
+        let script =
+            "import sys; sys.path.insert(0, sys.argv[1]); from malformed import scans; open('a.jpg', 'wb').write(scans(64, 64, 600))"
         try runner.folder.write(script, to: "scans.py")
         #expect(try await runner.shell("python3 scans.py '\(Checkout.path)/Tests/Hostile'").exit == 0)
         try runner.pipeline()

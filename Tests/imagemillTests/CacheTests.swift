@@ -31,7 +31,8 @@ import Testing
         for name in ["a.jpg", "b.png"] {
             let (one, two) = (try #require(reports[0][name]), try #require(reports[1][name]))
             #expect(one.source.sha256 == two.source.sha256 && one.source.sha256?.count == 64)
-            #expect(one.renditions.map(\.sha256) == two.renditions.map(\.sha256) && one.renditions[0].sha256?.count == 64)
+            #expect(
+                one.renditions.map(\.sha256) == two.renditions.map(\.sha256) && one.renditions[0].sha256?.count == 64)
             #expect(one.warnings == two.warnings && one.source == two.source)
             #expect(try runner.bytes("one/" + one.renditions[0].path) == runner.bytes("two/" + two.renditions[0].path))
         }
@@ -82,7 +83,8 @@ import Testing
         for out in ["one", "two"] {
             #expect(try await run(out).exit == 0)
             #expect(runner.files(in: out) == ["a-64.png", "a-c.png", "b-64.png", "b-c.png"])
-            #expect(try cached(out) == ["a.jpg": [out == "two", out == "two"], "b.png": [out == "two", out == "two"]])
+            #expect(
+                try cached(out) == ["a.jpg": [out == "two", out == "two"], "b.png": [out == "two", out == "two"]])
         }
         try runner.folder.write("renditions:\n" + middle, to: "p.yaml")
         #expect(try await run("three").exit == 0)
@@ -93,25 +95,33 @@ import Testing
     func otherShape() async throws {
         // 60×40, of which 10×30 are left: as wide as 20, it is higher than 60×40 would be.
         try await runner.save("in/a.png", as: "pngsave_target") {
-            try TestPicture.make(width: 60, height: 40) { x, y in (10..<20).contains(x) && (5..<35).contains(y) ? [9, 9, 9] : [255, 255, 255] }
+            try TestPicture.make(width: 60, height: 40) { x, y in
+                (10..<20).contains(x) && (5..<35).contains(y) ? [9, 9, 9] : [255, 255, 255]
+            }
         }
         try runner.folder.write(
-            "renditions:\n  a:\n    stages: [ trim, { resize: { width: 20 } } ]\n    save: { format: png }\n", to: "p.yaml")
+            "renditions:\n  a:\n    stages: [ trim, { resize: { width: 20 } } ]\n    save: { format: png }\n",
+            to: "p.yaml")
         for out in ["one", "two"] {
             #expect(try await runner.run("run", "p.yaml", "in/a.png", "-o", out, "--cache", "cache").exit == 0)
             #expect(try await runner.size(of: out + "/a.png") == [20, 60])
             #expect(try cached(out) == ["a.png": [out == "two"]])
         }
         let plan = try await runner.run("plan", "in/a.png", "p.yaml")
-        #expect(plan.output.contains(/trim +≤ 60×40/) && plan.output.contains(/resize +≤ 60×40 → ≈ 20×13/), "\(plan.output)")
+        #expect(
+            plan.output.contains(/trim +≤ 60×40/) && plan.output.contains(/resize +≤ 60×40 → ≈ 20×13/), "\(plan.output)"
+        )
     }
 
     @Test("Sizes that depend on the pixels are known from the cache, in names too")
     func measured() async throws {
         try await runner.save("in/a.png", as: "pngsave_target") {
-            try TestPicture.make(width: 60, height: 40) { x, y in (10..<30).contains(x) && (5..<20).contains(y) ? [9, 9, 9] : [255, 255, 255] }
+            try TestPicture.make(width: 60, height: 40) { x, y in
+                (10..<30).contains(x) && (5..<20).contains(y) ? [9, 9, 9] : [255, 255, 255]
+            }
         }
-        let text = "renditions:\n  a:\n    stages:\n      - trim\n    save: { format: png }\n    file: \"{stem}-{width}x{height}.{ext}\"\n"
+        let text =
+            "renditions:\n  a:\n    stages:\n      - trim\n    save: { format: png }\n    file: \"{stem}-{width}x{height}.{ext}\"\n"
         try runner.folder.write(text, to: "p.yaml")
         for out in ["one", "two"] {
             #expect(try await runner.run("run", "p.yaml", "in/a.png", "-o", out, "--cache", "cache").exit == 0)
@@ -123,13 +133,15 @@ import Testing
     @Test("A pipeline with an asset is planned from the cache too, and another content of the asset is another picture")
     func asset() async throws {
         try await runner.picture("badge.png")
-        let text = "renditions:\n  a:\n    stages:\n      - overlay: { image: badge.png, width: 8 }\n    save: { format: png }\n"
+        let text =
+            "renditions:\n  a:\n    stages:\n      - overlay: { image: badge.png, width: 8 }\n    save: { format: png }\n"
         try runner.folder.write(text, to: "p.yaml")
         for out in ["one", "two"] {
             #expect(try await run(out).exit == 0)
             #expect(try cached(out) == ["a.jpg": [out == "two"], "b.png": [out == "two"]])
         }
-        try runner.folder.write(try await SamplePicture.png.encode(TestPicture.solid([1, 2, 3], width: 10, height: 10)), to: "badge.png")
+        try runner.folder.write(
+            try await SamplePicture.png.encode(TestPicture.solid([1, 2, 3], width: 10, height: 10)), to: "badge.png")
         #expect(try await run("three").exit == 0)
         #expect(try cached("three") == ["a.jpg": [false], "b.png": [false]])
     }
@@ -137,7 +149,9 @@ import Testing
     @Test("A damaged entry is noticed and made anew, and the result is right")
     func damaged() async throws {
         #expect(try await run("one").exit == 0)
-        let objects = (FileManager.default.subpaths(atPath: runner.folder.path("cache/objects")) ?? []).filter { $0.contains("/") }
+        let objects = (FileManager.default.subpaths(atPath: runner.folder.path("cache/objects")) ?? []).filter {
+            $0.contains("/")
+        }
         #expect(objects.count == 2)
         for object in objects {
             let bytes = try runner.bytes("cache/objects/" + object)
@@ -215,7 +229,8 @@ import Testing
         for command in [["stats"], ["verify"], ["clear"], ["prune", "--size", "1K"]] {
             let wrong = try await runner.run(["cache", command[0], "in"] + command.dropFirst())
             #expect(wrong.exit == 64)
-            let words = "imagemill: 'in' is no cache: expected a folder that 'imagemill run --cache' has filled, found no index.sqlite in it\n"
+            let words =
+                "imagemill: 'in' is no cache: expected a folder that 'imagemill run --cache' has filled, found no index.sqlite in it\n"
             #expect(wrong.errors == words)
         }
         #expect(runner.files(in: "in") == ["a.jpg", "b.png"])

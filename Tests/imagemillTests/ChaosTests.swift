@@ -12,7 +12,9 @@ import Testing
         let sizes = [8, 12, 16, 20, 24, 32]
         try runner.folder.write(
             "renditions:\n"
-                + sizes.map { "  s\($0):\n    stages:\n      - resize: { size: \"\($0)x\($0)\" }\n    save: { format: png }\n" }.joined(),
+                + sizes.map {
+                    "  s\($0):\n    stages:\n      - resize: { size: \"\($0)x\($0)\" }\n    save: { format: png }\n"
+                }.joined(),
             to: "p.yaml")
         for index in 0..<30 {
             let picture = try await SamplePicture.png.encode(
@@ -36,7 +38,10 @@ import Testing
             let verified = try await runner.run("cache", "verify", "cache")
             #expect(verified.exit == 0, "after kill \(kill): \(verified.output)\(verified.errors)")
         }
-        #expect(try await runner.run(["run", "p.yaml", "in", "-o", "out", "--cache", "cache", "--cache-size", "\(bound)", "--force"]).exit == 0)
+        #expect(
+            try await runner.run([
+                "run", "p.yaml", "in", "-o", "out", "--cache", "cache", "--cache-size", "\(bound)", "--force",
+            ]).exit == 0)
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "plain").exit == 0)
         // A name with a dot is what a run left that was killed between giving a file its temporary name and its own.
         let made = runner.files().filter { !$0.hasPrefix(".") }

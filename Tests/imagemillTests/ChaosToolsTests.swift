@@ -22,7 +22,8 @@ import Testing
         let sums = try await runner.shell("sha256sum done/* failed/*.jpg > dropped.txt")
         try #require(sums.exit == 0)
         // sha256sum marks a name with a line feed by a backslash before the digest.
-        let lines = try String(contentsOfFile: runner.folder.path("dropped.txt"), encoding: .utf8).replacingOccurrences(of: "\\", with: "")
+        let lines = try String(contentsOfFile: runner.folder.path("dropped.txt"), encoding: .utf8).replacingOccurrences(
+            of: "\\", with: "")
         try runner.folder.write(lines, to: "dropped.txt")
         return runner
     }
@@ -40,20 +41,24 @@ import Testing
     @Test("All is well after two successes and a failure")
     func sound() async throws {
         let result = try await check(dropFolder())
-        #expect(result.exit == 0 && result.output == "all holds: 1 pictures decoded\n", "\(result.output)\(result.errors)")
+        #expect(
+            result.exit == 0 && result.output == "all holds: 1 pictures decoded\n", "\(result.output)\(result.errors)")
     }
 
     @Test(
         "Each kind of damage is found and named",
         arguments: [
-            ("rm done/a.jpg", "lost: 1 of the drops with SHA-256 "), ("cp done/a.jpg done/a~3.jpg", "more than was dropped: 1 with SHA-256 "),
+            ("rm done/a.jpg", "lost: 1 of the drops with SHA-256 "),
+            ("cp done/a.jpg done/a~3.jpg", "more than was dropped: 1 with SHA-256 "),
             ("rm out/a-small.png", "b'a-small.png', of the report b'reports/a.jpg.json', is missing"),
-            ("echo >> out/a-small.png", "b'a-small.png' has "), ("cp out/a-small.png out/x.png", "the rendition b'x.png' is in no report"),
+            ("echo >> out/a-small.png", "b'a-small.png' has "),
+            ("cp out/a-small.png out/x.png", "the rendition b'x.png' is in no report"),
             ("rm out/reports/a.jpg.json", "b'a.jpg' is done and has no report"),
             ("echo '{' > out/reports/c.jpg.json", "the report b'reports/c.jpg.json' is not whole"),
             ("cp out/reports/a.jpg.json out/reports/z.jpg.json", "b'a-small.png' is listed by two reports"),
             ("touch out/.imagemill-1.part", "a temporary file is left in outbox: b'.imagemill-1.part'"),
-            ("mv done/a.jpg work/", "work/ still has b'a.jpg'"), ("mv done/a.jpg inbox/", "the inbox still has b'a.jpg'"),
+            ("mv done/a.jpg work/", "work/ still has b'a.jpg'"),
+            ("mv done/a.jpg inbox/", "the inbox still has b'a.jpg'"),
             ("rm failed/*.error.json", "has failed without a reason"),
             ("rm failed/b*.jpg", "the note b'b\\n.jpg.error.json' has no source beside it"),
             ("sed -i s/truncated/bored/ failed/*.json", "has failed for an unknown reason: 'bored'"),
@@ -101,7 +106,9 @@ import Testing
             """)
         try #require(damaged.exit == 0, "\(damaged.errors)")
         let result = try await check(runner, "--settled --originals keep")
-        #expect(result.exit == (command == "true" ? 0 : 1) && result.output.contains(words), "\(result.output)\(result.errors)")
+        #expect(
+            result.exit == (command == "true" ? 0 : 1) && result.output.contains(words),
+            "\(result.output)\(result.errors)")
     }
 
     @Test(
@@ -113,10 +120,13 @@ import Testing
         ])
     func deleted(command: String, words: String) async throws {
         let runner = try await dropFolder()
-        let damaged = try await runner.shell("rm -r done failed && mkdir done failed && echo 'a1  a.jpg' > dropped.txt && \(command)")
+        let damaged = try await runner.shell(
+            "rm -r done failed && mkdir done failed && echo 'a1  a.jpg' > dropped.txt && \(command)")
         try #require(damaged.exit == 0, "\(damaged.errors)")
         let result = try await check(runner, "--settled --originals delete")
-        #expect(result.exit == (command == "true" ? 0 : 1) && result.output.contains(words), "\(result.output)\(result.errors)")
+        #expect(
+            result.exit == (command == "true" ? 0 : 1) && result.output.contains(words),
+            "\(result.output)\(result.errors)")
     }
 
     @Test(
@@ -128,13 +138,17 @@ import Testing
                 "move", "sed -i 's/,{.path.:.album.2.jpg.}//' out/reports/album.json",
                 "lists 1 members, and 2 were dropped: [b'album/2.jpg'] are missing"
             ),
-            ("delete", "rm done/album/* && echo 'c3  album/late.jpg' >> dropped.txt", "lost: b'album/late.jpg' is gone and no report lists it"),
+            (
+                "delete", "rm done/album/* && echo 'c3  album/late.jpg' >> dropped.txt",
+                "lost: b'album/late.jpg' is gone and no report lists it"
+            ),
             ("move", "rm out/reports/album.json", "b'album' is done and has no report"),
             ("move", "mv done/album failed/", "b'album' has failed without a reason"),
         ])
     func sets(policy: String, command: String, words: String) async throws {
         let runner = try await dropFolder()
-        let report = #"{"status":"done","source":{"path":"album","members":[{"path":"album/1.jpg"},{"path":"album/2.jpg"}]},"renditions":[]}"#
+        let report =
+            #"{"status":"done","source":{"path":"album","members":[{"path":"album/1.jpg"},{"path":"album/2.jpg"}]},"renditions":[]}"#
         let damaged = try await runner.shell(
             """
             rm -r done failed out && mkdir -p done/album failed out/reports && echo 1 > done/album/1.jpg && echo 2 > done/album/2.jpg &&
@@ -143,7 +157,9 @@ import Testing
             """)
         try #require(damaged.exit == 0, "\(damaged.errors)")
         let result = try await check(runner, "--settled --originals \(policy) --sets sets.json")
-        #expect(result.exit == (words == "all holds" ? 0 : 1) && result.output.contains(words), "\(result.output)\(result.errors)")
+        #expect(
+            result.exit == (words == "all holds" ? 0 : 1) && result.output.contains(words),
+            "\(result.output)\(result.errors)")
     }
 
     // MARK: - The calls that fail
@@ -159,10 +175,13 @@ import Testing
 
     private func copy(_ runner: CommandRunner, _ settings: String) async throws -> CommandResult {
         try await runner.shell(
-            "rm -f root/* log; FAILING_ROOT=\"$PWD/root\" FAILING_LOG=log \(settings) LD_PRELOAD=./shim.so dd if=from of=root/to bs=99 status=none")
+            "rm -f root/* log; FAILING_ROOT=\"$PWD/root\" FAILING_LOG=log \(settings) LD_PRELOAD=./shim.so dd if=from of=root/to bs=99 status=none"
+        )
     }
 
-    @Test("Each call below the folder fails in its turn, and no other; without a number they are counted", .enabled(if: hasCompiler))
+    @Test(
+        "Each call below the folder fails in its turn, and no other; without a number they are counted",
+        .enabled(if: hasCompiler))
     func failing() async throws {
         let runner = try CommandRunner()
         try await shim(runner)
@@ -172,9 +191,10 @@ import Testing
         #expect(calls >= 3 && !log.contains("failed") && log.contains(" write ") && !log.contains("/from"))
         for call in 1...calls {
             _ = try await copy(runner, "FAILING_CALL=\(call) FAILING_ERROR=ENOSPC")
-            let failed = try String(contentsOfFile: runner.folder.path("log"), encoding: .utf8).split(separator: "\n").filter {
-                $0.hasSuffix("failed")
-            }
+            let failed = try String(contentsOfFile: runner.folder.path("log"), encoding: .utf8).split(separator: "\n")
+                .filter {
+                    $0.hasSuffix("failed")
+                }
             #expect(failed.count == 1 && failed[0].hasPrefix("\(call) "))
         }
         let first = try await copy(runner, "FAILING_CALL=1 FAILING_ERROR=ENOSPC")
@@ -196,7 +216,9 @@ import Testing
         Issue.record("no call was a write")
     }
 
-    @Test("The answer of one rename or unlink is lost: it is done, and says that there is nothing", .enabled(if: hasCompiler))
+    @Test(
+        "The answer of one rename or unlink is lost: it is done, and says that there is nothing",
+        .enabled(if: hasCompiler))
     func lost() async throws {
         let runner = try CommandRunner()
         try await shim(runner)
@@ -206,7 +228,8 @@ import Testing
             + "c = ctypes.CDLL(None, use_errno=True); print(c.renameat2(-100, b'a', -100, b'c', 1), ctypes.get_errno()); "
             + "print(c.unlink(b'a'), ctypes.get_errno(), os.listdir('.')); print(c.rename(b'b', b'd'), os.listdir('.'))"
         let result = try await runner.shell(
-            "FAILING_ROOT=\"$PWD/root\" FAILING_CALL=1 FAILING_ERROR=LOST LD_PRELOAD=./shim.so /usr/bin/python3 -c \"\(script)\"")
+            "FAILING_ROOT=\"$PWD/root\" FAILING_CALL=1 FAILING_ERROR=LOST LD_PRELOAD=./shim.so /usr/bin/python3 -c \"\(script)\""
+        )
         #expect(result.output == "-1 22\n-1 2 ['b']\n0 ['d']\n", "\(result.output)\(result.errors)")
     }
 
@@ -214,7 +237,9 @@ import Testing
     func refused() async throws {
         let runner = try CommandRunner()
         try await shim(runner)
-        #expect(try await copy(runner, "FAILING_ERROR=EWHAT").errors == "failing-calls: FAILING_ERROR is not one that is known\n")
+        #expect(
+            try await copy(runner, "FAILING_ERROR=EWHAT").errors
+                == "failing-calls: FAILING_ERROR is not one that is known\n")
         #expect(try await runner.shell("LD_PRELOAD=./shim.so /bin/true").exit == 64)
     }
 }

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 @Suite struct CollisionTests {
-    @Test("Two sources of one stem get versions in natural order, whatever the workers' timing, and keep them over runs")
+    @Test(
+        "Two sources of one stem get versions in natural order, whatever the workers' timing, and keep them over runs")
     func versions() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
@@ -12,7 +13,8 @@ import Testing
         try runner.folder.write(try await SamplePicture.noise(width: 1500, height: 1000), to: "in/a.jpg")
         for name in ["a.png", "a.webp", "a2.jpg", "a10.jpg", "a10.png"] { try await runner.picture("in/" + name) }
         let expected = [
-            "a.jpg": ["a.webp"], "a.png": ["a-2.webp"], "a.webp": ["a-3.webp"], "a2.jpg": ["a2.webp"], "a10.jpg": ["a10.webp"],
+            "a.jpg": ["a.webp"], "a.png": ["a-2.webp"], "a.webp": ["a-3.webp"], "a2.jpg": ["a2.webp"],
+            "a10.jpg": ["a10.webp"],
             "a10.png": ["a10-2.webp"],
         ]
         for jobs in ["4", "1", "2"] {
@@ -55,7 +57,8 @@ import Testing
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
         try FileManager.default.createDirectory(atPath: runner.folder.path("out"), withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(atPath: runner.folder.path("out/a.webp"), withDestinationPath: "nowhere")
+        try FileManager.default.createSymbolicLink(
+            atPath: runner.folder.path("out/a.webp"), withDestinationPath: "nowhere")
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
         #expect(try runner.report().names == ["a.jpg": ["a-2.webp"]])
     }
@@ -85,7 +88,8 @@ import Testing
         try runner.folder.write("mine", to: "out/a.webp")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--collision", "fail")
         #expect(result.exit == 2)
-        #expect(try runner.report()["a.jpg"]?.error?.message == "there is a file that Imagemill did not write at 'a.webp'")
+        #expect(
+            try runner.report()["a.jpg"]?.error?.message == "there is a file that Imagemill did not write at 'a.webp'")
         #expect(try runner.bytes("out/a.webp") == Array("mine".utf8))
     }
 
@@ -94,17 +98,21 @@ import Testing
         let runner = try CommandRunner()
         try runner.pipeline(size: "300x300")
         try runner.folder.write(try await SamplePicture.noise(width: 1500, height: 1000), to: "in/a.jpg")
-        try runner.folder.write(try await SamplePicture.png.encode(TestPicture.solid([9, 9, 9], width: 300, height: 300)), to: "in/a.png")
+        try runner.folder.write(
+            try await SamplePicture.png.encode(TestPicture.solid([9, 9, 9], width: 300, height: 300)), to: "in/a.png")
         try runner.folder.write("mine", to: "out/a.webp")
         for _ in 0..<2 {
-            let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--collision", "overwrite", "--jobs", "2", "--force")
+            let result = try await runner.run(
+                "run", "p.yaml", "in", "-o", "out", "--collision", "overwrite", "--jobs", "2", "--force")
             #expect(result.exit == 0)
             #expect(runner.files() == ["a.webp"])
             #expect(try await runner.size(of: "out/a.webp") == [300, 300])
         }
     }
 
-    @Test("A source is never written over, not even with --collision overwrite", arguments: ["version", "fail", "overwrite"])
+    @Test(
+        "A source is never written over, not even with --collision overwrite",
+        arguments: ["version", "fail", "overwrite"])
     func sourceInOutbox(policy: String) async throws {
         let runner = try CommandRunner()
         try runner.pipeline(format: "jpeg")
@@ -133,7 +141,8 @@ import Testing
         try runner.pipeline(format: "jpeg")
         try await runner.picture("out/a.jpg")
         try FileManager.default.createDirectory(atPath: runner.folder.path("in"), withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(atPath: runner.folder.path("in/a.jpg"), withDestinationPath: "../out/a.jpg")
+        try FileManager.default.createSymbolicLink(
+            atPath: runner.folder.path("in/a.jpg"), withDestinationPath: "../out/a.jpg")
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
         #expect(try await runner.bytes("out/a.jpg") == SamplePicture.jpeg.bytes)
     }
@@ -147,7 +156,8 @@ import Testing
             let result = try await runner.run("run", "p.yaml", "in", "-o", "in/out")
             #expect(result.exit == 0)
             #expect(runner.files(in: "in/out") == ["a.webp"])
-            #expect(try runner.report("in/out/.imagemill/report.json").outcomes == ["a.jpg": run == 1 ? "done" : "skipped"])
+            #expect(
+                try runner.report("in/out/.imagemill/report.json").outcomes == ["a.jpg": run == 1 ? "done" : "skipped"])
             if run > 1 { #expect(result.errorLines.first == "note: left out 'in/out': it is the output folder") }
         }
     }
@@ -160,7 +170,8 @@ import Testing
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "in/web").exit == 0)
         let second = try await runner.run("run", "p.yaml", "in", "-o", "in/thumbs")
         #expect(
-            second.errorLines.first == "note: left out 'in/web': it is the output folder of another run; name it to take its pictures",
+            second.errorLines.first
+                == "note: left out 'in/web': it is the output folder of another run; name it to take its pictures",
             "\(second.errors)")
         #expect(runner.files(in: "in/thumbs") == ["a.webp"])
         #expect(try await runner.run("run", "p.yaml", "in/web", "-o", "out").exit == 0)

@@ -6,11 +6,15 @@ import Vips
 @Suite struct ColourTests {
     /// Soft colours that every profile here can hold.
     private func picture() throws -> Image {
-        try TestPicture.make(width: 32, height: 24) { x, y in [UInt8(90 + 3 * x), UInt8(80 + 4 * y), UInt8(180 - 2 * x)] }
+        try TestPicture.make(width: 32, height: 24) { x, y in
+            [UInt8(90 + 3 * x), UInt8(80 + 4 * y), UInt8(180 - 2 * x)]
+        }
     }
 
     /// The greatest difference of any value between a rendition and what it should be.
-    private func worst(_ runner: CommandRunner, _ name: String, against expected: () throws -> Image) async throws -> Int {
+    private func worst(_ runner: CommandRunner, _ name: String, against expected: () throws -> Image) async throws
+        -> Int
+    {
         let wanted = try await inVipsTurn { try expected().pixels() }
         let found = try await runner.inspect("out/\(name).png", by: "pngload_source") { image in
             // Lab is finer than 8 bits, so that its renditions have 16.
@@ -37,17 +41,23 @@ import Vips
         // A press has fewer colours, and JPEG loses some; a wrong profile or inverted ink would be off by far more.
         #expect(try await worst(runner, "cmyk", against: picture) <= 40)
         for name in ["p3", "cmyk", "lab"] {
-            #expect(try await runner.inspect("out/\(name).png", by: "pngload_source") { $0.blob("icc-profile-data") } == nil)
+            #expect(
+                try await runner.inspect("out/\(name).png", by: "pngload_source") { $0.blob("icc-profile-data") } == nil
+            )
         }
         let report = try runner.report()
         #expect(report["p3.png"]?.warnings.map(\.code) == ["wide-gamut-clipped"])
-        #expect(report["cmyk.jpg"]?.warnings.contains { $0.code == "no-profile" || $0.code == "wide-gamut-clipped" } == false)
+        #expect(
+            report["cmyk.jpg"]?.warnings.contains { $0.code == "no-profile" || $0.code == "wide-gamut-clipped" }
+                == false)
     }
 
     @Test("CMYK without a profile takes a press profile, and the report says so")
     func bareInk() async throws {
         let runner = try CommandRunner()
-        try await runner.save("in/bare.jpg", as: "jpegsave_target", [("Q", 100), ("subsample_mode", "off"), ("strip", true)]) {
+        try await runner.save(
+            "in/bare.jpg", as: "jpegsave_target", [("Q", 100), ("subsample_mode", "off"), ("strip", true)]
+        ) {
             try picture().iccTransform(to: .cmyk, input: .srgb).editingMetadata { $0.remove("icc-profile-data") }
         }
         #expect(try await runner.render(save: "{ format: png }").exit == 0)
@@ -71,15 +81,20 @@ import Vips
         let runner = try CommandRunner()
         try await runner.save("in/lab.tif", as: "tiffsave_target") { try picture().colourspace(.labq) }
         try runner.folder.write(
-            "profile: keep\nrenditions: { a: { stages: [ { resize: { width: 16 } } ], save: { format: tiff } } }", to: "keep.yaml")
+            "profile: keep\nrenditions: { a: { stages: [ { resize: { width: 16 } } ], save: { format: tiff } } }",
+            to: "keep.yaml")
         let result = try await runner.run("run", "keep.yaml", "in", "-o", "out")
         #expect(result.exit == 0, "\(result.errors)")
-        let lightness = try await runner.inspect("out/lab.tif", by: "tiffload_source") { try $0.colourspace(.lab).getpoint(x: 8, y: 6)[0] }
+        let lightness = try await runner.inspect("out/lab.tif", by: "tiffload_source") {
+            try $0.colourspace(.lab).getpoint(x: 8, y: 6)[0]
+        }
         let expected = try await inVipsTurn { try picture().colourspace(.lab).getpoint(x: 16, y: 12)[0] }
         #expect(abs(lightness - expected) < 3, "\(lightness), and should be \(expected)")
     }
 
-    @Test("Floating point with a profile has the profile's numbers, and without one it is light", arguments: [true, false])
+    @Test(
+        "Floating point with a profile has the profile's numbers, and without one it is light",
+        arguments: [true, false])
     func floatingPoint(hasProfile: Bool) async throws {
         let runner = try CommandRunner()
         try await runner.save("in/float.tif", as: "tiffsave_target") {
@@ -92,10 +107,14 @@ import Vips
         #expect(try await worst(runner, "float", against: picture) <= 2)
     }
 
-    @Test("Values that cannot be shown are refused, and not published black or white", arguments: ["uint", "short", "char", "int"])
+    @Test(
+        "Values that cannot be shown are refused, and not published black or white",
+        arguments: ["uint", "short", "char", "int"])
     func oddValues(format: String) async throws {
         let runner = try CommandRunner()
-        try await runner.save("in/odd.tif", as: "tiffsave_target") { try picture().cast(try #require(BandFormat(rawValue: format))) }
+        try await runner.save("in/odd.tif", as: "tiffsave_target") {
+            try picture().cast(try #require(BandFormat(rawValue: format)))
+        }
         #expect(try await runner.render(save: "{ format: png }").exit != 0)
         let error = try runner.report()["odd.tif"]?.error
         #expect(error?.code == "unsupported-color" && error?.stage == "read", "\(String(describing: error))")
@@ -128,13 +147,16 @@ import Vips
         }
         #expect(try await runner.render(save: "{ format: png }").exit == 0)
         for (name, expected) in [("white", 0.0), ("black", 255)] {
-            let pixel = try await runner.inspect("out/\(name).png", by: "pngload_source") { try $0.getpoint(x: 8, y: 8) }
+            let pixel = try await runner.inspect("out/\(name).png", by: "pngload_source") {
+                try $0.getpoint(x: 8, y: 8)
+            }
             #expect(pixel == [expected, expected, expected], "\(name): \(pixel)")
             #expect(try runner.report()["\(name).jpg"]?.warnings.isEmpty == true)
         }
     }
 
-    /// A profile of a scanner that turns light into dark: a table of the eight corners from RGB to Lab, and no other part.
+    /// A profile of a scanner that turns light into dark: a table of the eight corners from RGB to Lab, and no other
+    /// part.
     private static let negative: [UInt8] = {
         func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
         let straight = Array(UInt8(0)...255)
@@ -148,9 +170,12 @@ import Vips
         let table = joined([text("mft1"), zeros(4), [3, 3, 2, 0], matrix, curves, corners, curves])
         let white = [0xF6D6, 0x10000, 0xD32D].flatMap(number)
         let header = joined([
-            number(144 + table.count), zeros(4), number(0x0240_0000), text("scnrRGB Lab "), zeros(12), text("acsp"), zeros(28), white,
+            number(144 + table.count), zeros(4), number(0x0240_0000), text("scnrRGB Lab "), zeros(12), text("acsp"),
+            zeros(28), white,
         ])
-        return joined([header, zeros(128 - header.count), number(1), text("A2B0"), number(144), number(table.count), table])
+        return joined([
+            header, zeros(128 - header.count), number(1), text("A2B0"), number(144), number(table.count), table,
+        ])
     }()
 
     @Test("A profile that is none costs a warning, not the picture")
@@ -168,14 +193,18 @@ import Vips
         let runner = try CommandRunner()
         let (wide, press, jpeg) = try await inVipsTurn {
             let solid = try TestPicture.solid([9, 9, 9], width: 2, height: 2)
-            let profiles = try [BuiltInProfile.p3, .cmyk].map { try #require(solid.iccTransform(to: $0, input: .srgb).blob("icc-profile-data")) }
+            let profiles = try [BuiltInProfile.p3, .cmyk].map {
+                try #require(solid.iccTransform(to: $0, input: .srgb).blob("icc-profile-data"))
+            }
             let target = try Target()
             _ = try Operation("jpegsave_target", [("in", .image(picture())), ("target", .target(target))])
             return (profiles[0], profiles[1], target.bytes)
         }
         for (name, profile) in [("cut", Array(wide.prefix(300))), ("press", press), ("grey", Self.grey)] {
             // libvips itself does not write one that is for other colours.
-            let parts = stride(from: 0, to: profile.count, by: 60_000).map { Array(profile[$0..<min($0 + 60_000, profile.count)]) }
+            let parts = stride(from: 0, to: profile.count, by: 60_000).map {
+                Array(profile[$0..<min($0 + 60_000, profile.count)])
+            }
             let segments = parts.enumerated().flatMap { index, part in
                 let content = Array("ICC_PROFILE\0".utf8) + [UInt8(index + 1), UInt8(parts.count)] + part
                 return [0xFF, 0xE2, UInt8((content.count + 2) >> 8), UInt8((content.count + 2) & 255)] + content
@@ -197,9 +226,11 @@ import Vips
         func zeros(_ count: Int) -> [UInt8] { Array(repeating: 0, count: count) }
         let white = [0xF6D6, 0x10000, 0xD32D].flatMap(number)
         let header = [
-            number(192), zeros(4), number(0x0240_0000), text("mntrGRAYXYZ "), zeros(12), text("acsp"), zeros(28), white, zeros(48),
+            number(192), zeros(4), number(0x0240_0000), text("mntrGRAYXYZ "), zeros(12), text("acsp"), zeros(28), white,
+            zeros(48),
         ].flatMap(\.self)
-        let tags = [number(2), text("wtpt"), number(156), number(20), text("kTRC"), number(176), number(14)].flatMap(\.self)
+        let tags = [number(2), text("wtpt"), number(156), number(20), text("kTRC"), number(176), number(14)].flatMap(
+            \.self)
         return header + tags + text("XYZ ") + zeros(4) + white + text("curv") + zeros(4) + number(1) + [2, 0x33, 0, 0]
     }()
 
@@ -213,33 +244,53 @@ import Vips
             try TestPicture.make(width: 20, height: 10) { x, y in [UInt8(x * 12), UInt8(y * 20), 7] }
                 .linear([257], [0]).cast(.ushort).copy(interpretation: .rgb16)
         }
-        #expect(try await runner.render(stages: "[frame: { width: 30, height: 30, background: white }]", save: "{ format: png }").exit == 0)
+        #expect(
+            try await runner.render(
+                stages: "[frame: { width: 30, height: 30, background: white }]", save: "{ format: png }"
+            ).exit == 0)
         #expect(try await runner.inspect("out/grey.png", by: "pngload_source") { $0.bands } == 1)
         #expect(try await runner.inspect("out/deep.png", by: "pngload_source") { $0.format } == .ushort)
-        #expect(try await runner.inspect("out/deep.png", by: "pngload_source") { try $0.getpoint(x: 0, y: 0) } == [65_535, 65_535, 65_535])
-        #expect(try await runner.render(stages: "[frame: { width: 30, height: 30, background: red }]", save: "{ format: png }").exit == 0)
-        #expect(try await runner.inspect("out/grey.png", by: "pngload_source") { try $0.getpoint(x: 0, y: 0) } == [255, 0, 0])
+        #expect(
+            try await runner.inspect("out/deep.png", by: "pngload_source") { try $0.getpoint(x: 0, y: 0) } == [
+                65_535, 65_535, 65_535,
+            ])
+        #expect(
+            try await runner.render(
+                stages: "[frame: { width: 30, height: 30, background: red }]", save: "{ format: png }"
+            ).exit == 0)
+        #expect(
+            try await runner.inspect("out/grey.png", by: "pngload_source") { try $0.getpoint(x: 0, y: 0) } == [
+                255, 0, 0,
+            ])
     }
 
     @Test("A grey cut-out that is saved without alpha gets the colour that it is drawn on, at 8 and at 16 bits")
     func greyOnColour() async throws {
         let runner = try CommandRunner()
-        try await runner.save("in/grey.png", as: "pngsave_target") { try TestPicture.solid([128, 0], width: 16, height: 16) }
+        try await runner.save("in/grey.png", as: "pngsave_target") {
+            try TestPicture.solid([128, 0], width: 16, height: 16)
+        }
         try await runner.save("in/deep.png", as: "pngsave_target") {
-            try TestPicture.make(width: 16, height: 16, kind: PictureKind(isGrey: true, hasAlpha: true, isDeep: true)) { _, _ in [30_000, 0] }
+            try TestPicture.make(width: 16, height: 16, kind: PictureKind(isGrey: true, hasAlpha: true, isDeep: true)) {
+                _, _ in [30_000, 0]
+            }
         }
         #expect(try await runner.render(save: "{ format: jpeg, quality: 100, background: '#ff0000' }").exit == 0)
         for name in ["grey", "deep"] {
-            let corner = try await runner.inspect("out/\(name).jpg", by: "jpegload_source") { try $0.getpoint(x: 1, y: 1) }
+            let corner = try await runner.inspect("out/\(name).jpg", by: "jpegload_source") {
+                try $0.getpoint(x: 1, y: 1)
+            }
             #expect(corner.count == 3 && zip(corner, [255, 0, 0]).allSatisfy { abs($0 - $1) <= 2 }, "\(corner)")
         }
     }
 
     @Test(
-        "Where a format cannot hold a kept profile, the colours are converted to sRGB, and that is said", arguments: ["png", "gif", "jpeg", "tiff"])
+        "Where a format cannot hold a kept profile, the colours are converted to sRGB, and that is said",
+        arguments: ["png", "gif", "jpeg", "tiff"])
     func unkeepable(format: String) async throws {
         let runner = try CommandRunner()
-        // libpng refuses a profile that wants no known rendering intent, which others take: libspng does, by which some versions of libvips write PNG.
+        // libpng refuses a profile that wants no known rendering intent, which others take: libspng does, by which some
+        // versions of libvips write PNG.
         try await runner.save("in/p3.jpg", as: "jpegsave_target", [("Q", 100)]) {
             let p3 = try TestPicture.solid([200, 60, 40], width: 16, height: 16).iccTransform(to: .p3, input: .srgb)
             var profile = try #require(p3.blob("icc-profile-data"))
@@ -264,7 +315,9 @@ import Vips
     func keptProfile() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/p3.png", as: "pngsave_target") { try picture().iccTransform(to: .p3, input: .srgb) }
-        try await runner.save("in/cmyk.jpg", as: "jpegsave_target", [("Q", 100)]) { try picture().iccTransform(to: .cmyk, input: .srgb) }
+        try await runner.save("in/cmyk.jpg", as: "jpegsave_target", [("Q", 100)]) {
+            try picture().iccTransform(to: .cmyk, input: .srgb)
+        }
         let stages = "[inset: { all: 4, background: \"#ff0000\" }]"
         let result = try await runner.render(stages: stages, save: "{ format: png }", more: "profile: keep")
         #expect(result.exit == 1)
@@ -280,7 +333,9 @@ import Vips
     @Test("With `profile: keep`, a gray picture without a profile takes colors too")
     func grayWithoutProfile() async throws {
         let runner = try CommandRunner()
-        try await runner.save("in/gray.tif", as: "tiffsave_target") { try TestPicture.solid([90], width: 32, height: 24) }
+        try await runner.save("in/gray.tif", as: "tiffsave_target") {
+            try TestPicture.solid([90], width: 32, height: 24)
+        }
         let stages = "[ { inset: { all: 4, background: red } }, { rotate: { angle: 10, background: blue } } ]"
         let result = try await runner.render(stages: stages, save: "{ format: png }", more: "profile: keep")
         #expect(result.exit == 0, "\(result.errors)")

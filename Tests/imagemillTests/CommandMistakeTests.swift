@@ -8,16 +8,31 @@ import Testing
     private static let mistakes: [(arguments: String, exit: Int32, words: String)] = [
         ("p.yaml run in -o out", 64, "imagemill: the command comes first: imagemill run p.yaml …\n"),
         ("in run p.yaml -o out", 64, "imagemill: the command comes first: imagemill run in …\n"),
-        ("--resize 10x in -o out", 64, "imagemill: --resize is an option of 'run'; the command comes first: imagemill run --resize …\n"),
+        (
+            "--resize 10x in -o out", 64,
+            "imagemill: --resize is an option of 'run'; the command comes first: imagemill run --resize …\n"
+        ),
         ("rum p.yaml in -o out", 64, "imagemill: there is no command 'rum'; did you mean 'run'?\n"),
         ("run p.yaml in", 64, "Error: name the folder for the renditions with -o DIR (--output)\n"),
-        ("run p.yaml in -o notes.txt", 64, "imagemill: the output folder 'notes.txt' is a file; name a folder for the renditions (-o)\n"),
-        ("run p.yaml in -o in", 64, "imagemill: 'in' is the output folder too; choose another folder for the renditions (-o)\n"),
+        (
+            "run p.yaml in -o notes.txt", 64,
+            "imagemill: the output folder 'notes.txt' is a file; name a folder for the renditions (-o)\n"
+        ),
+        (
+            "run p.yaml in -o in", 64,
+            "imagemill: 'in' is the output folder too; choose another folder for the renditions (-o)\n"
+        ),
         ("run p.yaml in -o one -o two", 64, "imagemill: --output is given twice; leave one of them out\n"),
         ("run --resize 10x --resize=20x in -o out", 64, "imagemill: --resize is given twice; leave one of them out\n"),
-        ("run p.yaml notes.txt -o out", 2, "notes.txt: not-an-image: expected a picture, found a file in no recognized image format\n"),
+        (
+            "run p.yaml notes.txt -o out", 2,
+            "notes.txt: not-an-image: expected a picture, found a file in no recognized image format\n"
+        ),
         ("run p.yaml gone.jpg -o out", 2, "gone.jpg: not-found: cannot find the file: No such file or directory\n"),
-        ("run p.yaml in/*.gif -o out", 2, "in/*.gif: not-found: no file matches this pattern; check the folder and the ending\n"),
+        (
+            "run p.yaml in/*.gif -o out", 2,
+            "in/*.gif: not-found: no file matches this pattern; check the folder and the ending\n"
+        ),
         ("run p.yaml empty -o out", 0, "nothing to do: no pictures were found\n"),
         ("run p.yaml in -o out --collision versoin", 64, "Please provide one of 'version', 'fail' or 'overwrite'.\n"),
         ("run p.yaml in -o out --dryrun", 64, "Error: Unknown option '--dryrun'. Did you mean '--dry-run'?\n"),
@@ -26,7 +41,10 @@ import Testing
             "run p.yaml in -o out --cache c --cache-size 5X", 64,
             "Help:  --cache-size <cache-size>  The most bytes that the cache may take, such as 10G."
         ),
-        ("run p.yaml in -o out --why gone.jpg", 64, "imagemill: 'gone.jpg' is not among the sources; --why takes one of them\n"),
+        (
+            "run p.yaml in -o out --why gone.jpg", 64,
+            "imagemill: 'gone.jpg' is not among the sources; --why takes one of them\n"
+        ),
         ("run --resize % in -o out", 64, "imagemill: expected a size such as 800x600, 800x, x600, 800 or 50%"),
         ("run --quality 0 in -o out", 64, "imagemill: 'quality' expects a whole number from 1 to 100, found 0\n"),
         ("run --quality 101 in -o out", 64, "imagemill: 'quality' expects a whole number from 1 to 100, found 101\n"),
@@ -35,7 +53,10 @@ import Testing
             "run --format png --quality 80 in -o out", 64,
             "Error: --quality means nothing for png; leave it out, or choose jpeg, webp or avif with --format\n"
         ),
-        ("run --format heic in -o out", 64, "The value 'heic' is invalid for '--format <format>'. Please provide one of the following:\n  - jpeg\n"),
+        (
+            "run --format heic in -o out", 64,
+            "The value 'heic' is invalid for '--format <format>'. Please provide one of the following:\n  - jpeg\n"
+        ),
         ("run --metadata none in -o out", 64, "Please provide one of 'copyright', 'keep' or 'strip'.\n"),
         (
             "run --watermark gone.png in -o out", 64,
@@ -46,16 +67,28 @@ import Testing
             "imagemill: there is no file 'web-fotos', and no shipped pipeline of that name; did you mean 'web-photos'?\n"
         ),
         ("run gone.yaml in -o out", 78, "imagemill: cannot open 'gone.yaml': No such file or directory\n"),
-        ("run mill.yaml in -o out", 78, "mill.yaml:1:1: error: expected a pipeline, found a mill file, which `imagemill watch` takes\n"),
+        (
+            "run mill.yaml in -o out", 78,
+            "mill.yaml:1:1: error: expected a pipeline, found a mill file, which `imagemill watch` takes\n"
+        ),
         ("run in -o out", 64, "Error: 'in' is no pipeline; name a pipeline file such as my.yaml"),
-        ("plan in p.yaml", 1, "in: is-a-directory: cannot read it as a picture: it is a folder; name a picture in it\n"),
+        (
+            "plan in p.yaml", 1,
+            "in: is-a-directory: cannot read it as a picture: it is a folder; name a picture in it\n"
+        ),
         ("watch", 64, "Error: Missing expected argument '<mill>'\n"),
         ("watch gone.yaml", 78, "imagemill: cannot open 'gone.yaml': No such file or directory\n"),
-        ("watch p.yaml", 78, "p.yaml:1:1: error: expected a mill file, found a pipeline; name it as the 'pipeline' of an inbox\n"),
+        (
+            "watch p.yaml", 78,
+            "p.yaml:1:1: error: expected a mill file, found a pipeline; name it as the 'pipeline' of an inbox\n"
+        ),
         ("watch in", 78, "imagemill: cannot read 'in': it is a folder; name a file in it\n"),
         ("check in", 78, "imagemill: cannot read 'in': it is a folder; name a file in it\n"),
         ("init p.yaml", 64, "imagemill: 'p.yaml' is a file; name a folder\n"),
-        ("cache stats empty", 64, "imagemill: 'empty' is no cache: expected a folder that 'imagemill run --cache' has filled"),
+        (
+            "cache stats empty", 64,
+            "imagemill: 'empty' is no cache: expected a folder that 'imagemill run --cache' has filled"
+        ),
         (
             "run p.yaml --files-from gone.txt -o out", 64,
             "imagemill: cannot open 'gone.txt': No such file or directory; --files-from takes a list of paths, or - for standard input\n"
@@ -64,7 +97,10 @@ import Testing
             "shard --files-from gone.txt --pipeline p.yaml -o plan", 64,
             "imagemill: cannot open 'gone.txt': No such file or directory; --files-from takes a list of paths, or - for standard input\n"
         ),
-        ("shard in --pipeline p.yaml -o in", 64, "imagemill: 'in' is the folder of the plan too; choose another folder for the plan (-o)\n"),
+        (
+            "shard in --pipeline p.yaml -o in", 64,
+            "imagemill: 'in' is the folder of the plan too; choose another folder for the plan (-o)\n"
+        ),
         (
             "gather gone -o out", 78,
             "imagemill: cannot open the plan 'gone': No such file or directory; name the folder that `imagemill shard` has written\n"
@@ -74,10 +110,22 @@ import Testing
             "run --plan gone --task 1 -o out", 75,
             "imagemill: cannot open the plan 'gone': No such file or directory; name the folder that `imagemill shard` has written\n"
         ),
-        ("run --plan p.yaml --task 1 -o out", 78, "imagemill: cannot open the plan 'p.yaml': Not a directory; name the folder that"),
-        ("run p.yaml in -o out --report in", 64, "imagemill: the report cannot be written to 'in': it is a folder; name a file (--report)\n"),
-        ("run p.yaml in -o out --metrics in", 64, "imagemill: the metrics cannot be written to 'in': it is a folder; name a file (--metrics)\n"),
-        ("run p.yaml in -o out --state p.yaml", 78, "imagemill: cannot make the folder 'p.yaml': there is a file of that name\n"),
+        (
+            "run --plan p.yaml --task 1 -o out", 78,
+            "imagemill: cannot open the plan 'p.yaml': Not a directory; name the folder that"
+        ),
+        (
+            "run p.yaml in -o out --report in", 64,
+            "imagemill: the report cannot be written to 'in': it is a folder; name a file (--report)\n"
+        ),
+        (
+            "run p.yaml in -o out --metrics in", 64,
+            "imagemill: the metrics cannot be written to 'in': it is a folder; name a file (--metrics)\n"
+        ),
+        (
+            "run p.yaml in -o out --state p.yaml", 78,
+            "imagemill: cannot make the folder 'p.yaml': there is a file of that name\n"
+        ),
         (
             "run p.yaml in -o s3://bucket/x", 64,
             "imagemill: 's3://bucket/x' is an address; name a folder of this machine for the renditions (-o), and upload it afterwards\n"
@@ -86,16 +134,28 @@ import Testing
             "run p.yaml https://example.org/a.jpg -o out", 2,
             "https://example.org/a.jpg: not-found: this is an address, and only files are read; download it first\n"
         ),
-        ("run p.yaml ~/a.jpg -o out", 2, "~/a.jpg: not-found: cannot find the file; the shell replaces '~' only if it is not in quotes\n"),
-        ("run p.yaml in -o out --include *.png", 0, "nothing to do: no pictures were found that --include and --exclude let pass\n"),
+        (
+            "run p.yaml ~/a.jpg -o out", 2,
+            "~/a.jpg: not-found: cannot find the file; the shell replaces '~' only if it is not in quotes\n"
+        ),
+        (
+            "run p.yaml in -o out --include *.png", 0,
+            "nothing to do: no pictures were found that --include and --exclude let pass\n"
+        ),
         ("run p.yaml in -o out --jobs 0", 64, "Error: --jobs takes 1 to 1024\n"),
         ("run --crop 10 in -o out", 64, "Error: --crop takes a width and a height, such as 300x300, found '10'\n"),
-        ("run p.yaml in -o out --quality 80", 64, "Error: options such as --resize replace the pipeline file; leave out 'p.yaml' or the options\n"),
+        (
+            "run p.yaml in -o out --quality 80", 64,
+            "Error: options such as --resize replace the pipeline file; leave out 'p.yaml' or the options\n"
+        ),
         ("run p.yaml in -o out --json --json-lines", 64, "Error: --json and --json-lines exclude each other\n"),
         ("run in/a.jpg in -o out", 64, "Error: 'in/a.jpg' is no pipeline; name a pipeline file such as my.yaml"),
         ("run p.yaml in -o out --plan x", 64, "Error: --plan takes no pipeline and no sources: they are in 'x'\n"),
         ("plan p.yaml", 64, "Error: name one picture and one pipeline, found 0 pictures\n"),
-        ("plan in/a.jpg p.yaml --sheet in", 64, "Error: --sheet writes a PNG or a JPEG; name a file that ends with .png or .jpg\n"),
+        (
+            "plan in/a.jpg p.yaml --sheet in", 64,
+            "Error: --sheet writes a PNG or a JPEG; name a file that ends with .png or .jpg\n"
+        ),
         ("check in/a.jpg", 78, "in/a.jpg:1:1: error: expected a YAML file, found a picture (jpeg)\n"),
         ("check gone.yaml", 78, "imagemill: cannot open 'gone.yaml': No such file or directory\n"),
         ("stages resise", 64, "imagemill: there is no stage 'resise'; did you mean 'resize'?\n"),
@@ -109,7 +169,9 @@ import Testing
         ("status mill.yaml", 75, "/status.sock'; start one with 'imagemill watch mill.yaml'\n"),
     ]
 
-    @Test("A mistake on the command line is shown with its cause and its remedy, and nothing is written", arguments: mistakes.indices)
+    @Test(
+        "A mistake on the command line is shown with its cause and its remedy, and nothing is written",
+        arguments: mistakes.indices)
     func words(index: Int) async throws {
         let (arguments, exit, words) = Self.mistakes[index]
         let runner = try CommandRunner()
@@ -117,13 +179,17 @@ import Testing
         try await runner.picture("in/a.jpg")
         try runner.folder.write("text", to: "notes.txt")
         try runner.folder.write(
-            "{\"schema\":\"imagemill.batch/1\",\"sources\":[],\"summary\":{\"milliseconds\":1,\"interrupted\":false}}", to: "report.json")
-        try runner.folder.write("state: state\ninboxes:\n  - { path: in, outbox: box, pipeline: p.yaml }\n", to: "mill.yaml")
+            "{\"schema\":\"imagemill.batch/1\",\"sources\":[],\"summary\":{\"milliseconds\":1,\"interrupted\":false}}",
+            to: "report.json")
+        try runner.folder.write(
+            "state: state\ninboxes:\n  - { path: in, outbox: box, pipeline: p.yaml }\n", to: "mill.yaml")
         try FileManager.default.createDirectory(atPath: runner.folder.path("empty"), withIntermediateDirectories: true)
         let result = try await runner.run(arguments.split(separator: " ").map(String.init))
         #expect(result.exit == exit)
         #expect(result.errors.contains(words), "\(result.errors)")
-        for name in ["one", "two", "in/.imagemill", "drop", "plan", "in/plan.json", "s3:"] { #expect(!runner.exists(name)) }
+        for name in ["one", "two", "in/.imagemill", "drop", "plan", "in/plan.json", "s3:"] {
+            #expect(!runner.exists(name))
+        }
         #expect(!runner.exists("out") || exit == 2 || exit == 0)
     }
 
@@ -132,7 +198,10 @@ import Testing
         let runner = try CommandRunner()
         try runner.pipeline()
         let result = try await runner.run("run", "p.yaml", "in", "-o", "")
-        #expect(result.exit == 64 && result.errors.hasPrefix("Error: -o has an empty name; name the folder for the renditions\n"), "\(result.errors)")
+        #expect(
+            result.exit == 64
+                && result.errors.hasPrefix("Error: -o has an empty name; name the folder for the renditions\n"),
+            "\(result.errors)")
     }
 
     @Test("Options that may be repeated are, and what follows '--' is no option")
@@ -140,7 +209,8 @@ import Testing
         let runner = try CommandRunner()
         try runner.pipeline()
         for name in ["in/a.jpg", "in/b.jpg", "in/c.jpg"] { try await runner.picture(name) }
-        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "-v", "-v", "--exclude", "a.jpg", "--exclude", "b.jpg", "--", "-o")
+        let result = try await runner.run(
+            "run", "p.yaml", "in", "-o", "out", "-v", "-v", "--exclude", "a.jpg", "--exclude", "b.jpg", "--", "-o")
         #expect(runner.files() == ["c.webp"] && result.errors.contains("-o: not-found:"), "\(result.errors)")
     }
 }

@@ -14,7 +14,10 @@ import Testing
         #expect(rows[0] == "photo.jpg: jpeg 64×48, rgb")
         #expect(rows.contains { $0.split(separator: " ").prefix(3) == ["inset", "64×48", "→"] })
         #expect(rows.contains("gallery") && rows.contains("gallery@2x") && rows.contains("thumb"))
-        #expect(rows.contains { $0.contains("save jpeg") && $0.contains("1200×1200") && $0.hasSuffix("photo-gallery@2x.jpg") })
+        #expect(
+            rows.contains {
+                $0.contains("save jpeg") && $0.contains("1200×1200") && $0.hasSuffix("photo-gallery@2x.jpg")
+            })
         #expect(rows.contains { $0.hasPrefix("warning: upscaled: 'gallery@2x'") })
         #expect(runner.files(in: ".") == ["photo.jpg"])
     }
@@ -22,11 +25,16 @@ import Testing
     @Test("plan says which renditions of a picture with an alpha channel lose it")
     func planFlattening() async throws {
         let runner = try CommandRunner()
-        try await runner.save("a.png", as: "pngsave_target") { try TestPicture.make(width: 8, height: 6, bands: 4) { _, _ in [9, 9, 9, 255] } }
+        try await runner.save("a.png", as: "pngsave_target") {
+            try TestPicture.make(width: 8, height: 6, bands: 4) { _, _ in [9, 9, 9, 255] }
+        }
         try await runner.picture("b.jpg")
-        try runner.folder.write("renditions:\n  a: { widths: 4, save: { format: [jpeg, webp], background: \"#102030\" } }\n", to: "p.yaml")
+        try runner.folder.write(
+            "renditions:\n  a: { widths: 4, save: { format: [jpeg, webp], background: \"#102030\" } }\n", to: "p.yaml")
         let plan = try await runner.run("plan", "a.png", "p.yaml")
-        #expect(plan.output.contains("a-4.jpg, transparency becomes #102030\n") && plan.output.contains("a-4.webp\n"), "\(plan.output)")
+        #expect(
+            plan.output.contains("a-4.jpg, transparency becomes #102030\n") && plan.output.contains("a-4.webp\n"),
+            "\(plan.output)")
         #expect(try await !runner.run("plan", "b.jpg", "p.yaml").output.contains("transparency"))
     }
 
@@ -44,10 +52,14 @@ import Testing
         let source = try #require(plan["source"] as? [String: Any])
         #expect(source["format"] as? String == "png" && source["width"] as? Int == 64 && source["height"] as? Int == 48)
         let rendition = try #require((plan["renditions"] as? [[String: Any]])?.first)
-        #expect(rendition["path"] as? String == "photo.webp" && rendition["width"] as? Int == 32 && rendition["exact"] as? Bool == true)
+        #expect(
+            rendition["path"] as? String == "photo.webp" && rendition["width"] as? Int == 32
+                && rendition["exact"] as? Bool == true)
     }
 
-    @Test("plan tells what is wrong with the sample", arguments: [("gone.jpg", "not-found"), ("text.jpg", "not-an-image")])
+    @Test(
+        "plan tells what is wrong with the sample",
+        arguments: [("gone.jpg", "not-found"), ("text.jpg", "not-an-image")])
     func planFailure(sample: String, code: String) async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
@@ -93,7 +105,8 @@ import Testing
         #expect(list.exit == 0)
         let names = list.output.split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
         let promised = [
-            "resize", "frame", "crop", "inset", "rotate", "flip", "flatten", "opacity", "mask", "overlay", "sharpen", "blur", "grayscale",
+            "resize", "frame", "crop", "inset", "rotate", "flip", "flatten", "opacity", "mask", "overlay", "sharpen",
+            "blur", "grayscale",
             "tint",
         ]
         #expect(Set(promised).isSubset(of: names))
@@ -103,8 +116,12 @@ import Testing
             #expect(page.exit == 0 && page.output.hasPrefix("\(name): "))
             let example = page.output.components(separatedBy: "\nexample\n").last ?? ""
             #expect(example.contains("- \(name)"), "\(name)")
-            let text = example.split(separator: "\n").map { $0.dropFirst(2) + "\n" }.joined() + "renditions: { a: { save: { format: webp } } }\n"
-            for asset in imageNames(in: example) { try runner.folder.write(try await SamplePicture.png.bytes, to: asset) }
+            let text =
+                example.split(separator: "\n").map { $0.dropFirst(2) + "\n" }.joined()
+                + "renditions: { a: { save: { format: webp } } }\n"
+            for asset in imageNames(in: example) {
+                try runner.folder.write(try await SamplePicture.png.bytes, to: asset)
+            }
             try runner.folder.write(text, to: "p.yaml")
             let check = try await runner.run("check", "p.yaml")
             #expect(check.exit == 0, "\(name): \(check.errors)")
@@ -143,7 +160,9 @@ import Testing
         #expect(runner.files(in: "docs/man") == committed.sorted())
     }
 
-    @Test("The help of every command has an example", arguments: ["run", "init", "plan", "check", "stages", "schema", "shard", "gather"])
+    @Test(
+        "The help of every command has an example",
+        arguments: ["run", "init", "plan", "check", "stages", "schema", "shard", "gather"])
     func help(command: String) async throws {
         let runner = try CommandRunner()
         let result = try await runner.run(command, "--help")
@@ -162,12 +181,16 @@ import Testing
         #expect(lines.count == 2 && lines.first?.split(separator: ".").count == 3)
         let libraries = try #require(lines.last).split(separator: ", ")
         let patterns: [(String, Regex<Substring>)] = [
-            ("libvips", /^libvips 8\.\d+\.\d+$/), ("libjpeg", /^libjpeg\.so\.\d+\.\d+\.\d+$/), ("libpng", /^libpng 1\.\S+$/),
+            ("libvips", /^libvips 8\.\d+\.\d+$/), ("libjpeg", /^libjpeg\.so\.\d+\.\d+\.\d+$/),
+            ("libpng", /^libpng 1\.\S+$/),
             ("libdeflate", /^libdeflate\.so\.\d+/), ("libwebp", /^libwebp 1\.\S+$/), ("libtiff", /^libtiff 4\.\S+$/),
             ("libcgif", /^libcgif\.so\.\d+\.\d+\.\d+$/),
         ]
-        for (name, pattern) in patterns { #expect(libraries.count { $0.contains(pattern) } == 1, "\(name): \(result.output)") }
-        #expect(result.output.contains(/, libheif 1\.\S+ \(reads heic, reads avif, writes avif\)\n$/), "\(result.output)")
+        for (name, pattern) in patterns {
+            #expect(libraries.count { $0.contains(pattern) } == 1, "\(name): \(result.output)")
+        }
+        #expect(
+            result.output.contains(/, libheif 1\.\S+ \(reads heic, reads avif, writes avif\)\n$/), "\(result.output)")
     }
 
     @Test("A run's document, and the last line of --json-lines, name the libraries that the version names")
@@ -175,11 +198,14 @@ import Testing
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("a.jpg")
-        let lines = try await runner.run("run", "p.yaml", "a.jpg", "-o", "out", "--json-lines").output.split(separator: "\n")
+        let lines = try await runner.run("run", "p.yaml", "a.jpg", "-o", "out", "--json-lines").output.split(
+            separator: "\n")
         let summary = String(try #require(lines.last))
         let version = try await runner.run("--version").output
         for document in [
-            String(decoding: try Data(contentsOf: URL(fileURLWithPath: runner.folder.path("out/.imagemill/report.json"))), as: UTF8.self), summary,
+            String(
+                decoding: try Data(contentsOf: URL(fileURLWithPath: runner.folder.path("out/.imagemill/report.json"))),
+                as: UTF8.self), summary,
         ] {
             let members = try #require(try JSONSerialization.jsonObject(with: Data(document.utf8)) as? [String: Any])
             let engine = try #require(members["engine"] as? [String: Any])
@@ -187,7 +213,10 @@ import Testing
             let (imagemill, libvips) = (engine["imagemill"] as? String ?? "", engine["libvips"] as? String ?? "")
             // libheif is named by its file: a run that needs none of it does not load it.
             #expect(codecs.last?.contains(/^libheif\.so\.1\.\d+\.\d+$/) == true, "\(codecs)")
-            #expect(version.hasPrefix("\(imagemill)\nlibvips \(libvips), \(codecs.dropLast().joined(separator: ", ")), libheif "), "\(document)")
+            #expect(
+                version.hasPrefix(
+                    "\(imagemill)\nlibvips \(libvips), \(codecs.dropLast().joined(separator: ", ")), libheif "),
+                "\(document)")
         }
         try runner.folder.write(summary, to: "summary.json")
         let validation = try await runner.validate("summary", ["summary.json"])

@@ -12,7 +12,8 @@ import Vips
     }
 
     private func photo(width: Int = 80, height: Int = 60) async throws -> [UInt8] {
-        try await SamplePicture.jpeg.encode(TestPicture.make(width: width, height: height) { x, y in [UInt8(x), UInt8(y), UInt8((x * y) % 256)] })
+        try await SamplePicture.jpeg.encode(
+            TestPicture.make(width: width, height: height) { x, y in [UInt8(x), UInt8(y), UInt8((x * y) % 256)] })
     }
 
     @Test("A1: a JPEG whose decoder warns and finishes is done, with the decoder's words, whatever is made of it")
@@ -49,7 +50,9 @@ import Vips
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(result.exit == 0, "\(result.errors)")
         let warnings = try runner.report().sources.first?.warnings ?? []
-        #expect(warnings.filter { $0.code == "source-damaged" && $0.message.hasPrefix("'a.jpg': ") }.count == 1, "\(warnings)")
+        #expect(
+            warnings.filter { $0.code == "source-damaged" && $0.message.hasPrefix("'a.jpg': ") }.count == 1,
+            "\(warnings)")
     }
 
     @Test("A decoder that does not finish is the failure corrupt at decode, whatever is made of the picture")
@@ -70,15 +73,20 @@ import Vips
     @Test("A profile that cannot be used is one warning, for every picture that has it and in every format")
     func badProfile() async throws {
         let runner = try CommandRunner()
-        try runner.folder.write("renditions: { a: { stages: [ { resize: { width: 10 } } ], save: { format: jpeg } } }", to: "p.yaml")
+        try runner.folder.write(
+            "renditions: { a: { stages: [ { resize: { width: 10 } } ], save: { format: jpeg } } }", to: "p.yaml")
         let bytes = try await photo()
         let profile = Array("ICC_PROFILE".utf8) + [0, 1, 1] + Array(repeating: UInt8(7), count: 300)
         let segment = [0xFF, 0xE2, UInt8((profile.count + 2) / 256), UInt8((profile.count + 2) % 256)] + profile
-        for index in 1...6 { try runner.folder.write(Array(bytes[..<2]) + segment + Array(bytes[2...]), to: "in/\(index).jpg") }
+        for index in 1...6 {
+            try runner.folder.write(Array(bytes[..<2]) + segment + Array(bytes[2...]), to: "in/\(index).jpg")
+        }
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out", "--jobs", "1").exit == 0)
         let report = try runner.report()
         for index in 1...6 {
-            #expect(report["\(index).jpg"]?.warnings.map(\.code).filter { $0 != "metadata-removed" } == ["bad-profile"], "\(index)")
+            #expect(
+                report["\(index).jpg"]?.warnings.map(\.code).filter { $0 != "metadata-removed" } == ["bad-profile"],
+                "\(index)")
         }
     }
 
@@ -89,13 +97,16 @@ import Vips
             "renditions: { a: { stages: [ { resize: { width: 10 } }, { blur: { sigma: 1 } } ], save: { format: png } }, b: { save: { format: png } } }",
             to: "p.yaml")
         let wide = try await SamplePicture.jpeg.encode(
-            TestPicture.make(width: 80, height: 60) { x, y in [UInt8(x), UInt8(y), 200] }.iccTransform(to: .p3, input: .srgb))
+            TestPicture.make(width: 80, height: 60) { x, y in [UInt8(x), UInt8(y), 200] }.iccTransform(
+                to: .p3, input: .srgb))
         try runner.folder.write(try Self.padded(wide), to: "in/1.jpg")
         try runner.folder.write(wide, to: "in/2.jpg")
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out", "--jobs", "1").exit == 0)
         let report = try runner.report()
         #expect(report["1.jpg"]?.warnings.contains { $0.code == "source-damaged" } == true)
-        for name in ["1.jpg", "2.jpg"] { #expect(report[name]?.warnings.contains { $0.code == "bad-profile" } == false) }
+        for name in ["1.jpg", "2.jpg"] {
+            #expect(report[name]?.warnings.contains { $0.code == "bad-profile" } == false)
+        }
         let files = runner.files().filter { $0.hasSuffix(".png") }.sorted()
         #expect(files.count == 4)
         #expect(try runner.bytes("out/" + files[0]) == runner.bytes("out/" + files[2]), "\(files)")
@@ -117,14 +128,19 @@ import Vips
             return number(UInt32(content.count)) + body + number(~sum)
         }
         let png = try await SamplePicture.png.bytes
-        try runner.folder.write(Array(png[..<33]) + chunk("acTL", [0, 0, 0, 3, 0, 0, 0, 0]) + Array(png[33...]), to: "in/many.png")
-        try runner.folder.write(Array(png[..<33]) + chunk("acTL", [0, 0, 0, 1, 0, 0, 0, 0]) + Array(png[33...]), to: "in/one.png")
-        try runner.folder.write(try await SamplePicture.avif.bytes + [0, 0, 0, 8] + Array("moov".utf8), to: "in/sequence.avif")
+        try runner.folder.write(
+            Array(png[..<33]) + chunk("acTL", [0, 0, 0, 3, 0, 0, 0, 0]) + Array(png[33...]), to: "in/many.png")
+        try runner.folder.write(
+            Array(png[..<33]) + chunk("acTL", [0, 0, 0, 1, 0, 0, 0, 0]) + Array(png[33...]), to: "in/one.png")
+        try runner.folder.write(
+            try await SamplePicture.avif.bytes + [0, 0, 0, 8] + Array("moov".utf8), to: "in/sequence.avif")
         try await runner.picture("in/still.avif")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(result.exit == 0, "\(result.errors)")
         let report = try runner.report()
-        for (name, isAnimated) in [("many.png", true), ("one.png", false), ("sequence.avif", true), ("still.avif", false)] {
+        for (name, isAnimated) in [
+            ("many.png", true), ("one.png", false), ("sequence.avif", true), ("still.avif", false),
+        ] {
             #expect(report[name]?.warnings.contains { $0.code == "animation-dropped" } == isAnimated, "\(name)")
         }
     }

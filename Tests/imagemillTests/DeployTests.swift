@@ -22,9 +22,13 @@ import Testing
         try await install(runner, "PREFIX=\"$PWD/usr\" SYSCONFDIR=\"$PWD/etc\"")
         let unit = "usr/lib/systemd/system/\(name).service"
         let instance = name.hasSuffix("@") ? "usr/lib/systemd/system/\(name)products.service" : unit
-        if instance != unit { try FileManager.default.copyItem(atPath: runner.folder.path(unit), toPath: runner.folder.path(instance)) }
+        if instance != unit {
+            try FileManager.default.copyItem(atPath: runner.folder.path(unit), toPath: runner.folder.path(instance))
+        }
         let verified = try await runner.shell("systemd-analyze verify --man=no '\(instance)'")
-        #expect(verified.exit == 0 && verified.output.isEmpty && verified.errors.isEmpty, "\(verified.output)\(verified.errors)")
+        #expect(
+            verified.exit == 0 && verified.output.isEmpty && verified.errors.isEmpty,
+            "\(verified.output)\(verified.errors)")
         let rated = try await runner.shell("systemd-analyze security --offline=true --threshold=15 '\(unit)'")
         #expect(rated.exit == 0, "\(rated.output)\(rated.errors)")
         // The threshold is at work: nothing is as safe as zero.
@@ -45,17 +49,23 @@ import Testing
     }
 
     private func settings(_ name: String) throws -> [String] {
-        try Checkout.text("deploy/systemd/\(name)").split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
+        try Checkout.text("deploy/systemd/\(name)").split(separator: "\n").map(String.init).filter {
+            !$0.hasPrefix("#")
+        }
     }
 
-    @Test("install puts everything below DESTDIR, with the paths of the target in the units; uninstall takes it away and leaves configurations")
+    @Test(
+        "install puts everything below DESTDIR, with the paths of the target in the units; uninstall takes it away and leaves configurations"
+    )
     func install() async throws {
         let runner = try CommandRunner()
         try await install(runner, "DESTDIR=\"$PWD/root\" PREFIX=/opt/mill SYSCONFDIR=/opt/etc")
         let lib = "opt/mill/lib"
         let expected = [
-            "opt/mill/bin/imagemill", "\(lib)/systemd/system/imagemill.service", "\(lib)/systemd/system/imagemill@.service",
-            "\(lib)/sysusers.d/imagemill.conf", "\(lib)/tmpfiles.d/imagemill.conf", "opt/mill/share/doc/imagemill/README.md",
+            "opt/mill/bin/imagemill", "\(lib)/systemd/system/imagemill.service",
+            "\(lib)/systemd/system/imagemill@.service",
+            "\(lib)/sysusers.d/imagemill.conf", "\(lib)/tmpfiles.d/imagemill.conf",
+            "opt/mill/share/doc/imagemill/README.md",
             "opt/mill/share/doc/imagemill/docs/operations.md", "opt/mill/share/doc/imagemill/docs/reference/mill.md",
             "opt/mill/share/man/man1/imagemill-run.1", "opt/mill/share/man/man5/imagemill-pipeline.5",
             "opt/mill/share/bash-completion/completions/imagemill", "opt/mill/share/zsh/site-functions/_imagemill",
@@ -64,16 +74,19 @@ import Testing
         let pipelines = Checkout.files(below: "pipelines", extension: "yaml").map { "opt/mill/share/imagemill/" + $0 }
         let files = runner.files(in: "root")
         for file in expected + pipelines { #expect(files.contains(file), "\(file)") }
-        let unit = try String(contentsOfFile: runner.folder.path("root/\(lib)/systemd/system/imagemill@.service"), encoding: .utf8)
+        let unit = try String(
+            contentsOfFile: runner.folder.path("root/\(lib)/systemd/system/imagemill@.service"), encoding: .utf8)
         #expect(unit.contains("ExecStart=/opt/mill/bin/imagemill watch /opt/etc/imagemill/%i.yaml\n"))
         #expect(!unit.contains("/usr/bin/imagemill") && !unit.contains(runner.folder.path))
         #expect(try await runner.shell("root/opt/mill/bin/imagemill").exit == 0)
-        let example = try String(contentsOfFile: runner.folder.path("root/opt/etc/imagemill/mill.yaml.example"), encoding: .utf8)
+        let example = try String(
+            contentsOfFile: runner.folder.path("root/opt/etc/imagemill/mill.yaml.example"), encoding: .utf8)
         #expect(example.contains("pipeline: /opt/mill/share/imagemill/pipelines/web-photos.yaml "))
         #expect(example.contains("All settings: /opt/mill/share/doc/imagemill/docs/reference/mill.md. "))
 
         try runner.folder.write("mine", to: "root/opt/etc/imagemill/mill.yaml")
-        let removed = try await runner.shell("make -C '\(Checkout.path)' uninstall DESTDIR=\"$PWD/root\" PREFIX=/opt/mill SYSCONFDIR=/opt/etc")
+        let removed = try await runner.shell(
+            "make -C '\(Checkout.path)' uninstall DESTDIR=\"$PWD/root\" PREFIX=/opt/mill SYSCONFDIR=/opt/etc")
         #expect(removed.exit == 0, "\(removed.errors)")
         #expect(runner.files(in: "root") == ["opt/etc/imagemill/mill.yaml"])
     }
@@ -81,7 +94,8 @@ import Testing
     @Test("install without a program says what to do, and installs nothing")
     func missing() async throws {
         let runner = try CommandRunner()
-        let result = try await runner.shell("make -C '\(Checkout.path)' install BINARY=\"$PWD/none\" DESTDIR=\"$PWD/root\"")
+        let result = try await runner.shell(
+            "make -C '\(Checkout.path)' install BINARY=\"$PWD/none\" DESTDIR=\"$PWD/root\"")
         #expect(result.exit != 0)
         #expect(result.output.contains("none is missing; run `make build` first"))
         #expect(!runner.exists("root"))
@@ -92,7 +106,8 @@ import Testing
         let filters = try settings("imagemill.service").filter { $0.hasPrefix("SystemCallFilter=") }
         #expect(filters.first == "SystemCallFilter=@system-service")
         for call in ["landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp"] {
-            #expect(filters.last?.split(whereSeparator: { " =".contains($0) }).contains(Substring(call)) == true, "\(call)")
+            #expect(
+                filters.last?.split(whereSeparator: { " =".contains($0) }).contains(Substring(call)) == true, "\(call)")
         }
     }
 
@@ -117,7 +132,8 @@ import Testing
         // Every shipped pipeline: the smart crop of one of them is what the first trial stumbled over.
         for pipeline in Checkout.files(below: "pipelines", extension: "yaml") {
             let result = try await runner.shell(
-                "\(tool) '\(CommandRunner.executable)' run '\(Checkout.path)/\(pipeline)' in -o out-\(pipeline.split(separator: "/")[1]) --jobs 1")
+                "\(tool) '\(CommandRunner.executable)' run '\(Checkout.path)/\(pipeline)' in -o out-\(pipeline.split(separator: "/")[1]) --jobs 1"
+            )
             #expect(result.exit == 0, "\(pipeline): \(result.errors)")
         }
     }

@@ -17,7 +17,8 @@ import Testing
         let digest = try await runner.shell("printf %s '\(uri.output)' | md5sum | cut -d' ' -f1")
         let name = digest.output.trimmingCharacters(in: .newlines) + ".png"
         #expect(runner.files(in: "thumbs") == ["large/\(name)", "normal/\(name)", "x-large/\(name)"])
-        let texts = try await runner.shell("vipsheader -a thumbs/normal/\(name) | grep png-comment | sed 's/^png-comment-[0-9]*-//' | sort")
+        let texts = try await runner.shell(
+            "vipsheader -a thumbs/normal/\(name) | grep png-comment | sed 's/^png-comment-[0-9]*-//' | sort")
         let bytes = try await runner.shell("stat -c %s 'in/a b#ü.jpg'")
         #expect(
             texts.output == """
@@ -27,15 +28,21 @@ import Testing
                 Thumb::Size: \(bytes.output)Thumb::URI: \(uri.output)
 
                 """)
-        #expect(try await runner.shell("stat -c %a thumbs/normal/\(name) thumbs/normal thumbs/large").output == "600\n700\n700\n")
+        #expect(
+            try await runner.shell("stat -c %a thumbs/normal/\(name) thumbs/normal thumbs/large").output
+                == "600\n700\n700\n")
     }
 
-    @Test("The address in a thumbnail is that of the file as it was named, links included; the new folder is the user's alone")
+    @Test(
+        "The address in a thumbnail is that of the file as it was named, links included; the new folder is the user's alone"
+    )
     func address() async throws {
         let runner = try CommandRunner()
         try await runner.picture("real/sub/a.jpg")
         _ = try await runner.shell("ln -s real named")
-        for (named, address) in [("named", "named/sub/a.jpg"), ("./named/sub/a.jpg", "named/sub/a.jpg"), ("real", "real/sub/a.jpg")] {
+        for (named, address) in [
+            ("named", "named/sub/a.jpg"), ("./named/sub/a.jpg", "named/sub/a.jpg"), ("real", "real/sub/a.jpg"),
+        ] {
             let result = try await runner.run("run", pipeline, named, "-o", "new/thumbs")
             #expect(result.exit == 0, "\(result.errors)")
             let digest = try await runner.shell("printf 'file://%s/\(address)' \"$(pwd -P)\" | md5sum | cut -d' ' -f1")
@@ -58,7 +65,9 @@ import Testing
         }
         #expect(try await run("normal", 129).exit == 2)
         let error = try runner.report("out-normal-129/.imagemill/report.json")["a.png"]?.error
-        #expect(error?.code == "too-large-for-format" && error?.message.contains("at most 128 a side") == true, "\(error?.message ?? "")")
+        #expect(
+            error?.code == "too-large-for-format" && error?.message.contains("at most 128 a side") == true,
+            "\(error?.message ?? "")")
         #expect(try await run("normal", 128).exit == 0)
         #expect(try await run("large", 129).exit == 0)
     }
@@ -71,7 +80,8 @@ import Testing
             try runner.folder.write("state: state\ninboxes: [ \(inbox) ]\n", to: "mill.yaml")
             let result = try await runner.run("check", "mill.yaml")
             #expect(result.exit == exit)
-            #expect(result.errors.contains("takes them away; write 'originals: keep'") == (exit == 78), "\(result.errors)")
+            #expect(
+                result.errors.contains("takes them away; write 'originals: keep'") == (exit == 78), "\(result.errors)")
         }
     }
 
@@ -82,13 +92,16 @@ import Testing
     func valid() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
-        try await runner.save("in/deep.png", as: "pngsave_target") { try TestPicture.coded(width: 300, height: 200, kind: PictureKind(isDeep: true)) }
+        try await runner.save("in/deep.png", as: "pngsave_target") {
+            try TestPicture.coded(width: 300, height: 200, kind: PictureKind(isDeep: true))
+        }
         #expect(try await runner.run("run", pipeline, "in", "-o", "cache/thumbnails").exit == 0)
         for name in ["a.jpg", "deep.png"] {
             let info = try await runner.shell("XDG_CACHE_HOME=$(pwd -P)/cache gio info -a 'thumbnail::*' in/\(name)")
             #expect(info.output.contains("thumbnail::is-valid: TRUE"), "\(info.output)")
         }
-        let kinds = try await runner.shell("for f in cache/thumbnails/*/*.png; do vipsheader -f format $f; done | sort -u")
+        let kinds = try await runner.shell(
+            "for f in cache/thumbnails/*/*.png; do vipsheader -f format $f; done | sort -u")
         #expect(kinds.output.split(separator: "\n").count == 1 && kinds.output.contains("UCHAR"), "\(kinds.output)")
     }
 
@@ -116,7 +129,8 @@ import Testing
         let result = try await runner.run("check", "p.yaml")
         #expect(result.exit == 78)
         for words in [
-            "'layout: freedesktop' names the file; remove 'file'", "has one file for each size; remove 'scale'", "needs 'format: png'",
+            "'layout: freedesktop' names the file; remove 'file'", "has one file for each size; remove 'scale'",
+            "needs 'format: png'",
             "with 'layout: freedesktop' a rendition is named normal, large, x-large, xx-large, after its folder; found 'small'",
         ] { #expect(result.errors.contains(words), "\(result.errors)") }
     }

@@ -1,4 +1,5 @@
-// A disk that is full, and folders that may not be written to: the environment's fault, so the exit code says to try again.
+// A disk that is full, and folders that may not be written to: the environment's fault, so the exit code says to try
+// again.
 import Foundation
 import TestSupport
 import Testing
@@ -20,13 +21,17 @@ import Testing
     }
 
     private static func mayMount() -> Bool {
-        guard TestMachine.isRoot, let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return false }
+        guard TestMachine.isRoot, let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else {
+            return false
+        }
         let line = status.split(separator: "\n").first { $0.hasPrefix("CapEff:") } ?? "0"
         let mask = UInt64(line.split { " \t".contains($0) }.last ?? "0", radix: 16) ?? 0
         return mask & (1 << 21) != 0
     }
 
-    @Test("A full disk is disk-full and exit code 75; what fits is complete, and nothing is half-written", .enabled(if: mayMount()))
+    @Test(
+        "A full disk is disk-full and exit code 75; what fits is complete, and nothing is half-written",
+        .enabled(if: mayMount()))
     func full() async throws {
         let runner = try CommandRunner()
         try runner.pipeline(size: "100%", format: "png")
@@ -58,11 +63,14 @@ import Testing
         }
     }
 
-    @Test("A file of another size limit: a rendition that outgrows the disk while it is encoded leaves nothing", .enabled(if: mayMount()))
+    @Test(
+        "A file of another size limit: a rendition that outgrows the disk while it is encoded leaves nothing",
+        .enabled(if: mayMount()))
     func severalRenditions() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(
-            "renditions:\n  a: { save: { format: jpeg } }\n  b: { save: { format: png } }\n  c: { save: { format: tiff } }\n", to: "p.yaml")
+            "renditions:\n  a: { save: { format: jpeg } }\n  b: { save: { format: png } }\n  c: { save: { format: tiff } }\n",
+            to: "p.yaml")
         try runner.folder.write(try await SamplePicture.noise(width: 600, height: 600), to: "in/x.jpg")
         try await withTinyDisk(runner, kilobytes: 500) {
             let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--report", "report.json")

@@ -9,9 +9,13 @@ import Testing
         let runner = try CommandRunner()
         let result = try await runner.run("docs", "docs")
         #expect(result.exit == 0)
-        let names = ["pipeline", "mill", "report", "batch", "status", "failure", "plan", "shard", "gather", "summary", "check", "picture-plan"]
+        let names = [
+            "pipeline", "mill", "report", "batch", "status", "failure", "plan", "shard", "gather", "summary", "check",
+            "picture-plan",
+        ]
         let schemas = names.map { "schema/\($0).schema.json" }
-        for page in ["reference/stages.md", "reference/saving.md", "reference/codes.md", "reference/mill.md"] + schemas {
+        for page in ["reference/stages.md", "reference/saving.md", "reference/codes.md", "reference/mill.md"] + schemas
+        {
             let made = try String(contentsOfFile: runner.folder.path("docs/" + page), encoding: .utf8)
             #expect(try Checkout.text("docs/" + page) == made, "docs/\(page) is stale; run `make docs`")
         }
@@ -20,7 +24,8 @@ import Testing
     @Test(
         "Every command in the guides runs as it is printed",
         // The tutorial has a test of its own.
-        arguments: ["README.md", "docs/clusters.md"] + Checkout.files(below: "docs/guide", extension: "md").filter { !$0.hasSuffix("/tutorial.md") })
+        arguments: ["README.md", "docs/clusters.md"]
+            + Checkout.files(below: "docs/guide", extension: "md").filter { !$0.hasSuffix("/tutorial.md") })
     func commands(page: String) async throws {
         let text = try Checkout.text(page)
         let commands = blocks("sh", in: text).flatMap { $0.split(separator: "\n").map(String.init) }
@@ -30,16 +35,20 @@ import Testing
         let samples = try await Self.samples.value
         #expect(try await runner.shell("cp -r '\(samples.path("."))/.' .").exit == 0)
         for block in blocks("yaml", in: text) {
-            guard let name = block.split(separator: "\n").first, name.hasPrefix("# "), name.hasSuffix(".yaml") else { continue }
+            guard let name = block.split(separator: "\n").first, name.hasPrefix("# "), name.hasSuffix(".yaml") else {
+                continue
+            }
             try runner.folder.write(block, to: String(name.dropFirst(2)))
         }
-        try FileManager.default.createSymbolicLink(atPath: runner.folder.path("pipelines"), withDestinationPath: Checkout.path + "/pipelines")
+        try FileManager.default.createSymbolicLink(
+            atPath: runner.folder.path("pipelines"), withDestinationPath: Checkout.path + "/pipelines")
         let hasJQ = try await runner.shell("command -v jq").exit == 0
         for command in commands where hasJQ || !command.hasPrefix("jq ") {
             // Without it, what follows a pipe is left out.
             let line = hasJQ ? command : String(command.split(separator: "|")[0])
             let start = "set -o pipefail; export HOME=$PWD; imagemill() { '\(CommandRunner.executable)' \"$@\"; }; "
-            let result = try await runner.shell("bash -c '\((start + line).replacingOccurrences(of: "'", with: "'\\''"))'")
+            let result = try await runner.shell(
+                "bash -c '\((start + line).replacingOccurrences(of: "'", with: "'\\''"))'")
             #expect(result.exit == 0, "\(command): \(result.errors)")
         }
     }
@@ -50,7 +59,9 @@ import Testing
         let drop = try WatchedFolder()
         var settings: [String] = []
         for block in blocks("yaml", in: text) {
-            if let name = block.split(separator: "\n").first(where: { $0.hasPrefix("# ") && $0.hasSuffix(".yaml") })?.dropFirst(2) {
+            if let name = block.split(separator: "\n").first(where: { $0.hasPrefix("# ") && $0.hasSuffix(".yaml") })?
+                .dropFirst(2)
+            {
                 try drop.runner.folder.write(block, to: String(name))
             } else {
                 // A setting that goes into the mill file before it.
@@ -58,7 +69,9 @@ import Testing
                 settings.append(mill + "\n" + block.replacingOccurrences(of: "/var/cache/imagemill", with: "cache"))
             }
         }
-        let commands = blocks("sh", in: text).flatMap { $0.split(separator: "\n").map(String.init) }.filter { !$0.contains("sudo") }
+        let commands = blocks("sh", in: text).flatMap { $0.split(separator: "\n").map(String.init) }.filter {
+            !$0.contains("sudo")
+        }
         #expect(commands.prefix(3) == ["mkdir drop", "imagemill check mill.yaml", "imagemill watch mill.yaml"])
         #expect(try await drop.runner.shell("mkdir drop && \(CommandRunner.executable) check mill.yaml").exit == 0)
         // The programs of its hooks, and the key.
@@ -66,16 +79,20 @@ import Testing
         try drop.runner.folder.write("0123456789abcdef\n", to: "hook-key")
         #expect(try await drop.runner.shell("chmod +x bin/*").exit == 0)
         for text in settings {
-            let text = text.replacingOccurrences(of: "/usr/local/", with: "").replacingOccurrences(of: "/etc/imagemill/hook-key", with: "hook-key")
+            let text = text.replacingOccurrences(of: "/usr/local/", with: "").replacingOccurrences(
+                of: "/etc/imagemill/hook-key", with: "hook-key")
             try drop.runner.folder.write(text, to: "settings.yaml")
-            let result = try await drop.runner.shell("PATH=$PWD/bin:$PATH \(CommandRunner.executable) check settings.yaml")
+            let result = try await drop.runner.shell(
+                "PATH=$PWD/bin:$PATH \(CommandRunner.executable) check settings.yaml")
             #expect(result.exit == 0, "\(text): \(result.errors)")
         }
         let watch = try await drop.start()
         try await drop.drop("photo.jpg", into: "drop")
-        try await drop.until("out/photo-page.jpg", "out/photo-thumb.webp", "out/photo.jpg.json", "state/done/drop/photo.jpg")
+        try await drop.until(
+            "out/photo-page.jpg", "out/photo-thumb.webp", "out/photo.jpg.json", "state/done/drop/photo.jpg")
         for command in commands.dropFirst(3) {
-            let result = try await drop.runner.shell(command.replacingOccurrences(of: "imagemill ", with: "\(CommandRunner.executable) "))
+            let result = try await drop.runner.shell(
+                command.replacingOccurrences(of: "imagemill ", with: "\(CommandRunner.executable) "))
             #expect(result.exit == 0, "\(command): \(result.errors)")
         }
         #expect(try await drop.stop(watch).exit == 0)
@@ -85,13 +102,16 @@ import Testing
     func promises() throws {
         let rows = try Checkout.text("README.md").split(separator: "\n").filter { $0.hasPrefix("| P") }
         #expect(rows.count == 9)
-        let swift = Checkout.files(below: "Tests", extension: "swift").map { String($0.split(separator: "/").last!.dropLast(6)) }
+        let swift = Checkout.files(below: "Tests", extension: "swift").map {
+            String($0.split(separator: "/").last!.dropLast(6))
+        }
         let words = rows.flatMap { $0.split(separator: "|").last!.split(separator: "`").map(String.init) }
         let proofs = Set(words.filter { !$0.contains(" ") && !$0.contains(",") })
         #expect(proofs.count > 10)
         for proof in proofs {
             let script = Checkout.path + "/Tests/" + proof
-            let isThere = proof.hasPrefix("Chaos/") ? FileManager.default.isExecutableFile(atPath: script) : swift.contains(proof)
+            let isThere =
+                proof.hasPrefix("Chaos/") ? FileManager.default.isExecutableFile(atPath: script) : swift.contains(proof)
             #expect(isThere, "\(proof)")
         }
     }
@@ -118,10 +138,13 @@ import Testing
     }
 
     // Only if it is asked for, since it takes as long as twenty other tests: IMAGEMILL_PICTURES=1.
-    @Test("`make guide-pictures` makes the guide's pictures", .enabled(if: ProcessInfo.processInfo.environment["IMAGEMILL_PICTURES"] != nil))
+    @Test(
+        "`make guide-pictures` makes the guide's pictures",
+        .enabled(if: ProcessInfo.processInfo.environment["IMAGEMILL_PICTURES"] != nil))
     func madePictures() async throws {
         let runner = try CommandRunner()
-        let result = try await runner.shell("'\(Checkout.path)/docs/guide/pictures.sh' '\(CommandRunner.executable)' made")
+        let result = try await runner.shell(
+            "'\(Checkout.path)/docs/guide/pictures.sh' '\(CommandRunner.executable)' made")
         #expect(result.exit == 0, "\(result.errors)")
         #expect(try runner.files(in: "made") == shownPictures().sorted())
     }
@@ -131,14 +154,18 @@ import Testing
         return pages.flatMap { $0.matches(of: /\]\(\.\.\/images\/([a-z-]+\.[a-z]+)\)/).map { String($0.output.1) } }
     }
 
-    @Test("Every page and picture that a page links to is there", arguments: ["README.md"] + Checkout.files(below: "docs", extension: "md"))
+    @Test(
+        "Every page and picture that a page links to is there",
+        arguments: ["README.md"] + Checkout.files(below: "docs", extension: "md"))
     func links(page: String) throws {
         let folder = URL(fileURLWithPath: Checkout.path + "/" + page).deletingLastPathComponent().path
         let text = try Checkout.text(page)
         for link in text.matches(of: /\]\(([^)#:\s]+)(?:#([^)]*))?\)/) {
             let target = folder + "/" + link.output.1
             #expect(FileManager.default.fileExists(atPath: target), "\(page): \(link.output.1)")
-            guard let anchor = link.output.2, let there = try? String(contentsOfFile: target, encoding: .utf8) else { continue }
+            guard let anchor = link.output.2, let there = try? String(contentsOfFile: target, encoding: .utf8) else {
+                continue
+            }
             let headings = there.split(separator: "\n").filter { $0.hasPrefix("#") }.map(Self.anchor)
             #expect(headings.contains(String(anchor)), "\(page): \(link.output.1)#\(anchor)")
         }
@@ -147,7 +174,10 @@ import Testing
     /// The anchor that a heading gets where pages are shown.
     private static func anchor(_ heading: Substring) -> String {
         let words = heading.drop { $0 == "#" || $0 == " " }.lowercased()
-        return String(words.filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == " " || $0 == "_" }.map { $0 == " " ? "-" : $0 })
+        return String(
+            words.filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == " " || $0 == "_" }.map {
+                $0 == " " ? "-" : $0
+            })
     }
 
     @Test("The demo makes its pictures and renders them")
@@ -155,15 +185,21 @@ import Testing
         let runner = try CommandRunner()
         let result = try await runner.shell("'\(Checkout.path)/docs/demo/run.sh' '\(CommandRunner.executable)' demo")
         #expect(result.exit == 0, "\(result.errors)")
-        #expect(result.output.contains("demo/shop/ball-gallery@2x.jpg") && result.output.contains("demo/web/landscape-medium.webp"))
+        #expect(
+            result.output.contains("demo/shop/ball-gallery@2x.jpg")
+                && result.output.contains("demo/web/landscape-medium.webp"))
     }
 
     @Test("What the Makefile calls is there")
     func makefile() throws {
         let words = try Checkout.text("Makefile").split(whereSeparator: { " \n\t@".contains($0) }).map(String.init)
-        let scripts = words.filter { $0.hasPrefix("docs/") && $0.hasSuffix(".sh") || $0.hasPrefix("Benchmarks/") && !$0.hasSuffix(".md") }
+        let scripts = words.filter {
+            $0.hasPrefix("docs/") && $0.hasSuffix(".sh") || $0.hasPrefix("Benchmarks/") && !$0.hasSuffix(".md")
+        }
         #expect(!scripts.isEmpty)
-        for script in scripts { #expect(FileManager.default.isExecutableFile(atPath: Checkout.path + "/" + script), "\(script)") }
+        for script in scripts {
+            #expect(FileManager.default.isExecutableFile(atPath: Checkout.path + "/" + script), "\(script)")
+        }
     }
 
     private func blocks(_ language: String, in text: String) -> [String] {

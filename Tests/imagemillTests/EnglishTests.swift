@@ -15,60 +15,84 @@ import Testing
     /// Phrases that comments and the names of tests must not have either.
     private static let inComments: [(pattern: String, instead: String)] = [
         (#"\b(stands?|stood)\b(?! for| alone)"#, "is"), (#"\bwhat becomes of\b"#, "what to do with"),
-        (#"\bbegins? like none\b"#, "not a recognized image format"), (#"\bwhat runs is finished\b"#, "finishing running jobs"),
-        (#"\bits content says\b"#, "is detected from the content"), (#"\bbroken world\b"#, "trouble with the environment"),
+        (#"\bbegins? like none\b"#, "not a recognized image format"),
+        (#"\bwhat runs is finished\b"#, "finishing running jobs"),
+        (#"\bits content says\b"#, "is detected from the content"),
+        (#"\bbroken world\b"#, "trouble with the environment"),
         (#"\b(nil|empty|negative|none|false) where\b"#, "if"), (#"- Throws:[^.]*\bwhere\b"#, "if"),
         (#"\b(are|is|was|were) told\b(?! from| apart)"#, "gets, is shown"),
-        (#"\bare walked\b"#, "are searched"), (#"\bin the works\b"#, "under way"), (#"\bto (its|their) depth\b"#, "recursively"),
+        (#"\bare walked\b"#, "are searched"), (#"\bin the works\b"#, "under way"),
+        (#"\bto (its|their) depth\b"#, "recursively"),
         (#"\bnothing is begun\b"#, "starting no new ones"), (#"\bdecoder judges\b"#, "is decoded anyway"),
     ]
 
     /// Each phrase has one of these in it; most lines have none, and to look for words is quick.
     private static let parts = [
-        "stand", "becomes", "depth", "told", "where", "none", "finished", "behind", "works", "walked", "says", "world", "begun", "judges", "stood",
+        "stand", "becomes", "depth", "told", "where", "none", "finished", "behind", "works", "walked", "says", "world",
+        "begun", "judges", "stood",
     ]
 
-    private func found(in text: String) throws -> [String] { try found(Self.phrases + Self.inComments.dropFirst(), in: text) }
+    private func found(in text: String) throws -> [String] {
+        try found(Self.phrases + Self.inComments.dropFirst(), in: text)
+    }
 
     private func found(_ phrases: [(pattern: String, instead: String)], in text: String) throws -> [String] {
         let lowered = text.lowercased()
         guard Self.parts.contains(where: { lowered.contains($0) }) else { return [] }
         return try phrases.flatMap { phrase in
-            text.matches(of: try Regex(phrase.pattern).ignoresCase()).map { "'\(text[$0.range])': write '\(phrase.instead)'" }
+            text.matches(of: try Regex(phrase.pattern).ignoresCase()).map {
+                "'\(text[$0.range])': write '\(phrase.instead)'"
+            }
         }
     }
 
-    @Test("Documents for users have none of the phrases", arguments: ["README.md", "CHANGELOG.md"] + Checkout.files(below: "docs", extension: "md"))
+    @Test(
+        "Documents for users have none of the phrases",
+        arguments: ["README.md", "CHANGELOG.md"] + Checkout.files(below: "docs", extension: "md"))
     func documents(page: String) throws {
         // Decisions and the architecture are for those who change the program.
         guard !page.hasPrefix("docs/decisions/"), page != "docs/architecture.md" else { return }
-        for (number, line) in try Checkout.text(page).split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (number, line) in try Checkout.text(page).split(separator: "\n", omittingEmptySubsequences: false)
+            .enumerated()
+        {
             for phrase in try found(in: String(line)) { Issue.record("\(page):\(number + 1): \(phrase)") }
         }
     }
 
     @Test("Messages and help have none of the phrases", arguments: Checkout.files(below: "Sources", extension: "swift"))
     func messages(file: String) throws {
-        for (number, line) in try Checkout.text(file).split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (number, line) in try Checkout.text(file).split(separator: "\n", omittingEmptySubsequences: false)
+            .enumerated()
+        {
             let text = line.drop { $0 == " " }
             guard !text.hasPrefix("//") else { continue }
             // Texts in quotes, and lines of longer texts, which have no braces or calls.
             let quoted = line.matches(of: /"((?:[^"\\]|\\.)*)"/).map { String($0.output.1) }
-            let isProse = !text.contains("\"") && text.split(separator: " ").count > 8 && !text.contains("{") && !text.contains("(")
-            for phrase in try (quoted + (isProse ? [String(text)] : [])).flatMap(found) { Issue.record("\(file):\(number + 1): \(phrase)") }
+            let isProse =
+                !text.contains("\"") && text.split(separator: " ").count > 8 && !text.contains("{")
+                && !text.contains("(")
+            for phrase in try (quoted + (isProse ? [String(text)] : [])).flatMap(found) {
+                Issue.record("\(file):\(number + 1): \(phrase)")
+            }
         }
     }
 
     @Test(
         "No comment begins with 'Of', none and no test's name has one of the phrases, and no header asks a question",
-        arguments: Checkout.files(below: "Sources", extension: "swift") + Checkout.files(below: "Tests", extension: "swift"))
+        arguments: Checkout.files(below: "Sources", extension: "swift")
+            + Checkout.files(below: "Tests", extension: "swift"))
     func comments(file: String) throws {
         let lines = try Checkout.text(file).split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(!lines.prefix { $0.hasPrefix("//") }.contains { $0.contains("?") }, "\(file): the header asks a question")
+        #expect(
+            !lines.prefix { $0.hasPrefix("//") }.contains { $0.contains("?") }, "\(file): the header asks a question")
         for (number, line) in lines.enumerated() {
             let text = line.drop { $0 == " " }
-            if text.hasPrefix("//") || text.hasPrefix("@Test(\"") || text.hasPrefix("func `") || text.hasPrefix("@Test func `") {
-                for phrase in try found(Self.inComments, in: String(text)) { Issue.record("\(file):\(number + 1): \(phrase)") }
+            if text.hasPrefix("//") || text.hasPrefix("@Test(\"") || text.hasPrefix("func `")
+                || text.hasPrefix("@Test func `")
+            {
+                for phrase in try found(Self.inComments, in: String(text)) {
+                    Issue.record("\(file):\(number + 1): \(phrase)")
+                }
             }
             let beginsWithOf = text.hasPrefix("/// Of ") || text.hasPrefix("// Of ")
             let continues = number > 0 && lines[number - 1].drop { $0 == " " }.hasPrefix("//")

@@ -14,10 +14,12 @@ struct StageExample: Sendable, CustomStringConvertible {
 
     /// Those of the reference, which is generated from the catalogue.
     static let all: [StageExample] = {
-        let pages = ((try? Checkout.text("docs/reference/stages.md")) ?? "").components(separatedBy: "\n## `").dropFirst()
+        let pages = ((try? Checkout.text("docs/reference/stages.md")) ?? "").components(separatedBy: "\n## `")
+            .dropFirst()
         return pages.map { page in
             let yaml = page.components(separatedBy: "```yaml\n").dropFirst().first ?? ""
-            return StageExample(name: page.components(separatedBy: "`")[0], yaml: yaml.components(separatedBy: "```")[0])
+            return StageExample(
+                name: page.components(separatedBy: "`")[0], yaml: yaml.components(separatedBy: "```")[0])
         }
     }()
 }
@@ -25,11 +27,15 @@ struct StageExample: Sendable, CustomStringConvertible {
 @Suite struct EveryStageTests {
     @Test("The reference has an example of every stage that the program lists")
     func catalogue() async throws {
-        let listed = try await CommandRunner().run("stages").output.split(separator: "\n").map { String($0.prefix { $0 != " " }) }
+        let listed = try await CommandRunner().run("stages").output.split(separator: "\n").map {
+            String($0.prefix { $0 != " " })
+        }
         #expect(StageExample.all.map(\.name) == listed && listed.count >= 22)
     }
 
-    @Test("An animation keeps its frames and times; a stage for sets says that it takes the first frame of each", arguments: StageExample.all)
+    @Test(
+        "An animation keeps its frames and times; a stage for sets says that it takes the first frame of each",
+        arguments: StageExample.all)
     func animation(of stage: StageExample) async throws {
         let runner = try CommandRunner()
         for name in sources(stage) {
@@ -72,25 +78,31 @@ struct StageExample: Sendable, CustomStringConvertible {
         // Taller than what libvips keeps of a picture that it reads once.
         try runner.folder.write(try await SamplePicture.noise(width: 300, height: 2500), to: "in/a.jpg")
         let stages = "stages: [ { crop: { width: 50%, height: 90%, anchor: top } } ]"
-        let result = try await runner.render(stages: "[ { \(stage) } ]", save: "{ format: png, compression: 1 }", more: stages)
+        let result = try await runner.render(
+            stages: "[ { \(stage) } ]", save: "{ format: png, compression: 1 }", more: stages)
         #expect(result.exit == 0, "\(result.errors)")
         #expect(try await runner.size(of: "out/a.png").sorted() == [150, 2250])
     }
 
     /// Examples that are no parts of the reference, for what reads a picture in another order.
     private static let others = [
-        "overlay: { image: logo.png, anchor: top-leading }", "overlay: { image: logo.png, anchor: top, blend: multiply }",
+        "overlay: { image: logo.png, anchor: top-leading }",
+        "overlay: { image: logo.png, anchor: top, blend: multiply }",
         "overlay: { image: logo.png, tile: true }", "overlay: { image: logo.png, blend: xor, anchor: top-leading }",
-        "composite: { layers: [ { source: true }, { source: true, anchor: top-leading, alpha: 0.5 } ] }", "rotate: { angle: 7 }",
+        "composite: { layers: [ { source: true }, { source: true, anchor: top-leading, alpha: 0.5 } ] }",
+        "rotate: { angle: 7 }",
     ].map { StageExample(name: $0, yaml: "stages:\n  - \($0)\n") }
 
-    @Test("A stage is the first one for a picture whose rows come once", arguments: StageExample.all.filter { !$0.isForSets } + others)
+    @Test(
+        "A stage is the first one for a picture whose rows come once",
+        arguments: StageExample.all.filter { !$0.isForSets } + others)
     func tall(stage: StageExample) async throws {
         let runner = try CommandRunner()
         // Taller than what libvips keeps of a picture that it reads once.
         for (name, saver) in [("in/a.jpg", "jpegsave_target"), ("in/b.tif", "tiffsave_target")] {
             try await runner.save(name, as: saver) {
-                try TestPicture.make(width: 200, height: 2500) { x, y in [UInt8(x), UInt8(y % 256), UInt8(x * y % 251)] }
+                try TestPicture.make(width: 200, height: 2500) { x, y in [UInt8(x), UInt8(y % 256), UInt8(x * y % 251)]
+                }
             }
         }
         try await run(stage, save: "{ format: tiff }", runner)
@@ -101,7 +113,8 @@ struct StageExample: Sendable, CustomStringConvertible {
     private func sources(_ stage: StageExample) -> [String] { stage.isForSets ? (1...12).map { "set/\($0)" } : ["a"] }
 
     private func run(_ stage: StageExample, save: String, _ runner: CommandRunner) async throws {
-        for asset in stage.yaml.split(whereSeparator: { " ,{}\n".contains($0) }).map(String.init) where asset.hasSuffix(".png") {
+        for asset in stage.yaml.split(whereSeparator: { " ,{}\n".contains($0) }).map(String.init)
+        where asset.hasSuffix(".png") {
             try runner.folder.write(try await SamplePicture.png.bytes, to: asset)
         }
         try runner.folder.write(stage.yaml + "renditions:\n  a:\n    save: \(save)\n", to: "p.yaml")
@@ -112,7 +125,9 @@ struct StageExample: Sendable, CustomStringConvertible {
     /// A bar that moves over a transparent ground.
     private func animation() throws -> Image {
         let frames = try (0..<3).map { index in
-            try TestPicture.make(width: 60, height: 48, bands: 4) { x, y in x / 20 == index ? [220, UInt8(x), UInt8(y), 255] : [9, 99, 199, 80] }
+            try TestPicture.make(width: 60, height: 48, bands: 4) { x, y in
+                x / 20 == index ? [220, UInt8(x), UInt8(y), 255] : [9, 99, 199, 80]
+            }
         }
         return try Image.arrayjoin(frames).editingMetadata { editor in
             editor.set("page-height", int: 48)

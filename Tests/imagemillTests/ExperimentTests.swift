@@ -1,4 +1,5 @@
-// The experiments of Tests/Chaos on the drop folder, those that are quick enough, in their short versions. `make chaos` runs all at length.
+// The experiments of Tests/Chaos on the drop folder, those that are quick enough, in their short versions. `make chaos`
+// runs all at length.
 import Foundation
 import TestSupport
 import Testing
@@ -29,11 +30,13 @@ import Testing
     private func holds(_ name: String) async throws {
         let runner = try CommandRunner()
         let result = try await runner.shell(
-            "/usr/bin/python3 '\(Checkout.path)/Tests/Chaos/run' --short --imagemill \"$IMAGEMILL\" \(name)", seconds: 900)
+            "/usr/bin/python3 '\(Checkout.path)/Tests/Chaos/run' --short --imagemill \"$IMAGEMILL\" \(name)",
+            seconds: 900)
         #expect(result.exit == 0 || result.exit == Self.skipped, "\(result.output)\(result.errors)")
         let lines = result.output.split(separator: "\n").map(String.init)
         // One line for each variant, and the count of all; what says nothing has not run.
-        #expect(lines.count > 1 && lines.dropLast().allSatisfy { $0.hasPrefix(name) }, "\(result.output)\(result.errors)")
+        #expect(
+            lines.count > 1 && lines.dropLast().allSatisfy { $0.hasPrefix(name) }, "\(result.output)\(result.errors)")
         let reasons = lines.dropLast().filter { $0.contains(": skipped: ") }
         if !reasons.isEmpty { try skip(reasons.joined(separator: "; ")) }
     }
@@ -55,8 +58,11 @@ import Testing
     func listed() async throws {
         let runner = try CommandRunner()
         let folder = Checkout.path + "/Tests/Chaos"
-        let listed = try await runner.shell("/usr/bin/python3 '\(folder)/run' --list").output.split(separator: "\n").map(String.init)
-        let scripts = try await runner.shell("cd '\(folder)' && grep -l '^main(experiment' *").output.split(separator: "\n").map(String.init)
+        let listed = try await runner.shell("/usr/bin/python3 '\(folder)/run' --list").output.split(separator: "\n")
+            .map(String.init)
+        let scripts = try await runner.shell("cd '\(folder)' && grep -l '^main(experiment' *").output.split(
+            separator: "\n"
+        ).map(String.init)
         // What runs inside of an experiment's virtual machine is none by itself.
         let experiments = scripts.filter { $0 != "experiment.py" && !$0.hasSuffix("-guest") }
         #expect(listed.sorted() == experiments.sorted() && !listed.isEmpty)
@@ -64,20 +70,31 @@ import Testing
         for name in listed { #expect(table.contains("| `\(name)` |"), "\(name)") }
     }
 
-    @Test("An experiment that fails, one that is skipped, and a name that is none, show in the exit code and the last line")
+    @Test(
+        "An experiment that fails, one that is skipped, and a name that is none, show in the exit code and the last line"
+    )
     func failing() async throws {
         let runner = try CommandRunner()
         let script = "/usr/bin/python3 '\(Checkout.path)/Tests/Chaos/run'"
         // What a failed experiment leaves for a look goes with the runner's folder.
         let failed = try await runner.shell("TMPDIR=\"$PWD\" \(script) --short --imagemill /bin/false outbox-removed")
         #expect(
-            failed.exit == 1 && failed.output.contains("outbox-removed: FAILED: the daemon does not say that it runs: the daemon has ended with 1"))
+            failed.exit == 1
+                && failed.output.contains(
+                    "outbox-removed: FAILED: the daemon does not say that it runs: the daemon has ended with 1")
+        )
         #expect(failed.output.contains("\n0 held, 1 failed (outbox-removed), 0 skipped, in "), "\(failed.output)")
         // Without any program in its path, it finds no compiler.
-        let skipped = try await runner.shell("TMPDIR=\"$PWD\" PATH=\"$PWD\" \(script) --short --imagemill /bin/false kept-set power-loss")
-        #expect(skipped.exit == 1 && skipped.output.contains("power-loss: skipped: there is no C compiler"), "\(skipped.output)\(skipped.errors)")
-        let none = try await runner.shell("TMPDIR=\"$PWD\" PATH=\"$PWD\" \(script) --short --imagemill /bin/false failing-calls")
-        #expect(none.exit == Self.skipped && none.output.contains("\n0 held, 0 failed, 3 skipped (failing-calls --runs 6, "), "\(none.output)")
+        let skipped = try await runner.shell(
+            "TMPDIR=\"$PWD\" PATH=\"$PWD\" \(script) --short --imagemill /bin/false kept-set power-loss")
+        #expect(
+            skipped.exit == 1 && skipped.output.contains("power-loss: skipped: there is no C compiler"),
+            "\(skipped.output)\(skipped.errors)")
+        let none = try await runner.shell(
+            "TMPDIR=\"$PWD\" PATH=\"$PWD\" \(script) --short --imagemill /bin/false failing-calls")
+        #expect(
+            none.exit == Self.skipped
+                && none.output.contains("\n0 held, 0 failed, 3 skipped (failing-calls --runs 6, "), "\(none.output)")
         let unknown = try await runner.shell("\(script) kill-lop")
         #expect(unknown.exit == 2 && unknown.errors.contains("no such experiment: kill-lop"))
     }

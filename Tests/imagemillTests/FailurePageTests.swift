@@ -19,11 +19,15 @@ import Testing
     func options() throws {
         for code in FailureCode.allCases {
             let section = try #require(sections.first { $0.hasPrefix(code.rawValue + "`") })
-            for option in code.explanation.matches(of: /--max-[a-z-]+/) { #expect(section.contains(option.output), "\(code)") }
+            for option in code.explanation.matches(of: /--max-[a-z-]+/) {
+                #expect(section.contains(option.output), "\(code)")
+            }
         }
     }
 }
 
 extension String {
-    fileprivate func components(_ separator: String) -> [Substring] { split(separator: separator, omittingEmptySubsequences: false) }
+    fileprivate func components(_ separator: String) -> [Substring] {
+        split(separator: separator, omittingEmptySubsequences: false)
+    }
 }

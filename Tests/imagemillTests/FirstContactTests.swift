@@ -1,4 +1,5 @@
-// What a new user tries first: options instead of a pipeline file, names of shipped pipelines, `init`, `-`, and any order of arguments.
+// What a new user tries first: options instead of a pipeline file, names of shipped pipelines, `init`, `-`, and any
+// order of arguments.
 import Foundation
 import TestSupport
 import Testing
@@ -24,7 +25,8 @@ import Testing
         let runner = try await runner()
         try await runner.picture("mark \"1\".png")
         let options = [
-            "--resize", "30x30^", "--crop", "24x20", "--watermark", "mark \"1\".png", "--format", "webp", "--quality", "60", "--metadata", "strip",
+            "--resize", "30x30^", "--crop", "24x20", "--watermark", "mark \"1\".png", "--format", "webp", "--quality",
+            "60", "--metadata", "strip",
         ]
         #expect(try await runner.run(["run", "in", "-o", "out"] + options).exit == 0)
         #expect(try await runner.size(of: "out/a.webp") == [24, 20])
@@ -64,23 +66,34 @@ import Testing
         let named = try await runner.shell("\"$IMAGEMILL\" run --resize 16x --format png - -o out < in/a.jpg")
         #expect(named.exit == 0 && runner.files() == ["stdin.png"])
         let bad = try await runner.shell("echo no | \"$IMAGEMILL\" run --resize 16x - -o - > c.webp")
-        #expect(bad.exit == 2 && bad.errors == "standard input: not-an-image: expected a picture, found a file in no recognized image format\n")
+        #expect(
+            bad.exit == 2
+                && bad.errors
+                    == "standard input: not-an-image: expected a picture, found a file in no recognized image format\n"
+        )
         #expect(try runner.bytes("c.webp").isEmpty)
         let several = try await runner.shell("\"$IMAGEMILL\" run web-photos in/a.jpg -o - | cat")
-        #expect(several.errors.contains("this pipeline makes 3 renditions of a picture; only one can go to standard output"))
+        #expect(
+            several.errors.contains("this pipeline makes 3 renditions of a picture; only one can go to standard output")
+        )
     }
 
     @Test("init writes what works at once, and never overwrites")
     func initCommand() async throws {
         let runner = try await runner()
         let made = try await runner.run("init", "my shop")
-        #expect(made.exit == 0 && made.output.contains("imagemill run 'my shop/pipeline.yaml' PICTURES -o 'my shop/pictures'"), "\(made.output)")
+        #expect(
+            made.exit == 0
+                && made.output.contains("imagemill run 'my shop/pipeline.yaml' PICTURES -o 'my shop/pictures'"),
+            "\(made.output)")
         #expect(runner.files(in: "my shop") == ["mill.yaml", "pipeline.yaml"])
         #expect(try await runner.run("check", "my shop/pipeline.yaml", "my shop/mill.yaml").exit == 0)
         #expect(try await runner.run("run", "my shop/pipeline.yaml", "in", "-o", "out").exit == 0)
         #expect(runner.files() == ["a-large.webp", "a-thumb.jpg", "a-thumb@2x.jpg"])
         let again = try await runner.run("init", "my shop")
-        #expect(again.exit == 64 && again.errors == "imagemill: 'my shop/pipeline.yaml' is there already; nothing was written\n")
+        #expect(
+            again.exit == 64
+                && again.errors == "imagemill: 'my shop/pipeline.yaml' is there already; nothing was written\n")
     }
 
     @Test("The version is printed for every way to ask", arguments: ["--version", "-V", "version"])

@@ -32,7 +32,9 @@ import Vips
 
         let report = try runner.report()
         #expect(report.schema == "imagemill.batch/1")
-        #expect(report.summary.done == 7 && report.summary.failed == 0 && report.summary.renditions == 21 && !report.summary.interrupted)
+        #expect(
+            report.summary.done == 7 && report.summary.failed == 0 && report.summary.renditions == 21
+                && !report.summary.interrupted)
         let entry = try #require(report["jpeg.jpg"])
         #expect(entry.schema == "imagemill.report/1")
         #expect(entry.status == "done" && entry.pipeline == "two" && entry.error == nil && entry.attempt == 1)
@@ -100,12 +102,14 @@ import Vips
     @Test("An animation stays animated where the format can, and its loss is a warning where not")
     func animation() async throws {
         let runner = try CommandRunner()
-        try runner.folder.write("renditions:\n  moving: { save: { format: webp } }\n  still: { save: { format: jpeg } }\n", to: "p.yaml")
+        try runner.folder.write(
+            "renditions:\n  moving: { save: { format: webp } }\n  still: { save: { format: jpeg } }\n", to: "p.yaml")
         let animation = try await SamplePicture.gif.encode(
-            Image.arrayjoin((0..<3).map { try TestPicture.solid([UInt8($0 * 100), 50, 200], width: 24, height: 16) }).editingMetadata {
-                $0.set("page-height", int: 16)
-                $0.set("delay", ints: [100, 200, 300])
-            })
+            Image.arrayjoin((0..<3).map { try TestPicture.solid([UInt8($0 * 100), 50, 200], width: 24, height: 16) })
+                .editingMetadata {
+                    $0.set("page-height", int: 16)
+                    $0.set("delay", ints: [100, 200, 300])
+                })
         try runner.folder.write(animation, to: "in/moving.gif")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(result.exit == 0, "\(result.errors)")
@@ -113,7 +117,8 @@ import Vips
         #expect(entry.renditions.map { [$0.width, $0.height] } == [[24, 16], [24, 16]])
         #expect(entry.warnings.map(\.code).contains("animation-dropped"))
         try await inVipsTurn {
-            let again = try TestPicture.load(runner.folder.path("out/moving-moving.webp"), by: "webpload_source", [("n", -1)])
+            let again = try TestPicture.load(
+                runner.folder.path("out/moving-moving.webp"), by: "webpload_source", [("n", -1)])
             #expect(again.height == 48 && again.ints("delay") == [100, 200, 300])
         }
     }

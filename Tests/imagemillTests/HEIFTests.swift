@@ -31,7 +31,8 @@ import Testing
         #expect(runner.files().sorted() == ["1.avif", "1.png"])
         try await runner.picture("sets/s/1.jpg")
         try await avif(runner, "sets/s/2.jpg")
-        try runner.folder.write("source: set\nrenditions: { a: { stages: [stitch], save: { format: png } } }", to: "set.yaml")
+        try runner.folder.write(
+            "source: set\nrenditions: { a: { stages: [stitch], save: { format: png } } }", to: "set.yaml")
         let result = try await runner.run("run", "set.yaml", "sets", "-o", "sheets")
         #expect(result.exit == 0, "\(result.errors)")
     }

@@ -1,16 +1,19 @@
-// Who may import whom, and which folder of the engine may name which: the tables of docs/architecture.md, held against the sources.
+// Who may import whom, and which folder of the engine may name which: the tables of docs/architecture.md, held against
+// the sources.
 import Foundation
 import TestSupport
 import Testing
 
-/// A table of docs/architecture.md: its first column is a name in backquotes, its last one lists names in backquotes or words.
+/// A table of docs/architecture.md: its first column is a name in backquotes, its last one lists names in backquotes or
+/// words.
 private struct ArchitectureTable {
     /// The last column of each row, by the first.
     let rows: [String: [String]]
 
     init(under heading: String) throws {
         let text = try Checkout.text("docs/architecture.md")
-        let section = try #require(text.components(separatedBy: "\n## ").first { $0.hasPrefix(heading + "\n") }, "no section '\(heading)'")
+        let section = try #require(
+            text.components(separatedBy: "\n## ").first { $0.hasPrefix(heading + "\n") }, "no section '\(heading)'")
         var rows: [String: [String]] = [:]
         for line in section.split(separator: "\n") where line.hasPrefix("| `") {
             let cells = line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast().map {
@@ -31,7 +34,9 @@ private struct ArchitectureTable {
     private func imports(_ path: String) throws -> [String] {
         try Checkout.text(path).split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")
-            guard let place = words.firstIndex(of: "import"), words[..<place].allSatisfy(isModifier), words.count > place + 1 else {
+            guard let place = words.firstIndex(of: "import"), words[..<place].allSatisfy(isModifier),
+                words.count > place + 1
+            else {
                 return nil
             }
             // `import struct Foundation.URL` names the module after the kind.
@@ -54,12 +59,16 @@ private struct ArchitectureTable {
         for file in files {
             for module in try imports(file) {
                 seen.insert(module)
-                #expect(allowed.contains(module), "\(file) imports \(module), which \(name) may not: see docs/architecture.md")
+                #expect(
+                    allowed.contains(module),
+                    "\(file) imports \(module), which \(name) may not: see docs/architecture.md")
             }
         }
         // The reading of the lines itself is at work.
         #expect(!seen.isEmpty)
-        #expect(allowed.subtracting(seen).isEmpty, "\(name) does not import \(allowed.subtracting(seen).sorted()), which the table lists")
+        #expect(
+            allowed.subtracting(seen).isEmpty,
+            "\(name) does not import \(allowed.subtracting(seen).sorted()), which the table lists")
     }
 
     @Test("Yams is imported by one file alone")
@@ -70,16 +79,20 @@ private struct ArchitectureTable {
 
     @Test("Nothing asks for a calendar, a time zone or a language: the program has none of ICU's data, see decision 43")
     func noICU() throws {
-        let words = /\b(Calendar|TimeZone|Locale|\w*FormatStyle|\w*Formatter|date(En|De)codingStrategy|localized[A-Z]\w*)\b/.wordBoundaryKind(.simple)
+        let words =
+            /\b(Calendar|TimeZone|Locale|\w*FormatStyle|\w*Formatter|date(En|De)codingStrategy|localized[A-Z]\w*)\b/
+            .wordBoundaryKind(.simple)
         for file in Checkout.files(below: "Sources", extension: "swift") {
             #expect(try Checkout.text(file).firstMatch(of: words)?.output.0 == nil, "\(file)")
         }
-        #expect("encoder.dateEncodingStrategy = .iso8601".contains(words) && "Date.ISO8601FormatStyle()".contains(words))
+        #expect(
+            "encoder.dateEncodingStrategy = .iso8601".contains(words) && "Date.ISO8601FormatStyle()".contains(words))
     }
 
     @Test("Every target of Swift is in the table")
     func complete() throws {
-        let folders = Set(Checkout.files(below: "Sources", extension: "swift").map { String($0.split(separator: "/")[1]) })
+        let folders = Set(
+            Checkout.files(below: "Sources", extension: "swift").map { String($0.split(separator: "/")[1]) })
         #expect(folders == Set(Self.targets))
         #expect(folders.isSubset(of: try ArchitectureTable(under: "Targets").rows.keys))
     }
@@ -98,7 +111,9 @@ private struct ArchitectureTable {
     private func words(_ text: String, _ pattern: String, group: Int) throws -> [String] {
         let expression = try NSRegularExpression(pattern: pattern, options: .anchorsMatchLines)
         let range = NSRange(text.startIndex..., in: text)
-        return expression.matches(in: text, range: range).compactMap { Range($0.range(at: group), in: text).map { String(text[$0]) } }
+        return expression.matches(in: text, range: range).compactMap {
+            Range($0.range(at: group), in: text).map { String(text[$0]) }
+        }
     }
 
     /// The folders that each folder names types of, with an example of each.
@@ -107,12 +122,15 @@ private struct ArchitectureTable {
         let texts = try files.map { ($0, String($0.split(separator: "/")[2]), try code($0)) }
         let declaration =
             #"^(?:(?:package|public|internal|final|indirect|nonisolated|@\w+(?:\([^)]*\))?)\s+)*(?:struct|class|enum|protocol|actor|typealias)\s+([A-Z]\w*)"#
-        // Types of one file, and types inside of others, are not seen from another folder; but they hide what has the same name.
+        // Types of one file, and types inside of others, are not seen from another folder; but they hide what has the
+        // same name.
         let anyDeclaration = #"\b(?:struct|class|enum|protocol|actor|typealias)\s+([A-Z]\w*)"#
         var own: [String: Set<String>] = [:]
         var homes: [String: String] = [:]
         for (_, folder, text) in texts { own[folder, default: []].formUnion(try words(text, anyDeclaration, group: 1)) }
-        for (_, folder, text) in texts { for type in try words(text, declaration, group: 1) { homes[type] = homes[type] ?? folder } }
+        for (_, folder, text) in texts {
+            for type in try words(text, declaration, group: 1) { homes[type] = homes[type] ?? folder }
+        }
         #expect(homes.count > 100, "the types are found")
         var found: [String: [String: String]] = [:]
         for (file, folder, text) in texts {
@@ -124,10 +142,13 @@ private struct ArchitectureTable {
         return found
     }
 
-    @Test("A folder of the engine names the types of those folders that the table in docs/architecture.md allows, and of no others")
+    @Test(
+        "A folder of the engine names the types of those folders that the table in docs/architecture.md allows, and of no others"
+    )
     func folders() throws {
         let table = try ArchitectureTable(under: "The engine, folder by folder").rows
-        let folders = Set(Checkout.files(below: "Sources/Engine", extension: "swift").map { String($0.split(separator: "/")[2]) })
+        let folders = Set(
+            Checkout.files(below: "Sources/Engine", extension: "swift").map { String($0.split(separator: "/")[2]) })
         #expect(folders == Set(table.keys))
         for (folder, named) in try references() {
             for (other, example) in named {

@@ -39,7 +39,8 @@ import Testing
     }
 
     private func modified(_ runner: CommandRunner, _ name: String) throws -> Date {
-        try #require(try FileManager.default.attributesOfItem(atPath: runner.folder.path(name))[.modificationDate] as? Date)
+        try #require(
+            try FileManager.default.attributesOfItem(atPath: runner.folder.path(name))[.modificationDate] as? Date)
     }
 
     private func setModified(_ runner: CommandRunner, _ name: String, _ date: Date) throws {
@@ -66,7 +67,9 @@ import Testing
         #expect(result.errors.hasPrefix("3 sources unchanged: nothing to do ("), "\(result.errors)")
         let second = try runner.report()
         #expect(second.outcomes == ["a.jpg": "skipped", "b.png": "skipped", "sub/c.jpg": "skipped"])
-        #expect(second.summary.sources == 3 && second.summary.skipped == 3 && second.summary.done == 0 && second.summary.renditions == 0)
+        #expect(
+            second.summary.sources == 3 && second.summary.skipped == 3 && second.summary.done == 0
+                && second.summary.renditions == 0)
         for entry in first.sources {
             #expect(second[entry.source.path]?.renditions == entry.renditions)
             #expect(second[entry.source.path]?.source.width == 64)
@@ -103,14 +106,17 @@ import Testing
         let runner = try await doneOnce()
         #expect(try await run(runner, "--force").errors.hasPrefix("3 of 3 sources done"))
         #expect(try runner.report().summary.skipped == 0)
-        #expect(try await why(runner, "in/a.jpg", "--force") == "in/a.jpg: would be done:\n  --force does every source\n")
+        #expect(
+            try await why(runner, "in/a.jpg", "--force") == "in/a.jpg: would be done:\n  --force does every source\n")
     }
 
     @Test("--why says that nothing has changed, and runs nothing; the source may be named as in the report")
     func whyUnchanged() async throws {
         let runner = try await doneOnce()
         for name in ["in/sub/c.jpg", "sub/c.jpg", "./in/../in/sub/c.jpg", runner.folder.path("in/sub/c.jpg")] {
-            #expect(try await why(runner, name) == "in/sub/c.jpg: would be skipped: nothing has changed since it was done\n")
+            #expect(
+                try await why(runner, name) == "in/sub/c.jpg: would be skipped: nothing has changed since it was done\n"
+            )
         }
         let wrong = try await run(runner, "--why", "in/z.jpg")
         #expect(wrong.exit == 64)
@@ -122,7 +128,9 @@ import Testing
         let runner = try CommandRunner()
         try await writePipeline(runner)
         try await runner.picture("in/a.jpg")
-        #expect(try await why(runner, "in/a.jpg") == "in/a.jpg: would be done:\n  it was never done into this output folder\n")
+        #expect(
+            try await why(runner, "in/a.jpg")
+                == "in/a.jpg: would be done:\n  it was never done into this output folder\n")
         #expect(!runner.exists("out"))
     }
 
@@ -137,7 +145,8 @@ import Testing
         try runner.folder.write(other, to: "in/b.png")
         try setModified(runner, "in/b.png", date)
         #expect(
-            try await why(runner, "in/b.png") == "in/b.png: would be done:\n  the source has \(other.count) bytes; it had \(before)\n")
+            try await why(runner, "in/b.png")
+                == "in/b.png: would be done:\n  the source has \(other.count) bytes; it had \(before)\n")
         try await expectOnlyB(runner)
         #expect(try await run(runner).errors.hasPrefix("3 sources unchanged"))
     }
@@ -155,7 +164,10 @@ import Testing
         let runner = try await doneOnce()
         try await runner.picture("in/d.jpg")
         #expect(try await run(runner).exit == 0)
-        #expect(try runner.report().outcomes == ["a.jpg": "skipped", "b.png": "skipped", "sub/c.jpg": "skipped", "d.jpg": "done"])
+        #expect(
+            try runner.report().outcomes == [
+                "a.jpg": "skipped", "b.png": "skipped", "sub/c.jpg": "skipped", "d.jpg": "done",
+            ])
     }
 
     @Test("A pipeline that says something else does everything again; comments and layout do not")
@@ -172,7 +184,8 @@ import Testing
     @Test("An asset with other content does everything again, and is named")
     func asset() async throws {
         let runner = try await doneOnce()
-        try runner.folder.write(try await SamplePicture.png.encode(TestPicture.solid([1, 2, 3], width: 10, height: 10)), to: "badge.png")
+        try runner.folder.write(
+            try await SamplePicture.png.encode(TestPicture.solid([1, 2, 3], width: 10, height: 10)), to: "badge.png")
         #expect(try await why(runner, "in/a.jpg") == "in/a.jpg: would be done:\n  the asset 'badge.png' has changed\n")
         #expect(try await run(runner).errors.hasPrefix("3 of 3 sources done"))
     }
@@ -180,9 +193,12 @@ import Testing
     @Test("Options that change what is written do everything again")
     func options() async throws {
         let runner = try await doneOnce()
-        #expect(try await why(runner, "in/a.jpg", "--keep-tree") == "in/a.jpg: would be done:\n  --keep-tree is on; it was off\n")
         #expect(
-            try await why(runner, "in/a.jpg", "--collision", "fail") == "in/a.jpg: would be done:\n  --collision is fail; it was version\n")
+            try await why(runner, "in/a.jpg", "--keep-tree")
+                == "in/a.jpg: would be done:\n  --keep-tree is on; it was off\n")
+        #expect(
+            try await why(runner, "in/a.jpg", "--collision", "fail")
+                == "in/a.jpg: would be done:\n  --collision is fail; it was version\n")
         #expect(try await run(runner, "--keep-tree").errors.hasPrefix("3 of 3 sources done"))
         #expect(try await run(runner, "--keep-tree", "--jobs", "1").errors.hasPrefix("3 sources unchanged"))
     }
@@ -194,7 +210,8 @@ import Testing
         try await sql(runner, edit)
         let words = try await why(runner, "in/a.jpg")
         #expect(
-            words.hasPrefix("in/a.jpg: would be done:\n  the engine is imagemill ") && words.hasSuffix("; it was imagemill 0.0.1, libvips 8.0.0\n"))
+            words.hasPrefix("in/a.jpg: would be done:\n  the engine is imagemill ")
+                && words.hasSuffix("; it was imagemill 0.0.1, libvips 8.0.0\n"))
         #expect(try await run(runner).errors.hasPrefix("3 of 3 sources done"))
     }
 
@@ -208,7 +225,9 @@ import Testing
         #expect(try runner.bytes("out/b.webp") == good)
         // As long as before, so that only the time tells.
         try runner.folder.write(good.map { $0 ^ 1 }, to: "out/b.webp")
-        #expect(try await why(runner, "in/b.png") == "in/b.png: would be done:\n  the rendition 'b.webp' is not as it was written\n")
+        #expect(
+            try await why(runner, "in/b.png")
+                == "in/b.png: would be done:\n  the rendition 'b.webp' is not as it was written\n")
         try await expectOnlyB(runner)
         #expect(try runner.bytes("out/b.webp") == good)
     }
@@ -219,11 +238,14 @@ import Testing
         try await writePipeline(runner, size: "16x16")
         try setModified(runner, "in/b.png", Date(timeIntervalSince1970: 1_000_000_000))
         try FileManager.default.removeItem(atPath: runner.folder.path("out/b.webp"))
-        let words = "in/b.png: would be done:\n  the pipeline has changed\n  the source was written to\n  the rendition 'b.webp' is missing\n"
+        let words =
+            "in/b.png: would be done:\n  the pipeline has changed\n  the source was written to\n  the rendition 'b.webp' is missing\n"
         #expect(try await why(runner, "in/b.png") == words)
     }
 
-    @Test("The same source named from another folder is done again, since reports and sub-folders would name it otherwise")
+    @Test(
+        "The same source named from another folder is done again, since reports and sub-folders would name it otherwise"
+    )
     func place() async throws {
         let runner = try await doneOnce()
         let result = try await runner.run("run", "p.yaml", "in/sub", "-o", "out", "--why", "c.jpg")
@@ -296,7 +318,8 @@ import Testing
         let runner = try CommandRunner()
         try runner.pipeline(size: "300x300")
         try await runner.picture("in/a.jpg")
-        try runner.folder.write(try await SamplePicture.png.encode(TestPicture.solid([9, 9, 9], width: 300, height: 300)), to: "in/a.png")
+        try runner.folder.write(
+            try await SamplePicture.png.encode(TestPicture.solid([9, 9, 9], width: 300, height: 300)), to: "in/a.png")
         let options = ["run", "p.yaml", "in", "-o", "out", "--collision", "overwrite"]
         #expect(try await runner.run(options).exit == 0)
         #expect(try await runner.size(of: "out/a.webp") == [300, 300])
@@ -325,7 +348,8 @@ import Testing
 
     /// Changes the record as no version of Imagemill would.
     private func sql(_ runner: CommandRunner, _ statement: String) async throws {
-        let script = "import sqlite3, sys; c = sqlite3.connect('out/.imagemill/names.sqlite'); c.executescript(sys.argv[1]); c.commit()"
+        let script =
+            "import sqlite3, sys; c = sqlite3.connect('out/.imagemill/names.sqlite'); c.executescript(sys.argv[1]); c.commit()"
         let result = try await runner.shell("cd '\(runner.folder.path)' && python3 -c \"\(script)\" \"\(statement)\"")
         #expect(result.exit == 0, "\(result.errors)")
     }
@@ -333,18 +357,25 @@ import Testing
     @Test("A record of an older version, which knew names only, is completed")
     func migration() async throws {
         let runner = try await doneOnce()
-        try await sql(runner, "drop table results; drop table setups; drop table grdb_migrations; drop index names_source")
-        #expect(try await why(runner, "in/a.jpg") == "in/a.jpg: would be done:\n  it was never done into this output folder\n")
+        try await sql(
+            runner, "drop table results; drop table setups; drop table grdb_migrations; drop index names_source")
+        #expect(
+            try await why(runner, "in/a.jpg")
+                == "in/a.jpg: would be done:\n  it was never done into this output folder\n")
         #expect(try await run(runner).errors.hasPrefix("3 of 3 sources done"))
         #expect(runner.files() == ["a.webp", "b.webp", "c.webp"])
         #expect(try await run(runner).errors.hasPrefix("3 sources unchanged"))
     }
 
-    @Test("A result that cannot be read is made anew", arguments: ["document = '{'", "document = '[]'", "document = null", "outputs = x'01'"])
+    @Test(
+        "A result that cannot be read is made anew",
+        arguments: ["document = '{'", "document = '[]'", "document = null", "outputs = x'01'"])
     func damagedResult(edit: String) async throws {
         let runner = try await doneOnce()
         try await sql(runner, "update results set \(edit) where cast(source as text) like '%b.png'")
-        #expect(try await why(runner, "in/b.png") == "in/b.png: would be done:\n  the record of how it was done cannot be read\n")
+        #expect(
+            try await why(runner, "in/b.png")
+                == "in/b.png: would be done:\n  the record of how it was done cannot be read\n")
         try await expectOnlyB(runner)
         #expect(try await run(runner).errors.hasPrefix("3 sources unchanged"))
     }
@@ -371,7 +402,8 @@ import Testing
         #expect(dry.output == "in/d.jpg → out/d.webp (32×24)\n")
         #expect(dry.errors == "1 of 4 sources can be rendered, 3 unchanged; nothing was written\n")
         let report = try BatchDocument(text: try await run(runner, "--dry-run", "--json").output)
-        #expect(report.outcomes == ["a.jpg": "skipped", "b.png": "skipped", "sub/c.jpg": "skipped", "d.jpg": "planned"])
+        #expect(
+            report.outcomes == ["a.jpg": "skipped", "b.png": "skipped", "sub/c.jpg": "skipped", "d.jpg": "planned"])
         #expect(try await run(runner).errors.contains("1 of 4 sources done, 3 unchanged"))
     }
 
@@ -380,7 +412,8 @@ import Testing
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
-        #expect(try await runner.shell("cd '\(runner.folder.path)/in' && mv a.jpg \"$(printf 'a\\377.jpg')\"").exit == 0)
+        #expect(
+            try await runner.shell("cd '\(runner.folder.path)/in' && mv a.jpg \"$(printf 'a\\377.jpg')\"").exit == 0)
         #expect(try await run(runner).exit == 0)
         #expect(try await run(runner).errors.hasPrefix("1 source unchanged"))
         #expect(try runner.report().sources.first?.source.pathBytes == "a%FF.jpg")

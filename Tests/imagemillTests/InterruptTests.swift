@@ -23,7 +23,8 @@ import Testing
     }
 
     @Test(
-        "A signal ends a batch at once, with the shell's exit code and a complete report", arguments: [SIGINT, SIGTERM, SIGHUP])
+        "A signal ends a batch at once, with the shell's exit code and a complete report",
+        arguments: [SIGINT, SIGTERM, SIGHUP])
     func signalled(signal: CInt) async throws {
         let runner = try CommandRunner()
         let command = try await startLongBatch(runner)

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 @Suite struct ManualTests {
-    private static let pages = ((try? FileManager.default.contentsOfDirectory(atPath: Checkout.path + "/docs/man")) ?? []).sorted()
+    private static let pages =
+        ((try? FileManager.default.contentsOfDirectory(atPath: Checkout.path + "/docs/man")) ?? []).sorted()
     private static func has(_ program: String) -> Bool {
         ["/usr/bin/", "/bin/"].contains { FileManager.default.isExecutableFile(atPath: $0 + program) }
     }
@@ -15,7 +16,9 @@ import Testing
         let names = commands.matches(of: #/\n  ([a-z]+) +[A-Z]/#).map { String($0.output.1) } + ["run"]
         #expect(names.count > 10)
         for name in names { #expect(Self.pages.contains("imagemill-\(name).1"), "\(name)") }
-        #expect(Self.pages.contains("imagemill.1") && Self.pages.contains("imagemill-pipeline.5") && Self.pages.contains("imagemill-mill.5"))
+        #expect(
+            Self.pages.contains("imagemill.1") && Self.pages.contains("imagemill-pipeline.5")
+                && Self.pages.contains("imagemill-mill.5"))
     }
 
     @Test("groff has nothing to say against a page, and shows options and examples", .enabled(if: has("groff")))
@@ -25,8 +28,11 @@ import Testing
             let result = try await runner.shell("groff -man -Tutf8 -ww '\(Checkout.path)/docs/man/\(page)' | col -b")
             #expect(result.exit == 0 && result.errors.isEmpty, "\(page): \(result.errors)")
         }
-        let run = try await runner.shell("groff -man -Tutf8 '\(Checkout.path)/docs/man/imagemill-run.1' | sed 's/\\x1b\\[[0-9;]*m//g' | col -bx")
-        #expect(run.output.contains("--exclude <exclude>") && run.output.contains("imagemill run web-photos photos/ -o out/"), "\(run.output)")
+        let run = try await runner.shell(
+            "groff -man -Tutf8 '\(Checkout.path)/docs/man/imagemill-run.1' | sed 's/\\x1b\\[[0-9;]*m//g' | col -bx")
+        #expect(
+            run.output.contains("--exclude <exclude>")
+                && run.output.contains("imagemill run web-photos photos/ -o out/"), "\(run.output)")
     }
 
     @Test("Completions are accepted by the shells that are installed, and bash completes commands and options")

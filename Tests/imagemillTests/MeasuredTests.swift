@@ -14,11 +14,14 @@ import Testing
               cut: { save: { format: png }, file: "{stem}-{width}x{height}.{ext}" }
               card: { scale: [1, 2], stages: [ { frame: { width: 20, height: 20 } } ], save: { format: png } }
             """, to: "p.yaml")
-        _ = try await runner.shell("vips black ink.png 30 20 --bands 3 && mkdir -p in && vips embed ink.png in/a.png 7 9 60 50 --extend white")
-        _ = try await runner.shell("vips black white.png 10 10 --bands 3 && vips linear white.png in/white.png 1 255 --uchar")
+        _ = try await runner.shell(
+            "vips black ink.png 30 20 --bands 3 && mkdir -p in && vips embed ink.png in/a.png 7 9 60 50 --extend white")
+        _ = try await runner.shell(
+            "vips black white.png 10 10 --bands 3 && vips linear white.png in/white.png 1 255 --uchar")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(result.exit == 0, "\(result.errors)")
-        #expect(runner.files().contains("a-30x20.png") && runner.files().contains("white-10x10.png"), "\(runner.files())")
+        #expect(
+            runner.files().contains("a-30x20.png") && runner.files().contains("white-10x10.png"), "\(runner.files())")
         #expect(try await runner.size(of: "out/a-30x20.png") == [30, 20])
         #expect(try await runner.size(of: "out/a-card@2x.png") == [40, 40])
         let report = try runner.report()

@@ -1,4 +1,5 @@
-// The predicted memory is a bound: every stage, every shipped pipeline and extreme shapes in a worker of their own, against the worker's peak.
+// The predicted memory is a bound: every stage, every shipped pipeline and extreme shapes in a worker of their own,
+// against the worker's peak.
 import Foundation
 import TestSupport
 import Testing
@@ -36,68 +37,99 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     static let extreme: [MemoryCase] = [
         MemoryCase(stages: "resize: { size: 4000x4000! }", width: 4000, height: 1),
         MemoryCase(stages: "resize: { size: 4000x4000!, kernel: linear }", width: 1, height: 4000),
-        MemoryCase(stages: "resize: { size: 5x9000! }", width: 9000, height: 5, kind: PictureKind(hasAlpha: true, isDeep: true)),
+        MemoryCase(
+            stages: "resize: { size: 5x9000! }", width: 9000, height: 5, kind: PictureKind(hasAlpha: true, isDeep: true)
+        ),
         MemoryCase(stages: "resize: { size: 90% }", width: 60_000, height: 200, kind: PictureKind(hasAlpha: true)),
-        MemoryCase(stages: "resize: { size: 50%, linear: true }", width: 4000, height: 3000, kind: PictureKind(hasAlpha: true)),
-        MemoryCase(stages: "blur: { sigma: 60 }", width: 2500, height: 2000, kind: PictureKind(hasAlpha: true, isDeep: true)),
+        MemoryCase(
+            stages: "resize: { size: 50%, linear: true }", width: 4000, height: 3000, kind: PictureKind(hasAlpha: true)),
+        MemoryCase(
+            stages: "blur: { sigma: 60 }", width: 2500, height: 2000, kind: PictureKind(hasAlpha: true, isDeep: true)),
         MemoryCase(stages: "blur: { sigma: 9 }", width: 2500, height: 2000, kind: PictureKind(hasAlpha: true)),
         MemoryCase(stages: "rotate: { angle: 33 }", width: 2500, height: 2000, kind: PictureKind(isDeep: true)),
         MemoryCase(stages: "mask: { corner-radius: 10% }", width: 3000, height: 2000),
         MemoryCase(
-            stages: "frame: { width: 50, height: 4000, mode: aspect-fill }", width: 300, height: 200, source: .jpeg, save: "{ format: webp }"),
-        MemoryCase(stages: "overlay: { image: asset.png, width: 100% }", width: 2000, height: 1500, source: .jpeg, asset: (6000, 4000)),
+            stages: "frame: { width: 50, height: 4000, mode: aspect-fill }", width: 300, height: 200, source: .jpeg,
+            save: "{ format: webp }"),
         MemoryCase(
-            stages: "overlay: { image: asset.png, stages: [ { rotate: { angle: 12 } }, { blur: { sigma: 20 } } ], blend: multiply }", width: 2000,
+            stages: "overlay: { image: asset.png, width: 100% }", width: 2000, height: 1500, source: .jpeg,
+            asset: (6000, 4000)),
+        MemoryCase(
+            stages:
+                "overlay: { image: asset.png, stages: [ { rotate: { angle: 12 } }, { blur: { sigma: 20 } } ], blend: multiply }",
+            width: 2000,
             height: 1500, asset: (6000, 4000)),
         MemoryCase(
             stages:
                 "composite: { layers: [ { source: true }, { image: asset.png, width: 100% }, { source: true, stages: [ { blur: { sigma: 9 } } ] } ] }",
             width: 2000, height: 1500, kind: PictureKind(hasAlpha: true), asset: (3000, 2000)),
-        MemoryCase(stages: "nine-slice: { width: 3000, height: 2000, cap-insets: { all: 20 } }", width: 900, height: 700),
         MemoryCase(
-            stages: "crop: { width: 90%, height: 90% }", width: 400, height: 300, kind: PictureKind(hasAlpha: true), frames: 40, source: .webp,
+            stages: "nine-slice: { width: 3000, height: 2000, cap-insets: { all: 20 } }", width: 900, height: 700),
+        MemoryCase(
+            stages: "crop: { width: 90%, height: 90% }", width: 400, height: 300, kind: PictureKind(hasAlpha: true),
+            frames: 40, source: .webp,
             save: "{ format: webp, effort: 0 }"),
         MemoryCase(
-            stages: "mask: { shape: circle }", width: 400, height: 300, kind: PictureKind(hasAlpha: true), frames: 40, source: .webp,
+            stages: "mask: { shape: circle }", width: 400, height: 300, kind: PictureKind(hasAlpha: true), frames: 40,
+            source: .webp,
             save: "{ format: gif }"),
-        MemoryCase(stages: "resize: { size: 3000x }", width: 6000, height: 4000, source: .progressive, save: "{ format: jpeg, progressive: true }"),
-        // Planes, what is made smaller after the decoder, and many frames at once.
-        MemoryCase(stages: "resize: { size: 500x }", width: 6000, height: 4000, source: .webp, save: "{ format: jpeg }"),
-        MemoryCase(stages: "resize: { size: 500x }", width: 4000, height: 3000, source: .losslessWebP, save: "{ format: jpeg }"),
         MemoryCase(
-            stages: "resize: { size: 500x }", width: 4000, height: 3000, kind: PictureKind(hasAlpha: true), source: .losslessWebP,
+            stages: "resize: { size: 3000x }", width: 6000, height: 4000, source: .progressive,
+            save: "{ format: jpeg, progressive: true }"),
+        // Planes, what is made smaller after the decoder, and many frames at once.
+        MemoryCase(
+            stages: "resize: { size: 500x }", width: 6000, height: 4000, source: .webp, save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "resize: { size: 500x }", width: 4000, height: 3000, source: .losslessWebP, save: "{ format: jpeg }"
+        ),
+        MemoryCase(
+            stages: "resize: { size: 500x }", width: 4000, height: 3000, kind: PictureKind(hasAlpha: true),
+            source: .losslessWebP,
             save: "{ format: jpeg }"),
         MemoryCase(
-            stages: "resize: { size: 100x }", width: 800, height: 600, kind: PictureKind(hasAlpha: true), frames: 40, source: .webp,
+            stages: "resize: { size: 100x }", width: 800, height: 600, kind: PictureKind(hasAlpha: true), frames: 40,
+            source: .webp,
             save: "{ format: webp, effort: 0 }"),
-        MemoryCase(stages: "flip: { axis: vertical }", width: 3000, height: 2000, source: .interlaced, save: "{ format: png, palette: true }"),
+        MemoryCase(
+            stages: "flip: { axis: vertical }", width: 3000, height: 2000, source: .interlaced,
+            save: "{ format: png, palette: true }"),
         MemoryCase(stages: "grayscale", width: 2000, height: 1500, source: .avif, save: "{ format: avif, effort: 0 }"),
         // Drawn in several times their size, with layers that cover all of it.
         MemoryCase(stages: "resize: { size: 3000x }", width: 1000, height: 750, source: .svg),
-        MemoryCase(stages: "flip: { axis: vertical }", width: 3000, height: 2000, source: .svg, save: "{ format: webp }"),
+        MemoryCase(
+            stages: "flip: { axis: vertical }", width: 3000, height: 2000, source: .svg, save: "{ format: webp }"),
         MemoryCase(stages: "resize: { size: 3000x }", width: 1000, height: 750, source: .pdf),
-        MemoryCase(stages: "flip: { axis: vertical }", width: 3000, height: 2000, source: .pdf, save: "{ format: webp }"),
+        MemoryCase(
+            stages: "flip: { axis: vertical }", width: 3000, height: 2000, source: .pdf, save: "{ format: webp }"),
         // The encoders that hold the most, on what they hold the most for.
         MemoryCase(
-            stages: "opacity: { alpha: 0.9 }", width: 1600, height: 1200, kind: PictureKind(hasAlpha: true, isDeep: true),
+            stages: "opacity: { alpha: 0.9 }", width: 1600, height: 1200,
+            kind: PictureKind(hasAlpha: true, isDeep: true),
             save: "{ format: webp, effort: 2 }"),
         MemoryCase(stages: "flatten", width: 1600, height: 1200, save: "{ format: webp, lossless: true }"),
         MemoryCase(
-            stages: "opacity: { alpha: 0.9 }", width: 1600, height: 1200, kind: PictureKind(hasAlpha: true, isDeep: true),
+            stages: "opacity: { alpha: 0.9 }", width: 1600, height: 1200,
+            kind: PictureKind(hasAlpha: true, isDeep: true),
             save: "{ format: avif, quality: 100, effort: 0 }"),
         MemoryCase(stages: "trim", width: 3000, height: 2000, source: .tiff, save: "{ format: tiff }"),
     ]
 
     private static let stages = [
-        "resize: { size: 37% }", "resize: { size: 210% }", "resize: { size: 90%, linear: true }", "resize: { size: 9x9!, kernel: nearest }",
-        "frame: { width: 500, height: 400 }", "frame: { width: 31, height: 31, mode: aspect-fill, background: '#ff000080' }",
+        "resize: { size: 37% }", "resize: { size: 210% }", "resize: { size: 90%, linear: true }",
+        "resize: { size: 9x9!, kernel: nearest }",
+        "frame: { width: 500, height: 400 }",
+        "frame: { width: 31, height: 31, mode: aspect-fill, background: '#ff000080' }",
         "frame: { width: 900, height: 900, mode: center, alpha: 0.5 }", "crop: { width: 60%, height: 40% }",
-        "crop: { width: 60%, height: 40%, anchor: attention }", "trim", "inset: { all: 10%, background: red }", "rotate: { angle: 90 }",
-        "rotate: { angle: 33 }", "flip: { axis: vertical }", "flatten", "opacity: { alpha: 0.5 }", "mask: { shape: circle }",
-        "mask: { image: asset.png }", "overlay: { image: asset.png, blend: xor, width: 80% }", "overlay: { image: asset.png, tile: true }",
+        "crop: { width: 60%, height: 40%, anchor: attention }", "trim", "inset: { all: 10%, background: red }",
+        "rotate: { angle: 90 }",
+        "rotate: { angle: 33 }", "flip: { axis: vertical }", "flatten", "opacity: { alpha: 0.5 }",
+        "mask: { shape: circle }",
+        "mask: { image: asset.png }", "overlay: { image: asset.png, blend: xor, width: 80% }",
+        "overlay: { image: asset.png, tile: true }",
         "nine-slice: { width: 900, height: 300, cap-insets: { all: 0 } }", "tile: { width: 800, height: 700 }",
         "viewport: { width: 300, height: 200, background: red }",
-        "composite: { layers: [ { source: true }, { layers: [ { source: true, alpha: 0.5 }, { color: red } ], blend: multiply } ] }", "sharpen",
+        "composite: { layers: [ { source: true }, { layers: [ { source: true, alpha: 0.5 }, { color: red } ], blend: multiply } ] }",
+        "sharpen",
         "blur: { sigma: 3 }", "blur: { sigma: 50 }", "grayscale", "tint: { color: '#0a84ff80' }",
     ]
 
@@ -105,7 +137,8 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     static let all: [MemoryCase] = {
         let shapes = [(1800, 1300), (12_000, 1), (1, 12_000), (40, 30)]
         let saves = [
-            "png, compression: 1", "jpeg", "webp, effort: 0", "tiff", "gif", "avif, effort: 0", "png, palette: true", "jpeg, progressive: true",
+            "png, compression: 1", "jpeg", "webp, effort: 0", "tiff", "gif", "avif, effort: 0", "png, palette: true",
+            "jpeg, progressive: true",
         ]
         let sources: [SourceFile] = [.png, .tiff, .interlaced]
         var cases: [MemoryCase] = []
@@ -114,14 +147,18 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
                 for kind in [PictureKind(), PictureKind(hasAlpha: true, isDeep: true)] {
                     let count = index + shape + (kind.isDeep ? 4 : 0)
                     // WebP and AVIF hold up to 16383 pixels a side.
-                    let save = "{ format: \(size.0 + size.1 > 8000 ? saves[count % 2 * 3] : saves[count % saves.count]) }"
+                    let save =
+                        "{ format: \(size.0 + size.1 > 8000 ? saves[count % 2 * 3] : saves[count % saves.count]) }"
                     cases.append(
-                        MemoryCase(stages: stage, width: size.0, height: size.1, kind: kind, source: sources[count % sources.count], save: save))
+                        MemoryCase(
+                            stages: stage, width: size.0, height: size.1, kind: kind,
+                            source: sources[count % sources.count], save: save))
                 }
             }
             cases.append(
                 MemoryCase(
-                    stages: stage, width: 300, height: 200, kind: PictureKind(hasAlpha: true), frames: 30, source: .webp,
+                    stages: stage, width: 300, height: 200, kind: PictureKind(hasAlpha: true), frames: 30,
+                    source: .webp,
                     save: index % 2 == 0 ? "{ format: webp, effort: 0 }" : "{ format: gif }"))
         }
         return cases
@@ -138,7 +175,9 @@ private struct MemoryUse {
     /// Whether the part that takes minutes is asked for; `make memory` does.
     private static let isThorough = ProcessInfo.processInfo.environment["IMAGEMILL_MEMORY"] != nil
 
-    @Test("No small picture needs more than predicted, and nine of ten need a third of it and more: every stage, as in the reference")
+    @Test(
+        "No small picture needs more than predicted, and nine of ten need a third of it and more: every stage, as in the reference"
+    )
     func smallPictures() async throws {
         var ratios: [Double] = []
         for stage in StageExample.all {
@@ -146,7 +185,8 @@ private struct MemoryUse {
             for name in stage.isForSets ? (1...12).map({ "set/\($0)" }) : ["a"] {
                 try runner.folder.write(try await SamplePicture.png.bytes, to: "in/\(name).png")
             }
-            for asset in stage.yaml.split(whereSeparator: { " ,{}\n".contains($0) }).map(String.init) where asset.hasSuffix(".png") {
+            for asset in stage.yaml.split(whereSeparator: { " ,{}\n".contains($0) }).map(String.init)
+            where asset.hasSuffix(".png") {
                 try runner.folder.write(try await SamplePicture.png.bytes, to: asset)
             }
             try runner.folder.write(stage.yaml + "renditions:\n  a:\n    save: { format: png }\n", to: "p.yaml")
@@ -157,7 +197,9 @@ private struct MemoryUse {
         #expect(ratios.count >= 22 && ratios.filter { $0 <= 3 }.count * 10 >= ratios.count * 9, "\(ratios)")
     }
 
-    @Test("The shipped pipelines need no more than predicted for a photo", arguments: Checkout.files(below: "pipelines", extension: "yaml"))
+    @Test(
+        "The shipped pipelines need no more than predicted for a photo",
+        arguments: Checkout.files(below: "pipelines", extension: "yaml"))
     func shipped(pipeline: String) async throws {
         let runner = try CommandRunner()
         let isSet = try Checkout.text(pipeline).contains("source: set")
@@ -168,35 +210,48 @@ private struct MemoryUse {
     }
 
     @Test("Extreme shapes, depths, animations and assets need no more than predicted", arguments: MemoryCase.extreme)
-    private func extremes(memoryCase: MemoryCase) async throws { try await check(Self.isThorough ? memoryCase : memoryCase.halved) }
+    private func extremes(memoryCase: MemoryCase) async throws {
+        try await check(Self.isThorough ? memoryCase : memoryCase.halved)
+    }
 
-    @Test("All stages need no more than predicted, for all kinds and shapes, in all formats", .enabled(if: isThorough), arguments: MemoryCase.all)
+    @Test(
+        "All stages need no more than predicted, for all kinds and shapes, in all formats", .enabled(if: isThorough),
+        arguments: MemoryCase.all)
     private func everything(memoryCase: MemoryCase) async throws { try await check(memoryCase) }
 
     private func check(_ memoryCase: MemoryCase) async throws {
         let runner = try CommandRunner()
         try await write(memoryCase, runner)
-        let allowed = [MemoryCase.SourceFile.svg, .pdf].contains(memoryCase.source) ? ["--allow", memoryCase.source.rawValue] : []
+        let allowed =
+            [MemoryCase.SourceFile.svg, .pdf].contains(memoryCase.source)
+            ? ["--allow", memoryCase.source.rawValue] : []
         let use = try await run(runner, "p.yaml", memoryCase.testDescription, options: allowed)
         #expect(use.measured <= use.predicted, "\(use)")
     }
 
     /// Renders the sources in `in` with one worker that has done nothing before.
-    private func run(_ runner: CommandRunner, _ pipeline: String, _ title: String, options: [String] = []) async throws -> MemoryUse {
-        let result = try await runner.run(["run", pipeline, "in", "-o", "out", "--jobs", "1", "--max-memory", "8G"] + options, seconds: 120)
+    private func run(_ runner: CommandRunner, _ pipeline: String, _ title: String, options: [String] = []) async throws
+        -> MemoryUse
+    {
+        let result = try await runner.run(
+            ["run", pipeline, "in", "-o", "out", "--jobs", "1", "--max-memory", "8G"] + options, seconds: 120)
         #expect(result.exit == 0, "\(result.errors)")
         let source = try #require(try runner.report().sources.first)
         let use = MemoryUse(predicted: try #require(source.predictedMemory), measured: try #require(source.peakMemory))
         if Self.isThorough {
-            print("\(use.predicted >> 20) MiB predicted, \(use.measured >> 20) measured, \(Double(use.predicted) / Double(use.measured)): \(title)")
+            print(
+                "\(use.predicted >> 20) MiB predicted, \(use.measured >> 20) measured, \(Double(use.predicted) / Double(use.measured)): \(title)"
+            )
         }
         return use
     }
 
     private func write(_ memoryCase: MemoryCase, _ runner: CommandRunner) async throws {
-        let text = "\(memoryCase.head)\nrenditions:\n  a:\n    stages: [ { \(memoryCase.stages) } ]\n    save: \(memoryCase.save)\n"
+        let text =
+            "\(memoryCase.head)\nrenditions:\n  a:\n    stages: [ { \(memoryCase.stages) } ]\n    save: \(memoryCase.save)\n"
         try runner.folder.write(
-            text.replacingOccurrences(of: "{ trim }", with: "trim").replacingOccurrences(of: "{ flatten }", with: "flatten"), to: "p.yaml")
+            text.replacingOccurrences(of: "{ trim }", with: "trim").replacingOccurrences(
+                of: "{ flatten }", with: "flatten"), to: "p.yaml")
         if memoryCase.stages.contains("asset.png") {
             let (width, height) = memoryCase.asset
             try await runner.save("asset.png", as: "pngsave_target", [("compression", 1)]) {
@@ -210,11 +265,15 @@ private struct MemoryUse {
             try runner.folder.write(Self.svg(width: width, height: height), to: "in/a.svg")
             return
         case .pdf:
-            let layers = Self.layers.map { "q \(Double($0) / 20) 0.5 0.9 rg \($0) \($0) \(width - 2 * $0) \(height - 2 * $0) re f Q" }
-            try runner.folder.write(SmallPDF.file(pages: [layers.joined(separator: "\n")], width: width, height: height), to: "in/a.pdf")
+            let layers = Self.layers.map {
+                "q \(Double($0) / 20) 0.5 0.9 rg \($0) \($0) \(width - 2 * $0) \(height - 2 * $0) re f Q"
+            }
+            try runner.folder.write(
+                SmallPDF.file(pages: [layers.joined(separator: "\n")], width: width, height: height), to: "in/a.pdf")
             return
         case .png: (saver, options, name) = ("pngsave_target", [("compression", 1)], "a.png")
-        case .interlaced: (saver, options, name) = ("pngsave_target", [("compression", 1), ("interlace", true)], "a.png")
+        case .interlaced:
+            (saver, options, name) = ("pngsave_target", [("compression", 1), ("interlace", true)], "a.png")
         case .jpeg: (saver, options, name) = ("jpegsave_target", [], "a.jpg")
         case .progressive: (saver, options, name) = ("jpegsave_target", [("interlace", true)], "a.jpg")
         case .webp: (saver, options, name) = ("webpsave_target", [("effort", 0)], "a.webp")
@@ -223,7 +282,9 @@ private struct MemoryUse {
         case .avif: (saver, options, name) = ("heifsave_target", [("compression", "av1"), ("effort", 0)], "a.avif")
         }
         try await runner.save("in/" + name, as: saver, options) {
-            guard memoryCase.frames > 1 else { return try Self.picture(width: memoryCase.width, height: memoryCase.height, memoryCase.kind) }
+            guard memoryCase.frames > 1 else {
+                return try Self.picture(width: memoryCase.width, height: memoryCase.height, memoryCase.kind)
+            }
             let frames = try (0..<memoryCase.frames).map { index in
                 try Self.picture(width: memoryCase.width, height: memoryCase.height, memoryCase.kind, seed: index)
             }
@@ -235,17 +296,23 @@ private struct MemoryUse {
 
     /// Layers that are blended with each other, one of them in another one.
     private static func svg(width: Int, height: Int) -> String {
-        let groups = layers.map { "<g opacity='0.9'><rect x='\($0)' y='\($0)' width='100%' height='100%' fill='rgb(\(9 * $0),99,200)'/>" }
-        return "<svg xmlns='http://www.w3.org/2000/svg' width='\(width)' height='\(height)'>" + groups.joined(separator: "</g>")
+        let groups = layers.map {
+            "<g opacity='0.9'><rect x='\($0)' y='\($0)' width='100%' height='100%' fill='rgb(\(9 * $0),99,200)'/>"
+        }
+        return "<svg xmlns='http://www.w3.org/2000/svg' width='\(width)' height='\(height)'>"
+            + groups.joined(separator: "</g>")
             + groups[0] + "</g></g></svg>"
     }
 
     /// A picture of soft noise, which no encoder finds empty.
     private static func picture(width: Int, height: Int, _ kind: PictureKind, seed: Int = 7) throws -> Image {
-        let noise = try Operation("gaussnoise", [("width", .int(width)), ("height", .int(height)), ("sigma", 20), ("seed", .int(seed))]).image()
+        let noise = try Operation(
+            "gaussnoise", [("width", .int(width)), ("height", .int(height)), ("sigma", 20), ("seed", .int(seed))]
+        ).image()
         let factor = kind.isDeep ? 257.0 : 1
         let factors = Array([1.0, -1, 0.5, 0.3].prefix(kind.bands))
         let bands = try noise.linear(factors.map { $0 * factor }, factors.map { ($0 < 0 ? 255 : 20) * factor })
-        return try bands.cast(kind.isDeep ? .ushort : .uchar).copy(interpretation: kind.isGrey ? .bw : kind.isDeep ? .rgb16 : .srgb)
+        return try bands.cast(kind.isDeep ? .ushort : .uchar).copy(
+            interpretation: kind.isGrey ? .bw : kind.isDeep ? .rgb16 : .srgb)
     }
 }

@@ -6,7 +6,9 @@ import Testing
 @Suite struct MillCheckTests {
     private func runner(_ mill: String, folders: [String] = ["in", "out"]) throws -> CommandRunner {
         let runner = try CommandRunner()
-        for name in folders { try FileManager.default.createDirectory(atPath: runner.folder.path(name), withIntermediateDirectories: true) }
+        for name in folders {
+            try FileManager.default.createDirectory(atPath: runner.folder.path(name), withIntermediateDirectories: true)
+        }
         try runner.folder.write("renditions: { web: { save: { format: webp } } }\n", to: "p.yaml")
         try runner.folder.write(mill, to: "mill.yaml")
         return runner
@@ -34,18 +36,28 @@ import Testing
         let runner = try runner(one, folders: ["out"])
         let result = try await runner.run("check", "mill.yaml")
         #expect(result.exit == 0)
-        #expect(result.output.contains("; the inbox is missing: make it with mkdir -p \(runner.folder.path)/in, or mount it; until then"))
+        #expect(
+            result.output.contains(
+                "; the inbox is missing: make it with mkdir -p \(runner.folder.path)/in, or mount it; until then"))
     }
 
-    @Test("An inbox that is there is not called missing where this user may write nowhere", .enabled(if: TestMachine.isRoot))
+    @Test(
+        "An inbox that is there is not called missing where this user may write nowhere",
+        .enabled(if: TestMachine.isRoot))
     func noPlace() async throws {
         let runner = try runner(one)
         let tool = "setpriv --reuid=65534 --regid=65534 --clear-groups"
         // If the test's folder or the program is hidden from that user, there is nothing to try.
-        guard try await runner.shell("chmod 755 . in out && \(tool) test -x '\(CommandRunner.executable)' -a -r mill.yaml").exit == 0 else { return }
+        guard
+            try await runner.shell(
+                "chmod 755 . in out && \(tool) test -x '\(CommandRunner.executable)' -a -r mill.yaml"
+            ).exit == 0
+        else { return }
         let result = try await runner.shell("\(tool) '\(CommandRunner.executable)' check mill.yaml")
         #expect(result.exit == 0)
-        #expect(result.output.contains("/out; this user may write to no place for work/, done/ and failed/\n"), "\(result.output)\(result.errors)")
+        #expect(
+            result.output.contains("/out; this user may write to no place for work/, done/ and failed/\n"),
+            "\(result.output)\(result.errors)")
     }
 
     @Test("A picture in place of a mill file is called one")
@@ -54,7 +66,9 @@ import Testing
         try await runner.picture("photo.jpg")
         let result = try await runner.run("check", "photo.jpg")
         #expect(result.exit == 78)
-        #expect(result.errors.hasPrefix("photo.jpg:1:1: error: expected a YAML file, found a picture (jpeg)\n"), "\(result.errors)")
+        #expect(
+            result.errors.hasPrefix("photo.jpg:1:1: error: expected a YAML file, found a picture (jpeg)\n"),
+            "\(result.errors)")
     }
 
     @Test("Mistakes of the mill file, of its pipelines, and missing pipelines are all told at once")
@@ -65,7 +79,10 @@ import Testing
         try runner.folder.write("renditions: { web: { save: { format: wepb } } }\n", to: "bad.yaml")
         let result = try await runner.run("check", "mill.yaml")
         #expect(result.exit == 78)
-        #expect(result.errors.contains("mill.yaml:3:41: error: the pipeline 'gone.yaml' cannot be used: cannot open 'gone.yaml': No such file"))
+        #expect(
+            result.errors.contains(
+                "mill.yaml:3:41: error: the pipeline 'gone.yaml' cannot be used: cannot open 'gone.yaml': No such file")
+        )
         #expect(result.errors.contains("bad.yaml:1:38: error: expected one of"))
         #expect(result.output.isEmpty)
     }
@@ -73,24 +90,31 @@ import Testing
     @Test(
         "Folders that are inside of each other are refused with a sentence",
         arguments: [
-            ("path: in, outbox: in/out", "is inside of the inbox"), ("path: out/in, outbox: out", "is inside of the outbox"),
+            ("path: in, outbox: in/out", "is inside of the inbox"),
+            ("path: out/in, outbox: out", "is inside of the outbox"),
             ("path: in, outbox: link", "is the outbox too"), ("path: link/sub, outbox: in", "is inside of the outbox"),
             ("path: p.yaml, outbox: out", "/p.yaml' is no folder"), ("path: in, outbox: p.yaml", ": the outbox '"),
             ("path: ., outbox: /tmp/elsewhere", "the state folder"),
         ])
     func refused(folders: String, sentence: String) async throws {
-        let runner = try runner("state: state\ninboxes:\n  - { \(folders), pipeline: p.yaml }\n", folders: ["in/sub", "out/in"])
+        let runner = try runner(
+            "state: state\ninboxes:\n  - { \(folders), pipeline: p.yaml }\n", folders: ["in/sub", "out/in"])
         try FileManager.default.createSymbolicLink(atPath: runner.folder.path("link"), withDestinationPath: "in")
         let result = try await runner.run("check", "mill.yaml")
         #expect(result.exit == 78)
-        #expect(result.errors.contains(sentence) && result.errors.hasPrefix("mill.yaml:3:5: error: inbox '"), "\(result.errors)")
+        #expect(
+            result.errors.contains(sentence) && result.errors.hasPrefix("mill.yaml:3:5: error: inbox '"),
+            "\(result.errors)")
     }
 
     @Test("A folder that is bound into an inbox under another name is recognised", .enabled(if: TestMachine.isRoot))
     func bound() async throws {
-        let runner = try runner("state: state\ninboxes:\n  - { path: in, outbox: bound/out, pipeline: p.yaml }\n", folders: ["in/sub", "bound"])
+        let runner = try runner(
+            "state: state\ninboxes:\n  - { path: in, outbox: bound/out, pipeline: p.yaml }\n",
+            folders: ["in/sub", "bound"])
         let result = try await runner.shell(
-            "unshare -m sh -c 'mount --bind in/sub bound && \"$0\" check mill.yaml' '\(CommandRunner.executable)' || echo code $?")
+            "unshare -m sh -c 'mount --bind in/sub bound && \"$0\" check mill.yaml' '\(CommandRunner.executable)' || echo code $?"
+        )
         guard !result.errors.contains("unshare") else { return }
         #expect(result.output == "code 78\n" && result.errors.contains("is inside of the inbox"), "\(result.errors)")
     }
@@ -100,13 +124,16 @@ import Testing
         let runner = try runner("state: state\ninboxes:\n  - { path: in, outbox: out, pipeline: in/p.yaml }\n")
         try runner.folder.write("renditions: { web: { save: { format: webp } } }\n", to: "in/p.yaml")
         let result = try await runner.run("check", "mill.yaml")
-        #expect(result.exit == 78 && result.errors.contains("is in an inbox, and would be taken for a source"), "\(result.errors)")
+        #expect(
+            result.exit == 78 && result.errors.contains("is in an inbox, and would be taken for a source"),
+            "\(result.errors)")
     }
 
     @Test("If neither the file nor the environment names a state folder, the usual one is taken")
     func usualState() async throws {
         let runner = try runner("inboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n")
-        let result = try await runner.shell("STATE_DIRECTORY='\(runner.folder.path)/here:/else' '\(CommandRunner.executable)' check mill.yaml")
+        let result = try await runner.shell(
+            "STATE_DIRECTORY='\(runner.folder.path)/here:/else' '\(CommandRunner.executable)' check mill.yaml")
         #expect(result.output.contains("will be in \(runner.folder.path)/here\n"), "\(result.output)\(result.errors)")
     }
 
@@ -137,19 +164,25 @@ import Testing
     func programs(hook: String, file: String, words: String) async throws {
         let runner = try runner(hooks("on-failure: \(hook)"))
         let texts = [
-            "plain": "#!/bin/sh\n", "text": "echo hello\n", "python": "#!/no/such/python -u\n", "windows": "#!/bin/sh\r\n", "good": "#! /bin/sh -e\n",
+            "plain": "#!/bin/sh\n", "text": "echo hello\n", "python": "#!/no/such/python -u\n",
+            "windows": "#!/bin/sh\r\n", "good": "#! /bin/sh -e\n",
         ]
         for (name, text) in texts { try runner.folder.write(text, to: name) }
         _ = try await runner.shell("chmod +x text python windows good")
         let result = try await runner.run("check", "mill.yaml")
         #expect(result.exit == 78 && result.output.isEmpty)
-        #expect(result.errors.hasPrefix("mill.yaml:3:") && result.errors.contains(": error: on-failure of 'in': "), "\(result.errors)")
+        #expect(
+            result.errors.hasPrefix("mill.yaml:3:") && result.errors.contains(": error: on-failure of 'in': "),
+            "\(result.errors)")
         #expect(result.errors.contains(words) && result.errors.contains(file), "\(result.errors)")
         let doctor = try await runner.run("doctor", "mill.yaml")
         #expect(
-            doctor.exit == 1 && doctor.output.contains("problem: mill.yaml:3: on-failure of 'in': ") && doctor.output.contains(words),
+            doctor.exit == 1 && doctor.output.contains("problem: mill.yaml:3: on-failure of 'in': ")
+                && doctor.output.contains(words),
             "\(doctor.output)")
-        try runner.folder.write(hooks("on-success: [./good], on-failure: [sh, -c, 'true'], on-pause: { command: [/bin/true] }"), to: "mill.yaml")
+        try runner.folder.write(
+            hooks("on-success: [./good], on-failure: [sh, -c, 'true'], on-pause: { command: [/bin/true] }"),
+            to: "mill.yaml")
         let good = try await runner.run("check", "mill.yaml")
         #expect(good.exit == 0, "\(good.errors)")
     }
@@ -158,16 +191,25 @@ import Testing
     func webhooks() async throws {
         let runner = try runner(hooks("on-success: { webhook: 'http://127.0.0.1:9/', secret: key }"))
         let missing = try await runner.run("check", "mill.yaml")
-        #expect(missing.exit == 78 && missing.errors.contains("on-success of 'in': cannot open '\(runner.folder.path)/key'"), "\(missing.errors)")
+        #expect(
+            missing.exit == 78
+                && missing.errors.contains("on-success of 'in': cannot open '\(runner.folder.path)/key'"),
+            "\(missing.errors)")
         try runner.folder.write(" \n", to: "key")
         let empty = try await runner.run("check", "mill.yaml")
-        #expect(empty.exit == 78 && empty.errors.contains("cannot sign with '\(runner.folder.path)/key': there is no key in it"), "\(empty.errors)")
+        #expect(
+            empty.exit == 78
+                && empty.errors.contains("cannot sign with '\(runner.folder.path)/key': there is no key in it"),
+            "\(empty.errors)")
         try runner.folder.write("0123456789abcdef\n", to: "key")
         #expect(try await runner.run("check", "mill.yaml").exit == 0)
         try FileManager.default.createDirectory(atPath: runner.folder.path("bin"), withIntermediateDirectories: true)
         let result = try await runner.shell("PATH=$PWD/bin $IMAGEMILL check mill.yaml")
         #expect(result.exit == 78 && result.errors.contains("mill.yaml:3:"), "\(result.errors)")
-        #expect(result.errors.contains("webhooks are sent by curl, and there is no program 'curl' in the folders of PATH ("), "\(result.errors)")
+        #expect(
+            result.errors.contains(
+                "webhooks are sent by curl, and there is no program 'curl' in the folders of PATH ("),
+            "\(result.errors)")
         #expect(result.errors.contains("; install the package curl"), "\(result.errors)")
     }
 }

@@ -1,4 +1,5 @@
-// Codecs that this system lacks are no picture's fault. Taken away here by hiding libvips' modules from it, of which the one for HEIC and AVIF is one.
+// Codecs that this system lacks are no picture's fault. Taken away here by hiding libvips' modules from it, of which
+// the one for HEIC and AVIF is one.
 import Foundation
 import TestSupport
 import Testing
@@ -22,28 +23,39 @@ import Testing
         return folders.contains { folder in
             let modules = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/\(folder)")) ?? []
             return modules.contains {
-                $0.hasPrefix("vips-modules-") && FileManager.default.fileExists(atPath: "/usr/lib/\(folder)/\($0)/vips-heif.so")
+                $0.hasPrefix("vips-modules-")
+                    && FileManager.default.fileExists(atPath: "/usr/lib/\(folder)/\($0)/vips-heif.so")
             }
         }
     }()
 
-    private func without(_ line: String) async throws -> CommandResult { try await runner.shell("VIPSHOME=/nonexistent $IMAGEMILL \(line)") }
+    private func without(_ line: String) async throws -> CommandResult {
+        try await runner.shell("VIPSHOME=/nonexistent $IMAGEMILL \(line)")
+    }
 
-    private static let sentence = "'web': libvips on this system cannot write avif; install the package libheif-plugin-aomenc"
+    private static let sentence =
+        "'web': libvips on this system cannot write avif; install the package libheif-plugin-aomenc"
 
-    @Test("A pipeline that saves to a format without an encoder is refused, with the package to install", .enabled(if: canHide))
+    @Test(
+        "A pipeline that saves to a format without an encoder is refused, with the package to install",
+        .enabled(if: canHide))
     func refused() async throws {
         try await runner.picture("in/a.png")
-        try runner.folder.write("state: state\ninboxes:\n  - { path: in, outbox: out, pipeline: avif.yaml }\n", to: "mill.yaml")
+        try runner.folder.write(
+            "state: state\ninboxes:\n  - { path: in, outbox: out, pipeline: avif.yaml }\n", to: "mill.yaml")
         for line in ["check avif.yaml", "check mill.yaml", "run avif.yaml in -o out", "watch mill.yaml"] {
             let result = try await without(line)
-            #expect(result.exit == 78 && result.errors.contains("avif.yaml:2:3: error: " + Self.sentence), "\(line): \(result.exit) \(result.errors)")
+            #expect(
+                result.exit == 78 && result.errors.contains("avif.yaml:2:3: error: " + Self.sentence),
+                "\(line): \(result.exit) \(result.errors)")
         }
         #expect(runner.files(in: "in") == ["a.png"] && runner.files().isEmpty)
         #expect(try await runner.run("check", "avif.yaml").exit == 0)
     }
 
-    @Test("A source of a format without a decoder is unsupported, not corrupt, with the package to install", .enabled(if: canHide))
+    @Test(
+        "A source of a format without a decoder is unsupported, not corrupt, with the package to install",
+        .enabled(if: canHide))
     func unsupported() async throws {
         try await runner.picture("in/a.avif")
         try runner.pipeline()

@@ -5,14 +5,22 @@ import Testing
 
 @Suite struct MistakeWordsTests {
     /// One rendition with these lines in it.
-    private static func rendition(_ lines: String) -> String { "renditions:\n  a:\n" + lines + "    save: { format: png }\n" }
+    private static func rendition(_ lines: String) -> String {
+        "renditions:\n  a:\n" + lines + "    save: { format: png }\n"
+    }
 
     /// One stage.
     private static func stage(_ text: String) -> String { rendition("    stages:\n      - \(text)\n") }
 
     private static let mistakes: [(text: String, words: String)] = [
-        (stage("resize: { size: 10x, filter: lanczos3 }"), "4:30: error: unknown key 'filter' in stage 'resize'; did you mean 'kernel'?"),
-        (stage("frame: { width: 3, height: 3, fit: cover }"), "4:39: error: unknown key 'fit' in stage 'frame'; did you mean 'mode'?"),
+        (
+            stage("resize: { size: 10x, filter: lanczos3 }"),
+            "4:30: error: unknown key 'filter' in stage 'resize'; did you mean 'kernel'?"
+        ),
+        (
+            stage("frame: { width: 3, height: 3, fit: cover }"),
+            "4:39: error: unknown key 'fit' in stage 'frame'; did you mean 'mode'?"
+        ),
         (rendition("    filename: x\n"), "3:5: error: unknown key 'filename' in rendition 'a'; did you mean 'file'?"),
         (
             stage("frame: { width: 100px, height: 5 }"),
@@ -30,20 +38,32 @@ import Testing
             "renditions:\n  a:\n    save: { format: jpeg, quality: \"82\" }\n",
             "3:36: error: 'quality' expects a whole number from 1 to 100, found '82' in quotes; write 82 without quotes"
         ),
-        (rendition("    scale: \"2\"\n"), "3:12: error: 'scale' expects a whole number from 1 to 9, or a list of them, found '2' in quotes"),
+        (
+            rendition("    scale: \"2\"\n"),
+            "3:12: error: 'scale' expects a whole number from 1 to 9, or a list of them, found '2' in quotes"
+        ),
         (stage("sharpen: { amount: 50% }"), "4:28: error: 'amount' expects a number from 0 to 20, found '50%'"),
         (
             "renditions:\n  a:\n    save: { format: jpeg, quality: 80% }\n",
             "3:36: error: 'quality' expects a whole number from 1 to 100, found '80%'; write 80 without a unit"
         ),
         (stage("watermark: { image: x.png }"), "4:9: error: unknown stage 'watermark'; did you mean 'overlay'?"),
-        (rendition("    stages:\n      - resize:\n        size: 10x\n"), "5:9: error: 'size' belongs to 'resize': indent it further than 'resize'"),
-        ("renditions:\na:\n  save: { format: jpeg }\n", "1:12: error: 'renditions' is empty; indent the renditions below it by two spaces"),
+        (
+            rendition("    stages:\n      - resize:\n        size: 10x\n"),
+            "5:9: error: 'size' belongs to 'resize': indent it further than 'resize'"
+        ),
+        (
+            "renditions:\na:\n  save: { format: jpeg }\n",
+            "1:12: error: 'renditions' is empty; indent the renditions below it by two spaces"
+        ),
         (
             rendition("    stages:\n      - resize: { size: 10x }\n     - blur: { sigma: 2 }\n"),
             "5:6: error: not YAML: did not find expected key; lines that belong together must be indented by the same number of spaces"
         ),
-        (stage("flatten: { background: #fff }"), "4:32: error: not YAML: did not find expected ',' or '}'; a color with # needs quotes: '#ff8800'"),
+        (
+            stage("flatten: { background: #fff }"),
+            "4:32: error: not YAML: did not find expected ',' or '}'; a color with # needs quotes: '#ff8800'"
+        ),
         (
             rendition("    file: {stem}.{ext}\n"),
             "3:11: error: not YAML: did not find expected key; a value that begins with { needs quotes: \"{stem}.{ext}\""
@@ -78,8 +98,14 @@ import Testing
             "renditions:\n  a:\n    save:\n      format:webp\n",
             "4:7: error: 'save' expects a mapping such as { format: jpeg, quality: 82 }, or a list of them, found 'format:webp'; write a space after the colon: format: webp"
         ),
-        (stage("rotate: { angle: 90deg }"), "4:26: error: 'angle' expects a number from -360 to 360, found '90deg'; write 90 without a unit"),
-        (stage("flatten: { colour: red }"), "4:20: error: unknown key 'colour' in stage 'flatten'; did you mean 'background'?"),
+        (
+            stage("rotate: { angle: 90deg }"),
+            "4:26: error: 'angle' expects a number from -360 to 360, found '90deg'; write 90 without a unit"
+        ),
+        (
+            stage("flatten: { colour: red }"),
+            "4:20: error: unknown key 'colour' in stage 'flatten'; did you mean 'background'?"
+        ),
         (
             rendition("    file: \"{stem}.{ext}\n"),
             "3:11: error: not YAML: found unexpected end of stream; the quote that begins here is not closed"
@@ -92,7 +118,10 @@ import Testing
             "inboxes:\n  - { path: drop, outbox: a, pipeline: web-photos }\n",
             "2:40: error: the pipeline 'web-photos' cannot be used: cannot open 'web-photos': No such file or directory; write the path of a file, as"
         ),
-        ("inboxes:\n  - drop\n", "2:5: error: the inbox expects a mapping with 'path', 'outbox', 'pipeline', found 'drop'"),
+        (
+            "inboxes:\n  - drop\n",
+            "2:5: error: the inbox expects a mapping with 'path', 'outbox', 'pipeline', found 'drop'"
+        ),
         (
             "http: http://localhost:8080/\ninboxes:\n  - { path: drop, outbox: a, pipeline: p.yaml }\n",
             "found 'http://localhost:8080/'; write localhost:8080"
@@ -119,7 +148,9 @@ import Testing
         let runner = try CommandRunner()
         try runner.folder.write(Array("renditions:\n  # caf".utf8) + [0xE9] + Array("\n  a:\n".utf8), to: "x.yaml")
         let result = try await runner.run("check", "x.yaml")
-        #expect(result.errors.hasPrefix("x.yaml:2:8: error: this is not UTF-8 text; save the file in the encoding UTF-8\n"), "\(result.errors)")
+        #expect(
+            result.errors.hasPrefix("x.yaml:2:8: error: this is not UTF-8 text; save the file in the encoding UTF-8\n"),
+            "\(result.errors)")
     }
 
     @Test("A picture in place of a pipeline shows no empty line and no caret")
@@ -127,6 +158,8 @@ import Testing
         let runner = try CommandRunner()
         try await runner.picture("a.png")
         let result = try await runner.run("check", "a.png")
-        #expect(result.errors == "a.png:1:1: error: expected a YAML file, found a picture (png)\n1 mistake in a.png\n", "\(result.errors)")
+        #expect(
+            result.errors == "a.png:1:1: error: expected a YAML file, found a picture (png)\n1 mistake in a.png\n",
+            "\(result.errors)")
     }
 }

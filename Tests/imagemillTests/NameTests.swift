@@ -7,7 +7,8 @@ import Testing
 @Suite struct NameTests {
     /// Names that other programs trip over, without their extension.
     private static let stems = [
-        "with spaces", "-leading-dash", "[a=b]", "a[shrink=8]", "new\nline", "tab\there", "emoji 🌄", "100%", "%41", "it's \"quoted\"",
+        "with spaces", "-leading-dash", "[a=b]", "a[shrink=8]", "new\nline", "tab\there", "emoji 🌄", "100%", "%41",
+        "it's \"quoted\"",
         "back\\slash",
         "dollar$(id)", "semi;colon", "e\u{301}f", "two..dots", "\u{202E}turned", "bell\u{7}", "star*", "~tilde", "@2x",
     ]
@@ -40,7 +41,8 @@ import Testing
     }
 
     @Test(
-        "Names with anything in them may be arguments", arguments: ["./-x.jpg", "[a=b].jpg", "a b.jpg", "new\nline.jpg", "%s.jpg", "🌄.jpg"])
+        "Names with anything in them may be arguments",
+        arguments: ["./-x.jpg", "[a=b].jpg", "a b.jpg", "new\nline.jpg", "%s.jpg", "🌄.jpg"])
     func argument(name: String) async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
@@ -68,7 +70,9 @@ import Testing
         // Two names that read alike, so that one taken for text would stand for the other.
         let names: [[UInt8]] = [[0x61, 0xFF, 0x62], [0x61, 0xFE, 0x62]].map { $0 + Array(".jpg".utf8) }
         mkdir(runner.folder.path("in"), 0o755)
-        for name in names { try write(try await SamplePicture.jpeg.bytes, toBytes: Array((runner.folder.path("in") + "/").utf8) + name) }
+        for name in names {
+            try write(try await SamplePicture.jpeg.bytes, toBytes: Array((runner.folder.path("in") + "/").utf8) + name)
+        }
 
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(result.exit == 0, "\(result.errors)")
@@ -87,7 +91,9 @@ import Testing
         let runner = try CommandRunner()
         try runner.pipeline()
         let names: [[UInt8]] = [[0xFF, 0x2E, 0x6A, 0x70, 0x67], [0xFE, 0x2E, 0x6A, 0x70, 0x67]]
-        for name in names { try write(try await SamplePicture.jpeg.bytes, toBytes: Array((runner.folder.path + "/").utf8) + name) }
+        for name in names {
+            try write(try await SamplePicture.jpeg.bytes, toBytes: Array((runner.folder.path + "/").utf8) + name)
+        }
         let words = ["run", "p.yaml"].map { Array($0.utf8) } + names + ["-o", "out"].map { Array($0.utf8) }
         let result = try await runner.run(bytes: words)
         #expect(result.exit == 0, "\(result.errors)")
@@ -131,7 +137,9 @@ import Testing
         try runner.folder.write("no", to: "in/a\nb.jpg: done\u{1B}[2J.jpg")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(result.exit == 2)
-        #expect(result.errors.hasPrefix(#"in/a\nb.jpg: done\u{1B}[2J.jpg: not-an-image"#), "\(result.errors.debugDescription)")
+        #expect(
+            result.errors.hasPrefix(#"in/a\nb.jpg: done\u{1B}[2J.jpg: not-an-image"#),
+            "\(result.errors.debugDescription)")
         let plan = try await runner.run("plan", "in/a\nb.jpg: done\u{1B}[2J.jpg", "p.yaml")
         #expect(!plan.errors.contains("\u{1B}"))
     }

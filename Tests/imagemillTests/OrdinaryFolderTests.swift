@@ -9,10 +9,14 @@ import Testing
         let runner = try CommandRunner()
         try runner.pipeline()
         for name in ["cam/IMG_1.jpg", "cam/IMG_2.jpg"] { try await runner.picture(name) }
-        for name in ["IMG_1.xmp", "IMG_1.CR2", "IMG_1.AAE", "IMG_2.MOV"] { try runner.folder.write("other", to: "cam/" + name) }
+        for name in ["IMG_1.xmp", "IMG_1.CR2", "IMG_1.AAE", "IMG_2.MOV"] {
+            try runner.folder.write("other", to: "cam/" + name)
+        }
         let result = try await runner.run("run", "p.yaml", "cam", "-o", "out", "-v")
         #expect(result.exit == 0)
-        #expect(result.errors.contains("2 of 2 sources done, 2 renditions in ") && result.errors.contains("; 4 other files passed over; report: "))
+        #expect(
+            result.errors.contains("2 of 2 sources done, 2 renditions in ")
+                && result.errors.contains("; 4 other files passed over; report: "))
         #expect(result.errors.contains("passed over: cam/IMG_1.CR2\n"))
         #expect(result.errors.contains(/cam\/IMG_1.jpg → out\/IMG_1.webp \(32×24, [0-9]+ bytes\)/), "\(result.errors)")
         let summary = String(decoding: try runner.bytes("out/.imagemill/report.json"), as: UTF8.self)
@@ -20,19 +24,27 @@ import Testing
 
         let named = try await runner.run("run", "p.yaml", "cam/IMG_1.xmp", "-o", "out")
         #expect(named.exit == 2)
-        #expect(named.errors.hasPrefix("cam/IMG_1.xmp: not-an-image: expected a picture, found a file in no recognized image format\n"))
+        #expect(
+            named.errors.hasPrefix(
+                "cam/IMG_1.xmp: not-an-image: expected a picture, found a file in no recognized image format\n"))
         let nothing = try await runner.run("run", "p.yaml", "cam", "-o", "out", "--include", "*.xmp")
         #expect(nothing.exit == 0)
-        #expect(nothing.errors == "nothing to do: no pictures were found that --include and --exclude let pass; 1 other file passed over\n")
+        #expect(
+            nothing.errors
+                == "nothing to do: no pictures were found that --include and --exclude let pass; 1 other file passed over\n"
+        )
     }
 
     @Test("--include and --exclude choose files and whole folders")
     func patterns() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
-        for name in ["a.jpg", "b.png", "node_modules/c.jpg", "x/drafts/d.jpg", "x/e.jpg"] { try await runner.picture("in/" + name) }
+        for name in ["a.jpg", "b.png", "node_modules/c.jpg", "x/drafts/d.jpg", "x/e.jpg"] {
+            try await runner.picture("in/" + name)
+        }
         let result = try await runner.run(
-            "run", "p.yaml", "in", "-o", "out", "--include", "*.jpg", "--exclude", "node_modules", "--exclude", "x/drafts/**")
+            "run", "p.yaml", "in", "-o", "out", "--include", "*.jpg", "--exclude", "node_modules", "--exclude",
+            "x/drafts/**")
         #expect(result.exit == 0)
         #expect(runner.files() == ["a.webp", "e.webp"])
     }
@@ -45,7 +57,8 @@ import Testing
         try runner.folder.write("in/a.jpg\nin/sub\n", to: "list")
         #expect(try await runner.run("run", "p.yaml", "--files-from", "list", "-o", "out").exit == 0)
         #expect(runner.files() == ["a.webp", "c.webp"])
-        let piped = try await runner.shell("find in -name '*b.jpg' -print0 | \"$IMAGEMILL\" run p.yaml --files-from - --from0 -o other")
+        let piped = try await runner.shell(
+            "find in -name '*b.jpg' -print0 | \"$IMAGEMILL\" run p.yaml --files-from - --from0 -o other")
         #expect(piped.exit == 0 && runner.files(in: "other") == ["b b.webp"], "\(piped.errors)")
         try runner.folder.write("in/a.jpg\nlist\n", to: "bad")
         #expect(try await runner.run("run", "p.yaml", "--files-from", "bad", "-o", "out").exit == 1)
@@ -78,7 +91,9 @@ import Testing
         let result = try await runner.run("run", "p.yaml", "./d1", "d2/", "-o", "out")
         // Either may be first: two workers are at it.
         let lines = result.errors.split(separator: "\n")
-        for path in ["./d1/x.jpg", "d2/x.jpg"] { #expect(lines.contains { $0.hasPrefix("\(path): not-an-image") }, "\(result.errors)") }
+        for path in ["./d1/x.jpg", "d2/x.jpg"] {
+            #expect(lines.contains { $0.hasPrefix("\(path): not-an-image") }, "\(result.errors)")
+        }
         #expect(try Set(runner.report().sources.map(\.source.path)) == ["d1/x.jpg", "d2/x.jpg"])
     }
 

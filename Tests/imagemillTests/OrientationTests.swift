@@ -39,7 +39,9 @@ import Vips
     func orientations(stages: String) async throws {
         let runner = try CommandRunner()
         for orientation in 1...8 {
-            try await runner.save("in/\(orientation).jpg", as: "jpegsave_target", [("Q", 95)]) { try stored(orientation) }
+            try await runner.save("in/\(orientation).jpg", as: "jpegsave_target", [("Q", 95)]) {
+                try stored(orientation)
+            }
         }
         let result = try await runner.render(stages: stages, save: "{ format: png }")
         #expect(result.exit == 0, "\(result.errors)")
@@ -47,7 +49,9 @@ import Vips
             let corners = try await runner.inspect("out/\(orientation).png", by: "pngload_source") { image in
                 #expect(image.width * 64 == image.height * 96)
                 let (right, bottom) = (image.width * 7 / 8, image.height * 7 / 8)
-                return try [(1, 1), (right, 1), (1, bottom), (right, bottom)].map { try image.getpoint(x: $0.0, y: $0.1) }
+                return try [(1, 1), (right, 1), (1, bottom), (right, bottom)].map {
+                    try image.getpoint(x: $0.0, y: $0.1)
+                }
             }
             let expected: [[Double]] = [[200, 0, 0], [0, 200, 0], [0, 0, 200], [200, 200, 0]]
             for (corner, colour) in zip(corners, expected) {
@@ -59,7 +63,8 @@ import Vips
     @Test("The sixteen pictures of the corpus have one size in each group", .enabled(if: Checkout.hasCorpus))
     func corpus() async throws {
         let runner = try CommandRunner()
-        try runner.folder.write("renditions: { a: { stages: [resize: { size: \"300x300\" }], save: { format: jpeg } } }", to: "p.yaml")
+        try runner.folder.write(
+            "renditions: { a: { stages: [resize: { size: \"300x300\" }], save: { format: jpeg } } }", to: "p.yaml")
         let result = try await runner.run("run", "p.yaml", Checkout.corpus + "/orientation", "-o", "out")
         #expect(result.exit == 0)
         for entry in try runner.report().sources {

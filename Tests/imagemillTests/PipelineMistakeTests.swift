@@ -51,10 +51,12 @@ import Testing
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try runner.folder.write(
-            "renditions:\n  a:\n    stages:\n      - overlay: { image: gone.png }\n    save: { format: png }\n", to: "p/x.yaml")
+            "renditions:\n  a:\n    stages:\n      - overlay: { image: gone.png }\n    save: { format: png }\n",
+            to: "p/x.yaml")
         let result = try await runner.run("run", "p/x.yaml", "in", "-o", "out")
         #expect(result.exit == 78)
-        #expect(result.errors.hasPrefix("p/x.yaml:4:27: error: the asset 'gone.png' cannot be used: cannot find the file"))
+        #expect(
+            result.errors.hasPrefix("p/x.yaml:4:27: error: the asset 'gone.png' cannot be used: cannot find the file"))
         #expect(result.errors.contains("1 mistake in p/x.yaml; nothing was written"))
         #expect(!runner.exists("out"))
     }
@@ -65,12 +67,17 @@ import Testing
         try await runner.picture("in/a.jpg")
         try runner.folder.write("text", to: "text.png")
         try runner.folder.write(Array(try await SamplePicture.png.bytes.prefix(200)), to: "cut.png")
-        for (asset, words) in [("text.png", "no recognized image format"), ("cut.png", "the picture cannot be decoded")] {
+        for (asset, words) in [
+            ("text.png", "no recognized image format"), ("cut.png", "the picture cannot be decoded"),
+        ] {
             try runner.folder.write(
-                "renditions:\n  a:\n    stages:\n      - overlay: { image: \(asset) }\n    save: { format: png }\n", to: "x.yaml")
+                "renditions:\n  a:\n    stages:\n      - overlay: { image: \(asset) }\n    save: { format: png }\n",
+                to: "x.yaml")
             let result = try await runner.run("run", "x.yaml", "in", "-o", "out")
             #expect(result.exit == 78)
-            #expect(result.errors.hasPrefix("x.yaml:4:27: error: the asset '\(asset)' cannot be used: "), "\(result.errors)")
+            #expect(
+                result.errors.hasPrefix("x.yaml:4:27: error: the asset '\(asset)' cannot be used: "), "\(result.errors)"
+            )
             #expect(result.errors.contains(words))
             #expect(runner.files().isEmpty)
         }
@@ -107,24 +114,35 @@ import Testing
     @Test(
         "Wrong usage ends with 64, and says what is wrong",
         arguments: [
-            (["run"], "name a pipeline and the sources, such as: imagemill run web-photos"), (["run", "p.yaml", "in"], "with -o DIR (--output)"),
-            (["run", "in", "-o", "out"], "'in' is no pipeline; name a pipeline file"), (["run", "p.yaml", "-o", "out"], "name the sources"),
+            (["run"], "name a pipeline and the sources, such as: imagemill run web-photos"),
+            (["run", "p.yaml", "in"], "with -o DIR (--output)"),
+            (["run", "in", "-o", "out"], "'in' is no pipeline; name a pipeline file"),
+            (["run", "p.yaml", "-o", "out"], "name the sources"),
             (["run", "in/a.jpg", "-o", "out"], "'in/a.jpg' is no pipeline; name a pipeline file"),
             (["run", "p.yaml", "in", "-o", "out", "--resize", "10x"], "leave out 'p.yaml' or the options"),
             (["run", "in", "-o", "out", "--resize", "axb"], "expected a size such as 800x600"),
-            (["run", "in", "-o", "out", "--crop", "300"], "--crop takes a width and a height, such as 300x300, found '300'"),
+            (
+                ["run", "in", "-o", "out", "--crop", "300"],
+                "--crop takes a width and a height, such as 300x300, found '300'"
+            ),
             (["run", "in", "-o", "out", "--format", "tiff", "--quality", "80"], "--quality means nothing for tiff"),
-            (["run", "in", "-o", "out", "--format", "heic"], "heic"), (["run", "p.yaml", "in", "-o", "-", "--json"], "-o - takes none of --json"),
-            (["run", "p.yaml", "in", "-o", "out", "--exclude", "a{b"], "a{b"), (["run", "p.yaml", "in", "-o", "out", "--from0"], "--from0 needs"),
-            (["run", "p.yaml", "in", "-o", "out", "--json", "--json-lines"], "exclude each other"), (["checkk", "x"], "did you mean 'check'?"),
-            (["new"], "there is no command 'new'; did you mean 'init'?"), (["in/a.jpg"], "imagemill run PIPELINE PICTURES -o DIR"),
+            (["run", "in", "-o", "out", "--format", "heic"], "heic"),
+            (["run", "p.yaml", "in", "-o", "-", "--json"], "-o - takes none of --json"),
+            (["run", "p.yaml", "in", "-o", "out", "--exclude", "a{b"], "a{b"),
+            (["run", "p.yaml", "in", "-o", "out", "--from0"], "--from0 needs"),
+            (["run", "p.yaml", "in", "-o", "out", "--json", "--json-lines"], "exclude each other"),
+            (["checkk", "x"], "did you mean 'check'?"),
+            (["new"], "there is no command 'new'; did you mean 'init'?"),
+            (["in/a.jpg"], "imagemill run PIPELINE PICTURES -o DIR"),
             (["run", "p.yaml", "in", "-o", "out", "--bogus"], "--bogus"),
             (["run", "p.yaml", "in", "-o", "out", "--jobs", "0"], "--jobs takes 1 to 1024"),
             (["run", "p.yaml", "in", "-o", "out", "--jobs", "x"], "'x'"),
             (["run", "p.yaml", "in", "-o", "out", "--collision", "maybe"], "'maybe'"),
             (["run", "p.yaml", "in", "-o", "out", "--max-pixels", "many"], "'many'"),
-            (["run", "p.yaml", "in", "-o", "out", "--max-pixels", "-5"], "--max-pixels"), (["frobnicate"], "frobnicate"),
-            (["stages", "frmae"], "there is no stage 'frmae'; did you mean 'frame'?"), (["schema", "nothing"], "nothing"),
+            (["run", "p.yaml", "in", "-o", "out", "--max-pixels", "-5"], "--max-pixels"),
+            (["frobnicate"], "frobnicate"),
+            (["stages", "frmae"], "there is no stage 'frmae'; did you mean 'frame'?"),
+            (["schema", "nothing"], "nothing"),
             (["plan"], "name a picture and a pipeline"), (["plan", "p.yaml"], "found 0 pictures"),
         ])
     func usage(arguments: [String], words: String) async throws {

@@ -5,8 +5,10 @@ import Testing
 /// `imagemill plan --sheet`: the plan drawn over its source.
 @Suite struct PlanSheetTests {
     private static let stages = [
-        "crop: { width: 50%, height: 50%, anchor: attention }", "trim", "viewport: { width: 20, height: 20 }", "inset: { all: 10 }",
-        "rotate: { angle: 20 }", "nine-slice: { width: 100, height: 90, cap-insets: { all: 5 } }", "tile: { width: 90, height: 90 }",
+        "crop: { width: 50%, height: 50%, anchor: attention }", "trim", "viewport: { width: 20, height: 20 }",
+        "inset: { all: 10 }",
+        "rotate: { angle: 20 }", "nine-slice: { width: 100, height: 90, cap-insets: { all: 5 } }",
+        "tile: { width: 90, height: 90 }",
     ]
 
     private func pipeline(_ runner: CommandRunner, name: String = "part") throws {
@@ -29,7 +31,9 @@ import Testing
         #expect(runner.files(in: ".").sorted() == [source, "p.yaml", "sheet.png"].sorted())
     }
 
-    @Test("Names that mean something to YAML or to a text with markup are only names", arguments: [#"<b>&amp; \\ \" : # {x}"#, #"\x85 \u202e é"#])
+    @Test(
+        "Names that mean something to YAML or to a text with markup are only names",
+        arguments: [#"<b>&amp; \\ \" : # {x}"#, #"\x85 \u202e é"#])
     func hostile(name: String) async throws {
         let runner = try CommandRunner()
         try await runner.picture("a.jpg")
@@ -45,7 +49,8 @@ import Testing
         try await runner.picture("set/1.png")
         try await runner.picture("set/2.png")
         try runner.folder.write(
-            "source: set\nrenditions:\n  all:\n    stages: [ { contact-sheet: { columns: 2 } } ]\n    save: { format: png }\n", to: "p.yaml")
+            "source: set\nrenditions:\n  all:\n    stages: [ { contact-sheet: { columns: 2 } } ]\n    save: { format: png }\n",
+            to: "p.yaml")
         let result = try await runner.run("plan", "set", "p.yaml", "--sheet", "sheet.png")
         #expect(result.exit == 0, "\(result.errors)")
         #expect(try await runner.size(of: "sheet.png")[0] >= 720)
@@ -58,10 +63,16 @@ import Testing
         try pipeline(runner)
         let before = try runner.bytes("a.jpg")
         let over = try await runner.run("plan", "a.jpg", "p.yaml", "--sheet", "./a.jpg")
-        #expect(over.exit == 64 && over.errors == "imagemill: the sheet would be written over './a.jpg'; choose another file (--sheet)\n")
+        #expect(
+            over.exit == 64
+                && over.errors
+                    == "imagemill: the sheet would be written over './a.jpg'; choose another file (--sheet)\n"
+        )
         #expect(try runner.bytes("a.jpg") == before)
         let other = try await runner.run("plan", "a.jpg", "p.yaml", "--sheet", "sheet.gif")
-        #expect(other.exit == 64 && other.errors.contains("--sheet writes a PNG or a JPEG; name a file that ends with .png or .jpg"))
+        #expect(
+            other.exit == 64
+                && other.errors.contains("--sheet writes a PNG or a JPEG; name a file that ends with .png or .jpg"))
         let missing = try await runner.run("plan", "a.jpg", "p.yaml", "--sheet", "no/such/sheet.png")
         #expect(missing.exit != 0 && missing.errors.contains("no/such"), "\(missing.errors)")
     }

@@ -1,4 +1,5 @@
-// A project that was moved, copied or mounted elsewhere: the same run writes the same names again, and nothing is stale.
+// A project that was moved, copied or mounted elsewhere: the same run writes the same names again, and nothing is
+// stale.
 import Foundation
 import Glibc
 import TestSupport
@@ -18,7 +19,9 @@ import Testing
 
     private static let names = ["a-2.webp", "a.webp", "b.webp", "c.webp"]
 
-    private func run(_ runner: CommandRunner, in folder: String = "project", sources: String = "photos", _ options: String...) async throws
+    private func run(
+        _ runner: CommandRunner, in folder: String = "project", sources: String = "photos", _ options: String...
+    ) async throws
         -> CommandResult
     {
         let words = (["run", "p.yaml", sources, "-o", "out"] + options).joined(separator: " ")
@@ -47,7 +50,9 @@ import Testing
         #expect(try await results(runner, in: folder).count == 4)
     }
 
-    @Test("A project that was moved: nothing is done again, and the names are the same", arguments: ["elsewhere", "deep/er/elsewhere"])
+    @Test(
+        "A project that was moved: nothing is done again, and the names are the same",
+        arguments: ["elsewhere", "deep/er/elsewhere"])
     func moved(place: String) async throws {
         let runner = try await project()
         let moved = try await runner.shell("cd '\(runner.folder.path)' && mkdir -p deep/er && mv project \(place)")
@@ -78,7 +83,9 @@ import Testing
         try await expectUnchanged(runner, in: "project")
     }
 
-    @Test("A source folder that was renamed: its sources get the same names, and nothing of the old folder is left in the record")
+    @Test(
+        "A source folder that was renamed: its sources get the same names, and nothing of the old folder is left in the record"
+    )
     func renamed() async throws {
         let runner = try await project()
         let before = try report(runner).names
@@ -125,7 +132,9 @@ import Testing
 
     // MARK: - Two folders
 
-    @Test("Two source folders with the same inner names: the second gets versions, which are announced and unambiguous in the report")
+    @Test(
+        "Two source folders with the same inner names: the second gets versions, which are announced and unambiguous in the report"
+    )
     func twoFolders() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
@@ -135,16 +144,19 @@ import Testing
         let result = try await runner.run("run", "p.yaml", "x", "y", "-o", "out")
         #expect(result.exit == 0, "\(result.errors)")
         #expect(
-            result.errorLines.contains("3 sources share a name with another one and were given versions; see the report"), "\(result.errors)")
+            result.errorLines.contains(
+                "3 sources share a name with another one and were given versions; see the report"), "\(result.errors)")
         #expect(runner.files() == ["a-2.webp", "a.webp", "b-2.webp", "b.webp", "c-2.webp", "c.webp"])
         let report = try runner.report()
         let pairs = report.sources.map { "\($0.source.location ?? "") \($0.renditions.map(\.path).joined())" }.sorted()
         #expect(
             pairs == [
-                "../x/a.jpg a.webp", "../x/b.jpg b.webp", "../x/c.jpg c.webp", "../y/a.jpg a-2.webp", "../y/b.jpg b-2.webp",
+                "../x/a.jpg a.webp", "../x/b.jpg b.webp", "../x/c.jpg c.webp", "../y/a.jpg a-2.webp",
+                "../y/b.jpg b-2.webp",
                 "../y/c.jpg c-2.webp",
             ])
-        let warned = report.sources.filter { $0.warnings.contains { $0.code == "name-versioned" } }.compactMap(\.source.location)
+        let warned = report.sources.filter { $0.warnings.contains { $0.code == "name-versioned" } }.compactMap(
+            \.source.location)
         #expect(warned.sorted() == ["../y/a.jpg", "../y/b.jpg", "../y/c.jpg"])
 
         #expect(try await runner.run("run", "p.yaml", "x", "-o", "alone").errorLines.count == 1, "nothing to announce")
@@ -152,7 +164,9 @@ import Testing
 
     // MARK: - What a published folder tells
 
-    @Test("No file below the output folder holds the path of the machine, whether the arguments were relative or absolute", arguments: [true, false])
+    @Test(
+        "No file below the output folder holds the path of the machine, whether the arguments were relative or absolute",
+        arguments: [true, false])
     func noAbsolutePath(isAbsolute: Bool) async throws {
         let runner = try CommandRunner()
         let prefix = isAbsolute ? runner.folder.path + "/" : ""
@@ -167,12 +181,15 @@ import Testing
     }
 
     private func expectNoPath(_ runner: CommandRunner) throws {
-        let places = [runner.folder.path, URL(fileURLWithPath: runner.folder.path).lastPathComponent].map { Data($0.utf8) }
+        let places = [runner.folder.path, URL(fileURLWithPath: runner.folder.path).lastPathComponent].map {
+            Data($0.utf8)
+        }
         let out = runner.folder.path("out")
         var count = 0
         for name in try FileManager.default.subpathsOfDirectory(atPath: out) {
             var isFolder: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: out + "/" + name, isDirectory: &isFolder), !isFolder.boolValue else { continue }
+            guard FileManager.default.fileExists(atPath: out + "/" + name, isDirectory: &isFolder), !isFolder.boolValue
+            else { continue }
             let bytes = try Data(contentsOf: URL(fileURLWithPath: out + "/" + name))
             for place in places { #expect(bytes.range(of: place) == nil, "\(name)") }
             count += 1

@@ -26,7 +26,9 @@ import Testing
         #expect(dry.exit == 0 && dry.output == "would remove out/sub/c-32.webp\n", "\(dry.output)\(dry.errors)")
         #expect(runner.exists("out/sub/c-32.webp"))
         let result = try await run(runner)
-        #expect(result.exit == 0 && result.errors.hasSuffix("1 rendition removed that nothing makes any more\n"), "\(result.errors)")
+        #expect(
+            result.exit == 0 && result.errors.hasSuffix("1 rendition removed that nothing makes any more\n"),
+            "\(result.errors)")
         #expect(runner.files() == ["a-32.webp", "b-32.webp", "other.webp"])
         #expect(!runner.exists("out/sub"))
         #expect(try await !run(runner).errors.contains("removed"))
@@ -48,7 +50,9 @@ import Testing
         let runner = try await runner()
         #expect(try await run(runner, "--exclude", "a.jpg").exit == 0)
         #expect(runner.files().count == 3)
-        for name in ["in/a.jpg", "in/b.jpg", "in/sub"] { try FileManager.default.removeItem(atPath: runner.folder.path(name)) }
+        for name in ["in/a.jpg", "in/b.jpg", "in/sub"] {
+            try FileManager.default.removeItem(atPath: runner.folder.path(name))
+        }
         #expect(try await run(runner).exit == 0)
         #expect(runner.files() == ["a-32.webp", "b-32.webp", "sub/c-32.webp"])
     }

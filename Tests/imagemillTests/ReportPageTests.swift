@@ -22,7 +22,9 @@ import Testing
         let unreadable: Int
     }
 
-    private func page(_ runner: CommandRunner, _ name: String) throws -> String { String(decoding: try runner.bytes(name), as: UTF8.self) }
+    private func page(_ runner: CommandRunner, _ name: String) throws -> String {
+        String(decoding: try runner.bytes(name), as: UTF8.self)
+    }
 
     private func content(_ page: String) throws -> Content {
         let start = try #require(page.range(of: #"<script type="application/json" id="data">"#)).upperBound
@@ -31,7 +33,8 @@ import Testing
     }
 
     private static let names = [
-        "<script>alert(1)<", "\"quotes' & `ticks`.jpg", "new\nline\r.jpg", "rtl\u{202E}gpj.exe.jpg", "<!--.jpg", "@data@@script@.jpg",
+        "<script>alert(1)<", "\"quotes' & `ticks`.jpg", "new\nline\r.jpg", "rtl\u{202E}gpj.exe.jpg", "<!--.jpg",
+        "@data@@script@.jpg",
         "javascript:x.jpg",
         "a b?c#d%41.jpg", "\u{2028}\u{FEFF}.jpg",
     ]
@@ -41,12 +44,17 @@ import Testing
         let runner = try CommandRunner()
         let picture = try await SamplePicture.jpeg.bytes
         for name in Self.names { try runner.folder.write(picture, to: "in/" + name) }
-        #expect(try await runner.shell(#"cp "in/<!--.jpg" "$(printf 'in/invalid\377\376.jpg')" && echo '<script>' > 'in/<b>.jpg'"#).exit == 0)
+        #expect(
+            try await runner.shell(
+                #"cp "in/<!--.jpg" "$(printf 'in/invalid\377\376.jpg')" && echo '<script>' > 'in/<b>.jpg'"#
+            ).exit == 0)
         try runner.pipeline()
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out/x", "--report", "pages/report.html")
         #expect(result.exit == 1 && result.errors.hasSuffix("report: pages/report.html\n"), "\(result.errors)")
         let page = try page(runner, "pages/report.html")
-        #expect(page.matches(of: /<\/script/).count == 2 && page.matches(of: /<script/).count == 2 && !page.contains("<!--"))
+        #expect(
+            page.matches(of: /<\/script/).count == 2 && page.matches(of: /<script/).count == 2 && !page.contains("<!--")
+        )
         let rows = try content(page).rows
         #expect(rows.count == Self.names.count + 2)
         #expect(rows.filter { $0.error != nil }.map(\.path) == ["<b>.jpg"])
@@ -56,7 +64,9 @@ import Testing
                 #expect(address.hasPrefix("./") && address.allSatisfy { $0.isASCII && !"\"'<>&:?# ".contains($0) })
                 // Percent-encoded bytes, as a browser reads them.
                 let line = "test -f \"pages/$(printf '\(address.replacing("%", with: "\\x"))')\""
-                #expect(try await runner.shell("bash -c '\(line.replacing("'", with: "'\\''"))'").exit == 0, "\(row.path): \(address)")
+                #expect(
+                    try await runner.shell("bash -c '\(line.replacing("'", with: "'\\''"))'").exit == 0,
+                    "\(row.path): \(address)")
             }
         }
     }
@@ -69,7 +79,9 @@ import Testing
         _ = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(try await runner.run("report", "out/.imagemill/report.json", "-o", "page.html").exit == 0)
         let page = try page(runner, "page.html")
-        #expect(!page.contains("http:") || page.matches(of: /https?:\/\//).allSatisfy { _ in page.contains("http://www.w3.org/2000/svg") })
+        #expect(
+            !page.contains("http:")
+                || page.matches(of: /https?:\/\//).allSatisfy { _ in page.contains("http://www.w3.org/2000/svg") })
         #expect(page.matches(of: /https?:\/\//).count == 1, "only the name of SVG's elements")
         for (element, directive) in [("style", "style-src"), ("script", "script-src")] {
             let start = try #require(page.range(of: "<\(element)>")).upperBound
@@ -77,7 +89,8 @@ import Testing
             try runner.folder.write(String(page[start..<end]), to: element)
             let digest = try await runner.shell("openssl dgst -sha256 -binary \(element) | base64")
             guard digest.exit == 0, !digest.output.isEmpty else { continue }
-            #expect(page.contains("\(directive) 'sha256-\(digest.output.trimmingCharacters(in: .whitespacesAndNewlines))'"))
+            #expect(
+                page.contains("\(directive) 'sha256-\(digest.output.trimmingCharacters(in: .whitespacesAndNewlines))'"))
         }
         #expect(page.contains("default-src 'none'"))
         #expect(try content(page).rows.map(\.url) == ["./out/../in/a.jpg"])
@@ -95,7 +108,9 @@ import Testing
         #expect(result.exit == 0 && result.errors == "note: 2 entries of 'journal.jsonl' cannot be read\n")
         let journal = try content(page(runner, "a.html"))
         #expect(journal.rows.map(\.path).sorted() == ["a.jpg", "b.png"] && journal.unreadable == 2)
-        #expect(journal.rows.allSatisfy { $0.url == nil && $0.renditions.allSatisfy { $0.url == nil } }, "it is not known where the pictures are")
+        #expect(
+            journal.rows.allSatisfy { $0.url == nil && $0.renditions.allSatisfy { $0.url == nil } },
+            "it is not known where the pictures are")
         let one = try #require(lines.split(separator: "\n").first { $0.contains("a.jpg") })
         try runner.folder.write(String(one), to: "a.jpg.json")
         let single = try await runner.run("report", "a.jpg.json", "-o", "-", "--renditions", "out")

@@ -7,14 +7,20 @@ import Testing
     func sourceSets() async throws {
         let runner = try CommandRunner()
         for (name, width, height) in [("wide", 120, 40), ("high", 50, 90)] {
-            try await runner.save("in/\(name).png", as: "pngsave_target") { try TestPicture.coded(width: width, height: height) }
+            try await runner.save("in/\(name).png", as: "pngsave_target") {
+                try TestPicture.coded(width: width, height: height)
+            }
         }
         try runner.folder.write(
             "renditions:\n  a: { scale: [1, 2, 3], stages: [ { resize: { size: 10x } } ], save: { format: webp }, file: \"{stem}-{width}.{ext}\" }\n",
             to: "p.yaml")
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
         let report = try runner.report()
-        let sets = Dictionary(report.sources.map { ($0.source.path, $0.renditions.map { "\($0.path) \($0.width)w" }.joined(separator: ", ")) }) {
+        let sets = Dictionary(
+            report.sources.map {
+                ($0.source.path, $0.renditions.map { "\($0.path) \($0.width)w" }.joined(separator: ", "))
+            }
+        ) {
             $0 + $1
         }
         #expect(
@@ -32,9 +38,13 @@ import Testing
     func widths() async throws {
         let runner = try CommandRunner()
         for (name, width) in [("large", 90), ("small", 30), ("tiny", 2)] {
-            try await runner.save("in/\(name).png", as: "pngsave_target") { try TestPicture.coded(width: width, height: 20) }
+            try await runner.save("in/\(name).png", as: "pngsave_target") {
+                try TestPicture.coded(width: width, height: 20)
+            }
         }
-        try runner.folder.write("renditions:\n  photo:\n    widths: [20, 40, 80]\n    save: { format: [webp, jpeg], quality: 75 }\n", to: "p.yaml")
+        try runner.folder.write(
+            "renditions:\n  photo:\n    widths: [20, 40, 80]\n    save: { format: [webp, jpeg], quality: 75 }\n",
+            to: "p.yaml")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(result.exit == 0, "\(result.errors)")
         let stems = ["large-20", "large-40", "large-80", "small-20", "small-30", "tiny-2"]
@@ -53,18 +63,26 @@ import Testing
         let result = try await runner.run("run", "--format", "same", "--quality", "70", "in", "-o", "out")
         #expect(result.exit == 0, "\(result.errors)")
         #expect(runner.files() == ["a.jpg", "b.png", "c.webp"])
-        #expect(try ["a.jpg", "b.png", "c.webp"].map { try runner.report()[$0]?.renditions.first?.format } == ["jpeg", "png", "webp"])
+        #expect(
+            try ["a.jpg", "b.png", "c.webp"].map { try runner.report()[$0]?.renditions.first?.format } == [
+                "jpeg", "png", "webp",
+            ])
     }
 
-    @Test("Widths that a small picture does not have come out as one file, once for each format; other names and settings stay apart")
+    @Test(
+        "Widths that a small picture does not have come out as one file, once for each format; other names and settings stay apart"
+    )
     func smallPicture() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/small.png", as: "pngsave_target") { try TestPicture.coded(width: 50, height: 30) }
-        func rendition(_ name: String, _ size: String, _ save: String, _ more: String = "", file: String = "{stem}-{width}.{ext}") -> String {
+        func rendition(
+            _ name: String, _ size: String, _ save: String, _ more: String = "", file: String = "{stem}-{width}.{ext}"
+        ) -> String {
             "  \(name): { stages: [ { resize: { size: \"\(size)\" } }\(more) ], save: { \(save) }, file: \"\(file)\" }\n"
         }
         let lines = [
-            rendition("l", "160x>", "format: webp"), rendition("m", "80x>", "format: webp"), rendition("s", "40x>", "format: webp"),
+            rendition("l", "160x>", "format: webp"), rendition("m", "80x>", "format: webp"),
+            rendition("s", "40x>", "format: webp"),
             rendition("p", "160x>", "format: png"), rendition("q", "80x>", "format: png"),
             rendition("x", "160x>", "format: webp", file: "{stem}-{rendition}.{ext}"),
         ]
@@ -74,9 +92,13 @@ import Testing
         #expect(runner.files() == ["small-40.webp", "small-50.png", "small-50.webp", "small-x.webp"])
         #expect(try runner.report()["small.png"]?.renditions.map(\.name) == ["l", "s", "p", "x"])
 
-        let blurred = [rendition("l", "160x>", "format: webp"), rendition("m", "80x>", "format: webp", ", { blur: { sigma: 1 } }")]
+        let blurred = [
+            rendition("l", "160x>", "format: webp"), rendition("m", "80x>", "format: webp", ", { blur: { sigma: 1 } }"),
+        ]
         try runner.folder.write("renditions:\n" + blurred.joined(), to: "q.yaml")
         let different = try await runner.run("run", "q.yaml", "in", "-o", "other")
-        #expect(different.exit == 2 && different.errors.contains("two renditions of this source would both be named 'small-50.webp'"))
+        #expect(
+            different.exit == 2
+                && different.errors.contains("two renditions of this source would both be named 'small-50.webp'"))
     }
 }

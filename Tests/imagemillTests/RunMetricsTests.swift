@@ -26,18 +26,24 @@ import Testing
         let pipeline = #"pipeline="p \"1\"""#
         let first = try metrics(runner)
         for (name, value) in [
-            (#"imagemill_jobs_total{\#(pipeline),status="done"}"#, 2.0), (#"imagemill_jobs_total{\#(pipeline),status="failed"}"#, 1),
-            (#"imagemill_failures_total{\#(pipeline),code="not-an-image"}"#, 1), (#"imagemill_renditions_total{\#(pipeline)}"#, 2),
+            (#"imagemill_jobs_total{\#(pipeline),status="done"}"#, 2.0),
+            (#"imagemill_jobs_total{\#(pipeline),status="failed"}"#, 1),
+            (#"imagemill_failures_total{\#(pipeline),code="not-an-image"}"#, 1),
+            (#"imagemill_renditions_total{\#(pipeline)}"#, 2),
             (#"imagemill_job_duration_seconds_count{\#(pipeline),stage="render"}"#, 2),
-            (#"imagemill_job_duration_seconds_bucket{\#(pipeline),stage="render",le="+Inf"}"#, 2), (#"imagemill_run_success{\#(pipeline)}"#, 0),
+            (#"imagemill_job_duration_seconds_bucket{\#(pipeline),stage="render",le="+Inf"}"#, 2),
+            (#"imagemill_run_success{\#(pipeline)}"#, 0),
             (#"imagemill_passed_over_files{\#(pipeline)}"#, 1),
         ] { #expect(first[name] == value, "\(name): \(first[name] ?? .nan)") }
         #expect(
-            try first["imagemill_rendition_bytes_total{\(pipeline)}"] == Double(runner.bytes("out/a.webp").count + runner.bytes("out/b.webp").count))
+            try first["imagemill_rendition_bytes_total{\(pipeline)}"]
+                == Double(runner.bytes("out/a.webp").count + runner.bytes("out/b.webp").count))
         try FileManager.default.removeItem(atPath: runner.folder.path("in/c.jpg"))
         #expect(try await runner.run("run", "p \"1\".yaml", "in", "-o", "out", "--metrics", "m/run.prom").exit == 0)
         let second = try metrics(runner)
-        #expect(second[#"imagemill_jobs_total{\#(pipeline),status="skipped"}"#] == 2 && second[#"imagemill_run_success{\#(pipeline)}"#] == 1)
+        #expect(
+            second[#"imagemill_jobs_total{\#(pipeline),status="skipped"}"#] == 2
+                && second[#"imagemill_run_success{\#(pipeline)}"#] == 1)
         #expect(runner.files(in: "m") == ["run.prom"])
     }
 
@@ -48,7 +54,10 @@ import Testing
         try await runner.picture("in/b.png")
         try runner.pipeline()
         #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan").exit == 0)
-        #expect(try await runner.run("run", "--plan", "plan", "--task", "0", "-o", "out", "--metrics", "m/run.prom", "--quiet").exit == 0)
+        #expect(
+            try await runner.run(
+                "run", "--plan", "plan", "--task", "0", "-o", "out", "--metrics", "m/run.prom", "--quiet"
+            ).exit == 0)
         let found = try metrics(runner)
         #expect(found[#"imagemill_jobs_total{pipeline="p",task="0",status="done"}"#] == 2)
         #expect(found[#"imagemill_run_success{pipeline="p",task="0"}"#] == 1)
@@ -60,15 +69,23 @@ import Testing
         try await runner.picture("in/a.jpg")
         try runner.pipeline()
         let over = try await runner.run("run", "p.yaml", "in", "-o", "out", "--metrics", "in/a.jpg")
-        #expect(over.exit == 64 && over.errors.contains("the metrics would be written over the source 'in/a.jpg'; choose another file (--metrics)"))
+        #expect(
+            over.exit == 64
+                && over.errors.contains(
+                    "the metrics would be written over the source 'in/a.jpg'; choose another file (--metrics)")
+        )
         let blocked = try await runner.run("run", "p.yaml", "in", "-o", "out", "--metrics", "p.yaml/run.prom")
         #expect(blocked.exit != 0 && blocked.errors.contains("p.yaml"), "\(blocked.errors)")
         #expect(runner.files() == ["a.webp"], "the renditions are there")
     }
 
-    private static let hasPromtool = ["/usr/bin/promtool", "/usr/local/bin/promtool"].contains { FileManager.default.isExecutableFile(atPath: $0) }
+    private static let hasPromtool = ["/usr/bin/promtool", "/usr/local/bin/promtool"].contains {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
 
-    @Test("Prometheus' own tool has nothing to say against it", .enabled(if: hasPromtool, "skipped: there is no promtool"))
+    @Test(
+        "Prometheus' own tool has nothing to say against it", .enabled(if: hasPromtool, "skipped: there is no promtool")
+    )
     func promtool() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")

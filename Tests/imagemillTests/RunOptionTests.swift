@@ -82,7 +82,8 @@ import Testing
         try runner.folder.write("no", to: "in/c.jpg")
         let bad = try await runner.run("run", "p.yaml", "in", "-o", "out", "-q")
         #expect(bad.exit == 1)
-        #expect(bad.errors == "in/c.jpg: not-an-image: expected a picture, found a file in no recognized image format\n")
+        #expect(
+            bad.errors == "in/c.jpg: not-an-image: expected a picture, found a file in no recognized image format\n")
     }
 
     @Test("One worker and four make the same files", arguments: ["1", "4"])
@@ -116,7 +117,8 @@ import Testing
     @Test("Nobody reading the output is no failure of the batch")
     func closedOutput() async throws {
         let runner = try await runner()
-        let result = try await runner.shell("(sleep 0.3; \"$IMAGEMILL\" run p.yaml in -o out --json; echo $? > code) | true; cat code")
+        let result = try await runner.shell(
+            "(sleep 0.3; \"$IMAGEMILL\" run p.yaml in -o out --json; echo $? > code) | true; cat code")
         #expect(result.output == "0\n" && !result.errors.contains("Broken pipe"))
         #expect(runner.files() == ["a.webp", "b.webp"])
     }

@@ -18,7 +18,8 @@ import Testing
         let runner = try await runner()
         let plain = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(plain.exit == 0)
-        #expect(plain.errors.hasSuffix("\n2 warnings: 1 alpha-flattened, 1 upscaled; -v lists them\n"), "\(plain.errors)")
+        #expect(
+            plain.errors.hasSuffix("\n2 warnings: 1 alpha-flattened, 1 upscaled; -v lists them\n"), "\(plain.errors)")
         let verbose = try await runner.run("run", "p.yaml", "in", "-o", "out", "-v", "--force")
         #expect(verbose.errors.contains("in/a.jpg: warning: upscaled: "))
         #expect(verbose.errors.hasSuffix("\n2 warnings: 1 alpha-flattened, 1 upscaled\n"), "\(verbose.errors)")
@@ -46,10 +47,14 @@ import Testing
         try runner.folder.write("no", to: "in/c.jpg")
         let command = ["run", "p.yaml", "in", "-o", "out", "-q"]
         #expect(try await runner.run(command).errors.hasPrefix("in/c.jpg: not-an-image"))
-        #expect(try await runner.run(command + ["--color", "always"]).errors.hasPrefix("in/c.jpg: \u{1B}[1;31mnot-an-image\u{1B}[0m: "))
+        #expect(
+            try await runner.run(command + ["--color", "always"]).errors.hasPrefix(
+                "in/c.jpg: \u{1B}[1;31mnot-an-image\u{1B}[0m: "))
         let line = "\\\"$IMAGEMILL\\\" run p.yaml in -o out -q"
         let terminal = try await runner.shell("env -u NO_COLOR TERM=xterm script -qec \"\(line)\" /dev/null")
         #expect(terminal.output.contains("\u{1B}[1;31m"))
-        #expect(try await runner.shell("NO_COLOR=1 TERM=xterm script -qec \"\(line)\" /dev/null").output.contains("c.jpg: not-an-image"))
+        #expect(
+            try await runner.shell("NO_COLOR=1 TERM=xterm script -qec \"\(line)\" /dev/null").output.contains(
+                "c.jpg: not-an-image"))
     }
 }

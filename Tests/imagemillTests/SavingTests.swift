@@ -22,7 +22,9 @@ import Vips
         }
     }
 
-    @Test("What has no transparency is drawn on white, with a warning", arguments: [("jpeg", "jpg"), ("tiff, compression: jpeg", "tif")])
+    @Test(
+        "What has no transparency is drawn on white, with a warning",
+        arguments: [("jpeg", "jpg"), ("tiff, compression: jpeg", "tif")])
     func flattening(format: String, suffix: String) async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.png", as: "pngsave_target") { try translucent() }
@@ -45,7 +47,8 @@ import Vips
         for (name, last) in [("opaque", 255), ("clear", 254)] {
             try await runner.save("in/\(name).png", as: "pngsave_target") {
                 // One pixel, in the last place.
-                let picture = try TestPicture.make(width: 40, height: 300, bands: 4) { x, y in [200, 40, 40, x == 39 && y == 299 ? UInt8(last) : 255]
+                let picture = try TestPicture.make(width: 40, height: 300, bands: 4) { x, y in
+                    [200, 40, 40, x == 39 && y == 299 ? UInt8(last) : 255]
                 }
                 return bits == 16 ? try picture.colourspace(.rgb16) : picture
             }
@@ -64,7 +67,9 @@ import Vips
         let runner = try CommandRunner()
         try await runner.save("in/a.png", as: "pngsave_target") { try translucent() }
         #expect(try await runner.render(save: "{ format: \(format) }").exit == 0)
-        let loader = ["png": "pngload_source", "webp": "webpload_source", "avif": "heifload_source", "tif": "tiffload_source"][suffix] ?? ""
+        let loader =
+            ["png": "pngload_source", "webp": "webpload_source", "avif": "heifload_source", "tif": "tiffload_source"][
+                suffix] ?? ""
         let (left, right) = try await runner.inspect("out/a.\(suffix)", by: loader) {
             (try $0.getpoint(x: 6, y: 10), try $0.getpoint(x: 34, y: 10))
         }
@@ -78,15 +83,20 @@ import Vips
         arguments: [("gif", "webp"), ("webp", "gif"), ("gif", "gif"), ("webp", "webp")])
     func animations(source: String, result: String) async throws {
         let runner = try CommandRunner()
-        try await runner.save("in/a.\(source)", as: "\(source)save_target", source == "webp" ? [("lossless", true)] : []) { try animation() }
-        let stages = "[crop: { width: 28, height: 30, anchor: leading }, frame: { width: 50, height: 40, background: blue }]"
+        try await runner.save(
+            "in/a.\(source)", as: "\(source)save_target", source == "webp" ? [("lossless", true)] : []
+        ) { try animation() }
+        let stages =
+            "[crop: { width: 28, height: 30, anchor: leading }, frame: { width: 50, height: 40, background: blue }]"
         #expect(try await runner.render(stages: stages, save: "{ format: \(result) }").exit == 0)
         try await runner.inspect("out/a.\(result)", by: "\(result)load_source", [("n", -1)]) { image in
             #expect(image.pages == 3 && image.pageHeight == 40 && image.width == 50)
             #expect(image.ints("delay") == [100, 200, 300])
             #expect(image.int("loop") == 3)
             // The red bar moves from the left to the middle and out of the crop.
-            let red = try (0..<3).map { frame in try [10, 30].map { try image.getpoint(x: $0, y: 40 * frame + 20)[1] < 120 } }
+            let red = try (0..<3).map { frame in
+                try [10, 30].map { try image.getpoint(x: $0, y: 40 * frame + 20)[1] < 120 }
+            }
             #expect(red == [[true, false], [false, true], [false, false]])
             #expect(try (0..<3).allSatisfy { try image.getpoint(x: 2, y: 40 * $0 + 1)[2] > 200 })
         }
@@ -118,7 +128,9 @@ import Vips
                 editor.set("xmp-data", blob: Array(packet.utf8))
             }
         }
-        for (policy, keepsOwner, keepsCamera) in [("copyright", true, false), ("keep", true, true), ("strip", false, false)] {
+        for (policy, keepsOwner, keepsCamera) in [
+            ("copyright", true, false), ("keep", true, true), ("strip", false, false),
+        ] {
             #expect(try await runner.render(save: "{ format: jpeg, metadata: \(policy) }").exit == 0)
             try await runner.inspect("out/a.jpg", by: "jpegload_source") { image in
                 let xmp = image.blob("xmp-data").map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -129,7 +141,9 @@ import Vips
                 #expect((image.string("exif-ifd3-GPSLatitude") != nil) == keepsCamera)
                 #expect(xmp.contains("Secret") == keepsCamera)
             }
-            #expect(try runner.report()["a.jpg"]?.warnings.contains { $0.code == "metadata-removed" } == (policy == "copyright"))
+            #expect(
+                try runner.report()["a.jpg"]?.warnings.contains { $0.code == "metadata-removed" }
+                    == (policy == "copyright"))
         }
     }
 
@@ -141,11 +155,13 @@ import Vips
         // From one without an owner nothing at all stays.
         for (name, owner) in [("none", nil), ("owner", "(c) Ann Example (ASCII)")] {
             try await runner.save("in/\(name).jpg", as: "jpegsave_target") {
-                try TestPicture.make(width: 60, height: 40) { x, y in [UInt8(x), UInt8(y), 90] }.editingMetadata { editor in
+                try TestPicture.make(width: 60, height: 40) { x, y in [UInt8(x), UInt8(y), 90] }.editingMetadata {
+                    editor in
                     if let owner { editor.set("exif-ifd0-Copyright", string: owner) }
                     editor.set("exif-ifd0-Model", string: "Secret Camera (ASCII)")
                     editor.set("exif-ifd3-GPSLatitude", string: "52/1 30/1 0/1 (GPS)")
-                    editor.set("xmp-data", blob: Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'><Secret/></x:xmpmeta>".utf8))
+                    editor.set(
+                        "xmp-data", blob: Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'><Secret/></x:xmpmeta>".utf8))
                     editor.set("iptc-data", blob: Array("Photoshop 3.0 Secret".utf8))
                     editor.set("jpeg-thumbnail-data", blob: Array("the Secret at a small size".utf8))
                 }
@@ -153,7 +169,8 @@ import Vips
         }
         // In memory, and row by row.
         for stages in ["[ { resize: { size: 30x20 } } ]", "[]"] {
-            #expect(try await runner.render(stages: stages, save: "{ format: \(format), metadata: \(policy) }").exit == 0)
+            #expect(
+                try await runner.render(stages: stages, save: "{ format: \(format), metadata: \(policy) }").exit == 0)
             let files = runner.files().filter { !$0.hasPrefix(".") }
             #expect(files.count == 2)
             for file in files {
@@ -162,7 +179,9 @@ import Vips
                 let loader = format == "avif" ? "heifload_source" : "\(format)load_source"
                 let fields = try await runner.inspect("out/\(file)", by: loader) { $0.fields }
                 let mayHaveOwner = policy == "copyright" && file.hasPrefix("owner")
-                let told = fields.filter { $0.hasPrefix("exif-ifd3") || $0 == "iptc-data" || ($0 == "xmp-data" && !mayHaveOwner) }
+                let told = fields.filter {
+                    $0.hasPrefix("exif-ifd3") || $0 == "iptc-data" || ($0 == "xmp-data" && !mayHaveOwner)
+                }
                 #expect(told.isEmpty, "\(file)")
                 #expect(policy == "copyright" && mayHaveOwner || !fields.contains("exif-data"), "\(file)")
             }
@@ -173,7 +192,9 @@ import Vips
     func technicalMetadata() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.jpg", as: "jpegsave_target") {
-            try TestPicture.solid([90, 90, 90], width: 20, height: 20).editingMetadata { $0.set("exif-ifd0-Orientation", string: "1 (Short)") }
+            try TestPicture.solid([90, 90, 90], width: 20, height: 20).editingMetadata {
+                $0.set("exif-ifd0-Orientation", string: "1 (Short)")
+            }
         }
         #expect(try await runner.inspect("in/a.jpg", by: "jpegload_source") { $0.blob("exif-data") } != nil)
         for save in ["{ format: jpeg }", "{ format: gif, metadata: keep }"] {
@@ -210,7 +231,8 @@ import Vips
         let runner = try CommandRunner()
         let notice = Array("(c) Ann Example".utf8)
         let dataset = [0x1C, 2, 116, 0, UInt8(notice.count)] + notice
-        let block = Array("Photoshop 3.0\0".utf8) + Array("8BIM".utf8) + [4, 4, 0, 0, 0, 0, 0, UInt8(dataset.count)] + dataset
+        let block =
+            Array("Photoshop 3.0\0".utf8) + Array("8BIM".utf8) + [4, 4, 0, 0, 0, 0, 0, UInt8(dataset.count)] + dataset
         let packet = """
             <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description
             xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmp:Rating="5"/></rdf:RDF></x:xmpmeta>
@@ -226,7 +248,9 @@ import Vips
         #expect(try await runner.render(save: "{ format: \(format), metadata: keep }").exit == 0)
         for name in ["alone", "beside", "broken"] {
             let file = try #require(runner.files().first { $0.hasPrefix(name) })
-            let (xmp, iptc) = try await runner.inspect("out/" + file, by: format == "avif" ? "heifload_source" : "\(format)load_source") {
+            let (xmp, iptc) = try await runner.inspect(
+                "out/" + file, by: format == "avif" ? "heifload_source" : "\(format)load_source"
+            ) {
                 (String(decoding: $0.blob("xmp-data") ?? [], as: UTF8.self), $0.blob("iptc-data"))
             }
             let isRescued = format != "jpeg" && format != "gif" && name != "broken"
@@ -260,16 +284,23 @@ import Vips
 
     @Test(
         "A WebP without metadata has no chunk for it, and the same pixels",
-        arguments: [(false, "", "VP8 "), (true, "", "VP8X"), (false, ", lossless: true", "VP8L"), (true, ", lossless: true", "VP8L")])
+        arguments: [
+            (false, "", "VP8 "), (true, "", "VP8X"), (false, ", lossless: true", "VP8L"),
+            (true, ", lossless: true", "VP8L"),
+        ])
     func bareWebP(hasAlpha: Bool, options: String, first: String) async throws {
         let runner = try CommandRunner()
-        try await runner.save("in/a.png", as: "pngsave_target") { hasAlpha ? try translucent() : try TestPicture.coded(width: 41, height: 21) }
+        try await runner.save("in/a.png", as: "pngsave_target") {
+            hasAlpha ? try translucent() : try TestPicture.coded(width: 41, height: 21)
+        }
         for policy in ["strip", "keep"] {
             #expect(try await runner.render(save: "{ format: webp, metadata: \(policy)\(options) }").exit == 0)
-            try FileManager.default.moveItem(atPath: runner.folder.path("out/a.webp"), toPath: runner.folder.path("\(policy).webp"))
+            try FileManager.default.moveItem(
+                atPath: runner.folder.path("out/a.webp"), toPath: runner.folder.path("\(policy).webp"))
         }
         let bytes = try runner.bytes("strip.webp")
-        #expect(String(decoding: bytes[12..<16], as: UTF8.self) == first && Data(bytes).range(of: Data("EXIF".utf8)) == nil)
+        #expect(
+            String(decoding: bytes[12..<16], as: UTF8.self) == first && Data(bytes).range(of: Data("EXIF".utf8)) == nil)
         #expect(Int(bytes[4]) | Int(bytes[5]) << 8 | Int(bytes[6]) << 16 == bytes.count - 8)
         let stripped = try await runner.inspect("strip.webp", by: "webpload_source") { try $0.pixels() }
         #expect(try await runner.inspect("keep.webp", by: "webpload_source") { try $0.pixels() } == stripped)
@@ -282,7 +313,10 @@ import Vips
         #expect(try await runner.render(save: "{ format: webp, metadata: strip }").exit == 0)
         let bytes = try runner.bytes("out/a.webp")
         #expect(Data(bytes).range(of: Data("EXIF".utf8)) == nil && bytes[20] & 0x08 == 0)
-        #expect(try await runner.inspect("out/a.webp", by: "webpload_source", [("n", -1)]) { $0.ints("delay") } == [100, 200, 300])
+        #expect(
+            try await runner.inspect("out/a.webp", by: "webpload_source", [("n", -1)]) { $0.ints("delay") } == [
+                100, 200, 300,
+            ])
     }
 
     @Test("EXIF that stays has no small picture of what was cropped away", arguments: ["jpeg", "png", "webp", "avif"])
@@ -295,22 +329,33 @@ import Vips
             }
         }
         #expect(Data(try runner.bytes("in/a.jpg")).range(of: Data("Secret".utf8)) != nil)
-        #expect(try await runner.render(stages: "[crop: { width: 8, height: 8 }]", save: "{ format: \(format), metadata: keep }").exit == 0)
+        #expect(
+            try await runner.render(
+                stages: "[crop: { width: 8, height: 8 }]", save: "{ format: \(format), metadata: keep }"
+            ).exit == 0)
         let bytes = Data(try runner.bytes("out/" + runner.files()[0]))
         #expect(bytes.range(of: Data("Camera".utf8)) != nil && bytes.range(of: Data("Secret".utf8)) == nil)
     }
 
-    @Test("Any resolution that a file claims is written as one that a PNG can have", arguments: [Float.infinity, 3e38, -1, .nan, 0, 118])
+    @Test(
+        "Any resolution that a file claims is written as one that a PNG can have",
+        arguments: [Float.infinity, 3e38, -1, .nan, 0, 118])
     func resolution(perCentimetre: Float) async throws {
         let runner = try CommandRunner()
         let float = perCentimetre.bitPattern
         let fields: [(tag: UInt16, type: UInt16, value: UInt32)] = [
-            (256, 3, 2), (257, 3, 2), (258, 3, 8), (259, 3, 1), (262, 3, 1), (273, 4, 8 + 2 + 12 * 12 + 4), (277, 3, 1), (278, 3, 2), (279, 4, 4),
+            (256, 3, 2), (257, 3, 2), (258, 3, 8), (259, 3, 1), (262, 3, 1), (273, 4, 8 + 2 + 12 * 12 + 4), (277, 3, 1),
+            (278, 3, 2), (279, 4, 4),
             (282, 11, float), (283, 11, float), (296, 3, 3),
         ]
-        func bytes(_ number: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: number.littleEndian) { Array($0) } }
+        func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
+            withUnsafeBytes(of: number.littleEndian) { Array($0) }
+        }
         let directory = fields.flatMap { bytes($0.tag) + bytes($0.type) + bytes(UInt32(1)) + bytes($0.value) }
-        let tiff = Array("II*\0".utf8) + bytes(UInt32(8)) + bytes(UInt16(fields.count)) + directory + bytes(UInt32(0)) + [10, 20, 30, 40]
+        let tiff =
+            Array("II*\0".utf8) + bytes(UInt32(8)) + bytes(UInt16(fields.count)) + directory + bytes(UInt32(0)) + [
+                10, 20, 30, 40,
+            ]
         try runner.folder.write(tiff, to: "in/a.tif")
         #expect(try await runner.render(save: "{ format: png }").exit == 0)
         let found = try await runner.inspect("out/a.png", by: "pngload_source") { $0.pixelsPerMillimetre.0 }
@@ -322,12 +367,17 @@ import Vips
         let runner = try CommandRunner()
         let kind = PictureKind(isGrey: true, hasAlpha: true, isDeep: isDeep)
         let picture = {
-            try TestPicture.make(width: 120, height: 40, kind: kind) { x, y in [x * 2 * (kind.maximum / 255), (y * 6 + 7) * (kind.maximum / 255)] }
+            try TestPicture.make(width: 120, height: 40, kind: kind) { x, y in
+                [x * 2 * (kind.maximum / 255), (y * 6 + 7) * (kind.maximum / 255)]
+            }
         }
         try await runner.save("in/a.png", as: "pngsave_target") { try picture() }
-        #expect(try await runner.render(stages: "[ { flatten: { background: '#636363' } } ]", save: "{ format: png }").exit == 0)
+        #expect(
+            try await runner.render(stages: "[ { flatten: { background: '#636363' } } ]", save: "{ format: png }").exit
+                == 0)
         let (source, result) = (
-            try await inVipsTurn { try PixelGrid(picture()) }, try await runner.inspect("out/a.png", by: "pngload_source") { try PixelGrid($0) }
+            try await inVipsTurn { try PixelGrid(picture()) },
+            try await runner.inspect("out/a.png", by: "pngload_source") { try PixelGrid($0) }
         )
         let below = 0x63 * (kind.maximum / 255)
         let wrong = (0..<120).flatMap { x in (0..<40).map { (x, $0) } }.filter { x, y in
@@ -343,7 +393,8 @@ import Vips
         let runner = try CommandRunner()
         try await runner.save("in/a.png", as: "pngsave_target") { try TestPicture.coded(width: 60, height: 40) }
         try runner.folder.write(
-            "renditions: { a: { scale: [1, 2, 3], stages: [ { resize: { size: '40x>' } } ], save: { format: png } } }", to: "p.yaml")
+            "renditions: { a: { scale: [1, 2, 3], stages: [ { resize: { size: '40x>' } } ], save: { format: png } } }",
+            to: "p.yaml")
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
         let warnings = try runner.report()["a.png"]?.warnings ?? []
         #expect(
@@ -357,17 +408,25 @@ import Vips
         let runner = try CommandRunner()
         let deep = PictureKind(hasAlpha: true, isDeep: true)
         let asset = {
-            try TestPicture.make(width: 60, height: 40, kind: deep) { x, y in [x * 1021 + 7, y * 1601 + 3, 65_535 - x * y * 13, 65_535 - x * 999] }
+            try TestPicture.make(width: 60, height: 40, kind: deep) { x, y in
+                [x * 1021 + 7, y * 1601 + 3, 65_535 - x * y * 13, 65_535 - x * 999]
+            }
         }
         try await runner.save("layer.png", as: "pngsave_target") { try asset() }
         try await runner.save("in/a.png", as: "pngsave_target") {
-            try TestPicture.make(width: 60, height: 40, kind: PictureKind(isDeep: true)) { x, y in [y * 1500 + 11, x * 1000 + 13, x * 17 + y * 19] }
+            try TestPicture.make(width: 60, height: 40, kind: PictureKind(isDeep: true)) { x, y in
+                [y * 1500 + 11, x * 1000 + 13, x * 17 + y * 19]
+            }
         }
-        #expect(try await runner.render(stages: "[ { overlay: { image: layer.png, blend: source } } ]", save: "{ format: png }").exit == 0)
+        #expect(
+            try await runner.render(
+                stages: "[ { overlay: { image: layer.png, blend: source } } ]", save: "{ format: png }"
+            ).exit == 0)
         let drawn = try await runner.inspect("out/a.png", by: "pngload_source") { try PixelGrid($0) }
         let expected = try await inVipsTurn { try PixelGrid(asset()) }
         #expect(BlendDistance.largest(drawn, expected) <= 1)
-        #expect(try await runner.render(stages: "[ { mask: { image: layer.png } } ]", save: "{ format: png }").exit == 0)
+        #expect(
+            try await runner.render(stages: "[ { mask: { image: layer.png } } ]", save: "{ format: png }").exit == 0)
         let masked = try await runner.inspect("out/a.png", by: "pngload_source") { try PixelGrid($0) }
         #expect((0..<60).allSatisfy { abs(masked[$0, 5][3] - (65_535 - $0 * 999)) <= 1 })
     }

@@ -7,7 +7,8 @@ import Testing
     /// A run with everything that a report can show: success, failure, warnings, a name that is no text.
     private func richReport(_ runner: CommandRunner) async throws {
         try runner.folder.write(
-            "renditions:\n  a: { save: { format: jpeg }, file: \"{stem}-{hash:8}.{ext}\" }\n  b: { save: { format: gif } }\n", to: "p.yaml")
+            "renditions:\n  a: { save: { format: jpeg }, file: \"{stem}-{hash:8}.{ext}\" }\n  b: { save: { format: gif } }\n",
+            to: "p.yaml")
         for kind in SamplePicture.allCases { try await runner.picture("in/\(kind.rawValue).\(kind.fileExtension)") }
         let clear = try await SamplePicture.png.encode(TestPicture.solid([9, 9, 9, 9], width: 20, height: 20))
         try runner.folder.write(clear, to: "in/clear.jpg")
@@ -30,7 +31,8 @@ import Testing
         let sources = try #require(document["sources"] as? [[String: Any]])
         #expect(sources.count == 11)
         for (index, source) in sources.enumerated() {
-            try runner.folder.write([UInt8](try JSONSerialization.data(withJSONObject: source)), to: "one/\(index).json")
+            try runner.folder.write(
+                [UInt8](try JSONSerialization.data(withJSONObject: source)), to: "one/\(index).json")
         }
         let single = try await runner.validate("report", sources.indices.map { "one/\($0).json" })
         #expect(single.exit == 0, "\(single.output)\(single.errors)")
@@ -67,8 +69,10 @@ import Testing
     @Test(
         "The schema of a mill file refuses what the program refuses",
         arguments: [
-            "inboxes: []", "inboxes:\n  - { path: in, outbox: out }", "inboxes:\n  - { path: in, outbox: out, pipeline: p, settle: 2 }",
-            "inboxes:\n  - { path: in, outbox: out, pipeline: p, watch: pol }", "workers: 0\ninboxes:\n  - { path: in, outbox: out, pipeline: p }",
+            "inboxes: []", "inboxes:\n  - { path: in, outbox: out }",
+            "inboxes:\n  - { path: in, outbox: out, pipeline: p, settle: 2 }",
+            "inboxes:\n  - { path: in, outbox: out, pipeline: p, watch: pol }",
+            "workers: 0\ninboxes:\n  - { path: in, outbox: out, pipeline: p }",
             "inboxes:\n  - { path: in, outbox: out, pipeline: p, originals: burn }",
             "inboxes:\n  - { path: in, outbox: out, pipeline: p, ignore: [a/b] }",
             "max-pixels: 5X\ninboxes:\n  - { path: in, outbox: out, pipeline: p }",

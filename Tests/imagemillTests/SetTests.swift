@@ -7,14 +7,17 @@ import Vips
 @Suite struct SetTests {
     private func pipeline(_ runner: CommandRunner, _ stages: String, save: String = "png", head: String = "") throws {
         try runner.folder.write(
-            "source: set\n\(head)\nrenditions:\n  one: { stages: [ \(stages) ], save: { format: \(save) } }\n", to: "p.yaml")
+            "source: set\n\(head)\nrenditions:\n  one: { stages: [ \(stages) ], save: { format: \(save) } }\n",
+            to: "p.yaml")
     }
 
     @Test("Each folder with pictures in it is one set, in natural order, and the report lists its members")
     func folders() async throws {
         let runner = try CommandRunner()
         try pipeline(runner, "{ stitch: { direction: horizontal } }")
-        for name in ["in/b/10.png", "in/b/9.png", "in/b/c/1.png", "in/a@2x.set/1.png"] { try await runner.picture(name) }
+        for name in ["in/b/10.png", "in/b/9.png", "in/b/c/1.png", "in/a@2x.set/1.png"] {
+            try await runner.picture(name)
+        }
         try runner.folder.write("", to: "in/b/.hidden")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(result.exit == 0, "\(result.errors)")
@@ -31,12 +34,16 @@ import Vips
     func broken() async throws {
         let runner = try CommandRunner()
         try pipeline(runner, "stitch")
-        for name in ["in/good/1.png", "in/bad/1.png", "in/bad/3.jpg", "in/worse/1.png"] { try await runner.picture(name) }
+        for name in ["in/good/1.png", "in/bad/1.png", "in/bad/3.jpg", "in/worse/1.png"] {
+            try await runner.picture(name)
+        }
         try runner.folder.write("no picture", to: "in/bad/2.png")
         _ = try await runner.shell("head -c 300 in/bad/3.jpg > in/worse/cut.jpg")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(result.exit == 1)
-        let failed = Dictionary(try runner.report().sources.compactMap { source in source.error.map { (source.source.path, $0) } }) { first, _ in
+        let failed = Dictionary(
+            try runner.report().sources.compactMap { source in source.error.map { (source.source.path, $0) } }
+        ) { first, _ in
             first
         }
         #expect(failed.keys.sorted() == ["bad", "worse"])
@@ -57,12 +64,16 @@ import Vips
         let runner = try CommandRunner()
         try runner.folder.write("source: set\n\(text)\n", to: "p.yaml")
         for name in ["in/s/1.jpg", "in/s/2.jpg"] {
-            try await runner.save(name, as: "jpegsave_target") { try TestPicture.solid([200, 60, 60], width: 320, height: 240) }
+            try await runner.save(name, as: "jpegsave_target") {
+                try TestPicture.solid([200, 60, 60], width: 320, height: 240)
+            }
         }
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(result.exit == 0, "\(result.errors)")
         let name = text.contains("w:") ? "out/s-r.png" : "out/s.png"
-        let (width, height, bands) = try await runner.inspect(name, by: "pngload_source") { ($0.width, $0.height, $0.bands) }
+        let (width, height, bands) = try await runner.inspect(name, by: "pngload_source") {
+            ($0.width, $0.height, $0.bands)
+        }
         #expect((width, height, bands) == (40, 60, 1))
     }
 
@@ -86,7 +97,9 @@ import Vips
         #expect(try runner.report()["s"]?.warnings.map(\.code) == ["animation-slowed"])
     }
 
-    @Test("An animation of more pictures than a message has room for keeps its times and count, as another program reads them")
+    @Test(
+        "An animation of more pictures than a message has room for keeps its times and count, as another program reads them"
+    )
     func animation() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(
@@ -101,18 +114,21 @@ import Vips
         // Three hundred small pictures are quicker made by copying a few.
         for index in 0..<10 {
             _ = try await runner.shell(
-                "vips black b.png 16 12 --bands 3 && mkdir -p in/run && vips linear b.png in/run/\(index).png 1 \(index * 20) --uchar")
+                "vips black b.png 16 12 --bands 3 && mkdir -p in/run && vips linear b.png in/run/\(index).png 1 \(index * 20) --uchar"
+            )
         }
         _ = try await runner.shell("for i in $(seq 10 299); do cp in/run/$((i % 10)).png in/run/$i.png; done")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out", seconds: 120)
         #expect(result.exit == 0, "\(result.errors)")
         let gif = try await runner.shell(
-            "vipsheader -f n-pages out/run-gif.gif; vipsheader -f loop out/run-gif.gif; vipsheader -f width out/run-gif.gif")
+            "vipsheader -f n-pages out/run-gif.gif; vipsheader -f loop out/run-gif.gif; vipsheader -f width out/run-gif.gif"
+        )
         #expect(gif.output == "300\n3\n6\n")
         let delays = try await runner.shell("vipsheader -f delay out/run-gif.gif")
         let times = delays.output.split(separator: " ").compactMap { Int($0.trimmingCharacters(in: .newlines)) }
         #expect(times.count == 300 && times.reduce(0, +) == 10_000 && Set(times) == [30, 40])
-        let webp = try await runner.shell("vipsheader -f n-pages out/run-webp.webp; vipsheader -f loop out/run-webp.webp")
+        let webp = try await runner.shell(
+            "vipsheader -f n-pages out/run-webp.webp; vipsheader -f loop out/run-webp.webp")
         #expect(webp.output == "300\n3\n")
         #expect(try runner.report().sources[0].warnings.map(\.code) == ["animation-dropped"])
         #expect(try await runner.size(of: "out/run-poster.jpg") == [16, 12])
@@ -122,10 +138,13 @@ import Vips
     func animationMemory(format: String) async throws {
         let runner = try CommandRunner()
         try pipeline(runner, "animate", save: format)
-        for index in 0..<6 { try runner.folder.write(try await SamplePicture.noise(width: 500, height: 400), to: "in/run/\(index).jpg") }
+        for index in 0..<6 {
+            try runner.folder.write(try await SamplePicture.noise(width: 500, height: 400), to: "in/run/\(index).jpg")
+        }
         _ = try await runner.shell("for i in $(seq 6 99); do cp in/run/$((i % 6)).jpg in/run/$i.jpg; done")
         let plan = try await runner.run("plan", "in", "p.yaml", "--json")
-        let planned = try #require(plan.output.firstMatch(of: /"memory-bytes" ?: ?([0-9]+)/).flatMap { Int($0.output.1) })
+        let planned = try #require(
+            plan.output.firstMatch(of: /"memory-bytes" ?: ?([0-9]+)/).flatMap { Int($0.output.1) })
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out", seconds: 240)
         #expect(result.exit == 0, "\(result.errors)")
         let peak = try #require(try runner.report().sources[0].peakMemory)
@@ -152,7 +171,9 @@ import Vips
         try await runner.picture("a.png")
         let result = try await runner.run("run", "p.yaml", "a.png", "gone", "-o", "out")
         #expect(result.exit == 2)
-        #expect(result.errors.contains("a.png: not-a-regular-file: expected a folder with the pictures of a set, found a file"))
+        #expect(
+            result.errors.contains(
+                "a.png: not-a-regular-file: expected a folder with the pictures of a set, found a file"))
         #expect(result.errors.contains("gone: not-found"), "\(result.errors)")
     }
 

@@ -15,7 +15,9 @@ import Testing
         return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
     }
 
-    private func id(_ runner: CommandRunner, _ folder: String = "plan") throws -> String { try #require(try plan(runner, folder)["id"] as? String) }
+    private func id(_ runner: CommandRunner, _ folder: String = "plan") throws -> String {
+        try #require(try plan(runner, folder)["id"] as? String)
+    }
 
     /// What is in the folder of the plan's own files.
     private func kept(_ runner: CommandRunner, _ folder: String) throws -> [String] {
@@ -35,7 +37,9 @@ import Testing
     /// Seven pictures in two folders, one of which is none.
     private func archive(_ runner: CommandRunner) async throws {
         try runner.pipeline()
-        for name in ["in/1.jpg", "in/2.png", "in/10.jpg", "in/b/1.jpg", "in/b/2.webp", "in/b/3.gif"] { try await runner.picture(name) }
+        for name in ["in/1.jpg", "in/2.png", "in/10.jpg", "in/b/1.jpg", "in/b/2.webp", "in/b/3.gif"] {
+            try await runner.picture(name)
+        }
         try runner.folder.write("no picture", to: "in/b/4.jpg")
     }
 
@@ -52,26 +56,34 @@ import Testing
     func whole() async throws {
         let runner = try CommandRunner()
         try await archive(runner)
-        let made = try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "2", "--tasks", "3")
+        let made = try await runner.run(
+            "shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "2", "--tasks", "3")
         #expect(made.exit == 0, "\(made.errors)")
         #expect(made.errors.contains("7 sources in 4 shards and 3 tasks, --array=0-2"), "\(made.errors)")
         try await runAll(runner, tasks: 3)
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "one", "--keep-tree").exit == 1)
 
         let files = try renditions(runner)
-        #expect(files.keys.sorted() == ["000000/1.webp", "000000/2.webp", "000001/1.webp", "000001/10.webp", "000002/2.webp", "000002/3.webp"])
+        #expect(
+            files.keys.sorted() == [
+                "000000/1.webp", "000000/2.webp", "000001/1.webp", "000001/10.webp", "000002/2.webp", "000002/3.webp",
+            ])
         let single = try renditions(runner, in: "one")
         let places = [
-            "000000/1.webp": "1.webp", "000000/2.webp": "2.webp", "000001/10.webp": "10.webp", "000001/1.webp": "b/1.webp",
+            "000000/1.webp": "1.webp", "000000/2.webp": "2.webp", "000001/10.webp": "10.webp",
+            "000001/1.webp": "b/1.webp",
             "000002/2.webp": "b/2.webp", "000002/3.webp": "b/3.webp",
         ]
         for (shard, one) in places { #expect(files[shard] == single[one], "\(shard)") }
 
         let gathered = try await runner.run("gather", "plan", "-o", "out", "--json")
         #expect(gathered.exit == 0)
-        #expect(gathered.errors.contains("4 of 4 shards, 6 of 7 sources done, 1 failed, 6 renditions"), "\(gathered.errors)")
+        #expect(
+            gathered.errors.contains("4 of 4 shards, 6 of 7 sources done, 1 failed, 6 renditions"), "\(gathered.errors)"
+        )
         #expect(gathered.errors.contains("1 failed: not-an-image"))
-        let document = try #require(try JSONSerialization.jsonObject(with: Data(gathered.output.utf8)) as? [String: Any])
+        let document = try #require(
+            try JSONSerialization.jsonObject(with: Data(gathered.output.utf8)) as? [String: Any])
         let failures = try #require(document["failures"] as? [[String: Any]])
         #expect(failures.map { $0["path"] as? String } == ["b/4.jpg"] && failures[0]["shard"] as? Int == 3)
         #expect(try runner.bytes("out/.imagemill/report.json") == Array(gathered.output.utf8))
@@ -86,17 +98,24 @@ import Testing
         let runner = try CommandRunner()
         try await archive(runner)
         let options = ["folders": [], "tree": ["--keep-tree"], "tar": ["--pack", "tar"]][layout]!
-        #expect(try await runner.run(["shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "4", "--tasks", "2"] + options).exit == 0)
+        #expect(
+            try await runner.run(
+                ["shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "4", "--tasks", "2"] + options
+            ).exit == 0)
         #expect(try await runner.run("run", "--plan", "plan", "--task", "0", "-o", "out").exit == 0)
         let part = try await runner.run("gather", "plan", "-o", "out", "--report", "pages/report.html")
         #expect(part.exit == 75, "\(part.errors)")
         let early = try content(runner)
-        #expect(early.notices == ["1 of 2 shards are not done; run these tasks again: 1."] && !early.rows.isEmpty && early.rows.count < 7)
+        #expect(
+            early.notices == ["1 of 2 shards are not done; run these tasks again: 1."] && !early.rows.isEmpty
+                && early.rows.count < 7)
         #expect(try await runner.run("run", "--plan", "plan", "--task", "1", "-o", "out").exit == 0)
         let result = try await runner.run("gather", "plan", "-o", "out", "--report", "pages/report.html")
         #expect(result.exit == 0, "\(result.errors)")
         let all = try content(runner)
-        #expect(all.notices.isEmpty && all.rows.count == 7 && all.rows.filter { $0.status == "failed" }.map(\.path) == ["b/4.jpg"])
+        #expect(
+            all.notices.isEmpty && all.rows.count == 7
+                && all.rows.filter { $0.status == "failed" }.map(\.path) == ["b/4.jpg"])
         for row in all.rows where row.status == "done" {
             #expect((row.archive != nil) == (layout == "tar"))
             let addresses = [row.url] + row.renditions.map(\.url)
@@ -130,8 +149,12 @@ import Testing
     func noPage() async throws {
         let runner = try CommandRunner()
         let json = try await runner.run("gather", "plan", "-o", "out", "--report", "report.json")
-        #expect(json.exit == 64 && json.errors.contains("--report writes a page; name a file that ends with .html"), "\(json.errors)")
-        #expect(try await runner.run("gather", "plan", "-o", "out", "--report", "a.html", "--missing").errors.contains("exclude each other"))
+        #expect(
+            json.exit == 64 && json.errors.contains("--report writes a page; name a file that ends with .html"),
+            "\(json.errors)")
+        #expect(
+            try await runner.run("gather", "plan", "-o", "out", "--report", "a.html", "--missing").errors.contains(
+                "exclude each other"))
     }
 
     @Test("Plan, results and what gather writes are as their schemas say")
@@ -144,7 +167,8 @@ import Testing
         let place = "out/.imagemill/plan-\(try id(runner))"
         for (schema, files) in [
             ("plan", ["plan/plan.json"]), ("shard", ["\(place)/shards/000000.json", "\(place)/shards/000001.json"]),
-            ("gather", ["out/.imagemill/report.json"]), ("batch", ["\(place)/reports/000000.json", "\(place)/reports/000001.json"]),
+            ("gather", ["out/.imagemill/report.json"]),
+            ("batch", ["\(place)/reports/000000.json", "\(place)/reports/000001.json"]),
         ] {
             let result = try await runner.validate(schema, files)
             #expect(result.exit == 0, "\(schema): \(result.output)\(result.errors)")
@@ -156,7 +180,9 @@ import Testing
         let runner = try CommandRunner()
         try await archive(runner)
         for name in ["in/c/d/1.jpg", "in/c/d/1.png", "in/c/2.jpg"] { try await runner.picture(name) }
-        #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "3", "--keep-tree").exit == 0)
+        #expect(
+            try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "3", "--keep-tree")
+                .exit == 0)
         #expect(try plan(runner)["shards"] as? Int == 3)
         #expect(try plan(runner)["layout"] as? String == "tree")
         try await runAll(runner, tasks: 3)
@@ -178,18 +204,25 @@ import Testing
         #expect(names.count == 3 && names.allSatisfy { $0.count == 16 + 5 }, "\(names)")
     }
 
-    @Test("Packed, a shard is one tar, with its members in order and the report at the end; twice it is the same but for the report")
+    @Test(
+        "Packed, a shard is one tar, with its members in order and the report at the end; twice it is the same but for the report"
+    )
     func packed() async throws {
         let runner = try CommandRunner()
         try await archive(runner)
         let long = String(repeating: "long-", count: 30)
         try await runner.picture("in/c/\(long)é.jpg")
-        let words = ["shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "4", "--keep-tree", "--pack", "tar"]
+        let words = [
+            "shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "4", "--keep-tree", "--pack", "tar",
+        ]
         #expect(try await runner.run(words).exit == 0)
         try await runAll(runner, tasks: 2)
         #expect(runner.files() == ["000000.tar", "000001.tar"])
         let listed = try await runner.shell("for n in 0 1; do tar -tf out/00000$n.tar --quoting-style=literal; done")
-        let expected = ["1.webp", "2.webp", "10.webp", "b/1.webp", "000000.json", "b/2.webp", "b/3.webp", "c/\(long)é.webp", "000001.json"]
+        let expected = [
+            "1.webp", "2.webp", "10.webp", "b/1.webp", "000000.json", "b/2.webp", "b/3.webp", "c/\(long)é.webp",
+            "000001.json",
+        ]
         #expect(listed.output.split(separator: "\n").map(String.init) == expected, "\(listed.errors)")
 
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "one", "--keep-tree").exit == 1)
@@ -250,7 +283,9 @@ import Testing
         try await archive(runner)
         for (folder, tasks) in [("plan", "5"), ("plan2", "5"), ("plan3", "4")] {
             #expect(
-                try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", folder, "--per-shard", "1", "--tasks", tasks).exit == 0)
+                try await runner.run(
+                    "shard", "in", "--pipeline", "p.yaml", "-o", folder, "--per-shard", "1", "--tasks", tasks
+                ).exit == 0)
         }
         #expect(try id(runner) == id(runner, "plan2"))
         #expect(try id(runner) != id(runner, "plan3"))
@@ -261,7 +296,8 @@ import Testing
         let runner = try CommandRunner()
         try await archive(runner)
         _ = try await runner.shell(
-            "cp in/1.jpg \"$(printf 'in/new\\nline.jpg')\"; cp in/1.jpg \"$(printf 'in/x\\377.jpg')\"; cp in/1.jpg 'in/ a b .jpg'")
+            "cp in/1.jpg \"$(printf 'in/new\\nline.jpg')\"; cp in/1.jpg \"$(printf 'in/x\\377.jpg')\"; cp in/1.jpg 'in/ a b .jpg'"
+        )
         let made = try await runner.shell(
             "(printf '%s\\0' ./in/1.jpg in/1.jpg missing.jpg; find in -name '*n*' -print0 -o -name '*x*' -print0 -o -name '* *' -print0) "
                 + "| \"$IMAGEMILL\" shard --files-from - --from0 --pipeline p.yaml -o plan")
@@ -272,10 +308,12 @@ import Testing
         #expect(names.isSuperset(of: ["1.webp", " a b .webp", "new\nline.webp"]), "\(names)")
         #expect(try codes(runner, 0).sorted() == ["not-an-image", "not-found"])
 
-        let up = try await runner.shell("echo ../x.jpg | \"$IMAGEMILL\" shard --files-from - --pipeline p.yaml -o plan2")
+        let up = try await runner.shell(
+            "echo ../x.jpg | \"$IMAGEMILL\" shard --files-from - --pipeline p.yaml -o plan2")
         #expect(up.exit == 64 && up.errors.contains("entry 1 of the list, '../x.jpg'"), "\(up.errors)")
         let mixed = try await runner.shell(
-            "printf 'in/1.jpg\\nin/b/1.jpg\\nin/2.png\\n' | \"$IMAGEMILL\" shard --files-from - --keep-tree --pipeline p.yaml -o plan3")
+            "printf 'in/1.jpg\\nin/b/1.jpg\\nin/2.png\\n' | \"$IMAGEMILL\" shard --files-from - --keep-tree --pipeline p.yaml -o plan3"
+        )
         #expect(mixed.exit == 64 && mixed.errors.contains("comes back to the folder 'in'"), "\(mixed.errors)")
         #expect(!runner.exists("plan3/plan.json"))
     }
@@ -285,14 +323,18 @@ import Testing
         let runner = try CommandRunner()
         try await archive(runner)
         #expect(try await runner.run("shard", "in", "in/b", "--pipeline", "p.yaml", "-o", "plan").exit == 64)
-        #expect(try await runner.run("shard", "in/b", "in/1.jpg", "--keep-tree", "--pipeline", "p.yaml", "-o", "plan").exit == 64)
+        #expect(
+            try await runner.run("shard", "in/b", "in/1.jpg", "--keep-tree", "--pipeline", "p.yaml", "-o", "plan").exit
+                == 64)
         #expect(try await runner.run("shard", "--pipeline", "p.yaml", "-o", "plan").exit == 64)
         #expect(try await runner.run("shard", "nowhere", "--pipeline", "p.yaml", "-o", "plan").exit == 75)
-        #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "0").exit == 64)
+        #expect(
+            try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "0").exit == 64)
         #expect(!runner.exists("plan/plan.json"))
         #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan").exit == 0)
         for words in [
-            ["--task", "0", "-o", "out", "--force"], ["--task", "1", "-o", "out"], ["--task", "0", "-o", "out", "--max-pixels", "5"], ["-o", "out"],
+            ["--task", "0", "-o", "out", "--force"], ["--task", "1", "-o", "out"],
+            ["--task", "0", "-o", "out", "--max-pixels", "5"], ["-o", "out"],
             ["p.yaml", "in", "--task", "0", "-o", "out"],
         ] {
             let result = try await runner.run(["run", "--plan", "plan"] + words)
@@ -329,17 +371,24 @@ import Testing
         #expect(try await runner.start(words, variables: ["\(variable)=x"]).finish().exit == 64)
         #expect(try await runner.run("gather", "plan", "-o", "out", "--missing").output == "0\n")
         let gathered = try await runner.run("gather", "plan", "-o", "out")
-        #expect(gathered.exit == 75 && gathered.errors.contains("1 shard is missing; run these tasks again: 0"), "\(gathered.errors)")
+        #expect(
+            gathered.exit == 75 && gathered.errors.contains("1 shard is missing; run these tasks again: 0"),
+            "\(gathered.errors)")
     }
 
     @Test("A shard that is done is passed over; one whose result is gone is done again, to the same bytes")
     func again() async throws {
         let runner = try CommandRunner()
         try await archive(runner)
-        #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "2", "--tasks", "1").exit == 0)
+        #expect(
+            try await runner.run(
+                "shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "2", "--tasks", "1"
+            ).exit == 0)
         try await runAll(runner, tasks: 1)
         let files = try renditions(runner)
-        let old = try FileManager.default.attributesOfItem(atPath: runner.folder.path("out/000000/1.webp"))[.systemFileNumber] as? Int
+        let old =
+            try FileManager.default.attributesOfItem(atPath: runner.folder.path("out/000000/1.webp"))[.systemFileNumber]
+            as? Int
         let second = try await runner.run("run", "--plan", "plan", "--task", "0", "-o", "out")
         #expect(second.exit == 0 && second.errors.contains("4 shards done already; nothing to do"), "\(second.errors)")
 
@@ -348,14 +397,17 @@ import Testing
         try FileManager.default.removeItem(atPath: place + "/shards/000002.json")
         try runner.folder.write("cut", to: "out/000002/2.webp")
         // As a killed attempt leaves it.
-        try runner.folder.write("rest", to: "out/.imagemill/plan-\(try id(runner))/staging/000002-node9-1-x/.imagemill-1.part")
+        try runner.folder.write(
+            "rest", to: "out/.imagemill/plan-\(try id(runner))/staging/000002-node9-1-x/.imagemill-1.part")
         try runner.folder.write("{\"schema\":", to: "out/.imagemill/plan-\(try id(runner))/shards/000003.json")
         #expect(try await runner.run("gather", "plan", "-o", "out", "--missing").output == "0\n")
         try FileManager.default.removeItem(atPath: place + "/shards/000003.json")
         let third = try await runner.run("run", "--plan", "plan", "--task", "0", "-o", "out")
         #expect(third.exit == 0 && third.errors.contains("3 shards; 1 shard done already"), "\(third.errors)")
         #expect(try files == renditions(runner))
-        let new = try FileManager.default.attributesOfItem(atPath: runner.folder.path("out/000000/1.webp"))[.systemFileNumber] as? Int
+        let new =
+            try FileManager.default.attributesOfItem(atPath: runner.folder.path("out/000000/1.webp"))[.systemFileNumber]
+            as? Int
         #expect(old != new, "it was made again")
         #expect(try kept(runner, "staging") == [])
     }
@@ -367,8 +419,13 @@ import Testing
         let noise = try await SamplePicture.noise(width: 300, height: 300)
         for index in 0..<12 { try runner.folder.write(noise, to: "in/\(index).jpg") }
         try runner.folder.write(noise, to: "in/1.jpeg")
-        #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "7", "--tasks", "1").exit == 0)
-        let running = try (0..<4).map { _ in try runner.start("run", "--plan", "plan", "--task", "0", "-o", "out", "--jobs", "2") }
+        #expect(
+            try await runner.run(
+                "shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "7", "--tasks", "1"
+            ).exit == 0)
+        let running = try (0..<4).map { _ in
+            try runner.start("run", "--plan", "plan", "--task", "0", "-o", "out", "--jobs", "2")
+        }
         for command in running {
             let result = try await command.finish(withinSeconds: 120)
             #expect(result.exit == 0, "\(result.exit): \(result.errors)")
@@ -402,7 +459,9 @@ import Testing
         }
         slow.signal(SIGCONT)
         let result = try await slow.finish()
-        #expect(result.exit == 0 && result.errors.contains("another attempt has done it"), "\(result.exit) \(result.errors)")
+        #expect(
+            result.exit == 0 && result.errors.contains("another attempt has done it"), "\(result.exit) \(result.errors)"
+        )
         #expect(try files == renditions(runner))
         let after = try runner.files().map {
             try FileManager.default.attributesOfItem(atPath: runner.folder.path("out/" + $0))[.systemFileNumber] as? Int
@@ -415,8 +474,13 @@ import Testing
     func terminated() async throws {
         let runner = try CommandRunner()
         try runner.pipeline(size: "100%", format: "png")
-        for index in 0..<12 { try runner.folder.write(try await SamplePicture.noise(width: 900, height: 900), to: "in/\(index).jpg") }
-        #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "4", "--tasks", "1").exit == 0)
+        for index in 0..<12 {
+            try runner.folder.write(try await SamplePicture.noise(width: 900, height: 900), to: "in/\(index).jpg")
+        }
+        #expect(
+            try await runner.run(
+                "shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "4", "--tasks", "1"
+            ).exit == 0)
         let task = try runner.start("run", "--plan", "plan", "--task", "0", "-o", "out", "--jobs", "1")
         for _ in 0..<2000 {
             guard runner.files().isEmpty else { break }
@@ -439,9 +503,11 @@ import Testing
         let runner = try CommandRunner()
         try await archive(runner)
         #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan").exit == 0)
-        _ = try await runner.shell("sleep 0.02; touch in/1.jpg; cp in/1.jpg in/2.png; rm in/b/1.jpg; cp in/10.jpg in/b/new.jpg")
+        _ = try await runner.shell(
+            "sleep 0.02; touch in/1.jpg; cp in/1.jpg in/2.png; rm in/b/1.jpg; cp in/10.jpg in/b/new.jpg")
         try await runAll(runner, tasks: 1)
-        #expect(try codes(runner, 0).sorted() == ["changed-since-plan", "changed-since-plan", "not-an-image", "not-found"])
+        #expect(
+            try codes(runner, 0).sorted() == ["changed-since-plan", "changed-since-plan", "not-an-image", "not-found"])
         #expect(runner.files() == ["000000/10.webp", "000000/2.webp", "000000/3.webp"])
     }
 
@@ -464,7 +530,9 @@ import Testing
     func full() async throws {
         let runner = try CommandRunner()
         try runner.pipeline(size: "100%", format: "png")
-        for index in 0..<8 { try runner.folder.write(try await SamplePicture.noise(width: 500, height: 500), to: "in/\(index).jpg") }
+        for index in 0..<8 {
+            try runner.folder.write(try await SamplePicture.noise(width: 500, height: 500), to: "in/\(index).jpg")
+        }
         #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan").exit == 0)
         try FileManager.default.createDirectory(atPath: runner.folder.path("out"), withIntermediateDirectories: true)
         try #require(try await runner.shell("mount -t tmpfs -o size=1m none out").exit == 0)
@@ -475,15 +543,20 @@ import Testing
         #expect(left == [])
     }
 
-    @Test("A plan of another version, another pipeline or other assets ends with 78, and so does another plan's output folder")
+    @Test(
+        "A plan of another version, another pipeline or other assets ends with 78, and so does another plan's output folder"
+    )
     func mismatches() async throws {
         let runner = try CommandRunner()
         try await archive(runner)
         try await runner.picture("mark.png")
         try runner.folder.write(
-            "renditions:\n  a:\n    stages:\n      - overlay: { image: mark.png, anchor: center }\n    save: { format: webp }\n", to: "p.yaml")
+            "renditions:\n  a:\n    stages:\n      - overlay: { image: mark.png, anchor: center }\n    save: { format: webp }\n",
+            to: "p.yaml")
         #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan").exit == 0)
-        func task() async throws -> CommandResult { try await runner.run("run", "--plan", "plan", "--task", "0", "-o", "out") }
+        func task() async throws -> CommandResult {
+            try await runner.run("run", "--plan", "plan", "--task", "0", "-o", "out")
+        }
 
         for (line, words) in [
             ("sed -i 's/imagemill 0/imagemill 99/' plan/plan.json", "is not the plan that was written there"),

@@ -10,10 +10,14 @@ import Testing
     func runs(name: String) async throws {
         let runner = try CommandRunner()
         let bytes = try await SamplePicture.png.encode(
-            TestPicture.make(width: 400, height: 300, bands: 4) { x, y in [UInt8(x % 256), UInt8(y % 256), 99, UInt8((x + y) % 256)] })
+            TestPicture.make(width: 400, height: 300, bands: 4) { x, y in
+                [UInt8(x % 256), UInt8(y % 256), 99, UInt8((x + y) % 256)]
+            })
         // For sets, two folders; else two files.
         let isForSets = try Checkout.text(name).contains("source: set")
-        for path in isForSets ? ["in/one/1.png", "in/two/1.png", "in/two/2.png"] : ["in/picture.png"] { try runner.folder.write(bytes, to: path) }
+        for path in isForSets ? ["in/one/1.png", "in/two/1.png", "in/two/2.png"] : ["in/picture.png"] {
+            try runner.folder.write(bytes, to: path)
+        }
         try await runner.picture(isForSets ? "in/one/2.jpg" : "in/small.jpg")
         let result = try await runner.run("run", Checkout.path + "/" + name, "in", "-o", "out")
         #expect(result.exit == 0, "\(result.errors)")
@@ -30,7 +34,9 @@ import Testing
 
     @Test("The promised pipelines are there")
     func shipped() {
-        let simple = ["web-photos", "product-shots", "thumbnails", "app-assets", "watermark", "corner-badge", "buttons"]
+        let simple = [
+            "web-photos", "product-shots", "thumbnails", "app-assets", "watermark", "corner-badge", "buttons",
+        ]
         let others = ["full-page-capture", "animation", "contact-sheet", "desktop-thumbnails"]
         let names = (simple + others).map { "pipelines/\($0).yaml" }
         #expect(Set(names).isSubset(of: Checkout.files(below: "pipelines", extension: "yaml")))

@@ -30,13 +30,15 @@ import Vips
         var testDescription: String { "\(suffix), \(stages)" }
     }
 
-    // At 1/2, 1/4 and 1/8 the decoder shrinks for the small ones if they are alone, and not at all beside the large one.
+    // At 1/2, 1/4 and 1/8 the decoder shrinks for the small ones if they are alone, and not at all beside the large
+    // one.
     private static let sizes = [350, 190, 150, 95, 50]
 
     @Test(
         "A small rendition beside a large one is the one it would be alone, to a level of 255",
         arguments: [
-            Source(suffix: "jpg", saver: "jpegsave_target", stages: ""), Source(suffix: "webp", saver: "webpsave_target", stages: ""),
+            Source(suffix: "jpg", saver: "jpegsave_target", stages: ""),
+            Source(suffix: "webp", saver: "webpsave_target", stages: ""),
             Source(suffix: "png", saver: "pngsave_target", stages: ""),
             Source(suffix: "jpg", saver: "jpegsave_target", stages: "{ crop: { width: 75%, height: 100% } }, "),
             Source(suffix: "jpg", saver: "jpegsave_target", stages: "{ grayscale: {} }, "),
@@ -47,7 +49,9 @@ import Vips
         for pattern in Self.patterns {
             let options: [(String, Argument)] = source.suffix == "png" ? [] : [("Q", 95)]
             try await runner.save("in/\(pattern).\(source.suffix)", as: source.saver, options) {
-                try TestPicture.make(width: Self.width, height: Self.height) { x, y in Array(repeating: value(pattern, x, y), count: 3) }
+                try TestPicture.make(width: Self.width, height: Self.height) { x, y in
+                    Array(repeating: value(pattern, x, y), count: 3)
+                }
             }
         }
         func rendition(_ size: Int) -> String {
@@ -61,8 +65,12 @@ import Vips
             let result = try await runner.run("run", "one.yaml", "in", "-o", "one/\(size)")
             #expect(result.exit == 0, "\(result.errors)")
             for pattern in Self.patterns {
-                let together = try await runner.inspect("all/\(pattern)-\(size).png", by: "pngload_source") { try $0.pixels() }
-                let alone = try await runner.inspect("one/\(size)/\(pattern).png", by: "pngload_source") { try $0.pixels() }
+                let together = try await runner.inspect("all/\(pattern)-\(size).png", by: "pngload_source") {
+                    try $0.pixels()
+                }
+                let alone = try await runner.inspect("one/\(size)/\(pattern).png", by: "pngload_source") {
+                    try $0.pixels()
+                }
                 try #require(together.count == alone.count)
                 let differences = zip(together, alone).map { abs(Int($0) - Int($1)) }
                 // A level more or less is what the decoder's own rounding makes of a value between two.

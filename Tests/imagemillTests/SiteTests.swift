@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 @Suite struct SiteTests {
-    private static let hasGenerator = FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/markdown_it")
+    private static let hasGenerator = FileManager.default.fileExists(
+        atPath: "/usr/lib/python3/dist-packages/markdown_it")
 
     @Test(
         "Every page is in the site's contents, every link and anchor leads somewhere, and nothing is loaded from another host",
@@ -21,7 +22,8 @@ import Testing
     @Test(
         "The check of links finds what is wrong",
         arguments: [
-            ("<a href='b.html'>", "a.html: the link 'b.html' leads nowhere"), ("<a href='#no'>", "a.html: the link '#no' has no such anchor"),
+            ("<a href='b.html'>", "a.html: the link 'b.html' leads nowhere"),
+            ("<a href='#no'>", "a.html: the link '#no' has no such anchor"),
             ("<a href='../a.html'>", "a.html: the link '../a.html' leads out of the folder"),
             ("<script src='//x.org/y.js'></script>", "a.html: it loads '//x.org/y.js'"),
             ("<img src='a.html'>", "a.html: the picture 'a.html' has no text"),

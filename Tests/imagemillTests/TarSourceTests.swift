@@ -1,4 +1,5 @@
-// Plans over pictures in tars: the same renditions as of the unpacked files, and a clear word for every tar that is not as it should be.
+// Plans over pictures in tars: the same renditions as of the unpacked files, and a clear word for every tar that is not
+// as it should be.
 import Foundation
 import TestSupport
 import Testing
@@ -10,16 +11,20 @@ import Testing
     private func runner(_ options: [String] = []) async throws -> CommandRunner {
         let runner = try CommandRunner()
         try runner.pipeline()
-        for name in ["in/1.jpg", "in/\(long).png", "in/b/\(long)/2.webp", "in/b/3.gif"] { try await runner.picture(name) }
+        for name in ["in/1.jpg", "in/\(long).png", "in/b/\(long)/2.webp", "in/b/3.gif"] {
+            try await runner.picture(name)
+        }
         try runner.folder.write("some text", to: "in/notes.txt")
         try runner.folder.write("no picture", to: "in/b/4.jpg")
-        try FileManager.default.createSymbolicLink(atPath: runner.folder.path("in/link.jpg"), withDestinationPath: "1.jpg")
+        try FileManager.default.createSymbolicLink(
+            atPath: runner.folder.path("in/link.jpg"), withDestinationPath: "1.jpg")
         try pack(runner, options + ["-C", runner.folder.path("in"), "."])
         return runner
     }
 
     private func pack(_ runner: CommandRunner, _ arguments: [String]) throws {
-        let tar = try Process.run(URL(filePath: "/usr/bin/env"), arguments: ["tar", "-cf", runner.folder.path("p.tar")] + arguments)
+        let tar = try Process.run(
+            URL(filePath: "/usr/bin/env"), arguments: ["tar", "-cf", runner.folder.path("p.tar")] + arguments)
         tar.waitUntilExit()
         #expect(tar.terminationStatus == 0)
     }
@@ -41,13 +46,15 @@ import Testing
         #expect(try await runner.run("run", "--plan", "plan", "--task", "0", "-o", "out").exit == 0)
         let gathered = try await runner.run("gather", "plan", "-o", "out")
         #expect(gathered.exit == 0 && gathered.errors.contains("not-an-image"), "\(gathered.errors)")
-        #expect(try await runner.run("run", "p.yaml", "in", "-o", "one", "--keep-tree", "--exclude", "link.jpg").exit == 1)
+        #expect(
+            try await runner.run("run", "p.yaml", "in", "-o", "one", "--keep-tree", "--exclude", "link.jpg").exit == 1)
         let files = try renditions(runner, in: "out")
         let unpacked = try renditions(runner, in: "one")
         #expect(files.count == 4 && files == unpacked, "\(files.keys)")
     }
 
-    @Test("A tar that was written to since the plan makes its pictures fail; one that is gone is trouble around the task")
+    @Test(
+        "A tar that was written to since the plan makes its pictures fail; one that is gone is trouble around the task")
     func changed() async throws {
         let runner = try await runner()
         #expect(try await shard(runner).exit == 0)
@@ -69,11 +76,14 @@ import Testing
         try runner.folder.write(Array(repeating: 7, count: 2000), to: "noise.tar")
         try runner.folder.write([0x1F, 0x8B], to: "small.tar.gz")
         for (name, words) in [
-            ("cut.tar", "is no whole tar: it ends"), ("short.tar", "is no whole tar: it ends"), ("text.tar", "it ends without the mark"),
+            ("cut.tar", "is no whole tar: it ends"), ("short.tar", "is no whole tar: it ends"),
+            ("text.tar", "it ends without the mark"),
             ("noise.tar", "there is no header of a file at byte 0"), ("small.tar.gz", "is compressed"),
         ] {
             let result = try await runner.run("shard", name, "--pipeline", "p.yaml", "-o", "plan")
-            #expect(result.exit == 64 && result.errors.contains(words) && result.errors.contains("'\(name)'"), "\(result.errors)")
+            #expect(
+                result.exit == 64 && result.errors.contains(words) && result.errors.contains("'\(name)'"),
+                "\(result.errors)")
             #expect(!runner.exists("plan/plan.json"))
         }
     }
@@ -91,7 +101,8 @@ import Testing
     func sets() async throws {
         let runner = try await runner()
         try runner.folder.write(
-            "source: set\nstages: [{ stitch: { direction: vertical } }]\nrenditions: { a: { save: { format: png } } }\n", to: "p.yaml")
+            "source: set\nstages: [{ stitch: { direction: vertical } }]\nrenditions: { a: { save: { format: png } } }\n",
+            to: "p.yaml")
         let result = try await shard(runner)
         #expect(result.exit == 64 && result.errors.contains("unpack it"), "\(result.errors)")
     }

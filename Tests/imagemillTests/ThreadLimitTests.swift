@@ -26,7 +26,8 @@ import Testing
         var statuses: Set<Int> = []
         for limit in [1, 4, 7, 10, 13, 16, 20, 25, 30, 36, 45] {
             _ = try await runner.shell("rm -rf out")
-            let result = try await runner.shell("\(limited)=\(limit) \"$IMAGEMILL\" run p.yaml in -o out --jobs 2", seconds: 100)
+            let result = try await runner.shell(
+                "\(limited)=\(limit) \"$IMAGEMILL\" run p.yaml in -o out --jobs 2", seconds: 100)
             #expect(result.exit == 0 || result.exit == 75, "\(limit): \(result)")
             #expect(result.exit == 0 || result.errors.contains("cannot start a"), "\(limit): \(result.errors)")
             statuses.insert(result.exit)
@@ -39,7 +40,9 @@ import Testing
         #expect(result.exit == 0, "\(result)")
     }
 
-    @Test("A drop folder that gets no thread and no process pauses, puts nothing into failed/, and goes on by itself when it gets them again")
+    @Test(
+        "A drop folder that gets no thread and no process pauses, puts nothing into failed/, and goes on by itself when it gets them again"
+    )
     func watch() async throws {
         let drop = try WatchedFolder()
         try drop.runner.folder.write(Self.pipeline, to: "p.yaml")
@@ -53,19 +56,21 @@ import Testing
         try await drop.until("it is paused") { watch.errorsSoFar.contains("paused") }
         // Long enough for several attempts.
         try await Task.sleep(for: .seconds(8))
-        #expect(drop.files("state/failed").isEmpty && drop.files("out").isEmpty && !watch.isEnded, "\(watch.errorsSoFar)")
+        #expect(
+            drop.files("state/failed").isEmpty && drop.files("out").isEmpty && !watch.isEnded, "\(watch.errorsSoFar)")
         try await limit(watch, "1000", drop)
         for name in ["a.jpg", "b.png", "c.jpg"] { try await drop.until("out/\(name).json", "state/done/in/\(name)") }
         #expect(drop.files("state/failed").isEmpty)
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    /// Changes how many processes and threads the program, what starts its workers, and its workers may have. Each user may do so to processes of
-    /// his own.
+    /// Changes how many processes and threads the program, what starts its workers, and its workers may have. Each user
+    /// may do so to processes of his own.
     private func limit(_ watch: RunningCommand, _ count: String, _ drop: WatchedFolder) async throws {
         let user = "setpriv --reuid=nobody --regid=nogroup --clear-groups"
         let result = try await drop.runner.shell(
-            "for p in \(watch.process) $(pgrep -P \(watch.process)); do \(user) prlimit --pid=$p --nproc=\(count): || exit 1; done")
+            "for p in \(watch.process) $(pgrep -P \(watch.process)); do \(user) prlimit --pid=$p --nproc=\(count): || exit 1; done"
+        )
         #expect(result.exit == 0, "\(result)")
     }
 }

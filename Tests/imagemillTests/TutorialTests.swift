@@ -17,7 +17,8 @@ import Testing
     /// A folder with the named pictures.
     private func samples(_ names: String) async throws -> CommandRunner {
         let runner = try CommandRunner()
-        let copied = try await runner.shell("cd '\(Self.pictures.value.path("."))' && cp --parents \(names) '\(runner.folder.path("."))'")
+        let copied = try await runner.shell(
+            "cd '\(Self.pictures.value.path("."))' && cp --parents \(names) '\(runner.folder.path("."))'")
         try #require(copied.exit == 0, "\(copied.errors)")
         return runner
     }
@@ -31,7 +32,9 @@ import Testing
     func tutorial() async throws {
         let runner = try await samples("photos/*")
         var watch: RunningCommand?
-        let blocks = try Checkout.text("docs/guide/tutorial.md").components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(
+        let blocks = try Checkout.text("docs/guide/tutorial.md").components(separatedBy: "```").enumerated().filter {
+            $0.offset % 2 == 1
+        }.map(
             \.element)
         #expect(blocks.count > 20)
         for (index, block) in blocks.enumerated() where block.hasPrefix("sh\n") {
@@ -82,10 +85,12 @@ import Testing
         var program: String { String(theirs.prefix { $0 != " " }) }
     }
 
-    private static let rows = ((try? Checkout.text("docs/guide/other-programs.md")) ?? "").split(separator: "\n").compactMap { line -> Row? in
-        let cells = line.split(separator: "`")
-        return line.hasPrefix("| `") && cells.count == 5 ? Row(theirs: String(cells[1]), ours: String(cells[3])) : nil
-    }
+    private static let rows = ((try? Checkout.text("docs/guide/other-programs.md")) ?? "").split(separator: "\n")
+        .compactMap { line -> Row? in
+            let cells = line.split(separator: "`")
+            return line.hasPrefix("| `") && cells.count == 5
+                ? Row(theirs: String(cells[1]), ours: String(cells[3])) : nil
+        }
 
     private static func has(_ program: String) -> Bool {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
@@ -103,7 +108,8 @@ import Testing
     func vipsthumbnail() async throws { try await compare("vipsthumbnail", count: 10) }
 
     @Test(
-        "sharp-cli's rows make files of the same names and sizes", .enabled(if: has("sharp"), "skipped: there is no sharp (npm install -g sharp-cli)")
+        "sharp-cli's rows make files of the same names and sizes",
+        .enabled(if: has("sharp"), "skipped: there is no sharp (npm install -g sharp-cli)")
     )
     func sharp() async throws { try await compare("sharp", count: 8) }
 
@@ -114,7 +120,9 @@ import Testing
         for row in rows {
             // A stage goes into a pipeline of its own.
             let ours = row.ours.hasPrefix("- ") ? "imagemill run stage.yaml photos/ -o out/" : row.ours
-            try runner.folder.write("renditions: { all: { stages: [ \(row.ours.dropFirst(2)) ], save: { format: jpeg } } }\n", to: "stage.yaml")
+            try runner.folder.write(
+                "renditions: { all: { stages: [ \(row.ours.dropFirst(2)) ], save: { format: jpeg } } }\n",
+                to: "stage.yaml")
             let result = try await bash(
                 "set -e; rm -rf out theirs; mkdir out; \(row.theirs); mv out theirs; \(ours)", runner)
             #expect(result.exit == 0, "\(row): \(result.output)\(result.errors)")

@@ -28,13 +28,16 @@ import Testing
         #expect(try await runner.run("run", "p.yaml", "y", "-o", "out", "--dry-run").exit == 0)
         #expect(try await runner.run("run", "p.yaml", "y", "-o", "out", "--why", "y/b.jpg").exit == 0)
 
-        #expect(try await runner.shell("cd '\(runner.folder.path)' && timeout 20 cat pipe").output.contains("\"done\":1"))
+        #expect(
+            try await runner.shell("cd '\(runner.folder.path)' && timeout 20 cat pipe").output.contains("\"done\":1"))
         #expect(try await first.finish().exit == 0)
         #expect(try await runner.run("run", "p.yaml", "y", "-o", "out").exit == 0)
         #expect(runner.files() == ["a.webp", "b.webp"])
     }
 
-    private func isLocked(_ runner: CommandRunner) -> Bool { ((try? runner.bytes("out/.imagemill/lock")) ?? []).isEmpty == false }
+    private func isLocked(_ runner: CommandRunner) -> Bool {
+        ((try? runner.bytes("out/.imagemill/lock")) ?? []).isEmpty == false
+    }
 
     @Test("Many runs at once: each ends with 0 or 75, at least one with 0, and the report is whole")
     func many() async throws {
@@ -53,7 +56,9 @@ import Testing
     func killed() async throws {
         let runner = try CommandRunner()
         try runner.pipeline(size: "100%", format: "png")
-        for index in 0..<6 { try runner.folder.write(try await SamplePicture.noise(width: 1200, height: 1200), to: "in/\(index).jpg") }
+        for index in 0..<6 {
+            try runner.folder.write(try await SamplePicture.noise(width: 1200, height: 1200), to: "in/\(index).jpg")
+        }
         let command = try runner.start("run", "p.yaml", "in", "-o", "out", "--jobs", "1")
         for _ in 0..<2000 where !isLocked(runner) { try await Task.sleep(for: .milliseconds(5)) }
         command.signal(SIGKILL)
@@ -66,14 +71,16 @@ import Testing
 
     // MARK: - Trouble that may pass
 
-    @Test("Hostile defect 16: with too few open files allowed the run ends with 75 and names the limit, or does its work")
+    @Test(
+        "Hostile defect 16: with too few open files allowed the run ends with 75 and names the limit, or does its work")
     func fewDescriptors() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         for index in 0..<4 { try await runner.picture("in/\(index).jpg") }
         for limit in [18, 20, 22, 24, 26, 28, 30, 32, 40, 64] {
             let words = "run p.yaml in -o out --jobs 2 --force"
-            let result = try await runner.shell("cd '\(runner.folder.path)' && ulimit -n \(limit) && exec \"$IMAGEMILL\" \(words)")
+            let result = try await runner.shell(
+                "cd '\(runner.folder.path)' && ulimit -n \(limit) && exec \"$IMAGEMILL\" \(words)")
             #expect(result.exit == 75 || result.exit == 0, "\(limit): \(result.exit) \(result.errors)")
             if result.exit == 75 { #expect(!result.errors.contains("io-error"), "\(limit): \(result.errors)") }
             if limit == 24 { #expect(result.errors.contains("only 24 files may be open at once"), "\(result.errors)") }
@@ -90,18 +97,23 @@ import Testing
         #expect(try await runner.shell(line).exit == 0)
     }
 
-    @Test("B17: an output or state folder on a file system that is read-only, or without permission, is 75", .enabled(if: geteuid() == 0))
+    @Test(
+        "B17: an output or state folder on a file system that is read-only, or without permission, is 75",
+        .enabled(if: geteuid() == 0))
     func readOnly() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
-        let script = "mount -t tmpfs -o ro none \"$1\" && cd '\(runner.folder.path)' && exec \"$IMAGEMILL\" run p.yaml in -o out $2 $3"
+        let script =
+            "mount -t tmpfs -o ro none \"$1\" && cd '\(runner.folder.path)' && exec \"$IMAGEMILL\" run p.yaml in -o out $2 $3"
         try runner.folder.write(script, to: "read-only.sh")
         for (folder, options) in [("out", ""), ("state", "--state state")] {
-            try FileManager.default.createDirectory(atPath: runner.folder.path(folder), withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: runner.folder.path(folder), withIntermediateDirectories: true)
             let result = try await runner.shell(
                 "unshare -m sh '\(runner.folder.path)/read-only.sh' '\(runner.folder.path)/\(folder)' \(options)")
-            #expect(result.exit == 75 && result.errors.contains("Read-only file system"), "\(result.exit) \(result.errors)")
+            #expect(
+                result.exit == 75 && result.errors.contains("Read-only file system"), "\(result.exit) \(result.errors)")
         }
     }
 
@@ -119,7 +131,9 @@ import Testing
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--report", "/dev/full")
-        #expect(result.exit == 75 && result.errors.contains("cannot write the report '/dev/full'"), "\(result.exit) \(result.errors)")
+        #expect(
+            result.exit == 75 && result.errors.contains("cannot write the report '/dev/full'"),
+            "\(result.exit) \(result.errors)")
         #expect(runner.files() == ["a.webp"])
     }
 }

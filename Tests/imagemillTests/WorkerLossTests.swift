@@ -39,8 +39,11 @@ import Testing
         let environment = try String(contentsOfFile: "/proc/\(worker)/environ", encoding: .utf8)
         #expect(!environment.contains("secret"))
         let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(worker)/fd")
-        let targets = descriptors.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(worker)/fd/\($0)") }
-        #expect(!targets.contains { $0.hasSuffix("names.sqlite") || $0.hasSuffix("p.yaml") || $0.contains("report.json") })
+        let targets = descriptors.compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(worker)/fd/\($0)")
+        }
+        #expect(
+            !targets.contains { $0.hasSuffix("names.sqlite") || $0.hasSuffix("p.yaml") || $0.contains("report.json") })
         command.signal(SIGINT)
         _ = try await command.finish()
     }

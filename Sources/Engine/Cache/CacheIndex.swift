@@ -22,7 +22,8 @@ struct CacheEntry: Sendable, Equatable {
 struct CacheIndex: Sendable {
     private let database: DatabaseQueue
 
-    /// Where an entry is in its life. A file may only exist where a row says so, so that what a killed process leaves behind is known.
+    /// Where an entry is in its life. A file may only exist where a row says so, so that what a killed process leaves
+    /// behind is known.
     private enum State: Int, DatabaseValueConvertible {
         /// Its bytes count, its file is not complete.
         case writing = 0
@@ -94,7 +95,9 @@ struct CacheIndex: Sendable {
     }
 
     func entries() throws -> [CacheEntry] {
-        try database.read { try Row.fetchAll($0, sql: "SELECT * FROM entries WHERE state = 1 ORDER BY used").map(CacheEntry.init) }
+        try database.read {
+            try Row.fetchAll($0, sql: "SELECT * FROM entries WHERE state = 1 ORDER BY used").map(CacheEntry.init)
+        }
     }
 
     /// Every file that may exist, whatever state its entry is in.
@@ -103,7 +106,9 @@ struct CacheIndex: Sendable {
     }
 
     func isReady(_ entry: CacheEntry) throws -> Bool {
-        try database.read { try Bool.fetchOne($0, sql: "SELECT 1 FROM entries WHERE id = ? AND state = 1", arguments: [entry.id]) } ?? false
+        try database.read {
+            try Bool.fetchOne($0, sql: "SELECT 1 FROM entries WHERE id = ? AND state = 1", arguments: [entry.id])
+        } ?? false
     }
 
     /// The renditions that are there, and the bytes of those and of what is being written.
@@ -118,7 +123,8 @@ struct CacheIndex: Sendable {
     func damage() throws -> String? {
         try database.read { database in
             let check = try String.fetchOne(database, sql: "PRAGMA quick_check") ?? "no answer"
-            let sum = try Int.fetchOne(database, sql: "SELECT COALESCE(SUM(bytes), 0) FROM entries WHERE state < 2") ?? 0
+            let sum =
+                try Int.fetchOne(database, sql: "SELECT COALESCE(SUM(bytes), 0) FROM entries WHERE state < 2") ?? 0
             let count = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM entries WHERE state = 1") ?? 0
             let total = try Row.fetchOne(database, sql: "SELECT bytes, renditions FROM total")
             let (bytes, renditions): (Int, Int) = total.map { ($0[0], $0[1]) } ?? (0, 0)
@@ -133,18 +139,23 @@ struct CacheIndex: Sendable {
     /// What a new entry takes the place of.
     struct Reservation {
         let entry: CacheEntry
-        /// Files to remove before the new one is written: those that must make room, and what others have not removed yet.
+        /// Files to remove before the new one is written: those that must make room, and what others have not removed
+        /// yet.
         let victims: [CacheEntry]
     }
 
     /// Makes room for a rendition, the least recently used first.
     /// - Parameter used: entries that were used meanwhile, the last one last.
     /// - Returns: nil if it is there already, or there is no room.
-    func reserve(_ key: CacheKey, bytes: Int, digest: String, about: String, bound: Int, used: [Int64]) throws -> Reservation? {
+    func reserve(_ key: CacheKey, bytes: Int, digest: String, about: String, bound: Int, used: [Int64]) throws
+        -> Reservation?
+    {
         try database.write { database in
             try note(used: used, database)
             let known = try database.cachedStatement(sql: "SELECT 1 FROM entries WHERE key = ? AND state < 2")
-            guard try Row.fetchOne(known, arguments: [key.text]) == nil, try evict(to: bound - bytes, database) else { return nil }
+            guard try Row.fetchOne(known, arguments: [key.text]) == nil, try evict(to: bound - bytes, database) else {
+                return nil
+            }
             let insert = try database.cachedStatement(
                 sql: "INSERT INTO entries (key, state, bytes, used, digest, about) VALUES (?, 0, ?, 0, ?, ?)")
             try insert.execute(arguments: [key.text, bytes, digest, about])
@@ -158,7 +169,9 @@ struct CacheIndex: Sendable {
         try database.write { database in
             try forget(reservation.victims, database)
             let ready = try database.cachedStatement(
-                sql: "UPDATE entries SET state = 1, used = (SELECT COALESCE(MAX(used), 0) + 1 FROM entries WHERE state = 1) WHERE id = ?")
+                sql:
+                    "UPDATE entries SET state = 1, used = (SELECT COALESCE(MAX(used), 0) + 1 FROM entries WHERE state = 1) WHERE id = ?"
+            )
             try ready.execute(arguments: [reservation.entry.id])
         }
     }
@@ -209,18 +222,24 @@ struct CacheIndex: Sendable {
 
     /// What a worker found out about an asset, as JSON.
     func assetFacts(_ digest: String) throws -> String? {
-        try database.read { try String.fetchOne($0, sql: "SELECT facts FROM assets WHERE digest = ?", arguments: [digest]) }
+        try database.read {
+            try String.fetchOne($0, sql: "SELECT facts FROM assets WHERE digest = ?", arguments: [digest])
+        }
     }
 
     func add(assetFacts facts: String, _ digest: String) throws {
-        try database.write { try $0.execute(sql: "INSERT OR REPLACE INTO assets VALUES (?, ?)", arguments: [digest, facts]) }
+        try database.write {
+            try $0.execute(sql: "INSERT OR REPLACE INTO assets VALUES (?, ?)", arguments: [digest, facts])
+        }
     }
 
     // MARK: - Inside of a transaction
 
     private func note(used: [Int64], _ database: Database) throws {
         let touch = try database.cachedStatement(
-            sql: "UPDATE entries SET used = (SELECT MAX(used) + 1 FROM entries WHERE state = 1) WHERE id = ? AND state = 1")
+            sql:
+                "UPDATE entries SET used = (SELECT MAX(used) + 1 FROM entries WHERE state = 1) WHERE id = ? AND state = 1"
+        )
         for id in used { try touch.execute(arguments: [id]) }
     }
 

@@ -6,10 +6,11 @@ struct CacheKey: Hashable, Sendable {
     let text: String
 }
 
-/// Gathers the parts that decide a rendition's bytes. What is not among them does not count: names of renditions and files, comments, the
-/// order of keys.
+/// Gathers the parts that decide a rendition's bytes. What is not among them does not count: names of renditions and
+/// files, comments, the order of keys.
 ///
-/// Whatever else comes to decide bytes (the members of a set, what a source writes into its thumbnail) is one more part with a name of its own.
+/// Whatever else comes to decide bytes (the members of a set, what a source writes into its thumbnail) is one more part
+/// with a name of its own.
 struct CacheKeyBuilder {
     /// To be raised when the same parts come to mean something else.
     private static let format = "2"
@@ -20,7 +21,9 @@ struct CacheKeyBuilder {
 
     var key: CacheKey {
         // Lengths keep one part from looking like two.
-        let text = parts.sorted { $0.key < $1.key }.map { "\($0.key.utf8.count):\($0.key)\($0.value.utf8.count):\($0.value)" }
+        let text = parts.sorted { $0.key < $1.key }.map {
+            "\($0.key.utf8.count):\($0.key)\($0.value.utf8.count):\($0.value)"
+        }
         return CacheKey(text: Digest.of(text.joined()))
     }
 }

@@ -1,4 +1,5 @@
-// The cache of renditions: a folder of files and an index, bounded by bytes, shared by processes, safe when any of them is killed.
+// The cache of renditions: a folder of files and an index, bounded by bytes, shared by processes, safe when any of them
+// is killed.
 import CLinux
 import Glibc
 package import Pipeline
@@ -11,8 +12,8 @@ package struct CacheProblem: Error, CustomStringConvertible {
 
 /// Renditions by the digest of what decides their bytes. For any thread of any number of processes.
 ///
-/// A file below `objects/` exists only while a row of the index names it, and is written only after what must make room for it is removed.
-/// So the files together never have more bytes than the bound.
+/// A file below `objects/` exists only while a row of the index names it, and is written only after what must make room
+/// for it is removed. So the files together never have more bytes than the bound.
 package final class CacheStore: Sendable {
     private let folder: BytePath
     private let index: CacheIndex
@@ -48,7 +49,9 @@ package final class CacheStore: Sendable {
         let index = (try? FileSystem.status(folder.appending(CacheIndex.fileName))).flatMap { $0 }
         guard index?.kind == .regular else {
             let expected = "expected a folder that 'imagemill run --cache' has filled"
-            throw CacheProblem(description: "'\(folder.printable)' is no cache: \(expected), found no \(CacheIndex.fileName.text) in it")
+            throw CacheProblem(
+                description:
+                    "'\(folder.printable)' is no cache: \(expected), found no \(CacheIndex.fileName.text) in it")
         }
         try self.init(opening: folder, bound: .max)
     }
@@ -132,7 +135,10 @@ package final class CacheStore: Sendable {
         let bound = bound.withLock { $0 }
         guard bytes <= bound else { return false }
         let used = self.used.withLock { Self.take(&$0) }
-        guard let reservation = try index.reserve(key, bytes: bytes, digest: digest, about: about, bound: bound, used: used) else { return false }
+        guard
+            let reservation = try index.reserve(
+                key, bytes: bytes, digest: digest, about: about, bound: bound, used: used)
+        else { return false }
         do {
             for victim in reservation.victims { FileSystem.remove(folder.appending(victim.path)) }
             try write(file, to: folder.appending(reservation.entry.path))
@@ -227,14 +233,18 @@ package final class CacheStore: Sendable {
         guard try FileSystem.status(objects) != nil else { return [] }
         let found = try Directory(objects).names().flatMap { name in
             let path = BytePath("objects").appending(BytePath(name))
-            guard try FileSystem.status(folder.appending(path), followLinks: false)?.kind == .directory else { return [path] }
+            guard try FileSystem.status(folder.appending(path), followLinks: false)?.kind == .directory else {
+                return [path]
+            }
             let names = (try? Directory(folder.appending(path)).names()) ?? []
             return names.map { path.appending(BytePath($0)) }
         }
         // Asked after the listing, so that what another process writes meanwhile is known.
         let known = try index.allPaths()
         // What another process has removed meanwhile is no longer there.
-        let orphans = try found.filter { try !known.contains($0) && FileSystem.status(folder.appending($0), followLinks: false) != nil }
+        let orphans = try found.filter {
+            try !known.contains($0) && FileSystem.status(folder.appending($0), followLinks: false) != nil
+        }
         if repairs { orphans.forEach { FileSystem.remove(folder.appending($0)) } }
         return orphans.map { "\($0.printable): the index does not know it" }
     }

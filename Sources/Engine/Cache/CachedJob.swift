@@ -20,14 +20,18 @@ struct CachedJob {
     ///   - digest: the source's SHA-256.
     ///   - own: what else of the source decides the bytes of its renditions, by name.
     ///   - formats: of its file, or of the members of a set.
-    init(_ cache: PipelineCache, source digest: String, pixelsPerPoint: Int, own: [(String, String)], formats: [SourceFormat]) {
+    init(
+        _ cache: PipelineCache, source digest: String, pixelsPerPoint: Int, own: [(String, String)],
+        formats: [SourceFormat]
+    ) {
         self.cache = cache
         let keys = cache.keys(source: digest, pixelsPerPoint: pixelsPerPoint, own: own)
         let places = cache.pipeline.renditions.enumerated().flatMap { index, rendition in
             rendition.scales.map { Place(rendition: index, scale: $0) }
         }
         self.keys = Dictionary(uniqueKeysWithValues: zip(places, keys))
-        found = Dictionary(uniqueKeysWithValues: zip(places, cache.look(for: keys, formats: formats))).compactMapValues(\.self)
+        found = Dictionary(uniqueKeysWithValues: zip(places, cache.look(for: keys, formats: formats))).compactMapValues(
+            \.self)
     }
 
     /// What the source's headers say, if any rendition is there.

@@ -50,7 +50,9 @@ package final class PipelineCache: Sendable {
         self.pipeline = pipeline.file
         let assets = pipeline.assetContents
         self.assets = assets
-        keys = CacheKeyBuilder(pipeline: pipeline.file, assets: Dictionary(assets.map { ($0.asset.path, $0.digest) }) { first, _ in first })
+        keys = CacheKeyBuilder(
+            pipeline: pipeline.file, assets: Dictionary(assets.map { ($0.asset.path, $0.digest) }) { first, _ in first }
+        )
     }
 
     /// The keys of a source's renditions, in the order of a plan.

@@ -98,7 +98,9 @@ package final class SharedCache: Sendable {
     private func fail(_ trouble: String) {
         // Closed outside of the lock, since that waits for the file system.
         let (store, isNew) = state.withLock { state in
-            defer { (state.store, state.trouble, state.pausedUntil) = (nil, trouble, pause.map { .now + $0 } ?? .never) }
+            defer {
+                (state.store, state.trouble, state.pausedUntil) = (nil, trouble, pause.map { .now + $0 } ?? .never)
+            }
             return (state.store, state.trouble == nil)
         }
         withExtendedLifetime(store) {}
@@ -121,7 +123,9 @@ package final class SharedCache: Sendable {
     /// Waits for no file system.
     package var status: Status {
         state.withLock {
-            Status(folder: folder, bound: $0.bound, contents: $0.contents, hits: $0.hits, misses: $0.misses, trouble: $0.trouble)
+            Status(
+                folder: folder, bound: $0.bound, contents: $0.contents, hits: $0.hits, misses: $0.misses,
+                trouble: $0.trouble)
         }
     }
 }

@@ -26,8 +26,8 @@ package struct LoadedMill: Sendable {
         package let outbox: BytePath
         package let pipeline: LoadedPipeline
         package let spool: SpoolLocation
-        /// What the outbox is called in the record of names: its path from the mill file if it is below that, so that a project that is moved as a
-        /// whole keeps its names; else the absolute path. Without links.
+        /// What the outbox is called in the record of names: its path from the mill file if it is below that, so that a
+        /// project that is moved as a whole keeps its names; else the absolute path. Without links.
         package let outboxKey: BytePath
         /// The hooks, by the events that they get.
         package let hooks: [HookEvent: Hook]
@@ -54,23 +54,32 @@ package struct LoadedMill: Sendable {
     ///   - path: of the mill file, to which others are relative.
     ///   - text: what it says.
     ///   - environment: a variable's value.
-    /// - Throws: `Diagnostics` or `MillProblems` for what the user has to change, `SystemError` if the system does not even let itself be looked at.
+    /// - Throws: `Diagnostics` or `MillProblems` for what the user has to change, `SystemError` if the system does not
+    ///   even let itself be looked at.
     package init(path: String, text: String, environment: (String) -> String?) throws {
         let file = try MillFile(text: text, file: path)
         var loader = MillPipelines(path: path)
         let pipelines = try file.inboxes.map { try loader.load($0.pipeline) }
         var mistakes = loader.mistakes
-        if !loader.problems.isEmpty { mistakes.insert(Diagnostics(file: path, text: text, items: loader.problems), at: 0) }
+        if !loader.problems.isEmpty {
+            mistakes.insert(Diagnostics(file: path, text: text, items: loader.problems), at: 0)
+        }
         guard let state = Self.state(of: file, at: path, environment: environment) else {
-            throw MillProblems(mistakes: mistakes, refusals: ["there is no place for the ledger: write 'state:' into '\(path)', or set $HOME"])
+            throw MillProblems(
+                mistakes: mistakes,
+                refusals: ["there is no place for the ledger: write 'state:' into '\(path)', or set $HOME"])
         }
         let cache = file.cache.flatMap { Self.cache($0, in: path, environment: environment) }
         if file.cache != nil && cache == nil {
-            throw MillProblems(mistakes: mistakes, refusals: ["there is no place for the cache: write its 'path' into '\(path)', or set $HOME"])
+            throw MillProblems(
+                mistakes: mistakes,
+                refusals: ["there is no place for the cache: write its 'path' into '\(path)', or set $HOME"])
         }
         let folders = file.inboxes.map { (Self.absolute($0.path, path), Self.absolute($0.outbox, path)) }
         let moved = zip(file.inboxes, pipelines).compactMap { Self.refusal(of: $0, $1?.loaded.file) }
-        let misplaced = try Self.layout(of: file, at: path, folders: folders, pipelines: pipelines, state: state, cache: cache?.folder).refusals
+        let misplaced = try Self.layout(
+            of: file, at: path, folders: folders, pipelines: pipelines, state: state, cache: cache?.folder
+        ).refusals
         let placed = misplaced.compactMap { refusal in refusal.position.map { Diagnostic($0, refusal.sentence) } }
         if !placed.isEmpty { mistakes.append(Diagnostics(file: path, text: text, items: placed)) }
         let refusals = moved + misplaced.filter { $0.position == nil }.map(\.sentence)
@@ -82,7 +91,8 @@ package struct LoadedMill: Sendable {
             let (settings, (inbox, outbox)) = pair
             return pipeline.map {
                 Inbox(
-                    settings: settings, path: inbox, outbox: outbox, pipeline: $0.loaded, spool: SpoolLocation(inbox: inbox, state: state),
+                    settings: settings, path: inbox, outbox: outbox, pipeline: $0.loaded,
+                    spool: SpoolLocation(inbox: inbox, state: state),
                     outboxKey: Self.key(of: outbox, millFile: path), hooks: Self.hooks(settings, path))
             }
         }
@@ -97,7 +107,9 @@ package struct LoadedMill: Sendable {
     private static func key(of outbox: BytePath, millFile: String) -> BytePath {
         let outbox = outbox.withoutTrailingSlashes
         // The outbox itself may not have been made yet.
-        let real = FileSystem.absolute(outbox) ?? FileSystem.absolute(outbox.directory)?.appending(outbox.lastComponent) ?? outbox
+        let real =
+            FileSystem.absolute(outbox) ?? FileSystem.absolute(outbox.directory)?.appending(outbox.lastComponent)
+            ?? outbox
         let folder = FileSystem.absolute(DurableFile.folder(of: BytePath(millFile)))
         guard let folder, real.isAtOrBelow(folder), real != folder else { return real }
         return BytePath(Array(real.bytes[folder.bytes.count...].drop { $0 == UInt8(ascii: "/") }))
@@ -105,20 +117,24 @@ package struct LoadedMill: Sendable {
 
     private static func state(of file: MillFile, at path: String, environment: (String) -> String?) -> BytePath? {
         if let state = file.state { return absolute(state, path) }
-        return folder(environment, named: "STATE_DIRECTORY") ?? folder(environment, named: "XDG_STATE_HOME", appending: "imagemill")
+        return folder(environment, named: "STATE_DIRECTORY") ?? folder(
+            environment, named: "XDG_STATE_HOME", appending: "imagemill")
             ?? folder(environment, named: "HOME", appending: ".local/state/imagemill")
     }
 
     private static func cache(_ settings: CacheSettings, in file: String, environment: (String) -> String?) -> Cache? {
         let usual =
-            folder(environment, named: "CACHE_DIRECTORY") ?? folder(environment, named: "XDG_CACHE_HOME", appending: "imagemill")
+            folder(environment, named: "CACHE_DIRECTORY") ?? folder(
+                environment, named: "XDG_CACHE_HOME", appending: "imagemill")
             ?? folder(environment, named: "HOME", appending: ".cache/imagemill")
         let folder = settings.path.map { absolute($0, file) } ?? usual
         return folder.map { Cache(folder: $0, bound: settings.size?.value) }
     }
 
     /// A folder that a variable of the environment names, or one in it.
-    private static func folder(_ environment: (String) -> String?, named variable: String, appending rest: String = "") -> BytePath? {
+    private static func folder(_ environment: (String) -> String?, named variable: String, appending rest: String = "")
+        -> BytePath?
+    {
         // systemd separates several folders by colons.
         guard let value = environment(variable)?.split(separator: ":").first, value.first == "/" else { return nil }
         return BytePath(String(value)).appending(BytePath(rest))
@@ -143,7 +159,8 @@ package struct LoadedMill: Sendable {
     }
 
     private static func layout(
-        of file: MillFile, at path: String, folders: [(BytePath, BytePath)], pipelines: [MillPipelines.Found?], state: BytePath,
+        of file: MillFile, at path: String, folders: [(BytePath, BytePath)], pipelines: [MillPipelines.Found?],
+        state: BytePath,
         cache: BytePath?
     ) throws -> MillLayout {
         let mounts = MountTable.current
@@ -153,10 +170,13 @@ package struct LoadedMill: Sendable {
             let read: [(what: String, path: BytePath)] = (index == 0 ? [own] : []) + (pipeline?.files ?? [])
             let files = try read.map { ($0.what, try FolderPlace.looking($0.path, mounts)) }
             return MillLayout.Inbox(
-                name: settings.name, inbox: try .looking(inbox, mounts), outbox: try .looking(outbox, mounts), files: files,
+                name: settings.name, inbox: try .looking(inbox, mounts), outbox: try .looking(outbox, mounts),
+                files: files,
                 position: settings.position)
         }
-        let shelves = try ["work", "done", "failed"].map { try FolderPlace.looking(state.appending(BytePath($0)), mounts) }
+        let shelves = try ["work", "done", "failed"].map {
+            try FolderPlace.looking(state.appending(BytePath($0)), mounts)
+        }
         let cache = try cache.map { try FolderPlace.looking($0, mounts) }
         return MillLayout(state: try .looking(state, mounts), shelves: shelves, cache: cache, inboxes: inboxes)
     }
@@ -192,8 +212,11 @@ private struct MillPipelines {
         } catch let error as SystemError where error.mayPass {
             throw error
         } catch {
-            let remedy = written.text.contains(".") ? "" : "; write the path of a file, as shipped pipelines have names in `imagemill run` only"
-            problems.append(Diagnostic(written.position, "the pipeline '\(written.text)' cannot be used: \(error)\(remedy)"))
+            let remedy =
+                written.text.contains(".")
+                ? "" : "; write the path of a file, as shipped pipelines have names in `imagemill run` only"
+            problems.append(
+                Diagnostic(written.position, "the pipeline '\(written.text)' cannot be used: \(error)\(remedy)"))
         }
         return found[file]
     }
@@ -204,14 +227,19 @@ extension LoadedMill.Inbox {
     package func watchSettings(takesSets: Bool) -> WatchSettings {
         WatchSettings(
             name: settings.name, path: path, mode: settings.watch,
-            times: SettleTimes(settle: settings.settle, incompleteAfter: settings.incompleteAfter, zeroByteAfter: settings.zeroByteAfter),
+            times: SettleTimes(
+                settle: settings.settle, incompleteAfter: settings.incompleteAfter,
+                zeroByteAfter: settings.zeroByteAfter),
             setQuiet: settings.setQuiet, takesSets: takesSets, ignored: ignored)
     }
 
-    /// Makes the outbox if nothing but itself is missing, as `run` does. For the start only: an outbox that vanishes later is waited for, since
-    /// what vanished may be a mount. If the folder above is missing too, `outboxPause` says so.
+    /// Makes the outbox if nothing but itself is missing, as `run` does. For the start only: an outbox that vanishes
+    /// later is waited for, since what vanished may be a mount. If the folder above is missing too, `outboxPause` says
+    /// so.
     package func makeOutbox() throws(SystemError) {
-        guard try FileSystem.status(outbox) == nil, try FileSystem.status(outbox.directory)?.kind == .directory else { return }
+        guard try FileSystem.status(outbox) == nil, try FileSystem.status(outbox.directory)?.kind == .directory else {
+            return
+        }
         try FileSystem.makeDirectories(outbox)
     }
 

@@ -49,7 +49,9 @@ package struct LoadedPipeline: Sendable {
         case .unknown where bytes.contains(0): found = "a binary file"
         case .unknown: return badByte(bytes, file: file)
         }
-        return Diagnostics(file: file, text: "", items: [Diagnostic(Position(line: 1, column: 1), "expected a YAML file, found \(found)")])
+        return Diagnostics(
+            file: file, text: "",
+            items: [Diagnostic(Position(line: 1, column: 1), "expected a YAML file, found \(found)")])
     }
 
     /// The first byte that makes a text no UTF-8.
@@ -57,9 +59,13 @@ package struct LoadedPipeline: Sendable {
         let text = String(decoding: bytes, as: UTF8.self)
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
-        let before = lines[line].indices.first { String(validating: lines[line][...$0], as: UTF8.self) == nil && isNoBeginning(lines[line][$0...]) }
-        let column = String(decoding: lines[line][..<(before ?? lines[line].startIndex)], as: UTF8.self).unicodeScalars.count + 1
-        let problem = Diagnostic(Position(line: line + 1, column: column), "this is not UTF-8 text; save the file in the encoding UTF-8")
+        let before = lines[line].indices.first {
+            String(validating: lines[line][...$0], as: UTF8.self) == nil && isNoBeginning(lines[line][$0...])
+        }
+        let column =
+            String(decoding: lines[line][..<(before ?? lines[line].startIndex)], as: UTF8.self).unicodeScalars.count + 1
+        let problem = Diagnostic(
+            Position(line: line + 1, column: column), "this is not UTF-8 text; save the file in the encoding UTF-8")
         return Diagnostics(file: file, text: text, items: [problem])
     }
 
@@ -79,7 +85,8 @@ package struct LoadedPipeline: Sendable {
             do throws(Failure) {
                 assets.append(try Self.open(reference, beside: BytePath(path)))
             } catch {
-                problems.append(Diagnostic(reference.position, "the asset '\(reference.path)' cannot be used: \(error.message)"))
+                problems.append(
+                    Diagnostic(reference.position, "the asset '\(reference.path)' cannot be used: \(error.message)"))
             }
         }
         self.assets = assets
@@ -94,9 +101,11 @@ package struct LoadedPipeline: Sendable {
         let source = try OpenedSource(SourceFile(location: .path(full), identity: full, relative: path), limits: limits)
         // All workers read assets.
         guard !source.format.isOnRequest else {
-            throw Failure(.unsupportedFormat, stage: "read", "assets cannot be in \(source.format.title); convert it to PNG")
+            throw Failure(
+                .unsupportedFormat, stage: "read", "assets cannot be in \(source.format.title); convert it to PNG")
         }
-        let message = AssetMessage(path: reference.path, format: source.format, pixelsPerPoint: SourceName(path).pixelsPerPoint)
+        let message = AssetMessage(
+            path: reference.path, format: source.format, pixelsPerPoint: SourceName(path).pixelsPerPoint)
         return OpenedAsset(reference: reference, message: message, file: source.file)
     }
 
@@ -110,7 +119,9 @@ package struct LoadedPipeline: Sendable {
 
     /// The kind of worker that sources of these formats need.
     func workerKind(for formats: [SourceFormat]) -> WorkerKind {
-        let hasHEIF = file.renditions.contains { $0.save.format == .avif } || (formats + assets.map(\.message.format)).contains(where: \.isHEIF)
+        let hasHEIF =
+            file.renditions.contains { $0.save.format == .avif }
+            || (formats + assets.map(\.message.format)).contains(where: \.isHEIF)
         return WorkerKind(drawsText: file.drawsText, format: formats.first(where: \.isOnRequest), hasHEIF: hasHEIF)
     }
 
@@ -129,7 +140,8 @@ package struct LoadedPipeline: Sendable {
     func diagnostics(asset index: Int, _ failure: Failure) -> Diagnostics {
         let reference = assets[index].reference
         let detail = failure.detail.map { " (\($0))" } ?? ""
-        let problem = Diagnostic(reference.position, "the asset '\(reference.path)' cannot be used: \(failure.message)\(detail)")
+        let problem = Diagnostic(
+            reference.position, "the asset '\(reference.path)' cannot be used: \(failure.message)\(detail)")
         return Diagnostics(file: path, text: file.text, items: [problem])
     }
 }

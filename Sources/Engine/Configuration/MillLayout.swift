@@ -3,7 +3,8 @@ import CLinux
 import Glibc
 import Pipeline
 
-/// A folder that need not be there yet, known by what is: names, links and mounts may all lie about what is inside of what.
+/// A folder that need not be there yet, known by what is: names, links and mounts may all lie about what is inside of
+/// what.
 struct FolderPlace: Sendable {
     /// As the user wrote it, resolved; for messages.
     let path: BytePath
@@ -47,7 +48,8 @@ struct MillLayout: Sendable {
     /// Why the mill cannot run, a sentence each, with the place of the inbox that it is about; empty if it can.
     var refusals: [(position: Position?, sentence: String)] {
         cacheRefusals.map { (nil, $0) }
-            + inboxes.enumerated().flatMap { index, inbox in refusals(of: inbox, at: index).map { (inbox.position, $0) } }
+            + inboxes.enumerated().flatMap { index, inbox in refusals(of: inbox, at: index).map { (inbox.position, $0) }
+            }
     }
 
     private var cacheRefusals: [String] {
@@ -65,7 +67,9 @@ struct MillLayout: Sendable {
             sentences.append("\(title): the \(what) '\(folder.path.printable)' is no folder")
         }
         for (what, file) in one.files where inboxes.contains(where: { file.isAtOrBelow($0.inbox) }) {
-            sentences.append("\(title): \(what) '\(file.path.printable)' is in an inbox, and would be taken for a source; move it elsewhere")
+            sentences.append(
+                "\(title): \(what) '\(file.path.printable)' is in an inbox, and would be taken for a source; move it elsewhere"
+            )
         }
         sentences += state(one, title) + cache(one, title)
         for other in inboxes { sentences += outbox(of: other, against: one) }
@@ -77,7 +81,9 @@ struct MillLayout: Sendable {
         [("inbox", one.inbox), ("outbox", one.outbox)].flatMap { what, folder in
             let shown = "'\(folder.path.printable)'"
             if state.isAtOrBelow(folder) {
-                return ["\(title): the state folder '\(state.path.printable)' is inside of the \(what) \(shown); keep them apart"]
+                return [
+                    "\(title): the state folder '\(state.path.printable)' is inside of the \(what) \(shown); keep them apart"
+                ]
             }
             return shelves.filter { folder.isAtOrBelow($0) }.map {
                 "\(title): the \(what) \(shown) is inside of '\($0.path.printable)', where Imagemill keeps sources; choose another folder"
@@ -89,8 +95,11 @@ struct MillLayout: Sendable {
         guard let cache else { return [] }
         return [("inbox", one.inbox), ("outbox", one.outbox)].compactMap { what, folder in
             let (shown, own) = ("'\(folder.path.printable)'", "'\(cache.path.printable)'")
-            if cache.isAtOrBelow(folder) { return "\(title): the cache \(own) is inside of the \(what) \(shown); keep them apart" }
-            return folder.isAtOrBelow(cache) ? "\(title): the \(what) \(shown) is inside of the cache \(own); keep them apart" : nil
+            if cache.isAtOrBelow(folder) {
+                return "\(title): the cache \(own) is inside of the \(what) \(shown); keep them apart"
+            }
+            return folder.isAtOrBelow(cache)
+                ? "\(title): the \(what) \(shown) is inside of the cache \(own); keep them apart" : nil
         }
     }
 
@@ -98,10 +107,16 @@ struct MillLayout: Sendable {
         let (inbox, outbox) = ("'\(one.inbox.path.printable)'", "'\(other.outbox.path.printable)'")
         let whose = one.name == other.name ? "" : " of '\(other.name)'"
         switch (other.outbox.isAtOrBelow(one.inbox), one.inbox.isAtOrBelow(other.outbox)) {
-        case (true, true): return ["inbox '\(one.name)': \(inbox) is the outbox\(whose) too; choose another folder for the renditions"]
+        case (true, true):
+            return ["inbox '\(one.name)': \(inbox) is the outbox\(whose) too; choose another folder for the renditions"]
         case (true, false):
-            return ["inbox '\(one.name)': the outbox\(whose) \(outbox) is inside of the inbox \(inbox), so that renditions would come in again"]
-        case (false, true): return ["inbox '\(one.name)': the inbox \(inbox) is inside of the outbox\(whose) \(outbox); keep them apart"]
+            return [
+                "inbox '\(one.name)': the outbox\(whose) \(outbox) is inside of the inbox \(inbox), so that renditions would come in again"
+            ]
+        case (false, true):
+            return [
+                "inbox '\(one.name)': the inbox \(inbox) is inside of the outbox\(whose) \(outbox); keep them apart"
+            ]
         case (false, false): return []
         }
     }
@@ -141,7 +156,8 @@ extension FolderPlace {
         let place = mounts.place(of: folder, onMount: clinux_mount(directory.file.descriptor))
         let rest = isNoFolder ? real.lastComponent.appending(BytePath(missing)) : BytePath(missing)
         return FolderPlace(
-            path: path, ancestors: try ancestors(of: folder), missing: rest, place: place?.appending(rest), isNoFolder: isNoFolder)
+            path: path, ancestors: try ancestors(of: folder), missing: rest, place: place?.appending(rest),
+            isNoFolder: isNoFolder)
     }
 
     private static func ancestors(of folder: BytePath) throws(SystemError) -> [FileIdentity] {

@@ -100,7 +100,8 @@ package final class DropFolder: Sendable {
         let prepared = Monitor<[Result<Void, any Error>]>([])
         let count = workerCount
         workers.limitIdle(to: count)
-        let dispatcher = Dispatcher(store, owner: owner, workers: count, groupLimit: groupLimit(routes)) { [self] inbox, error in
+        let dispatcher = Dispatcher(store, owner: owner, workers: count, groupLimit: groupLimit(routes)) {
+            [self] inbox, error in
             state.withLock { $0.controllers[inbox] }?.pause(Pause(error.pauseReason, error.description))
         } startLane: { [self] dispatcher, lane in
             runOnNewThread { [self] in
@@ -110,13 +111,16 @@ package final class DropFolder: Sendable {
                     maker.worker.giveBack()
                     prepared.change { $0.append(result) }
                 }
-                JobRunner(dispatcher, store, lane: lane, maker: maker, status: lanes) { [self] name in state.withLock { $0.controllers[name] } }.run()
+                JobRunner(dispatcher, store, lane: lane, maker: maker, status: lanes) { [self] name in
+                    state.withLock { $0.controllers[name] }
+                }.run()
             }
         }
         dispatcher.startLanes()
         // One is enough to begin with; the others try again when they have something to do.
         let result = prepared.wait { results in
-            results.first { if case .success = $0 { true } else { false } } ?? (results.count == count ? results[0] : nil)
+            results.first { if case .success = $0 { true } else { false } }
+                ?? (results.count == count ? results[0] : nil)
         }
         do {
             try result.get()
@@ -130,11 +134,14 @@ package final class DropFolder: Sendable {
             observer.happened(.hook(news), inbox: inbox)
         }
         let shared = InboxController.SharedParts(
-            store: store, dispatcher: dispatcher, owner: owner, ids: ids, journal: journal, hooks: hooks, prefix: prefix,
+            store: store, dispatcher: dispatcher, owner: owner, ids: ids, journal: journal, hooks: hooks,
+            prefix: prefix,
             locks: InboxLocks(), newToken: { [self] in newToken() },
-            isDraining: { [self] in state.withLock { $0.isDraining } }, tell: { [self] event, controller in tell(event, controller) },
+            isDraining: { [self] in state.withLock { $0.isDraining } },
+            tell: { [self] event, controller in tell(event, controller) },
             workerLost: { [self] in state.withLock { $0.lostWorkers += 1 } })
-        let housekeeper = Housekeeper(store: store, dispatcher: dispatcher, lanes: lanes, state: stateFolder) { [self] in
+        let housekeeper = Housekeeper(store: store, dispatcher: dispatcher, lanes: lanes, state: stateFolder) {
+            [self] in
             controllers
         } removeIfIdle: { [self] in
             removeIfIdle($0)
@@ -146,7 +153,8 @@ package final class DropFolder: Sendable {
 
     /// A group holds every source and every rendition open until it is published.
     private func groupLimit(_ routes: [Route]) -> Int {
-        let files = routes.map { route in route.render.pipeline.file.renditions.reduce(2) { $0 + $1.scales.count } }.max() ?? 2
+        let files =
+            routes.map { route in route.render.pipeline.file.renditions.reduce(2) { $0 + $1.scales.count } }.max() ?? 2
         return max(1, min(Self.groupLimit, Machine.descriptorLimit / 2 / max(1, files * (workerCount + routes.count))))
     }
 
@@ -154,7 +162,8 @@ package final class DropFolder: Sendable {
     private func cache(for mill: LoadedMill) -> SharedCache? {
         guard let wanted = mill.cache else { return nil }
         if let cache = state.withLock({ $0.cache }), cache.folder == wanted.folder { return cache }
-        return SharedCache(folder: wanted.folder, bound: wanted.bound ?? SharedCache.usualBound, pause: Self.cachePause) { [observer] in
+        return SharedCache(folder: wanted.folder, bound: wanted.bound ?? SharedCache.usualBound, pause: Self.cachePause)
+        { [observer] in
             observer.noted($0)
         }
     }
@@ -162,7 +171,8 @@ package final class DropFolder: Sendable {
     private func route(for inbox: LoadedMill.Inbox, of mill: LoadedMill, cache: SharedCache?) -> Route {
         let outbox = Outbox(path: inbox.outbox, of: .dropFolder)
         var render = RenderSettings(
-            pipeline: inbox.pipeline, limits: inbox.settings.limits(within: mill.limits), outbox: outbox, keepsTree: inbox.settings.keepsTree,
+            pipeline: inbox.pipeline, limits: inbox.settings.limits(within: mill.limits), outbox: outbox,
+            keepsTree: inbox.settings.keepsTree,
             overwrites: inbox.settings.collision == .overwrite, memory: memory, cancellation: cancellation)
         render.cache = cache.map { PipelineCache($0, inbox.pipeline) }
         let setup = RunSetup(inbox.pipeline, keepsTree: inbox.settings.keepsTree, policy: inbox.settings.collision)
@@ -171,8 +181,10 @@ package final class DropFolder: Sendable {
             // An original that is done is no longer in its inbox; its names are still its own.
             isGone: { _ in false })
         return Route(
-            render: render, allocator: allocator, publisher: Publisher(outbox: outbox, durability: .synced, newToken: { [self] in newToken() }),
-            reports: inbox.reports, policy: inbox.retryPolicy, inbox: inbox.settings.name, recipe: Digest.of(json(setup)),
+            render: render, allocator: allocator,
+            publisher: Publisher(outbox: outbox, durability: .synced, newToken: { [self] in newToken() }),
+            reports: inbox.reports, policy: inbox.retryPolicy, inbox: inbox.settings.name,
+            recipe: Digest.of(json(setup)),
             retriesAtOnce: false, wantsSecondOpinion: true)
     }
 
@@ -200,7 +212,8 @@ package final class DropFolder: Sendable {
         return ((try? store.recentFailures(limit: Self.recentFailures)) ?? []).compactMap { job in
             job.progress.failure.map {
                 DropFolderStatus.RecentFailure(
-                    inbox: paths[job.inbox] ?? BytePath(job.inbox), path: job.path, failure: $0, attempts: job.progress.attempts,
+                    inbox: paths[job.inbox] ?? BytePath(job.inbox), path: job.path, failure: $0,
+                    attempts: job.progress.attempts,
                     time: timestamp(milliseconds: job.changed))
             }
         }
@@ -222,7 +235,8 @@ package final class DropFolder: Sendable {
         var settings = controller.inbox.watchSettings(takesSets: controller.inbox.pipeline.file.source == .set)
         settings.name = controller.name
         let watcher = InboxWatcher(
-            settings, isDone: { controller.isDone($0, ObservedFile($1)) }, onReady: { controller.offer($0) }, onNote: { controller.tell(.note($0)) })
+            settings, isDone: { controller.isDone($0, ObservedFile($1)) }, onReady: { controller.offer($0) },
+            onNote: { controller.tell(.note($0)) })
         controller.state.withLock { $0.watcher = watcher }
         watcher.start()
     }
@@ -240,7 +254,8 @@ package final class DropFolder: Sendable {
     // MARK: - Reload and retry
 
     /// Puts another configuration to work; what runs goes on with the one that it began with. Waits.
-    /// - Parameter load: reads the configuration; called when no other reload is under way, so that the newest text wins.
+    /// - Parameter load: reads the configuration; called when no other reload is under way, so that the newest text
+    ///   wins.
     /// - Returns: sentences about what takes effect at the next start only.
     /// - Throws: what `load` throws, `MillProblems` or `Diagnostics` if it is refused, and everything stays as it is.
     package func reload(_ load: () throws -> LoadedMill) throws -> (mill: LoadedMill, notes: [String]) {
@@ -249,7 +264,10 @@ package final class DropFolder: Sendable {
             let old = loaded.withLock { $0 }
             guard new.state == old.state else {
                 throw MillProblems(
-                    mistakes: [], refusals: ["'state' cannot change while the program runs; restart it to move to '\(new.state.printable)'"])
+                    mistakes: [],
+                    refusals: [
+                        "'state' cannot change while the program runs; restart it to move to '\(new.state.printable)'"
+                    ])
             }
             let cache = cache(for: new)
             let routes = new.inboxes.map { ($0, route(for: $0, of: new, cache: cache)) }
@@ -271,7 +289,9 @@ package final class DropFolder: Sendable {
         try store.record(inboxes: new.namesByPath)
         policies.set(new)
         loaded.withLock { $0 = new }
-        for controller in controllers where !routes.contains(where: { $0.0.settings.name == controller.name }) { leave(controller) }
+        for controller in controllers where !routes.contains(where: { $0.0.settings.name == controller.name }) {
+            leave(controller)
+        }
         for (inbox, route) in routes {
             if let controller = controllerThatStays(inbox) {
                 change(controller, to: inbox, through: route, running: running)
@@ -297,7 +317,9 @@ package final class DropFolder: Sendable {
         }
     }
 
-    private func change(_ controller: InboxController, to inbox: LoadedMill.Inbox, through route: Route, running: Running) {
+    private func change(
+        _ controller: InboxController, to inbox: LoadedMill.Inbox, through route: Route, running: Running
+    ) {
         let watcher = controller.state.withLock { state in
             if state.inbox.path != inbox.path { state.spool = nil }
             if state.inbox.outbox != inbox.outbox { state.outboxWasMount = false }
@@ -319,9 +341,12 @@ package final class DropFolder: Sendable {
         // Under one lock with the controller, so that an inbox that is added again meanwhile keeps its turns.
         state.withLock { state in
             let isIdle = controller.state.withLock { state in
-                state.isLeaving && state.deferred.isEmpty && state.open.keys.allSatisfy { wasRenamed && state.waiting.contains($0) }
+                state.isLeaving && state.deferred.isEmpty
+                    && state.open.keys.allSatisfy { wasRenamed && state.waiting.contains($0) }
             }
-            guard isIdle, state.controllers[controller.name] === controller, dispatcher?.removeIfIdle(controller.name) != false else { return }
+            guard isIdle, state.controllers[controller.name] === controller,
+                dispatcher?.removeIfIdle(controller.name) != false
+            else { return }
             state.controllers[controller.name] = nil
         }
     }
@@ -329,7 +354,9 @@ package final class DropFolder: Sendable {
     /// Moves failed sources back to their inboxes. Waits.
     /// - Parameter names: absolute, or from the folder `failed/` of any inbox; nil for all that there are.
     /// - Returns: what was moved, and a sentence for each that was not.
-    package func retry(_ names: [BytePath]?) -> (moved: [BytePath], problems: [String]) { Retry(controllers).run(names) }
+    package func retry(_ names: [BytePath]?) -> (moved: [BytePath], problems: [String]) {
+        Retry(controllers).run(names)
+    }
 
     // MARK: - What others hear
 
@@ -342,14 +369,16 @@ package final class DropFolder: Sendable {
         switch event {
         case .paused(let pause), .note(.paused(let pause)):
             let (hooks, name, id) = (controller.shared.hooks, controller.name, newToken())
-            // What has paused may be the file system of the ledger. If there is not even a thread, a hook could not run either.
+            // What has paused may be the file system of the ledger. If there is not even a thread, a hook could not run
+            // either.
             _ = startThread { hooks.paused(pause, inbox: name, id: id) }
         default: break
         }
         observer.happened(event, inbox: controller.name)
     }
 
-    /// The flow is alive: the housekeeper goes round, and no lane is at one picture for longer than any deadline allows.
+    /// The flow is alive: the housekeeper goes round, and no lane is at one picture for longer than any deadline
+    /// allows.
     package func isAlive(now: Moment = .now) -> Bool {
         guard let running = running.withLock({ $0 }) else { return true }
         return now < running.housekeeper.lastTurn + .seconds(30) && running.dispatcher.isAlive
@@ -361,8 +390,10 @@ package final class DropFolder: Sendable {
         let running = lanes.running.map { (paths[$0.inbox] ?? BytePath($0.inbox), $0) }
         return state.withLock { state in
             DropFolderStatus(
-                inboxes: controllers.map(\.status), running: running, failures: state.failures, isDraining: state.isDraining, workers: workerCount,
-                lostWorkers: state.lostWorkers, cache: state.cache?.status, budget: memory.total, reserved: memory.reserved)
+                inboxes: controllers.map(\.status), running: running, failures: state.failures,
+                isDraining: state.isDraining, workers: workerCount,
+                lostWorkers: state.lostWorkers, cache: state.cache?.status, budget: memory.total,
+                reserved: memory.reserved)
         }
     }
 
@@ -406,7 +437,9 @@ extension LoadedMill.Inbox {
 
 extension LoadedMill {
     /// The inboxes' names by their paths.
-    fileprivate var namesByPath: [BytePath: String] { Dictionary(inboxes.map { ($0.path, $0.settings.name) }) { first, _ in first } }
+    fileprivate var namesByPath: [BytePath: String] {
+        Dictionary(inboxes.map { ($0.path, $0.settings.name) }) { first, _ in first }
+    }
 
     /// How much one source may cost, and all workers together.
     package var limits: Limits { file.limits(memory: Machine.memory / 2) }

@@ -1,10 +1,11 @@
-// Looks after the inboxes: makes their folders, ends pauses when the reason is gone, extends leases, and removes old records.
+// Looks after the inboxes: makes their folders, ends pauses when the reason is gone, extends leases, and removes old
+// records.
 import Glibc
 import Pipeline
 import Synchronization
 
-/// The housekeeper of a drop folder, with a thread of its own. An inbox that needs something gets it on another thread, so that a file system
-/// that hangs keeps no other inbox waiting.
+/// The housekeeper of a drop folder, with a thread of its own. An inbox that needs something gets it on another thread,
+/// so that a file system that hangs keeps no other inbox waiting.
 final class Housekeeper: Sendable {
     private let controllers: @Sendable () -> [InboxController]
     private let removeIfIdle: @Sendable (InboxController) -> Void
@@ -32,7 +33,8 @@ final class Housekeeper: Sendable {
 
     init(
         store: any JobStore, dispatcher: Dispatcher, lanes: LaneStatus, state: BytePath,
-        controllers: @escaping @Sendable () -> [InboxController], removeIfIdle: @escaping @Sendable (InboxController) -> Void
+        controllers: @escaping @Sendable () -> [InboxController],
+        removeIfIdle: @escaping @Sendable (InboxController) -> Void
     ) {
         self.store = store
         self.dispatcher = dispatcher
@@ -105,7 +107,9 @@ final class Housekeeper: Sendable {
     /// Frees names whose rendition is gone and whose source has nothing under way.
     /// - Returns: where to go on; nil for the beginning.
     private func releaseNames(after place: OwnedName?) -> OwnedName? {
-        guard let names = try? store.ownedNames(after: place, limit: Self.checkedAtOnce), !names.isEmpty else { return nil }
+        guard let names = try? store.ownedNames(after: place, limit: Self.checkedAtOnce), !names.isEmpty else {
+            return nil
+        }
         let outboxes = Dictionary(controllers().map { ($0.inbox.outboxKey, $0) }) { first, _ in first }
         for (key, names) in Dictionary(grouping: names, by: \.outbox) {
             guard let controller = outboxes[key], controller.outboxPause == nil else { continue }
@@ -128,7 +132,9 @@ final class Housekeeper: Sendable {
     }
 
     /// Makes an inbox's folders if it is there, and takes up the jobs in them.
-    func makeFolders(_ controller: InboxController) { controller.maintenance.withLock { _ in _ = controller.makeFolders() } }
+    func makeFolders(_ controller: InboxController) {
+        controller.maintenance.withLock { _ in _ = controller.makeFolders() }
+    }
 
     private func look(at controller: InboxController) {
         let (spool, isPaused, isDue, watching) = controller.state.withLock {
@@ -151,7 +157,9 @@ final class Housekeeper: Sendable {
         if let reason = outbox ?? WriteProbe.trouble(in: folder, missing: .ioError) { return reason }
         // What is in the way of its folders shows when they are made.
         guard let spool else { return nil }
-        return [Shelf.work, .done, .failed].lazy.compactMap { WriteProbe.trouble(in: spool.path($0), missing: .missingInbox) }.first
+        return [Shelf.work, .done, .failed].lazy.compactMap {
+            WriteProbe.trouble(in: spool.path($0), missing: .missingInbox)
+        }.first
     }
 }
 
@@ -200,7 +208,8 @@ extension InboxController {
         guard let spool else { return }
         for (shelf, retention) in [(Shelf.done, inbox.settings.keepDone), (.failed, inbox.settings.keepFailed)] {
             guard let retention else { continue }
-            let pruning = ShelfPruning(folder: spool.path(shelf), retention: retention, takesSets: inbox.pipeline.file.source == .set)
+            let pruning = ShelfPruning(
+                folder: spool.path(shelf), retention: retention, takesSets: inbox.pipeline.file.source == .set)
             do throws(SystemError) {
                 let count = try pruning.run(now: now)
                 if count > 0 { tell(.pruned(count, from: spool.path(shelf))) }
@@ -215,10 +224,14 @@ extension InboxController {
 
     /// Forgets originals that were kept and are no longer in the inbox.
     func forgetMissingOriginals(limit: Int) {
-        let (kept, isThere, path) = state.withLock { ($0.kept, $0.watcher?.status.pause == nil && $0.pause.pause == nil, $0.inbox.path) }
+        let (kept, isThere, path) = state.withLock {
+            ($0.kept, $0.watcher?.status.pause == nil && $0.pause.pause == nil, $0.inbox.path)
+        }
         guard isThere, !kept.isEmpty, let root = try? Directory(path) else { return }
         // Any few of them, so that all have their turn with time.
-        let gone = kept.keys.shuffled().prefix(limit).filter { (try? FileLocation.below(root, $0).status()) == .some(nil) }
+        let gone = kept.keys.shuffled().prefix(limit).filter {
+            (try? FileLocation.below(root, $0).status()) == .some(nil)
+        }
         guard !gone.isEmpty, (try? shared.store.forgetKept(inbox: name, paths: gone)) != nil else { return }
         state.withLock { state in for path in gone { state.kept[path] = nil } }
     }

@@ -51,7 +51,8 @@ final class InboxController: Sendable {
     }
 
     let state: Mutex<State>
-    /// Held by whoever makes its folders or finds out whether it can go on, which can wait for a file system that hangs.
+    /// Held by whoever makes its folders or finds out whether it can go on, which can wait for a file system that
+    /// hangs.
     let maintenance = Mutex(())
 
     /// What the controllers of one drop folder have in common, and do not change.
@@ -62,7 +63,8 @@ final class InboxController: Sendable {
         let ids: JobNames
         let journal: Journal
         let hooks: HookRunner
-        /// Begins the names of all staged files of this state folder, so that the next start knows those that a crash has left.
+        /// Begins the names of all staged files of this state folder, so that the next start knows those that a crash
+        /// has left.
         let prefix: String
         let locks: InboxLocks
         let newToken: @Sendable () -> String
@@ -86,7 +88,9 @@ final class InboxController: Sendable {
     /// - Throws: what keeps it from being found out: the inbox is to pause then.
     private func spool(of job: Job) throws(SystemError) -> Spool {
         let (spool, open, inbox) = state.withLock { ($0.spool, $0.open[job.id], $0.inbox) }
-        guard let spool else { throw SystemError("find '\(job.path.printable)': the inbox has no folders", code: ENOENT) }
+        guard let spool else {
+            throw SystemError("find '\(job.path.printable)': the inbox has no folders", code: ENOENT)
+        }
         if let open {
             spool.note(job.id, isIn: open.folders)
             return spool
@@ -112,14 +116,17 @@ final class InboxController: Sendable {
         let now = wallClock()
         let (keeps, canTake) = state.withLock { state in
             let canTake = !state.isLeaving && state.spool != nil && state.pause.pause == nil
-            if canTake { for offer in offers where state.offered[offer.path] == nil { state.offered[offer.path] = now } }
+            if canTake {
+                for offer in offers where state.offered[offer.path] == nil { state.offered[offer.path] = now }
+            }
             return (state.inbox.settings.originals == .keep, canTake)
         }
         // Offered again by itself when the inbox goes on.
         guard canTake, !shared.isDraining() else { return answer(offers, .later(.seconds(2))) }
         let jobs = offers.map {
             NewJob(
-                id: shared.ids.next(), inbox: name, path: $0.path, isSet: $0.isSet, observed: ObservedFile($0.status), keepsOriginal: keeps)
+                id: shared.ids.next(), inbox: name, path: $0.path, isSet: $0.isSet, observed: ObservedFile($0.status),
+                keepsOriginal: keeps)
         }
         do {
             let outcomes = try shared.store.offer(jobs)
@@ -158,7 +165,8 @@ final class InboxController: Sendable {
         }
     }
 
-    /// Remembers a file that stays in the inbox, before its job ends: an offer that comes later must not find it neither under way nor done.
+    /// Remembers a file that stays in the inbox, before its job ends: an offer that comes later must not find it
+    /// neither under way nor done.
     private func remember(_ job: Job, code: FailureCode?) {
         guard job.keepsOriginal else { return }
         state.withLock { $0.kept[job.path] = KeptOriginal(observed: job.observed, recipe: job.recipe, code: code) }
@@ -179,7 +187,9 @@ final class InboxController: Sendable {
     }
 
     /// It is paused, has no folders yet, or is about to leave.
-    var needsMaintenance: Bool { state.withLock { $0.pause.pause != nil || $0.spool == nil || $0.isLeaving || !$0.deferred.isEmpty } }
+    var needsMaintenance: Bool {
+        state.withLock { $0.pause.pause != nil || $0.spool == nil || $0.isLeaving || !$0.deferred.isEmpty }
+    }
 
     func pause(_ pause: Pause) {
         shared.dispatcher.pause(name)
@@ -219,10 +229,13 @@ final class InboxController: Sendable {
             let watching = state.watcher?.status ?? InboxStatus()
             let oldest = [state.open.values.map(\.offered).min(), state.offered.values.min()].compactMap { $0 }.min()
             return DropFolderStatus.Inbox(
-                name: name, path: state.inbox.path, outbox: state.inbox.outbox, pipeline: state.inbox.pipeline.file.name, watching: watching,
+                name: name, path: state.inbox.path, outbox: state.inbox.outbox,
+                pipeline: state.inbox.pipeline.file.name, watching: watching,
                 folders: state.spool.map { ($0.path(.work), $0.path(.done), $0.path(.failed)) },
-                pause: watching.pause ?? state.pause.pause, pausedSince: watching.pause == nil ? state.pause.since : watching.pausedSince,
-                isLeaving: state.isLeaving, open: state.open.count, waiting: state.waiting.count, done: state.totals.done,
+                pause: watching.pause ?? state.pause.pause,
+                pausedSince: watching.pause == nil ? state.pause.since : watching.pausedSince,
+                isLeaving: state.isLeaving, open: state.open.count, waiting: state.waiting.count,
+                done: state.totals.done,
                 failed: state.totals.failed, age: oldest.map { wallClock() - $0 })
         }
     }
@@ -296,7 +309,8 @@ extension InboxController: JobSite {
         do throws(StoreError) {
             try shared.hooks.expectEnd(of: job.id, inbox: name)
         } catch {
-            throw SystemError("record the event for hooks: \(error)", code: error.pauseReason == .noSpace ? ENOSPC : EIO)
+            throw SystemError(
+                "record the event for hooks: \(error)", code: error.pauseReason == .noSpace ? ENOSPC : EIO)
         }
     }
 
@@ -346,7 +360,10 @@ extension InboxController: JobSite {
             tell(.trouble("'\(job.path.printable)' is worked on by somebody else by now"))
         case .outOfStep:
             forget(job.id)
-            tell(.trouble("'\(job.path.printable)' is left as it is until the next start: a mistake in Imagemill, please report it"))
+            tell(
+                .trouble(
+                    "'\(job.path.printable)' is left as it is until the next start: a mistake in Imagemill, please report it"
+                ))
         }
     }
 

@@ -18,7 +18,9 @@ struct InboxRecovery {
     func run() throws {
         let orphans = try store.orphans(inbox: controller.name, owner: controller.shared.owner)
         try removeLeftovers(of: orphans)
-        let former = orphans.isEmpty ? [] : try store.formerPaths(inbox: controller.name).map { controller.inbox.spool.moved(to: $0) }
+        let former =
+            orphans.isEmpty
+            ? [] : try store.formerPaths(inbox: controller.name).map { controller.inbox.spool.moved(to: $0) }
         var count = 0
         for job in orphans {
             let place = try spool.place(of: job, inbox: controller.path, former: former)
@@ -52,7 +54,8 @@ struct InboxRecovery {
             case .lost:
                 try spool.discard(job.id)
                 controller.tell(.lost(job.id, job.path))
-            case .completeNote: _ = try spool.completeNote(of: job, token: controller.shared.newToken(), note: failureNote(job))
+            case .completeNote:
+                _ = try spool.completeNote(of: job, token: controller.shared.newToken(), note: failureNote(job))
             case .countDone, .countFailed: try spool.discard(job.id)
             // Lanes do these when they take the job.
             case .claim, .attempt, .settle, .deadLetter, .retry: break
@@ -66,7 +69,8 @@ struct InboxRecovery {
         let failure = job.progress.failure ?? Failure(.internal, stage: "read", "the reason was not recorded")
         return { quarantined in
             FailureNote(
-                source: job.path, inbox: path, quarantined: quarantined, pipeline: pipeline, failure: failure, attempts: max(1, job.progress.attempts)
+                source: job.path, inbox: path, quarantined: quarantined, pipeline: pipeline, failure: failure,
+                attempts: max(1, job.progress.attempts)
             )
         }
     }
@@ -86,7 +90,8 @@ struct InboxRecovery {
             if id != entry.id { try spool.rename(entry.id, to: id) }
             let path = entry.path ?? BytePath("recovered-\(id.text)")
             let job = NewJob(
-                id: id, inbox: controller.name, path: path, isSet: source.kind == .directory, observed: ObservedFile(source), isInSpool: true)
+                id: id, inbox: controller.name, path: path, isSet: source.kind == .directory,
+                observed: ObservedFile(source), isInSpool: true)
             // One of the path is under way; the next start finds this one again.
             if try store.offer([job]) == [.busy] { continue }
             if let added = try store.job(id) {
@@ -106,7 +111,9 @@ struct InboxRecovery {
         let inbox = controller.inbox
         let (ours, present) = (controller.shared.prefix, controller.shared.owner)
         var folders: Set<BytePath> = []
-        for job in jobs { for name in try store.names(of: job.owner, in: inbox.outboxKey) { folders.insert(name.directory) } }
+        for job in jobs {
+            for name in try store.names(of: job.owner, in: inbox.outboxKey) { folders.insert(name.directory) }
+        }
         Outbox(path: inbox.outbox, of: .dropFolder).removeLeftovers(in: folders, prefix: ours, present: present)
         try spool.removeLeftovers(of: jobs, prefix: ours, present: present)
     }

@@ -19,7 +19,8 @@ struct PauseState {
     func isDue(at now: Moment) -> Bool { now >= nextProbe }
 
     /// - Parameter time: in milliseconds since 1970.
-    /// - Returns: whether it is a new pause, worth a line in the log. Of one that comes again and again, fewer and fewer are.
+    /// - Returns: whether it is a new pause, worth a line in the log. Of one that comes again and again, fewer and
+    ///   fewer are.
     mutating func begin(_ pause: Pause, since time: Int, at now: Moment = .now) -> Bool {
         defer { self.pause = pause }
         if let known = self.pause {

@@ -34,13 +34,15 @@ struct ResultReader: Sendable {
 
     func close() { try? database.close() }
 
-    /// The results of these sources in their order, nil for one that has none; all of them nil if the record is damaged.
+    /// The results of these sources in their order, nil for one that has none; all of them nil if the record is
+    /// damaged.
     /// - Parameters:
     ///   - places: each source's place among all, from 0, by its identity in the record.
     ///   - count: of all sources.
     func results(of places: [BytePath: Int], count: Int) -> [RecordedResult?] {
         var results = [RecordedResult?](repeating: nil, count: count)
-        let sql = "SELECT source, relative, setup, fingerprint, outputs, failure, document, json_valid(document) FROM results"
+        let sql =
+            "SELECT source, relative, setup, fingerprint, outputs, failure, document, json_valid(document) FROM results"
         do {
             try database.read { database in
                 let rows = try Row.fetchCursor(database, sql: sql)
@@ -57,11 +59,15 @@ struct ResultReader: Sendable {
 
     /// The number of a setup; nil if nothing was done with it.
     func number(of setup: RunSetup) -> Int64? {
-        try? database.read { try Int64.fetchOne($0, sql: "SELECT id FROM setups WHERE parts = ?", arguments: [json(setup)]) }
+        try? database.read {
+            try Int64.fetchOne($0, sql: "SELECT id FROM setups WHERE parts = ?", arguments: [json(setup)])
+        }
     }
 
     func setup(_ number: Int64) -> RunSetup? {
-        let parts = try? database.read { try String.fetchOne($0, sql: "SELECT parts FROM setups WHERE id = ?", arguments: [number]) }
+        let parts = try? database.read {
+            try String.fetchOne($0, sql: "SELECT parts FROM setups WHERE id = ?", arguments: [number])
+        }
         return parts.flatMap { try? JSONDecoder().decode(RunSetup.self, from: Data($0.utf8)) }
     }
 

@@ -13,7 +13,9 @@ package struct FinishedSource: Sendable {
     /// The renditions as they were written.
     package var outputs: Fingerprint
 
-    package init(source: SourceFile, report: SourceReport, fingerprint: Fingerprint?, outputs: Fingerprint = Fingerprint([])) {
+    package init(
+        source: SourceFile, report: SourceReport, fingerprint: Fingerprint?, outputs: Fingerprint = Fingerprint([])
+    ) {
         self.source = source
         self.report = report
         self.fingerprint = fingerprint
@@ -23,7 +25,8 @@ package struct FinishedSource: Sendable {
 
 /// Records results. For any thread.
 ///
-/// Nothing waits for the disk: if the process is killed, the next run repeats the sources whose results were not written yet.
+/// Nothing waits for the disk: if the process is killed, the next run repeats the sources whose results were not
+/// written yet.
 package final class ResultRecord: Sendable {
     private let record: OutboxRecord
     private let setup: String
@@ -61,8 +64,8 @@ package final class ResultRecord: Sendable {
         write(rows)
     }
 
-    /// Writes what is left, and removes what nothing refers to any more: setups without results, and results of sources that are gone and whose
-    /// names went to others, as after their folder was renamed.
+    /// Writes what is left, and removes what nothing refers to any more: setups without results, and results of sources
+    /// that are gone and whose names went to others, as after their folder was renamed.
     package func finish() {
         write(pending.withLock { $0.take() })
         let gone = record.takeDisplaced().filter { record.location.isGone($0) }

@@ -2,7 +2,8 @@
 package import Pipeline
 import Vips
 
-/// The pipeline, its assets, the engine and the options of a run. They are kept apart, so that a changed one can be named.
+/// The pipeline, its assets, the engine and the options of a run. They are kept apart, so that a changed one can be
+/// named.
 package struct RunSetup: Codable, Equatable, Sendable {
     /// The digest of what the pipeline says, and of its name, which reports repeat.
     let pipeline: String
@@ -32,7 +33,8 @@ package struct RunSetup: Codable, Equatable, Sendable {
         if engine != old.engine { changes.append(.engine(before: old.engine, now: engine)) }
         if pipeline != old.pipeline { changes.append(.pipeline) }
         // An asset that only one of them has is a change of the pipeline.
-        for (name, digest) in assets.sorted(by: { $0.key < $1.key }) where old.assets[name] != nil && old.assets[name] != digest {
+        for (name, digest) in assets.sorted(by: { $0.key < $1.key })
+        where old.assets[name] != nil && old.assets[name] != digest {
             changes.append(.asset(name))
         }
         for (name, value) in options.sorted(by: { $0.key < $1.key }) {
@@ -48,5 +50,6 @@ let engineName = "imagemill \(imagemillVersion), libvips \(VipsLibrary.version)"
 
 /// The program's version, and in a second line those of the libraries that it works with here.
 package var versionText: String {
-    imagemillVersion + "\n" + (["libvips \(VipsLibrary.version)"] + VipsLibrary.codecsWithAbilities).joined(separator: ", ")
+    imagemillVersion + "\n"
+        + (["libvips \(VipsLibrary.version)"] + VipsLibrary.codecsWithAbilities).joined(separator: ", ")
 }

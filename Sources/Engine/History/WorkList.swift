@@ -16,12 +16,14 @@ package struct WorkList: Sendable {
     /// How many files the search has passed over because they are no pictures.
     package var passedOver = 0
 
-    /// Closed, but kept: when a database's queue is released, Dispatch starts a thread, and workers are copied from a process that has none.
+    /// Closed, but kept: when a database's queue is released, Dispatch starts a thread, and workers are copied from a
+    /// process that has none.
     private var record: ResultReader?
 
     package init(toDo: [SourceFile]) { self.toDo = toDo }
 
-    /// Asks the record which sources have not changed since they were processed. Starts no thread and leaves nothing open.
+    /// Asks the record which sources have not changed since they were processed. Starts no thread and leaves nothing
+    /// open.
     /// - Parameter sources: all sources of the run, in natural order.
     package init(_ sources: [SourceFile], _ setup: RunSetup, outbox: OutboxLocation, isDryRun: Bool) {
         guard let changes = SourceChanges(sources, setup, outbox: outbox, isDryRun: isDryRun) else {
@@ -79,7 +81,9 @@ package struct SourceChanges {
         guard let result = results[index] else { return [.neverDone] }
         if let failure = result.failure { return [.failedBefore(failure)] }
         guard !result.document.isEmpty else { return [.recordUnreadable] }
-        var changes = result.setup == number ? [] : reader.setup(result.setup).map { setup.changes(since: $0) } ?? [.recordUnreadable]
+        var changes =
+            result.setup == number
+            ? [] : reader.setup(result.setup).map { setup.changes(since: $0) } ?? [.recordUnreadable]
         let source = sources[index]
         if source.relative != result.relative { changes.append(.place(before: result.relative)) }
         return changes + sourceChanges(source, result) + outputChanges(index, result)
@@ -103,7 +107,8 @@ package struct SourceChanges {
         return changes
     }
 
-    /// Whether a later source has taken the name (`--collision overwrite`), as it would again; then its rendition is there.
+    /// Whether a later source has taken the name (`--collision overwrite`), as it would again; then its rendition is
+    /// there.
     private func isLost(_ name: BytePath, by index: Int) -> Bool {
         guard let owner = reader.owner(of: name), owner != identities[index] else { return false }
         return places[owner].map { $0 > index } ?? false

@@ -31,7 +31,8 @@ struct HookDocument: Encodable {
     var source: Source?
     /// Why it failed or paused.
     var error: Trouble?
-    /// Nil for a pause, and if the program was killed before it could be noted; the report itself is beside the renditions.
+    /// Nil for a pause, and if the program was killed before it could be noted; the report itself is beside the
+    /// renditions.
     var report: SourceReport?
 
     /// A pause.
@@ -41,7 +42,8 @@ struct HookDocument: Encodable {
     }
 
     /// The end of a job.
-    init(_ event: HookEvent, job: JobID, path: BytePath, inbox: String, failure: Failure?, report: SourceReport? = nil) {
+    init(_ event: HookEvent, job: JobID, path: BytePath, inbox: String, failure: Failure?, report: SourceReport? = nil)
+    {
         (self.event, id, self.inbox, time) = (event, job.text, inbox, timestamp())
         source = Source(path)
         error = failure.map { Trouble(code: $0.code.rawValue, message: $0.message) }

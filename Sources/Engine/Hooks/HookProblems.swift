@@ -3,13 +3,15 @@ import Glibc
 package import Pipeline
 
 extension LoadedMill {
-    /// Programs and files that hooks need and that are missing, each with its place in the mill file. No reason not to start: it
-    /// may come before it is needed.
+    /// Programs and files that hooks need and that are missing, each with its place in the mill file. No reason not to
+    /// start: it may come before it is needed.
     package var hookProblems: [Diagnostic] {
         inboxes.flatMap { inbox in
             inbox.settings.hooks.flatMap { event, settings in
                 inbox.hooks[event].map { hook in
-                    Self.problems(settings, hook).map { Diagnostic($0, "on-\(event.rawValue) of '\(inbox.settings.name)': \($1)") }
+                    Self.problems(settings, hook).map {
+                        Diagnostic($0, "on-\(event.rawValue) of '\(inbox.settings.name)': \($1)")
+                    }
                 } ?? []
             }
         }
@@ -17,7 +19,8 @@ extension LoadedMill {
 
     private static func problems(_ settings: HookSettings, _ hook: Hook) -> [(Position, String)] {
         switch (settings.action, hook.action) {
-        case (.command(let written, _), .command(let arguments)): Program(name: arguments[0]).problem.map { [(written.position, $0)] } ?? []
+        case (.command(let written, _), .command(let arguments)):
+            Program(name: arguments[0]).problem.map { [(written.position, $0)] } ?? []
         case (.webhook(_, let written), .webhook(_, let file)):
             (Webhook.missingProgram.map { [(settings.position, $0)] } ?? [])
                 + zip([written].compactMap(\.self), [file].compactMap(\.self)).compactMap { written, file in

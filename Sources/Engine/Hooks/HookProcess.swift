@@ -36,19 +36,23 @@ struct HookProcess {
         let process: pid_t
         switch start(output: writing) {
         case .success(let started): process = started
-        case .failure(let error): return .failed("cannot start '\(BytePath(arguments[0]).printable)': \(BytePath(error.text).printable)")
+        case .failure(let error):
+            return .failed("cannot start '\(BytePath(arguments[0]).printable)': \(BytePath(error.text).printable)")
         }
         return wait(for: process, closing: writing, reading, cancellation)
     }
 
     private func start(output: OpenFile) -> Result<pid_t, StartError> {
-        guard let first = memoryFile(input), let second = memoryFile(more ?? []) else { return .failure(StartError(code: errno)) }
+        guard let first = memoryFile(input), let second = memoryFile(more ?? []) else {
+            return .failure(StartError(code: errno))
+        }
         let words = arguments.map { strdup($0) } + [nil]
         let environment = self.environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { (words + environment).forEach { free($0) } }
         var process: pid_t = 0
         // Only this thread waits, should the system take its time to start it.
-        let code = clinux_spawn(words, environment, first.descriptor, more == nil ? -1 : second.descriptor, output.descriptor, &process)
+        let code = clinux_spawn(
+            words, environment, first.descriptor, more == nil ? -1 : second.descriptor, output.descriptor, &process)
         withExtendedLifetime((first, second, output)) {}
         return code == 0 ? .success(process) : .failure(StartError(code: code))
     }
@@ -73,22 +77,29 @@ struct HookProcess {
         let file = OpenFile(owning: descriptor)
         var sent = 0
         while sent < bytes.count {
-            let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress! + sent, bytes.count - sent, off_t(sent)) }
+            let count = bytes.withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress! + sent, bytes.count - sent, off_t(sent))
+            }
             guard count > 0 else { return nil }
             sent += count
         }
         return file
     }
 
-    private func wait(for process: pid_t, closing writing: OpenFile, _ reading: OpenFile, _ cancellation: Cancellation) -> Outcome {
+    private func wait(for process: pid_t, closing writing: OpenFile, _ reading: OpenFile, _ cancellation: Cancellation)
+        -> Outcome
+    {
         let end = Moment.now + timeout
         var (said, hasEnded, term) = ([UInt8](), false, Moment?.none)
         var isInterrupted = false
         _ = fcntl(reading.descriptor, F_SETFL, O_NONBLOCK)
         while true {
-            var waiting = [reading.descriptor, term == nil ? cancellation.descriptor : -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            var waiting = [reading.descriptor, term == nil ? cancellation.descriptor : -1].map {
+                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+            }
             if hasEnded { waiting[0].fd = -1 }
-            // The end of a process is no event of a descriptor: it may close its output long before, or leave it to others.
+            // The end of a process is no event of a descriptor: it may close its output long before, or leave it to
+            // others.
             _ = poll(&waiting, 2, 20)
             hasEnded = read(reading, &said) || hasEnded
             var status: CInt = 0
@@ -118,7 +129,11 @@ struct HookProcess {
 
     private func outcome(_ status: CInt, _ said: [UInt8], isLate: Bool) -> Outcome {
         let (signal, code) = (status & 0x7F, (status >> 8) & 0xFF)
-        if isLate { return .failed("'\(BytePath(arguments[0]).printable)' took longer than \(timeout.written) and was stopped\(quoted(said))") }
+        if isLate {
+            return .failed(
+                "'\(BytePath(arguments[0]).printable)' took longer than \(timeout.written) and was stopped\(quoted(said))"
+            )
+        }
         if signal == 0 && code == 0 { return .done }
         let how = signal == 0 ? "ended with \(code)" : "was ended by signal \(signal)"
         return .failed("'\(BytePath(arguments[0]).printable)' \(how)\(quoted(said))")

@@ -55,7 +55,8 @@ package final class HookRunner: Sendable {
             let isDone = job.progress.state == .done
             add(
                 HookDocument(
-                    isDone ? .success : .failure, job: job.id, path: job.path, inbox: job.inbox, failure: isDone ? nil : job.progress.failure),
+                    isDone ? .success : .failure, job: job.id, path: job.path, inbox: job.inbox,
+                    failure: isDone ? nil : job.progress.failure),
                 inbox: job.inbox)
         }
     }
@@ -77,14 +78,20 @@ package final class HookRunner: Sendable {
     }
 
     package func done(_ job: JobID, report: SourceReport, inbox: String) {
-        add(HookDocument(.success, job: job, path: report.source.path, inbox: inbox, failure: nil, report: report), inbox: inbox)
+        add(
+            HookDocument(.success, job: job, path: report.source.path, inbox: inbox, failure: nil, report: report),
+            inbox: inbox)
     }
 
     package func failed(_ job: JobID, report: SourceReport, failure: Failure, inbox: String) {
-        add(HookDocument(.failure, job: job, path: report.source.path, inbox: inbox, failure: failure, report: report), inbox: inbox)
+        add(
+            HookDocument(.failure, job: job, path: report.source.path, inbox: inbox, failure: failure, report: report),
+            inbox: inbox)
     }
 
-    package func paused(_ pause: Pause, inbox: String, id: String) { add(HookDocument(pause, inbox: inbox, id: id), inbox: inbox) }
+    package func paused(_ pause: Pause, inbox: String, id: String) {
+        add(HookDocument(pause, inbox: inbox, id: id), inbox: inbox)
+    }
 
     private func add(_ document: HookDocument, inbox: String) {
         guard hook(inbox, document.event) != nil else {
@@ -93,12 +100,14 @@ package final class HookRunner: Sendable {
             return
         }
         do throws(StoreError) {
-            let dropped = try store.addHook(inbox: inbox, event: document.event.rawValue, key: document.id, body: document.bytes)
+            let dropped = try store.addHook(
+                inbox: inbox, event: document.event.rawValue, key: document.id, body: document.bytes)
             if dropped > 0 { tell(inbox, .dropped(dropped)) }
         } catch {
             // The ledger's disk may be full. The hook runs once, and the event is not kept.
             let record = HookRecord(
-                number: -1, inbox: inbox, event: document.event.rawValue, key: document.id, body: document.bytes, attempts: 0, created: wallClock())
+                number: -1, inbox: inbox, event: document.event.rawValue, key: document.id, body: document.bytes,
+                attempts: 0, created: wallClock())
             runOnNewThread { [self] in _ = carryOut(record) }
         }
         state.change { $0.isStale = true }
@@ -147,12 +156,14 @@ package final class HookRunner: Sendable {
         switch hook.action {
         case .command(let arguments):
             let variables = ["IMAGEMILL_EVENT": record.event, "IMAGEMILL_INBOX": record.inbox]
-            return HookProcess(arguments: arguments, variables: variables, input: record.body, timeout: hook.timeout).run(cancellation)
+            return HookProcess(arguments: arguments, variables: variables, input: record.body, timeout: hook.timeout)
+                .run(cancellation)
         case .webhook(let url, let file):
             do throws(SystemError) {
                 let key = try file.map { path throws(SystemError) in try Webhook.key(in: path) }
                 if let missing = Webhook.missingProgram { return .failed(missing) }
-                return Webhook(url: url, secret: key, timeout: hook.timeout).process(record, time: wallClock() / 1000).run(cancellation)
+                return Webhook(url: url, secret: key, timeout: hook.timeout).process(record, time: wallClock() / 1000)
+                    .run(cancellation)
             } catch {
                 return .failed("\(error)")
             }
@@ -164,8 +175,13 @@ package final class HookRunner: Sendable {
         case .done: try? store.removeHook(record.number)
         case .interrupted: break
         case .failed(let sentence):
-            let isCommand = if case .command? = HookEvent(rawValue: record.event).flatMap({ hook(record.inbox, $0) })?.action { true } else { false }
-            if let pause = HookPatience.next(after: record.attempts + 1, age: wallClock() - record.created, isCommand: isCommand) {
+            let isCommand =
+                if case .command? = HookEvent(rawValue: record.event).flatMap({ hook(record.inbox, $0) })?.action {
+                    true
+                } else { false }
+            if let pause = HookPatience.next(
+                after: record.attempts + 1, age: wallClock() - record.created, isCommand: isCommand)
+            {
                 try? store.postponeHook(record.number, until: wallClock() + pause)
                 tell(record.inbox, .postponed(sentence, after: pause))
             } else {

@@ -14,7 +14,8 @@ struct Program {
         let places = folders.split(separator: ":").map { BytePath(String($0)).appending(BytePath(name)) }
         if places.contains(where: { Self.mayRun($0) && problem(of: $0) == nil }) { return nil }
         // The first one is what the system would try.
-        return places.first(where: Self.mayRun).flatMap(problem) ?? "there is no program '\(name)' in the folders of PATH (\(folders))"
+        return places.first(where: Self.mayRun).flatMap(problem)
+            ?? "there is no program '\(name)' in the folders of PATH (\(folders))"
     }
 
     private func problem(of path: BytePath) -> String? {

@@ -14,32 +14,45 @@ struct Webhook {
     ///   - time: seconds since 1970. It is signed too, so that an old request is not taken for a new one.
     func process(_ record: HookRecord, time: Int) -> HookProcess {
         var headers = [
-            "Content-Type: application/json", "User-Agent: imagemill/\(imagemillVersion)", "X-Imagemill-Event: \(record.event)",
+            "Content-Type: application/json", "User-Agent: imagemill/\(imagemillVersion)",
+            "X-Imagemill-Event: \(record.event)",
             "X-Imagemill-Delivery: \(record.key)", "X-Imagemill-Timestamp: \(time)", "Expect:",
         ]
-        if let secret { headers.append("X-Imagemill-Signature: sha256=\(Self.signature(of: record.body, time: time, secret: secret))") }
+        if let secret {
+            headers.append(
+                "X-Imagemill-Signature: sha256=\(Self.signature(of: record.body, time: time, secret: secret))")
+        }
         let options = ["url = \"\(Self.escaped(url))\""] + headers.map { "header = \"\(Self.escaped($0))\"" }
         // The address may hold a secret, which a list of processes would show; so it comes on the standard input.
         let arguments = [
-            "curl", "--config", "-", "--silent", "--show-error", "--fail", "--proto", "=http,https", "--output", "/dev/null",
-            "--max-time", "\(max(1, timeout.inNanoseconds / 1_000_000_000))", "--request", "POST", "--data-binary", "@/dev/fd/3",
+            "curl", "--config", "-", "--silent", "--show-error", "--fail", "--proto", "=http,https", "--output",
+            "/dev/null",
+            "--max-time", "\(max(1, timeout.inNanoseconds / 1_000_000_000))", "--request", "POST", "--data-binary",
+            "@/dev/fd/3",
         ]
         return HookProcess(
-            arguments: arguments, input: Array((options.joined(separator: "\n") + "\n").utf8), more: record.body, timeout: timeout + .seconds(5))
+            arguments: arguments, input: Array((options.joined(separator: "\n") + "\n").utf8), more: record.body,
+            timeout: timeout + .seconds(5))
     }
 
     /// What to do if requests cannot be made on this system; nil if they can.
-    static var missingProgram: String? { Program(name: "curl").problem.map { "webhooks are sent by curl, and \($0); install the package curl" } }
+    static var missingProgram: String? {
+        Program(name: "curl").problem.map { "webhooks are sent by curl, and \($0); install the package curl" }
+    }
 
     /// The key of the signatures, without white space at its end.
     static func key(in file: BytePath) throws(SystemError) -> [UInt8] {
         let key = try OpenFile.contents(file, limit: 4096).reversed().drop { $0 <= 0x20 }.reversed()
-        guard !key.isEmpty else { throw SystemError("sign with '\(file.printable)'", code: EINVAL, because: "there is no key in it") }
+        guard !key.isEmpty else {
+            throw SystemError("sign with '\(file.printable)'", code: EINVAL, because: "there is no key in it")
+        }
         return Array(key)
     }
 
     /// HMAC-SHA256 of the time, a point, and the body.
-    static func signature(of body: [UInt8], time: Int, secret: [UInt8]) -> String { Digest.hmac(of: Array("\(time).".utf8) + body, key: secret) }
+    static func signature(of body: [UInt8], time: Int, secret: [UInt8]) -> String {
+        Digest.hmac(of: Array("\(time).".utf8) + body, key: secret)
+    }
 
     private static func escaped(_ text: String) -> String {
         text.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : String($0) }.joined()

@@ -1,7 +1,8 @@
 // The folders that a walk keeps open.
 import Pipeline
 
-/// The folders that stay open after the walk, and from which sources are opened later. Their number is limited, since each takes a descriptor.
+/// The folders that stay open after the walk, and from which sources are opened later. Their number is limited, since
+/// each takes a descriptor.
 struct Anchors {
     struct Anchor {
         let directory: Directory
@@ -14,7 +15,8 @@ struct Anchors {
     /// Folders above roots, by their absolute paths.
     private var parents: [BytePath: Directory] = [:]
 
-    /// The root itself, or the folder above it if there are many roots: `photos/*/` names many folders of one parent. nil if there are too many of both.
+    /// The root itself, or the folder above it if there are many roots: `photos/*/` names many folders of one parent.
+    /// nil if there are too many of both.
     mutating func anchor(of root: Directory, at absolute: BytePath) -> Anchor? {
         if open < Self.most {
             open += 1

@@ -1,7 +1,8 @@
 // The folder at which the relative paths of several roots begin.
 package import Pipeline
 
-/// The deepest folder that all roots are in: `photos` for `photos/a` and `photos/b/1.jpg`. It keeps sources of several roots apart.
+/// The deepest folder that all roots are in: `photos` for `photos/a` and `photos/b/1.jpg`. It keeps sources of several
+/// roots apart.
 package struct CommonFolder: Sendable {
     private let path: BytePath
 

@@ -37,7 +37,8 @@ final class FolderEvents {
 
     private static let mask = UInt32(
         truncatingIfNeeded: [
-            IN_CREATE, IN_MODIFY, IN_CLOSE_WRITE, IN_MOVED_TO, IN_MOVED_FROM, IN_DELETE, IN_ATTRIB, IN_DELETE_SELF, IN_MOVE_SELF,
+            IN_CREATE, IN_MODIFY, IN_CLOSE_WRITE, IN_MOVED_TO, IN_MOVED_FROM, IN_DELETE, IN_ATTRIB, IN_DELETE_SELF,
+            IN_MOVE_SELF,
         ].reduce(0) { $0 | Int($1) } | Int(IN_ONLYDIR) | Int(IN_EXCL_UNLINK))
 
     private let most: Int
@@ -57,7 +58,9 @@ final class FolderEvents {
     /// - Parameter path: its path from the inbox; empty for the inbox itself.
     func watch(_ directory: Directory, as path: BytePath) throws(Shortage) {
         guard count < most else { throw .watches }
-        let watch = withPath(BytePath("/proc/self/fd/\(directory.file.descriptor)")) { inotify_add_watch(file.descriptor, $0, Self.mask) }
+        let watch = withPath(BytePath("/proc/self/fd/\(directory.file.descriptor)")) {
+            inotify_add_watch(file.descriptor, $0, Self.mask)
+        }
         if watch >= 0 {
             if let old = folders[watch] { watches[old] = nil }
             folders[watch] = path

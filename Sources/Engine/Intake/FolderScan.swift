@@ -73,7 +73,9 @@ final class FolderScan {
         }
     }
 
-    private func currentFolder(_ root: Directory, _ report: (Found) -> Void) -> (path: BytePath, directory: Directory, stream: DirectoryStream)? {
+    private func currentFolder(_ root: Directory, _ report: (Found) -> Void) -> (
+        path: BytePath, directory: Directory, stream: DirectoryStream
+    )? {
         while current == nil, let path = folders.popLast() {
             do throws(SystemError) {
                 let directory = try root.folder(path)
@@ -92,7 +94,8 @@ final class FolderScan {
         guard !ignored.contains(name) else { return .ignored }
         guard let status = try directory.status(BytePath(name)) else { return nil }
         switch status.kind {
-        case .regular: return takesSets && !folder.bytes.isEmpty ? .set(BytePath(path.components[0])) : .file(path, status)
+        case .regular:
+            return takesSets && !folder.bytes.isEmpty ? .set(BytePath(path.components[0])) : .file(path, status)
         case .link, .other: return .irregular(path, status.kind)
         case .directory:
             guard path.components.count <= Self.deepest else { return .tooDeep(path) }

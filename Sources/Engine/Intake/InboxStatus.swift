@@ -82,7 +82,8 @@ package enum WatchNote: Equatable, Sendable {
         case .irregular(let path, .link): "left alone '\(path.printable)': it is a link, and links are not followed"
         case .irregular(let path, _): "left alone '\(path.printable)': it is a pipe, a socket or a device"
         case .blocked(let path, let error): "cannot take '\(path.printable)': \(error.reason); it is looked at again"
-        case .loose(let path): "left alone '\(path.printable)': the pipeline takes sets; put it into a folder with the others of its set"
+        case .loose(let path):
+            "left alone '\(path.printable)': the pipeline takes sets; put it into a folder with the others of its set"
         case .tooDeep(let path):
             "left out the folder '\(path.printable)': it is more than \(FolderScan.deepest) levels below the inbox; move it to a higher level"
         case .unreadable(let path, let error):

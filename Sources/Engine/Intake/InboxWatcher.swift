@@ -23,7 +23,8 @@ package final class InboxWatcher: Sendable {
     private let hasEnded = Monitor(false)
 
     /// - Parameters:
-    ///   - isDone: whether a file that stays in the inbox was processed in its present state; called on the inbox's thread, for every file of every scan.
+    ///   - isDone: whether a file that stays in the inbox was processed in its present state; called on the inbox's
+    ///     thread, for every file of every scan.
     ///   - onReady: receives the sources that became ready, on the inbox's thread.
     ///   - onNote: receives notes for the log, on the inbox's thread.
     package init(

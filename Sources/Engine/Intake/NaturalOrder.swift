@@ -2,8 +2,8 @@
 package import Pipeline
 
 extension BytePath {
-    /// Whether this path comes before another in natural order: runs of digits are compared as numbers, and a folder's files
-    /// come before those of its sub-folders.
+    /// Whether this path comes before another in natural order: runs of digits are compared as numbers, and a folder's
+    /// files come before those of its sub-folders.
     package func precedes(_ other: BytePath) -> Bool {
         var left = bytes[...]
         var right = other.bytes[...]

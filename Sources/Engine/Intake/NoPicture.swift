@@ -1,7 +1,8 @@
 // What a search for pictures passes over: files that are recognisably something else.
 package import Pipeline
 
-/// Returns true if a name is that of a picture. Such a file is always a source: if it is broken, its failure must be seen.
+/// Returns true if a name is that of a picture. Such a file is always a source: if it is broken, its failure must be
+/// seen.
 /// - Parameter allowed: formats on request that are read.
 package func isNamedLikeAPicture(_ path: BytePath, allowed: Set<SourceFormat>) -> Bool {
     let name = SourceName(path).fileExtension

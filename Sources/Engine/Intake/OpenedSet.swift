@@ -1,4 +1,5 @@
-// An opened set: every member was opened once and checked. Members are opened again when they are needed, because the number of open files is limited.
+// An opened set: every member was opened once and checked. Members are opened again when they are needed, because the
+// number of open files is limited.
 package import Pipeline
 
 /// A set of pictures that can all be read.
@@ -27,7 +28,10 @@ package struct OpenedSet: Sendable {
                 throw Failure(.unsupportedFormat, stage: "read", message).ofMember(source.location.name.printable)
             }
             let warning = picture.extensionWarning(SourceName(source.relative))
-            opened.append(Member(source: source, format: picture.format, status: picture.status, fingerprint: picture.fingerprint, warning: warning))
+            opened.append(
+                Member(
+                    source: source, format: picture.format, status: picture.status, fingerprint: picture.fingerprint,
+                    warning: warning))
         }
         self.members = opened
     }
@@ -37,13 +41,19 @@ package struct OpenedSet: Sendable {
     var formats: [SourceFormat] { members.map(\.format) }
     /// What the next run compares the set with; nil if one of the members has no fingerprint.
     var fingerprint: Fingerprint? {
-        let files = members.compactMap { $0.fingerprint == nil ? nil : Fingerprint.File(name: $0.source.location.name, $0.status) }
+        let files = members.compactMap {
+            $0.fingerprint == nil ? nil : Fingerprint.File(name: $0.source.location.name, $0.status)
+        }
         return files.count == members.count ? Fingerprint(files) : nil
     }
     package var bytes: Int { members.reduce(0) { $0 + $1.status.bytes } }
     /// The time of the member that was written last.
-    package var modificationDate: String { exifDate(seconds: (members.map(\.status.modified).max() ?? 0) / 1_000_000_000) }
-    package var warnings: [Warning] { members.compactMap { member in member.warning.map { Warning($0.code, "'\(member.name)': \($0.message)") } } }
+    package var modificationDate: String {
+        exifDate(seconds: (members.map(\.status.modified).max() ?? 0) / 1_000_000_000)
+    }
+    package var warnings: [Warning] {
+        members.compactMap { member in member.warning.map { Warning($0.code, "'\(member.name)': \($0.message)") } }
+    }
     func bytes(of index: Int) -> Int { members[index].status.bytes }
 
     /// Opens a member again.
@@ -52,26 +62,32 @@ package struct OpenedSet: Sendable {
         let member = members[index]
         return try namingMember(member.source) { () throws(Failure) in
             let opened = try OpenedSource(member.source, limits: limits)
-            guard opened.status.hasSameContent(as: member.status), opened.format == member.format else { throw Self.changed }
+            guard opened.status.hasSameContent(as: member.status), opened.format == member.format else {
+                throw Self.changed
+            }
             return opened
         }
     }
 
     /// Whether all files are still what they were when they were opened.
     package var isUnchanged: Bool {
-        members.allSatisfy { member in (try? member.source.location.status())??.hasSameContent(as: member.status) ?? false }
+        members.allSatisfy { member in
+            (try? member.source.location.status())??.hasSameContent(as: member.status) ?? false
+        }
     }
 
     /// SHA-256 of the members' names and contents, in hexadecimal.
     package func sha256(limits: Limits) throws(Failure) -> String {
         let digest = Digest()
         for index in members.indices {
-            digest.update(members[index].source.location.name.bytes + [0] + Array(try open(index, limits: limits).sha256().utf8))
+            digest.update(
+                members[index].source.location.name.bytes + [0] + Array(try open(index, limits: limits).sha256().utf8))
         }
         return digest.finish()
     }
 
-    private static let changed = Failure(.changedWhileRead, stage: "read", "the file was written to while the set was read")
+    private static let changed = Failure(
+        .changedWhileRead, stage: "read", "the file was written to while the set was read")
 }
 
 /// Runs something with one member, and names the member in its failure.

@@ -30,18 +30,23 @@ package struct OpenedSource: Sendable {
         } catch {
             let isFolder = (error as? NotARegularFile)?.kind == .directory
             throw isFolder
-                ? SystemError("read it as a picture", code: EISDIR, because: "it is a folder; name a picture in it").asSourceFailure : Self.notRegular
+                ? SystemError("read it as a picture", code: EISDIR, because: "it is a folder; name a picture in it")
+                    .asSourceFailure : Self.notRegular
         }
         if let planned = source.planned, !planned.matches(status) {
-            let message = "the plan has a file of \(planned.bytes) bytes, found one of \(status.bytes), or of another time"
+            let message =
+                "the plan has a file of \(planned.bytes) bytes, found one of \(status.bytes), or of another time"
             throw Failure(.changedSincePlan, stage: "read", message)
         }
-        guard status.bytes > 0 else { throw Failure(.empty, stage: "read", "expected a picture, found a file of 0 bytes") }
+        guard status.bytes > 0 else {
+            throw Failure(.empty, stage: "read", "expected a picture, found a file of 0 bytes")
+        }
         try Self.check(status.bytes, limits)
         switch guessFormat(file.bytes(at: 0, count: 4096)) {
         case .readable(let format):
             guard !format.isOnRequest || limits.allowed.contains(format) else {
-                let remedy = "it is read only with --allow \(format.rawValue), or if the inbox has 'allow: [\(format.rawValue)]'"
+                let remedy =
+                    "it is read only with --allow \(format.rawValue), or if the inbox has 'allow: [\(format.rawValue)]'"
                 throw Failure(.unsupportedFormat, stage: "read", Self.found(format.title) + "; \(remedy)")
             }
             self.format = format
@@ -51,7 +56,9 @@ package struct OpenedSource: Sendable {
         }
     }
 
-    private static func found(_ name: String) -> String { "expected JPEG, PNG, WebP, GIF, TIFF, HEIC or AVIF, found \(name)" }
+    private static func found(_ name: String) -> String {
+        "expected JPEG, PNG, WebP, GIF, TIFF, HEIC or AVIF, found \(name)"
+    }
 
     private static func check(_ bytes: Int, _ limits: Limits) throws(Failure) {
         guard bytes > limits.maximumSourceBytes else { return }
@@ -59,7 +66,8 @@ package struct OpenedSource: Sendable {
         throw Failure(.tooManyBytes, stage: "read", message)
     }
 
-    private static let notRegular = Failure(.notARegularFile, stage: "read", "expected a file, found a pipe, a socket or a device")
+    private static let notRegular = Failure(
+        .notARegularFile, stage: "read", "expected a file, found a pipe, a socket or a device")
 
     /// Whether the file is still what it was when it was opened.
     package var isUnchanged: Bool { (try? file.status())?.hasSameContent(as: status) ?? false }
@@ -67,21 +75,24 @@ package struct OpenedSource: Sendable {
     /// SHA-256 of the content, in hexadecimal.
     package func sha256() -> String { Digest.of(file) }
 
-    /// What the next run compares the source with; nil if the file was written to just before it was opened, so that another write need not
-    /// have changed its time.
+    /// What the next run compares the source with; nil if the file was written to just before it was opened, so that
+    /// another write need not have changed its time.
     package var fingerprint: Fingerprint? {
         (opened &- status.modified).magnitude < Self.clockTick ? nil : Fingerprint(status)
     }
 
-    /// Nanoseconds within which two writes may give a file the same time: kernels advance that clock a hundred times a second.
+    /// Nanoseconds within which two writes may give a file the same time: kernels advance that clock a hundred times a
+    /// second.
     private static let clockTick = 10_000_000
 
-    /// The failure of a picture that could not be decoded: a rare kind of JPEG, truncated if its structure has no end, else corrupt.
+    /// The failure of a picture that could not be decoded: a rare kind of JPEG, truncated if its structure has no end,
+    /// else corrupt.
     package func refined(_ failure: Failure) -> Failure {
         guard failure.code == .corrupt, let bytes = try? file.byteSource() else { return failure }
         // What is not all there may lack more than a decoder's support.
         if completeness(of: format, in: bytes) == .incomplete {
-            return Failure(.truncated, stage: failure.stage, "the file ends before the picture does", detail: failure.detail)
+            return Failure(
+                .truncated, stage: failure.stage, "the file ends before the picture does", detail: failure.detail)
         }
         guard let feature = unsupportedFeature(of: format, in: bytes) else { return failure }
         let message = "the decoder cannot read this kind of \(format.rawValue): found \(feature)"

@@ -49,6 +49,8 @@ package struct Pause: Equatable, Sendable {
 
     /// The pause after a folder was unmounted: the next mount would hide what is written into the folder beneath.
     init(unmounted path: BytePath, _ reason: PauseReason) {
-        self.init(reason, "nothing is mounted at '\(path.printable)' any more; mount it again, or restart if that is intended")
+        self.init(
+            reason, "nothing is mounted at '\(path.printable)' any more; mount it again, or restart if that is intended"
+        )
     }
 }

@@ -1,4 +1,5 @@
-// The stability check of one source, which decides when it is complete. Pure: it is given what was seen and the time, and says what to do next.
+// The stability check of one source, which decides when it is complete. Pure: it is given what was seen and the time,
+// and says what to do next.
 package import Pipeline
 
 /// The times of the stability check.
@@ -10,7 +11,10 @@ package struct SettleTimes: Hashable, Sendable {
     /// How long a file of 0 bytes waits until it counts as complete.
     package var zeroByteAfter: Duration
 
-    package init(settle: Duration = .seconds(2), incompleteAfter: Duration = .seconds(600), zeroByteAfter: Duration = .seconds(60)) {
+    package init(
+        settle: Duration = .seconds(2), incompleteAfter: Duration = .seconds(600),
+        zeroByteAfter: Duration = .seconds(60)
+    ) {
         self.settle = settle
         self.incompleteAfter = incompleteAfter
         self.zeroByteAfter = zeroByteAfter
@@ -122,7 +126,9 @@ package struct Settling: Sendable {
     // MARK: Looks
 
     /// Judges what a look has found.
-    package mutating func look(_ seen: FileStatus, signs: SetSigns = SetSigns(), at now: Moment, times: SettleTimes) -> Verdict {
+    package mutating func look(_ seen: FileStatus, signs: SetSigns = SetSigns(), at now: Moment, times: SettleTimes)
+        -> Verdict
+    {
         recordLook(seen, signs, at: now)
         reason = writer == .writing ? .open : .changing
         if signs.unfinished != nil && now < deadline(times) {

@@ -24,7 +24,8 @@ package struct SourceFile: Sendable {
     ///   - address: nil if it is the identity.
     ///   - typed: nil if it is the relative path.
     package init(
-        location: FileLocation, identity: BytePath, address: BytePath? = nil, relative: BytePath, typed: BytePath? = nil,
+        location: FileLocation, identity: BytePath, address: BytePath? = nil, relative: BytePath,
+        typed: BytePath? = nil,
         members: [SourceFile]? = nil, planned: Fingerprint.File? = nil, problem: Failure? = nil
     ) {
         self.address = address ?? identity
@@ -40,7 +41,8 @@ package struct SourceFile: Sendable {
     /// The same source with another path in messages.
     package func shown(as text: String) -> SourceFile {
         SourceFile(
-            location: location, identity: identity, address: address, relative: relative, typed: BytePath(text), members: members, planned: planned,
+            location: location, identity: identity, address: address, relative: relative, typed: BytePath(text),
+            members: members, planned: planned,
             problem: problem)
     }
 
@@ -51,8 +53,12 @@ extension Fingerprint {
     /// The fingerprint of a source as it is now; nil if it cannot be examined.
     package static func current(of source: SourceFile) -> Fingerprint? {
         guard source.problem == nil else { return nil }
-        guard let members = source.members else { return (try? source.location.status())?.map { Fingerprint($0) } ?? nil }
-        let files = members.compactMap { member in (try? member.location.status())?.map { File(name: member.location.name, $0) } ?? nil }
+        guard let members = source.members else {
+            return (try? source.location.status())?.map { Fingerprint($0) } ?? nil
+        }
+        let files = members.compactMap { member in
+            (try? member.location.status())?.map { File(name: member.location.name, $0) } ?? nil
+        }
         return files.count == members.count ? Fingerprint(files) : nil
     }
 }

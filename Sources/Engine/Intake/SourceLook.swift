@@ -1,4 +1,5 @@
-// A look at a source in an inbox: the system calls for the actions of `SourceTracker`. None of them waits, and no link is followed.
+// A look at a source in an inbox: the system calls for the actions of `SourceTracker`. None of them waits, and no link
+// is followed.
 import Glibc
 import Pipeline
 
@@ -69,7 +70,9 @@ struct SourceLook {
             }
         }
         guard count > 0 else { return .nothing }
-        let together = FileStatus(kind: .directory, identity: own.identity, bytes: bytes, modified: count, changed: Int(truncatingIfNeeded: digest))
+        let together = FileStatus(
+            kind: .directory, identity: own.identity, bytes: bytes, modified: count,
+            changed: Int(truncatingIfNeeded: digest))
         return .source(together, signs)
     }
 
@@ -81,10 +84,12 @@ struct SourceLook {
         return digest.value
     }
 
-    private typealias Visit = (_ folder: Directory, _ path: BytePath, FileStatus, _ isUnfinished: Bool) throws(SystemError) -> Void
+    private typealias Visit = (_ folder: Directory, _ path: BytePath, FileStatus, _ isUnfinished: Bool)
+        throws(SystemError) -> Void
 
     /// Visits everything in a set that is not a leftover, except folders: those are looked into.
-    private func visitNames(in folder: Directory, at path: BytePath = BytePath([]), _ visit: Visit) throws(SystemError) {
+    private func visitNames(in folder: Directory, at path: BytePath = BytePath([]), _ visit: Visit) throws(SystemError)
+    {
         let stream = try DirectoryStream(folder)
         while let name = try stream.next() {
             let ignored = ignored.kind(of: name)

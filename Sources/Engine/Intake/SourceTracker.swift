@@ -1,4 +1,5 @@
-// The state of all sources of an inbox. Pure: it is given events and the results of looks, and says where to look next and what to offer.
+// The state of all sources of an inbox. Pure: it is given events and the results of looks, and says where to look next
+// and what to offer.
 package import Pipeline
 
 /// The number of sources in each phase, for the status.
@@ -86,7 +87,8 @@ package struct SourceTracker {
     /// - Parameter setQuiet: how long nothing must change in a set until it is complete.
     package init(times: SettleTimes, setQuiet: Duration = .seconds(5), capacity: Int = 150_000) {
         self.times = times
-        setTimes = SettleTimes(settle: setQuiet, incompleteAfter: max(times.incompleteAfter, setQuiet), zeroByteAfter: times.zeroByteAfter)
+        setTimes = SettleTimes(
+            settle: setQuiet, incompleteAfter: max(times.incompleteAfter, setQuiet), zeroByteAfter: times.zeroByteAfter)
         self.capacity = capacity
     }
 
@@ -115,7 +117,9 @@ package struct SourceTracker {
         guard counts.settling > 0 else { return found }
         for case let entry? in slots where entry.phase == .settling {
             guard found.count < limit else { break }
-            found.append(SettlingSource(path: entry.path, reason: entry.settling.reason, deadline: entry.settling.deadline(times(entry))))
+            found.append(
+                SettlingSource(
+                    path: entry.path, reason: entry.settling.reason, deadline: entry.settling.deadline(times(entry))))
         }
         return found
     }
@@ -220,7 +224,9 @@ package struct SourceTracker {
         while let alarm = alarms.first, alarm.time <= now {
             _ = alarms.takeFirst()
             let slot = Int(alarm.slot)
-            guard let entry = slots[slot], entry.generation == alarm.generation, entry.alarm == alarm.time else { continue }
+            guard let entry = slots[slot], entry.generation == alarm.generation, entry.alarm == alarm.time else {
+                continue
+            }
             slots[slot]!.alarm = .never
             if entry.due > now {
                 change(slot) { _, _ in }
@@ -233,7 +239,9 @@ package struct SourceTracker {
     }
 
     /// Records what a look found; nil if nothing is there that could be a source.
-    package mutating func looked(_ path: BytePath, status: FileStatus?, signs: SetSigns = SetSigns(), at now: Moment) -> Action? {
+    package mutating func looked(_ path: BytePath, status: FileStatus?, signs: SetSigns = SetSigns(), at now: Moment)
+        -> Action?
+    {
         guard let slot = index[path].map(Int.init) else { return nil }
         guard let status else {
             forget(path)
@@ -285,7 +293,9 @@ package struct SourceTracker {
     package mutating func answered(_ path: BytePath, observed: ObservedFile, with answer: OfferAnswer, at now: Moment) {
         guard let slot = index[path].map(Int.init), let entry = slots[slot] else { return }
         // The name belongs to something new.
-        guard entry.settling.status.map({ ObservedFile($0) }) == observed else { return change(slot) { entry, _ in entry.due = min(entry.due, now) } }
+        guard entry.settling.status.map({ ObservedFile($0) }) == observed else {
+            return change(slot) { entry, _ in entry.due = min(entry.due, now) }
+        }
         slots[slot]?.isOffered = false
         // The same source is settling again.
         guard entry.phase == .ready else { return change(slot) { entry, _ in entry.due = min(entry.due, now) } }
@@ -328,7 +338,8 @@ package struct SourceTracker {
             return nil
         }
         let entry = Entry(
-            path: path, isSet: isSet, order: nextOrder, settling: Settling(at: now, isSet: isSet), due: .never, scan: scan, generation: nextGeneration
+            path: path, isSet: isSet, order: nextOrder, settling: Settling(at: now, isSet: isSet), due: .never,
+            scan: scan, generation: nextGeneration
         )
         nextOrder += 1
         nextGeneration &+= 1

@@ -20,13 +20,15 @@ package struct WalkRules: Sendable {
     let cache: FileIdentity?
     /// Every folder that has files in it is one source.
     let findsSets: Bool
-    /// Which files are wanted. It sees paths below the folder that the user named, or the name of a file that the user named.
+    /// Which files are wanted. It sees paths below the folder that the user named, or the name of a file that the user
+    /// named.
     let filter: PathFilter
     /// The formats on request that are read.
     let allowed: Set<SourceFormat>
 
     package init(
-        outbox: BytePath, cache: BytePath? = nil, kind: SourceKind = .picture, filter: PathFilter = PathFilter(), allowed: Set<SourceFormat> = []
+        outbox: BytePath, cache: BytePath? = nil, kind: SourceKind = .picture, filter: PathFilter = PathFilter(),
+        allowed: Set<SourceFormat> = []
     ) {
         self.outbox = (try? FileSystem.status(outbox))??.identity
         self.cache = cache.flatMap { (try? FileSystem.status($0))??.identity }
@@ -36,13 +38,15 @@ package struct WalkRules: Sendable {
     }
 }
 
-/// Finds sources. Each root is opened once, as the user named it; below it, folders are opened without following links, now and later, so that a
-/// folder that is swapped for a link leads nowhere.
+/// Finds sources. Each root is opened once, as the user named it; below it, folders are opened without following links,
+/// now and later, so that a folder that is swapped for a link leads nowhere.
 ///
 /// Its memory grows with the number of names in one folder, not with the number of sources.
 package struct SourceWalk {
-    /// Takes each source when it is found: a folder's own sources in natural order, before those of its sub-folders. False ends the walk.
-    /// - Parameter folder: the open folder that the source, or the members of the set, are in; nil if it was not opened.
+    /// Takes each source when it is found: a folder's own sources in natural order, before those of its sub-folders.
+    /// False ends the walk.
+    /// - Parameter folder: the open folder that the source, or the members of the set, are in; nil if it was not
+    ///   opened.
     package typealias Sink = (_ source: SourceFile, _ folder: Directory?) -> Bool
 
     private let rules: WalkRules
@@ -55,7 +59,8 @@ package struct SourceWalk {
     private var isEnded = false
 
     package init(
-        _ rules: WalkRules, note: @escaping (String) -> Void, passOver: @escaping (BytePath) -> Void, sink: @escaping Sink
+        _ rules: WalkRules, note: @escaping (String) -> Void, passOver: @escaping (BytePath) -> Void,
+        sink: @escaping Sink
     ) {
         self.rules = rules
         self.note = note
@@ -63,8 +68,8 @@ package struct SourceWalk {
         self.sink = sink
     }
 
-    /// Walks all roots: a folder with all of its sub-folders; a file is a source itself. Relative paths begin at the one root, or at the folder
-    /// that all roots have in common.
+    /// Walks all roots: a folder with all of its sub-folders; a file is a source itself. Relative paths begin at the
+    /// one root, or at the folder that all roots have in common.
     package static func find(_ roots: [BytePath], _ rules: WalkRules) -> FoundSources {
         var found = FoundSources()
         // The absolute paths of all files: a root may be in another one.
@@ -80,12 +85,15 @@ package struct SourceWalk {
         }
         let common = CommonFolder(of: roots)
         for root in roots { walk.walk(root, below: common) }
-        found.sources.sort { $0.relative == $1.relative ? $0.identity.precedes($1.identity) : $0.relative.precedes($1.relative) }
+        found.sources.sort {
+            $0.relative == $1.relative ? $0.identity.precedes($1.identity) : $0.relative.precedes($1.relative)
+        }
         return found
     }
 
     /// Walks a folder with all of its sub-folders; a file is a source itself, whatever is in it.
-    /// - Parameter common: the folder at which relative paths begin; nil for the root itself, or for the folder that it is in.
+    /// - Parameter common: the folder at which relative paths begin; nil for the root itself, or for the folder that it
+    ///   is in.
     package mutating func walk(_ root: BytePath, below common: CommonFolder? = nil) {
         let root = root.withoutTrailingSlashes
         let status = (try? FileSystem.status(root)).flatMap { $0 }
@@ -114,7 +122,10 @@ package struct SourceWalk {
         } catch {
             // A root has no path below itself, so it is shown by its own name.
             let name = absolute.lastComponent
-            emit(SourceFile(location: .path(root), identity: absolute, relative: name, typed: root, problem: error.asSourceFailure), nil)
+            emit(
+                SourceFile(
+                    location: .path(root), identity: absolute, relative: name, typed: root,
+                    problem: error.asSourceFailure), nil)
         }
     }
 
@@ -124,7 +135,8 @@ package struct SourceWalk {
             return Failure(.notFound, stage: "read", "this is an address, and only files are read; download it first")
         }
         if root.bytes.first == UInt8(ascii: "~") {
-            return Failure(.notFound, stage: "read", "cannot find the file; the shell replaces '~' only if it is not in quotes")
+            return Failure(
+                .notFound, stage: "read", "cannot find the file; the shell replaces '~' only if it is not in quotes")
         }
         guard root.bytes.contains(where: { "*?[".utf8.contains($0) }) else { return nil }
         return Failure(.notFound, stage: "read", "no file matches this pattern; check the folder and the ending")
@@ -139,7 +151,8 @@ package struct SourceWalk {
         let failure = Failure(.notARegularFile, stage: "read", message)
         emit(
             SourceFile(
-                location: .path(file), identity: FileSystem.absolute(file) ?? file, relative: file.lastComponent, typed: file, problem: failure),
+                location: .path(file), identity: FileSystem.absolute(file) ?? file, relative: file.lastComponent,
+                typed: file, problem: failure),
             nil)
     }
 
@@ -177,7 +190,8 @@ package struct SourceWalk {
         }
     }
 
-    /// A folder that is not listed yet. It may keep the folder above it open, so that it is opened by one call and not from the root.
+    /// A folder that is not listed yet. It may keep the folder above it open, so that it is opened by one call and not
+    /// from the root.
     private struct Pending {
         let relative: BytePath
         /// How many folders below the root it is.
@@ -185,10 +199,12 @@ package struct SourceWalk {
         let parent: Directory?
     }
 
-    /// The level of folders down to which every pending folder keeps its parent open. This bounds the number of open folders.
+    /// The level of folders down to which every pending folder keeps its parent open. This bounds the number of open
+    /// folders.
     private static let deepestKeptOpen = 16
 
-    /// Walks a root with a list of pending folders instead of recursion, because a tree may be deeper than the stack or than the limit of open files.
+    /// Walks a root with a list of pending folders instead of recursion, because a tree may be deeper than the stack or
+    /// than the limit of open files.
     private mutating func walk(_ root: Root) {
         var pending = [Pending(relative: BytePath([]), level: 0, parent: nil)]
         while !isEnded, let next = pending.popLast() {
@@ -219,15 +235,20 @@ package struct SourceWalk {
 
     /// Adds the sources of one folder.
     /// - Returns: the paths of its sub-folders, in natural order.
-    private mutating func list(_ folder: Directory, at relative: BytePath, in root: Root) throws(SystemError) -> [BytePath] {
+    private mutating func list(_ folder: Directory, at relative: BytePath, in root: Root) throws(SystemError)
+        -> [BytePath]
+    {
         var folders: [BytePath] = []
         var files: [SourceFile] = []
         let names = try folder.names()
         guard relative.bytes.isEmpty || !isOutputFolder(folder, names) else {
-            note("left out '\(root.path.appending(relative).printable)': it is the output folder of another run; name it to take its pictures")
+            note(
+                "left out '\(root.path.appending(relative).printable)': it is the output folder of another run; name it to take its pictures"
+            )
             return []
         }
-        for name in names.lazy.filter({ !isIgnored($0) }).map({ BytePath($0) }).sorted(by: { $0.precedes($1) }) where !isEnded {
+        for name in names.lazy.filter({ !isIgnored($0) }).map({ BytePath($0) }).sorted(by: { $0.precedes($1) })
+        where !isEnded {
             let inner = relative.appending(name)
             let status = (try? folder.status(name)).flatMap { $0 }
             if status?.kind == .directory, let status {
@@ -235,12 +256,15 @@ package struct SourceWalk {
             } else if status?.kind == .link, (try? folder.status(name, followLinks: true))??.kind == .directory {
                 note("did not follow the link '\(root.path.appending(inner).printable)' to a folder")
             } else if rules.filter.takes(inner) {
-                if !isNamedLikeAPicture(inner, allowed: rules.allowed) && isNoPicture(name, in: folder, allowed: rules.allowed) {
+                if !isNamedLikeAPicture(inner, allowed: rules.allowed)
+                    && isNoPicture(name, in: folder, allowed: rules.allowed)
+                {
                     passOver(root.path.appending(inner))
                     continue
                 }
                 let source = SourceFile(
-                    location: root.location(inner, isFile: true), identity: root.absolute.appending(inner), address: root.named.appending(inner),
+                    location: root.location(inner, isFile: true), identity: root.absolute.appending(inner),
+                    address: root.named.appending(inner),
                     relative: root.prefix.appending(inner), typed: root.path.appending(inner))
                 if rules.findsSets { files.append(source) } else { emit(source, folder) }
             }
@@ -268,13 +292,17 @@ package struct SourceWalk {
     }
 
     /// A source that is a folder: a set, or a failure.
-    private func folderSource(_ relative: BytePath, in root: Root, members: [SourceFile]? = nil, problem: Failure? = nil) -> SourceFile {
+    private func folderSource(
+        _ relative: BytePath, in root: Root, members: [SourceFile]? = nil, problem: Failure? = nil
+    ) -> SourceFile {
         let isRoot = relative.bytes.isEmpty
         let shown = root.prefix.appending(relative)
         return SourceFile(
-            location: isRoot ? .path(root.path) : root.location(relative, isFile: false), identity: root.absolute.appending(relative),
+            location: isRoot ? .path(root.path) : root.location(relative, isFile: false),
+            identity: root.absolute.appending(relative),
             // A root has no path below itself, so it is shown by its own name.
-            relative: shown.bytes.isEmpty ? root.absolute.lastComponent : shown, typed: root.path.appending(relative), members: members,
+            relative: shown.bytes.isEmpty ? root.absolute.lastComponent : shown, typed: root.path.appending(relative),
+            members: members,
             problem: problem)
     }
 }
@@ -285,6 +313,7 @@ extension SourceFile {
         guard problem == nil else { return self }
         guard let members else { return seen.insert(identity).inserted ? self : nil }
         let left = members.filter { seen.insert($0.identity).inserted }
-        return left.isEmpty ? nil : SourceFile(location: location, identity: identity, relative: relative, typed: typed, members: left)
+        return left.isEmpty
+            ? nil : SourceFile(location: location, identity: identity, relative: relative, typed: typed, members: left)
     }
 }

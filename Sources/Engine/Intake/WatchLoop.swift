@@ -1,4 +1,5 @@
-// The loop that watches one inbox: it feeds events, scans and looks to the tracker, and returns what is ready. Belongs to one thread.
+// The loop that watches one inbox: it feeds events, scans and looks to the tracker, and returns what is ready. Belongs
+// to one thread.
 import Glibc
 package import Pipeline
 
@@ -21,7 +22,8 @@ package struct WatchSettings: Sendable {
     package var capacity = 150_000
 
     package init(
-        name: String, path: BytePath, mode: WatchMode = .auto, times: SettleTimes = SettleTimes(), setQuiet: Duration = .seconds(5),
+        name: String, path: BytePath, mode: WatchMode = .auto, times: SettleTimes = SettleTimes(),
+        setQuiet: Duration = .seconds(5),
         takesSets: Bool = false, ignored: IgnoredNames = IgnoredNames()
     ) {
         self.name = name
@@ -107,7 +109,8 @@ final class WatchLoop {
 
     // MARK: The inbox itself
 
-    /// The open inbox; nil if it is not there. It is opened anew each time, because a held descriptor would keep its file system from being unmounted.
+    /// The open inbox; nil if it is not there. It is opened anew each time, because a held descriptor would keep its
+    /// file system from being unmounted.
     private func openRoot(at now: Moment) -> Directory? {
         nextRootCheck = now + settings.rootCheck
         do throws(SystemError) {
@@ -126,7 +129,8 @@ final class WatchLoop {
             return directory
         } catch {
             let pause = Pause(error, missing: .missingInbox)
-            self.pause(pause.reason == .missingInbox && error.code == ENOENT ? Pause(missingInbox: settings.path) : pause)
+            self.pause(
+                pause.reason == .missingInbox && error.code == ENOENT ? Pause(missingInbox: settings.path) : pause)
             return nil
         }
     }
@@ -265,7 +269,8 @@ final class WatchLoop {
 
     private func continueScan(_ directory: Directory) {
         let now = Moment.now
-        // A running scan is finished first: otherwise a flood that keeps losing events would restart it again and again.
+        // A running scan is finished first: otherwise a flood that keeps losing events would restart it again and
+        // again.
         let isWanted = now >= nextScan || tracker.wantsScan
         if isWanted && !(scan.isRunning && scan.isWhole) { beginScan(at: now) }
         guard scan.isRunning else { return }
@@ -300,8 +305,9 @@ final class WatchLoop {
         nextScan = Self.nextScan(began: scanBegan, ended: now, interval: interval, longest: settings.rescan)
     }
 
-    /// When to scan again: after the interval. A scan that takes long is followed by a pause of ten times its duration, but the pause ends when the
-    /// last scan began `longest` ago, or when it is as long as that scan, whichever is later.
+    /// When to scan again: after the interval. A scan that takes long is followed by a pause of ten times its duration,
+    /// but the pause ends when the last scan began `longest` ago, or when it is as long as that scan, whichever is
+    /// later.
     static func nextScan(began: Moment, ended: Moment, interval: Duration, longest: Duration) -> Moment {
         let duration = Duration.nanoseconds(ended.nanoseconds - began.nanoseconds)
         let latest = max(began + max(interval, longest), ended + duration)
@@ -360,7 +366,9 @@ final class WatchLoop {
     }
 
     /// Performs an action of the tracker, and returns the action that follows.
-    private func perform(_ action: SourceTracker.Action, look: SourceLook, ready: inout [Offer]) -> SourceTracker.Action? {
+    private func perform(_ action: SourceTracker.Action, look: SourceLook, ready: inout [Offer]) -> SourceTracker
+        .Action?
+    {
         switch action {
         case .look(let path, let isSet):
             return attempt(path) { () throws(SystemError) in try lookAt(path, isSet: isSet, look) }
@@ -374,12 +382,14 @@ final class WatchLoop {
                 tracker.answered(path, observed: ObservedFile(status), with: .taken, at: .now)
                 return nil
             }
-            ready.append(Offer(inbox: settings.name, root: root, path: path, isSet: isSet, status: status, order: order))
+            ready.append(
+                Offer(inbox: settings.name, root: root, path: path, isSet: isSet, status: status, order: order))
             return nil
         }
     }
 
-    private func lookAt(_ path: BytePath, isSet: Bool, _ look: SourceLook) throws(SystemError) -> SourceTracker.Action? {
+    private func lookAt(_ path: BytePath, isSet: Bool, _ look: SourceLook) throws(SystemError) -> SourceTracker.Action?
+    {
         switch try look.look(path, isSet: isSet) {
         case .source(let status, _) where isSet && isDone(path, status):
             return tracker.looked(path, status: nil, at: .now)
@@ -392,7 +402,9 @@ final class WatchLoop {
         }
     }
 
-    private func attempt(_ path: BytePath, _ work: () throws(SystemError) -> SourceTracker.Action?) -> SourceTracker.Action? {
+    private func attempt(_ path: BytePath, _ work: () throws(SystemError) -> SourceTracker.Action?) -> SourceTracker
+        .Action?
+    {
         do throws(SystemError) {
             return try work()
         } catch {

@@ -7,7 +7,8 @@ package struct Allocation: Sendable {
     package let names: [RenditionName]
     /// 1 for plain names.
     package let version: Int
-    /// Names, extra ones included, at which there is a file that may be replaced. All others must be published without replacing.
+    /// Names, extra ones included, at which there is a file that may be replaced. All others must be published without
+    /// replacing.
     package let owned: Set<BytePath>
     /// Sources that have lost a name to this one: `collision: overwrite`.
     package let losers: [BytePath]

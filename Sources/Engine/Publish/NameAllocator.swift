@@ -3,7 +3,8 @@ package import Pipeline
 
 /// Finds names that a source may have, and records them as its own. For any number of threads.
 ///
-/// A name belongs to the source that first published it. A version belongs to a whole source: version 2 puts `-2` into all of its names.
+/// A name belongs to the source that first published it. A version belongs to a whole source: version 2 puts `-2` into
+/// all of its names.
 package struct NameAllocator: Sendable {
     private let store: any NameStore
     private let outbox: BytePath
@@ -13,7 +14,8 @@ package struct NameAllocator: Sendable {
     private let isSource: @Sendable (_ name: BytePath) -> Bool
     private let ownsFolder: Bool
 
-    /// Each one that fails means that another source has got a name, so this many in a row mean that the record is broken.
+    /// Each one that fails means that another source has got a name, so this many in a row mean that the record is
+    /// broken.
     private static let mostAttempts = 10_000
 
     /// - Parameters:
@@ -22,7 +24,8 @@ package struct NameAllocator: Sendable {
     ///   - isSource: whether a name is that of a source of this run, which is never replaced.
     ///   - ownsFolder: whether this is the folder's only writer, which may replace whatever is in it.
     package init(
-        store: any NameStore, outbox: BytePath, folder: Outbox, policy: CollisionPolicy, isGone: @escaping @Sendable (_ owner: BytePath) -> Bool,
+        store: any NameStore, outbox: BytePath, folder: Outbox, policy: CollisionPolicy,
+        isGone: @escaping @Sendable (_ owner: BytePath) -> Bool,
         isSource: @escaping @Sendable (_ name: BytePath) -> Bool = { _ in false }, ownsFolder: Bool = false
     ) {
         self.store = store
@@ -53,7 +56,8 @@ package struct NameAllocator: Sendable {
         throw Failure(.ioError, stage: "publish", "the record of names refuses every name for '\(owner.printable)'")
     }
 
-    /// Frees the names that an allocation has added to the record, because one of them turned out to be occupied by somebody else's file.
+    /// Frees the names that an allocation has added to the record, because one of them turned out to be occupied by
+    /// somebody else's file.
     package func release(_ allocation: Allocation, occupied: BytePath) throws(Failure) {
         let names = Set(allocation.claimed + [occupied])
         try recorded { () throws(StoreError) in try store.release(Array(names), in: outbox) }
@@ -62,7 +66,9 @@ package struct NameAllocator: Sendable {
     /// - Returns: false if somebody else was quicker.
     private func claim(_ names: CheckedNames, _ owner: BytePath) throws(Failure) -> Bool {
         if names.claimed.isEmpty { return true }
-        return try recorded { () throws(StoreError) in try store.claim(names.claimed, for: owner, in: outbox, seen: names.seen) }
+        return try recorded { () throws(StoreError) in
+            try store.claim(names.claimed, for: owner, in: outbox, seen: names.seen)
+        }
     }
 
     // MARK: - What a search asks

@@ -3,8 +3,8 @@ import Pipeline
 
 /// Looks for a version: the one that the source has already, else the first two, then ever larger steps, then halves.
 ///
-/// So ten thousand sources that want one name ask some twenty times each, not some thousand times. Versions may be left out if others in between
-/// were freed.
+/// So ten thousand sources that want one name ask some twenty times each, not some thousand times. Versions may be left
+/// out if others in between were freed.
 struct NameSearch {
     let owner: BytePath
     private let allocator: NameAllocator
@@ -41,7 +41,9 @@ struct NameSearch {
                 if checked.hasSource { continue }
                 return checked
             }
-            if let obstacle = checked.obstacles.first { throw Failure(.nameTaken, stage: "publish", obstacle.description) }
+            if let obstacle = checked.obstacles.first {
+                throw Failure(.nameTaken, stage: "publish", obstacle.description)
+            }
             return checked
         }
         preconditionFailure("there is no largest version")
@@ -107,15 +109,19 @@ struct NameSearch {
             if case .owner(let owner) = obstacle.kind { owner } else { nil }
         }
         return Allocation(
-            names: names, version: found.version, owned: found.owned, losers: Array(Set(losers)), claimed: found.claimed,
-            warning: found.version == 1 ? nil : try warning(names + extra(found.version).map { RenditionName(path: $0) }))
+            names: names, version: found.version, owned: found.owned, losers: Array(Set(losers)),
+            claimed: found.claimed,
+            warning: found.version == 1
+                ? nil : try warning(names + extra(found.version).map { RenditionName(path: $0) }))
     }
 
     /// Why the source has no plain names.
     private func warning(_ names: [RenditionName]) throws(Failure) -> Warning {
         guard let obstacle = try check(1).obstacles.first else {
             let plain = try self.names(1).first?.path ?? owner
-            return Warning(.nameVersioned, "'\(plain.printable)' belonged to another source before; this source is '\(shown(names, at: 0))'")
+            return Warning(
+                .nameVersioned,
+                "'\(plain.printable)' belonged to another source before; this source is '\(shown(names, at: 0))'")
         }
         let reason =
             switch obstacle.kind {

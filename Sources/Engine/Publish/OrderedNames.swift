@@ -1,10 +1,12 @@
 // Versions follow the order of the sources, not that of the workers: each source claims its names when it is its turn.
 package import Pipeline
 
-/// Gives each source of a run its turn to claim names, in the order of the sources. For any thread; waiting blocks the thread.
+/// Gives each source of a run its turn to claim names, in the order of the sources. For any thread; waiting blocks the
+/// thread.
 ///
-/// Whoever waits here must hold neither memory of the budget nor a lock: the source that it waits for may need them. For the same reason a thread
-/// that has claimed names publishes them, and calls `end`, before it claims for another source.
+/// Whoever waits here must hold neither memory of the budget nor a lock: the source that it waits for may need them.
+/// For the same reason a thread that has claimed names publishes them, and calls `end`, before it claims for another
+/// source.
 package final class OrderedNames: Sendable {
     private let state = Monitor(State())
 
@@ -29,10 +31,11 @@ package final class OrderedNames: Sendable {
 
     package init() {}
 
-    /// Claims names for a source; waits until every source before it has had its turn. A source that is tried again has its turn at once.
+    /// Claims names for a source; waits until every source before it has had its turn. A source that is tried again has
+    /// its turn at once.
     ///
-    /// If a source of an earlier turn is still writing one of the names, which only `overwrite` allows, this waits until it has ended: the later
-    /// source must win.
+    /// If a source of an earlier turn is still writing one of the names, which only `overwrite` allows, this waits
+    /// until it has ended: the later source must win.
     /// - Parameters:
     ///   - order: the source's place among all sources, from 0.
     ///   - work: claims the names; not called again.
@@ -40,7 +43,8 @@ package final class OrderedNames: Sendable {
     ///   - losers: the sources that they belonged to before.
     /// - Throws: what `work` throws; the turn is over then.
     package func claim<Value>(
-        order: Int, _ work: () throws -> Value, names: (Value) -> [BytePath], losers: (Value) -> [BytePath] = { _ in [] }
+        order: Int, _ work: () throws -> Value, names: (Value) -> [BytePath],
+        losers: (Value) -> [BytePath] = { _ in [] }
     ) throws -> Value {
         state.wait { $0.turn >= order ? () : nil }
         defer { state.change { if $0.turn == order { $0.nextTurn() } } }

@@ -3,7 +3,8 @@ import Glibc
 package import Pipeline
 import Synchronization
 
-/// An outbox. It is opened as the user named it; below it no link is followed, so nothing is ever written outside of it. For any number of threads.
+/// An outbox. It is opened as the user named it; below it no link is followed, so nothing is ever written outside of
+/// it. For any number of threads.
 package final class Outbox: Sendable {
     package let path: BytePath
     private let user: User
@@ -15,20 +16,21 @@ package final class Outbox: Sendable {
     private static let mostOpen = 64
     /// Who wrote a rendition: an attribute of the file, for the case that the record of names is lost.
     private static let writerAttribute = "user.imagemill.source"
-    /// Begins the attribute where sources are known by their inbox: those of a run are relative paths, which never begin so.
+    /// Begins the attribute where sources are known by their inbox: those of a run are relative paths, which never
+    /// begin so.
     private static let inboxMark = Array("//".utf8)
 
     /// The command that writes into an outbox.
     package enum User: Sendable {
         /// The outbox is made if it is missing, and folders are held open.
         case run
-        /// Nothing is held open, since that would keep a file system from being unmounted; the outbox must be there, since it may be a mount; and
-        /// new folders are synced into the one above.
+        /// Nothing is held open, since that would keep a file system from being unmounted; the outbox must be there,
+        /// since it may be a mount; and new folders are synced into the one above.
         case dropFolder
     }
 
-    /// - Parameter staging: a folder on the same file system for the files that are not published yet, which have names there. Whoever removes
-    ///   it takes away the right to publish them.
+    /// - Parameter staging: a folder on the same file system for the files that are not published yet, which have names
+    ///   there. Whoever removes it takes away the right to publish them.
     package init(path: BytePath, of user: User, staging: Directory? = nil) {
         self.path = path
         self.user = user
@@ -97,7 +99,9 @@ package final class Outbox: Sendable {
         return directory
     }
 
-    private func make(_ name: BytePath, in directory: Directory, path: BytePath, mode: UInt32) throws(SystemError) -> Bool {
+    private func make(_ name: BytePath, in directory: Directory, path: BytePath, mode: UInt32) throws(SystemError)
+        -> Bool
+    {
         do throws(SystemError) {
             return try directory.make(name, mode: mode)
         } catch {
@@ -119,7 +123,9 @@ package final class Outbox: Sendable {
                 }
                 throw SystemError(
                     "write into '\(shown(path))'", code: ELOOP,
-                    because: "it is a link, and links inside of the output folder are not followed; put a folder or a mount in its place")
+                    because:
+                        "it is a link, and links inside of the output folder are not followed; put a folder or a mount in its place"
+                )
             default: throw SystemError("open the folder '\(shown(path))'", code: error.code)
             }
         }
@@ -158,7 +164,8 @@ package final class Outbox: Sendable {
             let folder = if let known { known } else { try folder(path, mode: StagedFile.folderMode(mode)) }
             folders[path] = folder
             let file = try StagedFile(
-                in: staging ?? folder, destination: name.path, token: newToken(), mode: mode, allowsUnnamed: staging == nil)
+                in: staging ?? folder, destination: name.path, token: newToken(), mode: mode,
+                allowsUnnamed: staging == nil)
             file.redirect(to: name.path, in: folder)
             files.append(file)
         }
@@ -196,7 +203,8 @@ package final class Outbox: Sendable {
         return BytePath(user == .run ? bytes : Array(bytes.dropFirst(Self.inboxMark.count)))
     }
 
-    /// Notes in a file who it was made of. An absolute path is not noted: a folder that is passed on must not tell where it was made.
+    /// Notes in a file who it was made of. An absolute path is not noted: a folder that is passed on must not tell
+    /// where it was made.
     func setWriter(_ owner: BytePath, of file: OpenFile) {
         guard !owner.bytes.isEmpty, owner.bytes.first != UInt8(ascii: "/") else { return }
         file.setAttribute(Self.writerAttribute, to: (user == .run ? [] : Self.inboxMark) + owner.bytes)

@@ -18,7 +18,9 @@ package final class OutboxLock: Sendable {
     /// - Throws: `OutboxInUse`, or `SystemError` if the file cannot be written.
     package init(_ location: OutboxLocation) throws {
         try FileSystem.makeDirectories(location.state)
-        let descriptor = withPath(location.lock) { clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o666) }
+        let descriptor = withPath(location.lock) {
+            clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o666)
+        }
         guard descriptor >= 0 else { throw SystemError("open the lock '\(location.lock.printable)'") }
         file = OpenFile(owning: descriptor)
         if clinux_lock_exclusive(descriptor) == 0 {
@@ -48,7 +50,8 @@ package final class OutboxLock: Sendable {
 
     private static func sentence(_ holder: LockHolder?, _ outbox: BytePath) -> String {
         let who = holder.map { " (process \($0.process) on host \($0.host), since \($0.time))" } ?? ""
-        return "another 'imagemill run'\(who) is writing to '\(outbox.printable)'; wait for it, or choose another folder"
+        return
+            "another 'imagemill run'\(who) is writing to '\(outbox.printable)'; wait for it, or choose another folder"
     }
 }
 

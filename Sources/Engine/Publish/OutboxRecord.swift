@@ -4,7 +4,8 @@ import GRDB
 package import Pipeline
 import Synchronization
 
-/// The record of an output folder. Owners in it are paths from the output folder; a method's `outbox` is always this one. For any thread.
+/// The record of an output folder. Owners in it are paths from the output folder; a method's `outbox` is always this
+/// one. For any thread.
 package final class OutboxRecord: NameStore {
     package let location: OutboxLocation
     let database: DatabaseQueue
@@ -20,7 +21,9 @@ package final class OutboxRecord: NameStore {
         do {
             if isDryRun {
                 database = try DatabaseQueue(configuration: Self.configuration())
-                if try FileSystem.status(location.record) != nil { try Self.connect(location, isReadOnly: true).backup(to: database) }
+                if try FileSystem.status(location.record) != nil {
+                    try Self.connect(location, isReadOnly: true).backup(to: database)
+                }
             } else {
                 try FileSystem.makeDirectories(location.state)
                 database = try Self.connect(location, isReadOnly: false)
@@ -59,9 +62,11 @@ package final class OutboxRecord: NameStore {
         let words = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
         return switch error.resultCode {
         case .SQLITE_FULL: StoreError(.full, "\(sentence): the disk is full (\(words))")
-        case .SQLITE_BUSY, .SQLITE_LOCKED: StoreError(.locked, "\(sentence): another program holds it (\(words)); close it, then try again")
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            StoreError(.locked, "\(sentence): another program holds it (\(words)); close it, then try again")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
-            StoreError(.damaged, "\(sentence): it is damaged (\(words)); move it away, and the next run begins a new one")
+            StoreError(
+                .damaged, "\(sentence): it is damaged (\(words)); move it away, and the next run begins a new one")
         default: StoreError(.inaccessible, "\(sentence): \(words)")
         }
     }
@@ -72,7 +77,8 @@ package final class OutboxRecord: NameStore {
 extension OutboxRecord {
     private static func migrate(_ database: DatabaseQueue, _ location: OutboxLocation) throws {
         var migrator = DatabaseMigrator()
-        // Version 0.1 made these tables without saying which version they have, and the oldest records have only the first one.
+        // Version 0.1 made these tables without saying which version they have, and the oldest records have only the
+        // first one.
         migrator.registerMigration("tables") { database in
             try database.execute(
                 sql: """
@@ -97,13 +103,16 @@ extension OutboxRecord {
         }
         let isOld = try database.read { try $0.tableExists("names") && !migrator.hasCompletedMigrations($0) }
         try migrator.migrate(database)
-        // What was deleted stays in the file's free pages, and a folder that is published must not tell where it was made.
+        // What was deleted stays in the file's free pages, and a folder that is published must not tell where it was
+        // made.
         if isOld { try database.vacuum() }
     }
 
     /// Replaces absolute paths of sources, as version 0.1 wrote them, by paths from the output folder.
     private static func makeRelative(_ table: String, in database: Database, at location: OutboxLocation) throws {
-        let sources = try Data.fetchAll(database, sql: "SELECT DISTINCT source FROM \(table)").map { BytePath([UInt8]($0)) }
+        let sources = try Data.fetchAll(database, sql: "SELECT DISTINCT source FROM \(table)").map {
+            BytePath([UInt8]($0))
+        }
         let update = try database.cachedStatement(sql: "UPDATE OR REPLACE \(table) SET source = ? WHERE source = ?")
         for source in sources where source.isAbsolute {
             try update.execute(arguments: [Data(location.identity(of: source).bytes), Data(source.bytes)])
@@ -140,7 +149,9 @@ extension OutboxRecord {
                 if let owner, owner != source { losers.insert(owner) }
             }
             let insert = try database.cachedStatement(
-                sql: "INSERT INTO names (name, source) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET source = excluded.source")
+                sql:
+                    "INSERT INTO names (name, source) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET source = excluded.source"
+            )
             for name in names { try insert.execute(arguments: [Data(name.bytes), Data(source.bytes)]) }
             self.displaced.withLock { $0.formUnion(losers) }
             return true
@@ -161,7 +172,8 @@ extension OutboxRecord {
                 arguments: [Data(place?.name.bytes ?? []), limit])
             return rows.map { row in
                 let (name, source): (Data, Data) = (row[0], row[1])
-                return OwnedName(outbox: self.location.path, name: BytePath([UInt8](name)), source: BytePath([UInt8](source)))
+                return OwnedName(
+                    outbox: self.location.path, name: BytePath([UInt8](name)), source: BytePath([UInt8](source)))
             }
         }
     }
@@ -181,7 +193,8 @@ extension OutboxRecord {
 
     private func reading<Value>(_ work: (Database) throws -> Value) throws(StoreError) -> Value {
         do {
-            // One thread at a time uses the connection, and this process alone writes: a transaction would cost as much again.
+            // One thread at a time uses the connection, and this process alone writes: a transaction would cost as much
+            // again.
             return try database.unsafeRead(work)
         } catch {
             throw Self.storeError(error, "cannot read the record of names in '\(location.state.printable)'")

@@ -8,11 +8,15 @@ enum OutputCheck {
     ///   - limit: the most bytes that a rendition may have.
     /// - Returns: the size of the file in bytes.
     /// - Throws: `Failure` that says what was expected and what was found.
-    static func check(_ file: OpenFile, against plan: RenditionPlan, said: PixelSize, atMost limit: Int = .max) throws(Failure) -> Int {
+    static func check(_ file: OpenFile, against plan: RenditionPlan, said: PixelSize, atMost limit: Int = .max)
+        throws(Failure) -> Int
+    {
         guard let bytes = try? file.byteSource(), bytes.count > 0 else {
             throw rejected(plan, "expected a \(plan.format.rawValue) file, found no bytes")
         }
-        guard bytes.count <= limit else { throw rejected(plan, "expected at most \(limit) bytes, found \(bytes.count)") }
+        guard bytes.count <= limit else {
+            throw rejected(plan, "expected at most \(limit) bytes, found \(bytes.count)")
+        }
         let expected = plan.format.asSource
         guard case .readable(let format) = guessFormat(bytes.read(0, 4096)), format == expected else {
             throw rejected(plan, "expected a \(plan.format.rawValue) file, found other bytes")

@@ -34,7 +34,8 @@ package struct Publication {
     package let report: PublishedReport?
 
     package init(
-        outputs: [StagedFile], names: [RenditionName], owner: BytePath, owned: Set<BytePath>, overwrites: Bool = false, report: PublishedReport? = nil
+        outputs: [StagedFile], names: [RenditionName], owner: BytePath, owned: Set<BytePath>, overwrites: Bool = false,
+        report: PublishedReport? = nil
     ) {
         self.outputs = outputs
         self.names = names

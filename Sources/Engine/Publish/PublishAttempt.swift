@@ -33,7 +33,10 @@ final class PublishAttempt {
     /// The renditions as they were written; empty before `complete`.
     private(set) var files = Fingerprint([])
 
-    init(_ publication: Publication, in outbox: Outbox, durability: Durability, keepsReplaced: Bool, newToken: @escaping () -> String) {
+    init(
+        _ publication: Publication, in outbox: Outbox, durability: Durability, keepsReplaced: Bool,
+        newToken: @escaping () -> String
+    ) {
         self.publication = publication
         self.outbox = outbox
         self.durability = durability
@@ -159,7 +162,9 @@ final class PublishAttempt {
     }
 
     private func refuseFolder(_ found: FileStatus, _ path: BytePath) throws(PublishTrouble) {
-        guard found.kind != .directory else { throw .system(SystemError("put '\(path.printable)' in place", code: EISDIR)) }
+        guard found.kind != .directory else {
+            throw .system(SystemError("put '\(path.printable)' in place", code: EISDIR))
+        }
     }
 
     /// A name like that of a staged file: what a crash leaves behind is removed together with those.
@@ -193,7 +198,8 @@ final class PublishAttempt {
         if file.isInPlace {
             try? file.withdraw(restoring: kept)
         } else if (try? folder.status(name)) ?? nil != nil {
-            // The rename did not happen, and the old file has both names; or somebody else has replaced it since, and has the name now.
+            // The rename did not happen, and the old file has both names; or somebody else has replaced it since, and
+            // has the name now.
             try? folder.remove(kept)
         } else {
             try? folder.move(kept, to: folder, as: name)

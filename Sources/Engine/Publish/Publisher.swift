@@ -9,10 +9,13 @@ package struct Publisher: Sendable {
     private let newToken: @Sendable () -> String
 
     /// - Parameters:
-    ///   - keepsReplaced: what is replaced is kept until all renditions of the source are in place, so that it can be put back.
-    ///   - newToken: distinct for every file that is staged at one time; what a crash leaves behind is found by its beginning.
+    ///   - keepsReplaced: what is replaced is kept until all renditions of the source are in place, so that it can be
+    ///     put back.
+    ///   - newToken: distinct for every file that is staged at one time; what a crash leaves behind is found by its
+    ///     beginning.
     package init(
-        outbox: Outbox, durability: Durability, keepsReplaced: Bool = true, newToken: @escaping @Sendable () -> String = { DurableFile.newToken }
+        outbox: Outbox, durability: Durability, keepsReplaced: Bool = true,
+        newToken: @escaping @Sendable () -> String = { DurableFile.newToken }
     ) {
         self.outbox = outbox
         self.durability = durability
@@ -22,12 +25,15 @@ package struct Publisher: Sendable {
 
     /// Publishes a group of sources. One that fails does not fail the others.
     ///
-    /// The outputs reach the disk first; then the old reports are taken away, so that none describes other files than there are; then come the
-    /// renditions; then the new reports. If a step fails for a source, all that was done for it is undone.
+    /// The outputs reach the disk first; then the old reports are taken away, so that none describes other files than
+    /// there are; then come the renditions; then the new reports. If a step fails for a source, all that was done for
+    /// it is undone.
     /// - Returns: what became of each, in their order.
     package func publish(_ publications: [Publication]) -> [PublishOutcome] {
         let start = SuspendingClock.now
-        let attempts = publications.map { PublishAttempt($0, in: outbox, durability: durability, keepsReplaced: keepsReplaced, newToken: newToken) }
+        let attempts = publications.map {
+            PublishAttempt($0, in: outbox, durability: durability, keepsReplaced: keepsReplaced, newToken: newToken)
+        }
         each(attempts) { attempt throws(PublishTrouble) in try attempt.prepare() }
         each(attempts) { attempt throws(PublishTrouble) in try attempt.withdrawReport() }
         syncFolders(attempts)

@@ -8,11 +8,13 @@ package enum WriteProbe {
     private static let probedBytes = 256 << 10
 
     /// Writes a file that nobody sees, to the disk.
-    /// - Parameter missing: the reason if the folder is missing. It is not made: a share that is not mounted must not be filled beneath its mount.
+    /// - Parameter missing: the reason if the folder is missing. It is not made: a share that is not mounted must not
+    ///   be filled beneath its mount.
     /// - Returns: why the folder cannot take anything now; nil if it can.
     package static func trouble(in folder: BytePath, missing: PauseReason) -> PauseReason? {
         do throws(SystemError) {
-            let staged = try StagedFile(in: Directory(folder), destination: folder.appending(BytePath("probe")), token: DurableFile.newToken)
+            let staged = try StagedFile(
+                in: Directory(folder), destination: folder.appending(BytePath("probe")), token: DurableFile.newToken)
             try staged.file.append([UInt8](repeating: 0, count: probedBytes), for: folder)
             try staged.sync()
             return nil

@@ -1,11 +1,13 @@
-// Decides which jobs are next and for which lane. The only part that knows fairness, groups, pauses, and how many lanes an inbox may occupy.
+// Decides which jobs are next and for which lane. The only part that knows fairness, groups, pauses, and how many lanes
+// an inbox may occupy.
 import Synchronization
 
 /// The dispatcher of a queue: lanes ask it for work. For any thread; `next` waits, and blocks the thread.
 ///
-/// As many lanes work at once as there are workers. Besides, an inbox that has work always gets its share of the lanes, even if others have more
-/// than theirs just now: eight sources that take minutes each do not keep another inbox waiting. A lane that has been waiting for a file system
-/// for a while does not count, and another inbox gets one in its place; its own inbox never has more lanes than there are workers.
+/// As many lanes work at once as there are workers. Besides, an inbox that has work always gets its share of the lanes,
+/// even if others have more than theirs just now: eight sources that take minutes each do not keep another inbox
+/// waiting. A lane that has been waiting for a file system for a while does not count, and another inbox gets one in
+/// its place; its own inbox never has more lanes than there are workers.
 package final class Dispatcher: Sendable {
     /// What a lane does.
     package enum Activity: Sendable {
@@ -74,7 +76,8 @@ package final class Dispatcher: Sendable {
     ///   - patience: how long a lane may wait for a file system before another one takes its place.
     ///   - trouble: an inbox could not be asked for its jobs.
     package init(
-        _ store: any JobStore, owner: String, workers: Int, groupLimit: Int = 1, lease: Int = Dispatcher.lease, patience: Duration = .seconds(1),
+        _ store: any JobStore, owner: String, workers: Int, groupLimit: Int = 1, lease: Int = Dispatcher.lease,
+        patience: Duration = .seconds(1),
         trouble: @escaping @Sendable (String, StoreError) -> Void,
         startLane: @escaping @Sendable (Dispatcher, Int) -> Void
     ) {
@@ -142,7 +145,8 @@ package final class Dispatcher: Sendable {
 
     // MARK: Lanes
 
-    /// Starts lanes as long as there is work for them that no lane waits for. To be called now and then: what hangs shows with time.
+    /// Starts lanes as long as there is work for them that no lane waits for. To be called now and then: what hangs
+    /// shows with time.
     package func startLanes() {
         while let lane = state.note({ $0.newLane() }) {
             living.change { $0 += 1 }
@@ -165,7 +169,11 @@ package final class Dispatcher: Sendable {
             }
             // What was taken is worked on, whatever else can be found out.
             do throws(StoreError) {
-                if leases.count < request.limit { try lookAhead(inbox, offers) } else { took(leases.count, from: inbox) }
+                if leases.count < request.limit {
+                    try lookAhead(inbox, offers)
+                } else {
+                    took(leases.count, from: inbox)
+                }
             } catch {
                 state.change { $0.inboxes[inbox]?.due = .now + .seconds(1) }
                 trouble(inbox, error)
@@ -184,7 +192,8 @@ package final class Dispatcher: Sendable {
     /// What a lane does now.
     /// - Parameter allowed: how long it may take by its limits, which users may set to many hours.
     package func note(_ activity: Activity, lane: Int, within allowed: Duration = .zero) {
-        // Called six times per source: waking the waiting lanes each time would be slow. Only the end of a hang concerns them.
+        // Called six times per source: waking the waiting lanes each time would be slow. Only the end of a hang
+        // concerns them.
         let hung = state.note { state in
             let hung = state.lanes[lane].map(state.hangs) ?? false
             state.lanes[lane]?.activity = activity
@@ -221,18 +230,24 @@ package final class Dispatcher: Sendable {
         living.change { $0 -= 1 }
     }
 
-    /// Waits until every lane has ended after `close`, or until a time: a lane that a file system has hung ends with the process.
+    /// Waits until every lane has ended after `close`, or until a time: a lane that a file system has hung ends with
+    /// the process.
     package func waitUntilClosed(until end: Moment = .never) {
         living.look { $0 == 0 || .now >= end ? .ready(()) : .wait(until: end) }
     }
 
-    /// Whether no lane is longer at one thing than anything may take. A lane that a file system has hung is its inbox's loss alone.
+    /// Whether no lane is longer at one thing than anything may take. A lane that a file system has hung is its inbox's
+    /// loss alone.
     package var isAlive: Bool {
         isAlive(at: .now)
     }
 
     func isAlive(at now: Moment) -> Bool {
-        state.note { state in state.lanes.values.allSatisfy { $0.activity == .files || now < $0.since + $0.allowed + Self.patienceWithWork } }
+        state.note { state in
+            state.lanes.values.allSatisfy {
+                $0.activity == .files || now < $0.since + $0.allowed + Self.patienceWithWork
+            }
+        }
     }
 
     private func choose(_ lane: Int) -> (inbox: String, TakeRequest, offers: Int)? {
@@ -245,7 +260,8 @@ package final class Dispatcher: Sendable {
             // Some are left for the other lanes, so that a few sources are done at the same time.
             let limit = max(1, min(groupLimit, entry.waiting - state.workers))
             let request = TakeRequest(
-                inbox: inbox, limit: limit, lightBytes: Self.lightBytes, owner: owner, lease: heldFor, recipe: entry.recipe)
+                inbox: inbox, limit: limit, lightBytes: Self.lightBytes, owner: owner, lease: heldFor,
+                recipe: entry.recipe)
             return .ready((inbox, request, entry.offers))
         }
     }
@@ -275,7 +291,9 @@ extension Dispatcher.State {
     /// Lanes that wait for jobs.
     fileprivate var idle: Int { laneCount - lanes.count }
 
-    fileprivate func hangs(_ lane: Dispatcher.Occupation) -> Bool { lane.activity == .files && .now > lane.since + patience }
+    fileprivate func hangs(_ lane: Dispatcher.Occupation) -> Bool {
+        lane.activity == .files && .now > lane.since + patience
+    }
 
     /// The inboxes that may get a lane now.
     fileprivate var eligible: [String] {
@@ -284,7 +302,8 @@ extension Dispatcher.State {
         let hasRoom = lanes.values.count { !hangs($0) } < workers
         let sharing = hasRoom ? [] : Set(wanting).union(lanes.values.map(\.inbox))
         return wanting.filter { name in
-            lanes.values.count { $0.inbox == name } < (hasRoom ? workers : share.part(of: name, among: sharing, of: workers))
+            lanes.values.count { $0.inbox == name }
+                < (hasRoom ? workers : share.part(of: name, among: sharing, of: workers))
         }
     }
 

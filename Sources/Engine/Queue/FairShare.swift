@@ -11,7 +11,9 @@ struct FairShare {
     private var shares: [String: Share] = [:]
 
     /// Adds an inbox, or changes the weight of one.
-    mutating func set(_ name: String, weight: Int) { shares[name, default: Share(weight: weight)].weight = max(1, weight) }
+    mutating func set(_ name: String, weight: Int) {
+        shares[name, default: Share(weight: weight)].weight = max(1, weight)
+    }
 
     mutating func remove(_ name: String) { shares[name] = nil }
 

@@ -1,4 +1,5 @@
-// A job: one source of one inbox and what has happened to it so far. Plain values; nothing here touches a disk or knows a clock.
+// A job: one source of one inbox and what has happened to it so far. Plain values; nothing here touches a disk or knows
+// a clock.
 package import Pipeline
 
 /// A source that intake considers complete, as it is handed to the queue.
@@ -16,7 +17,8 @@ package struct NewJob: Equatable, Sendable {
     package let isInSpool: Bool
 
     package init(
-        id: JobID, inbox: String, path: BytePath, isSet: Bool = false, observed: ObservedFile, keepsOriginal: Bool = false, isInSpool: Bool = false
+        id: JobID, inbox: String, path: BytePath, isSet: Bool = false, observed: ObservedFile,
+        keepsOriginal: Bool = false, isInSpool: Bool = false
     ) {
         self.id = id
         self.inbox = inbox
@@ -44,7 +46,8 @@ package struct Job: Equatable, Sendable {
     package var changed: Int
 
     package init(
-        id: JobID, inbox: String, path: BytePath, isSet: Bool, observed: ObservedFile, keepsOriginal: Bool, progress: JobProgress,
+        id: JobID, inbox: String, path: BytePath, isSet: Bool, observed: ObservedFile, keepsOriginal: Bool,
+        progress: JobProgress,
         recipe: String = "", offered: Int, changed: Int
     ) {
         self.id = id
@@ -62,6 +65,9 @@ package struct Job: Equatable, Sendable {
     /// The name by which it owns the names of its renditions: the inbox and the path in it.
     package var owner: BytePath { BytePath(inbox).appending(path) }
 
-    /// Several jobs like this can share their syncs. What was begun before is done alone: it may be what took the program down.
-    package func isLight(below bytes: Int) -> Bool { !isSet && progress.state == .offered && progress.attempts == 0 && observed.bytes <= bytes }
+    /// Several jobs like this can share their syncs. What was begun before is done alone: it may be what took the
+    /// program down.
+    package func isLight(below bytes: Int) -> Bool {
+        !isSet && progress.state == .offered && progress.attempts == 0 && observed.bytes <= bytes
+    }
 }

@@ -1,4 +1,5 @@
-// A job with its lease, as every store keeps it, and what happens to both. Pure: a store reads records, asks here, and writes them back.
+// A job with its lease, as every store keeps it, and what happens to both. Pure: a store reads records, asks here, and
+// writes them back.
 import Pipeline
 import Synchronization
 
@@ -28,7 +29,8 @@ struct JobRecord: Sendable {
     /// A job that was just offered.
     init(_ new: NewJob, number: Int, now: Int) {
         job = Job(
-            id: new.id, inbox: new.inbox, path: new.path, isSet: new.isSet, observed: new.observed, keepsOriginal: new.keepsOriginal,
+            id: new.id, inbox: new.inbox, path: new.path, isSet: new.isSet, observed: new.observed,
+            keepsOriginal: new.keepsOriginal,
             progress: JobProgress(new.isInSpool ? .waiting : .offered, notBefore: now), offered: now, changed: now)
         self.number = number
     }
@@ -39,14 +41,15 @@ struct JobRecord: Sendable {
         self.hold = hold
     }
 
-    /// The same job after another look at its source; nil if it is under way and cannot change. Attempts belong to what was attempted, so
-    /// another content has none behind it.
+    /// The same job after another look at its source; nil if it is under way and cannot change. Attempts belong to what
+    /// was attempted, so another content has none behind it.
     func offeredAgain(_ new: NewJob, now: Int) -> JobRecord? {
         guard job.progress.state == .offered, !new.isInSpool else { return nil }
         let isSame = job.observed.hasSameContent(as: new.observed) && job.isSet == new.isSet
         let progress = isSame ? job.progress : JobProgress(.offered, notBefore: job.progress.notBefore)
         let renewed = Job(
-            id: job.id, inbox: job.inbox, path: job.path, isSet: new.isSet, observed: new.observed, keepsOriginal: new.keepsOriginal,
+            id: job.id, inbox: job.inbox, path: job.path, isSet: new.isSet, observed: new.observed,
+            keepsOriginal: new.keepsOriginal,
             progress: progress, recipe: job.recipe, offered: job.offered, changed: now)
         return JobRecord(job: renewed, number: number, hold: hold)
     }
@@ -102,8 +105,8 @@ extension ObservedFile {
 }
 
 extension Sequence<JobRecord> {
-    /// The jobs that one holder takes together: the first, and those after it if all are light. What was begun before is not light, so that
-    /// it shares its attempt with nobody.
+    /// The jobs that one holder takes together: the first, and those after it if all are light. What was begun before
+    /// is not light, so that it shares its attempt with nobody.
     func group(_ request: TakeRequest) -> [JobRecord] {
         var group: [JobRecord] = []
         for record in self where group.count < request.limit {

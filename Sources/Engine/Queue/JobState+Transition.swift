@@ -1,17 +1,18 @@
 // What follows from what: the only place that decides how a job goes on.
 import Pipeline
 
-/// What an event makes of a job, and what has to be done because of it. Pure, and total: every pair of a state and an event has an answer.
-/// The table is in `docs/decisions/0015-one-queue.md`.
+/// What an event makes of a job, and what has to be done because of it. Pure, and total: every pair of a state and an
+/// event has an answer. The table is in `docs/decisions/0015-one-queue.md`.
 ///
-/// - Returns: nil as progress if the job is to be forgotten. A pair that does not occur in a correct program leaves the job as it is, with the
-///   effect `outOfStep`.
+/// - Returns: nil as progress if the job is to be forgotten. A pair that does not occur in a correct program leaves the
+///   job as it is, with the effect `outOfStep`.
 package func transition(
     _ progress: JobProgress, _ event: JobEvent, policy: RetryPolicy
 ) -> (progress: JobProgress?, effects: [JobEffect]) {
     let isUsedUp = progress.attempts >= policy.attempts
     return switch (progress.state, event) {
-    // A power cut undid the claim of a source that took the machine down: its attempts count although it is in the inbox again.
+    // A power cut undid the claim of a source that took the machine down: its attempts count although it is in the
+    // inbox again.
     case (.offered, .taken): isUsedUp ? progress.rejected(claiming: true) : progress.attempted(claiming: true)
     // Its lease ran out: the holder died or was cut off, perhaps before it had the source.
     case (.running, .taken): isUsedUp ? progress.rejected(claiming: true) : progress.attempted(claiming: true)
@@ -22,7 +23,8 @@ package func transition(
     case (.running, .unclaimed), (.rejected, .unclaimed): (nil, [])
     case (.running, .returned): (nil, [])
 
-    case (.running, .unreached): (progress.offered(due: progress.notBefore, attempts: max(0, progress.attempts - 1)), [])
+    case (.running, .unreached):
+        (progress.offered(due: progress.notBefore, attempts: max(0, progress.attempts - 1)), [])
     case (.rejected, .unreached): (progress.offered(due: progress.notBefore, attempts: progress.attempts), [])
 
     case (.running, .interrupted): (progress.waiting(until: 0, attempts: progress.attempts - 1), [])
@@ -45,14 +47,19 @@ package func transition(
     case (_, .found(let place, let now)): progress.found(place, now: now, policy)
 
     case (.done, .taken), (.failed, .taken),
-        (.offered, .unclaimed), (.waiting, .unclaimed), (.published, .unclaimed), (.done, .unclaimed), (.failed, .unclaimed),
-        (.offered, .unreached), (.waiting, .unreached), (.published, .unreached), (.done, .unreached), (.failed, .unreached),
-        (.offered, .returned), (.waiting, .returned), (.published, .returned), (.rejected, .returned), (.done, .returned), (.failed, .returned),
+        (.offered, .unclaimed), (.waiting, .unclaimed), (.published, .unclaimed), (.done, .unclaimed),
+        (.failed, .unclaimed),
+        (.offered, .unreached), (.waiting, .unreached), (.published, .unreached), (.done, .unreached),
+        (.failed, .unreached),
+        (.offered, .returned), (.waiting, .returned), (.published, .returned), (.rejected, .returned),
+        (.done, .returned), (.failed, .returned),
         (.offered, .interrupted), (.waiting, .interrupted), (.done, .interrupted), (.failed, .interrupted),
         (.offered, .obstructed), (.waiting, .obstructed), (.done, .obstructed), (.failed, .obstructed),
-        (.offered, .attemptFailed), (.waiting, .attemptFailed), (.published, .attemptFailed), (.rejected, .attemptFailed),
+        (.offered, .attemptFailed), (.waiting, .attemptFailed), (.published, .attemptFailed),
+        (.rejected, .attemptFailed),
         (.done, .attemptFailed), (.failed, .attemptFailed),
-        (.offered, .published), (.waiting, .published), (.published, .published), (.rejected, .published), (.done, .published),
+        (.offered, .published), (.waiting, .published), (.published, .published), (.rejected, .published),
+        (.done, .published),
         (.failed, .published),
         (.offered, .settled), (.running, .settled), (.waiting, .settled):
         (progress, [.outOfStep])
@@ -64,7 +71,9 @@ extension JobProgress {
 
     /// Why the job is or would be rejected.
     fileprivate var reason: Failure {
-        failure ?? Failure(.workerCrashed, stage: "render", "it was under way \(counted(attempts, "time")) when the program ended")
+        failure
+            ?? Failure(
+                .workerCrashed, stage: "render", "it was under way \(counted(attempts, "time")) when the program ended")
     }
 
     fileprivate func changed(to state: JobState, failure: Failure?) -> JobProgress {
@@ -84,7 +93,10 @@ extension JobProgress {
     }
 
     fileprivate func attempted(claiming: Bool = false) -> Result {
-        (JobProgress(.running, attempts: attempts + 1, notBefore: notBefore, failure: failure), claiming ? [.claim, .attempt] : [.attempt])
+        (
+            JobProgress(.running, attempts: attempts + 1, notBefore: notBefore, failure: failure),
+            claiming ? [.claim, .attempt] : [.attempt]
+        )
     }
 
     fileprivate func rejected(because failure: Failure? = nil, claiming: Bool = false) -> Result {
@@ -107,7 +119,8 @@ extension JobProgress {
 
         case (.running, .spool): isUsedUp ? rejected() : (waiting(until: now, attempts: attempts), [])
         case (.running, .inbox): (offered(due: now, attempts: attempts), [])
-        case (.waiting, .spool): isUsedUp ? rejected() : (waiting(until: policy.capped(notBefore, now: now), attempts: attempts), [])
+        case (.waiting, .spool):
+            isUsedUp ? rejected() : (waiting(until: policy.capped(notBefore, now: now), attempts: attempts), [])
         case (.waiting, .inbox): (offered(due: policy.capped(notBefore, now: now), attempts: attempts), [])
         case (.running, .nowhere), (.waiting, .nowhere): (nil, [.lost])
 

@@ -70,7 +70,8 @@ package enum JobEvent: Equatable, Sendable {
     case obstructed(Failure, now: Int)
     /// An attempt has failed. `isFinal`: no other attempt can succeed.
     case attemptFailed(Failure, isFinal: Bool, now: Int)
-    /// All renditions and the report are in place. `damage`: what the decoder found wrong with the source, so that its original is worth keeping.
+    /// All renditions and the report are in place. `damage`: what the decoder found wrong with the source, so that its
+    /// original is worth keeping.
     case published(damage: Failure?)
     /// The original has left the spool: to `done/`, to `failed/`, deleted, or its copy removed.
     case settled
@@ -99,6 +100,7 @@ package enum JobEffect: Equatable, Sendable {
     case completeNote
     /// A job that has ended has a source in the spool: it is a new job.
     case adopt
-    /// The event does not follow from the state: a mistake in this program. The job stays as it is until the next start.
+    /// The event does not follow from the state: a mistake in this program. The job stays as it is until the next
+    /// start.
     case outOfStep
 }

@@ -1,4 +1,5 @@
-// The queue as a store keeps it: in memory for one run, in SQLite for a drop folder, one day in PostgreSQL for several machines.
+// The queue as a store keeps it: in memory for one run, in SQLite for a drop folder, one day in PostgreSQL for several
+// machines.
 package import Pipeline
 
 /// The right to work on a job, for as long as its holder is alive.
@@ -17,7 +18,9 @@ package struct Lease: Equatable, Sendable {
         self.token = token
     }
 
-    package static func == (left: Lease, right: Lease) -> Bool { left.token == right.token && left.job == right.job && left.effects == right.effects }
+    package static func == (left: Lease, right: Lease) -> Bool {
+        left.token == right.token && left.job == right.job && left.effects == right.effects
+    }
 }
 
 /// What became of an offer.
@@ -85,7 +88,8 @@ package struct KeptOriginal: Equatable, Sendable {
         self.code = code
     }
 
-    /// The file is as it was, and so is what is to be done with it. Its inode may be another: a restored backup is no change.
+    /// The file is as it was, and so is what is to be done with it. Its inode may be another: a restored backup is no
+    /// change.
     package func covers(_ now: ObservedFile, recipe: String) -> Bool {
         observed.bytes == now.bytes && observed.modified == now.modified && self.recipe == recipe
     }
@@ -102,15 +106,18 @@ package struct JobTotals: Equatable, Sendable {
     }
 }
 
-/// Jobs and names. Calls may wait for a disk or a network, so they belong on threads of one's own. For any number of threads.
+/// Jobs and names. Calls may wait for a disk or a network, so they belong on threads of one's own. For any number of
+/// threads.
 ///
-/// Every call that changes something is durable when it returns, as far as the store is durable at all. The life of a job: `offer`, `take`,
-/// then one `update` for each event. Every write names a lease's token; with a token that is no longer current it changes nothing and says so.
+/// Every call that changes something is durable when it returns, as far as the store is durable at all. The life of a
+/// job: `offer`, `take`, then one `update` for each event. Every write names a lease's token; with a token that is no
+/// longer current it changes nothing and says so.
 package protocol JobStore: NameStore {
     /// Adds jobs, all or none. There is at most one open job of a path in an inbox.
     func offer(_ jobs: [NewJob]) throws(StoreError) -> [OfferOutcome]
-    /// Leases the jobs of an inbox that are due, the longest due first: `offered`, `waiting`, `published` and `rejected` ones that nobody holds, and
-    /// those of other owners whose lease has run out. Records the attempt before this returns.
+    /// Leases the jobs of an inbox that are due, the longest due first: `offered`, `waiting`, `published` and
+    /// `rejected` ones that nobody holds, and those of other owners whose lease has run out. Records the attempt before
+    /// this returns.
     func take(_ request: TakeRequest) throws(StoreError) -> [Lease]
     /// Extends leases.
     /// - Returns: those that still hold.

@@ -5,8 +5,9 @@ import Pipeline
 enum LedgerInboxes {
     private static let tables = ["jobs", "kept", "totals", "former_paths", "inboxes"]
 
-    /// Records where each inbox is. One that has its path and another name now takes its jobs, kept originals, totals and names along. If the
-    /// new name belonged to another inbox, what is known of that goes under its path, as for every inbox that is no longer there.
+    /// Records where each inbox is. One that has its path and another name now takes its jobs, kept originals, totals
+    /// and names along. If the new name belonged to another inbox, what is known of that goes under its path, as for
+    /// every inbox that is no longer there.
     static func record(_ inboxes: [BytePath: String], _ database: Database) throws {
         let recorded = try Row.fetchAll(database, sql: "SELECT name, path FROM inboxes")
             .map { (name: $0["name"] as String, path: BytePath(blob: $0["path"])) }
@@ -20,11 +21,14 @@ enum LedgerInboxes {
         for old in renames.keys { try rename(old, to: "\u{1}" + old, database) }
         for (old, new) in renames { try rename("\u{1}" + old, to: new, database) }
         try database.execute(
-            sql: "DELETE FROM former_paths WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.inbox = former_paths.inbox AND \(LedgerSchema.isOpen))")
+            sql:
+                "DELETE FROM former_paths WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.inbox = former_paths.inbox AND \(LedgerSchema.isOpen))"
+        )
         for (path, name) in inboxes {
             // The spool may have been beside the inbox, and sources are in it still.
             try database.execute(
-                sql: "INSERT OR IGNORE INTO former_paths (inbox, path) SELECT name, path FROM inboxes WHERE name = ? AND path <> ?",
+                sql:
+                    "INSERT OR IGNORE INTO former_paths (inbox, path) SELECT name, path FROM inboxes WHERE name = ? AND path <> ?",
                 arguments: [name, path.blob])
             try database.execute(
                 sql:
@@ -36,7 +40,8 @@ enum LedgerInboxes {
     private static func rename(_ old: String, to new: String, _ database: Database) throws {
         for table in tables {
             let column = table == "inboxes" ? "name" : "inbox"
-            try database.execute(sql: "UPDATE OR REPLACE \(table) SET \(column) = ? WHERE \(column) = ?", arguments: [new, old])
+            try database.execute(
+                sql: "UPDATE OR REPLACE \(table) SET \(column) = ? WHERE \(column) = ?", arguments: [new, old])
         }
         try database.renameOwners(from: BytePath(old), to: BytePath(new))
     }

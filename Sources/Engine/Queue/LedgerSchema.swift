@@ -4,10 +4,12 @@ import GRDB
 import Pipeline
 
 enum LedgerSchema {
-    /// The number of the present layout in the file's header, where version 0.1 looks for it. Rises with each migration.
+    /// The number of the present layout in the file's header, where version 0.1 looks for it. Rises with each
+    /// migration.
     static let version = 2
 
-    /// The condition of every index and query over open jobs: SQLite uses a partial index only if the query repeats its words.
+    /// The condition of every index and query over open jobs: SQLite uses a partial index only if the query repeats its
+    /// words.
     static let isOpen = "state NOT IN ('done', 'failed')"
 
     /// - Parameters:
@@ -66,16 +68,21 @@ private enum FirstLayout {
     static func setAside(_ database: Database) throws {
         // Indexes go with their table under their old names, which the new ones may need.
         try database.execute(sql: "DROP INDEX IF EXISTS open_jobs; DROP INDEX IF EXISTS ended_jobs")
-        for table in tables where try database.tableExists(table) { try database.execute(sql: "ALTER TABLE \(table) RENAME TO first_\(table)") }
+        for table in tables where try database.tableExists(table) {
+            try database.execute(sql: "ALTER TABLE \(table) RENAME TO first_\(table)")
+        }
     }
 
     static func takeOver(inboxes: [BytePath: String], outboxes: [BytePath: BytePath], _ database: Database) throws {
         try database.execute(sql: "CREATE TEMP TABLE known (path BLOB PRIMARY KEY, name TEXT NOT NULL)")
         let paths = try Data.fetchAll(
-            database, sql: "SELECT inbox FROM first_jobs UNION SELECT inbox FROM first_kept UNION SELECT inbox FROM first_totals")
+            database,
+            sql: "SELECT inbox FROM first_jobs UNION SELECT inbox FROM first_kept UNION SELECT inbox FROM first_totals")
         for path in paths.map({ BytePath([UInt8]($0)) }) {
-            // One that is no longer in the mill file keeps its path as its name, so that its jobs are reported under it.
-            try database.execute(sql: "INSERT INTO known VALUES (?, ?)", arguments: [path.blob, inboxes[path] ?? path.text])
+            // One that is no longer in the mill file keeps its path as its name, so that its jobs are reported under
+            // it.
+            try database.execute(
+                sql: "INSERT INTO known VALUES (?, ?)", arguments: [path.blob, inboxes[path] ?? path.text])
         }
         try database.execute(sql: copies)
         try rename(inboxes: inboxes, outboxes: outboxes, database)
@@ -83,8 +90,8 @@ private enum FirstLayout {
         try database.execute(sql: "DROP TABLE known")
     }
 
-    /// A job that was claimed had its row before its source was renamed; where the source is now, recovery finds out. Only one job of a path
-    /// may be open: of several, the latest stays.
+    /// A job that was claimed had its row before its source was renamed; where the source is now, recovery finds out.
+    /// Only one job of a path may be open: of several, the latest stays.
     private static let copies = """
         INSERT OR REPLACE INTO jobs (number, id, inbox, path, is_set, device, inode, bytes, modified, keeps_original, state, attempts, not_before,
             code, stage, message, detail, recipe, offered, changed)
@@ -101,13 +108,15 @@ private enum FirstLayout {
         """
 
     /// Names were owned by absolute paths.
-    private static func rename(inboxes: [BytePath: String], outboxes: [BytePath: BytePath], _ database: Database) throws {
+    private static func rename(inboxes: [BytePath: String], outboxes: [BytePath: BytePath], _ database: Database) throws
+    {
         // The longest first, so that an inbox within another one keeps its own.
         for (path, name) in inboxes.sorted(by: { $0.key.bytes.count > $1.key.bytes.count }) {
             try database.renameOwners(from: path, to: BytePath(name))
         }
         for (old, new) in outboxes where old != new {
-            try database.execute(sql: "UPDATE OR REPLACE names SET outbox = ? WHERE outbox = ?", arguments: [new.blob, old.blob])
+            try database.execute(
+                sql: "UPDATE OR REPLACE names SET outbox = ? WHERE outbox = ?", arguments: [new.blob, old.blob])
         }
     }
 }

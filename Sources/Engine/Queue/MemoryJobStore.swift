@@ -10,7 +10,8 @@ package final class MemoryJobStore: JobStore {
 
     /// - Parameter policy: of each inbox, by its name. It must not call the store.
     package init(
-        policy: @escaping @Sendable (_ inbox: String) -> RetryPolicy = { _ in .run }, clock: @escaping @Sendable () -> Int = wallClock
+        policy: @escaping @Sendable (_ inbox: String) -> RetryPolicy = { _ in .run },
+        clock: @escaping @Sendable () -> Int = wallClock
     ) {
         contents = Mutex(Contents(policy: policy))
         self.clock = clock
@@ -37,7 +38,8 @@ package final class MemoryJobStore: JobStore {
     package func update(_ updates: [JobUpdate]) -> [UpdateOutcome] {
         contents.withLock { contents in
             updates.map { update in
-                guard let record = contents.records[update.lease.job.id], record.hold?.token == update.lease.token else { return .leaseLost }
+                guard let record = contents.records[update.lease.job.id], record.hold?.token == update.lease.token
+                else { return .leaseLost }
                 return contents.apply(update.event, to: record, now: clock())
             }
         }
@@ -58,7 +60,9 @@ package final class MemoryJobStore: JobStore {
         contents.withLock { contents in
             let now = clock()
             return jobs.map { job, place in
-                guard var record = contents.records[job.id], record.job.progress == job.progress else { return .leaseLost }
+                guard var record = contents.records[job.id], record.job.progress == job.progress else {
+                    return .leaseLost
+                }
                 record.hold = nil
                 return contents.apply(.found(place, now: now), to: record, now: now)
             }
@@ -90,7 +94,9 @@ package final class MemoryJobStore: JobStore {
         }
     }
 
-    package func kept(inbox: String) -> [BytePath: KeptOriginal] { contents.withLock { $0.inboxes[inbox]?.kept ?? [:] } }
+    package func kept(inbox: String) -> [BytePath: KeptOriginal] {
+        contents.withLock { $0.inboxes[inbox]?.kept ?? [:] }
+    }
 
     package func forgetKept(inbox: String, paths: [BytePath]) {
         contents.withLock { contents in
@@ -119,10 +125,14 @@ package final class MemoryJobStore: JobStore {
         }
     }
 
-    package func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath]) -> Bool {
+    package func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath])
+        -> Bool
+    {
         contents.withLock { contents in
             let owners = contents.outboxes[outbox]?.owners ?? [:]
-            guard names.allSatisfy({ name in owners[name].map { $0 == source || $0 == seen[name] } ?? true }) else { return false }
+            guard names.allSatisfy({ name in owners[name].map { $0 == source || $0 == seen[name] } ?? true }) else {
+                return false
+            }
             for name in names { contents.outboxes[outbox, default: OwnedNames()].give(name, to: source) }
             return true
         }

@@ -8,12 +8,15 @@ package protocol NameStore: Sendable {
     /// The owners of those of these names that have one.
     func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: BytePath]
     /// Gives names to a source, all or none, if their owners are still the ones that were seen.
-    /// - Parameter seen: the present owner of each name that has one and is to be taken away from it; the source itself need not be named.
+    /// - Parameter seen: the present owner of each name that has one and is to be taken away from it; the source itself
+    ///   need not be named.
     /// - Returns: false if somebody else was quicker, and nothing was changed.
-    func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath]) throws(StoreError) -> Bool
+    func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath])
+        throws(StoreError) -> Bool
     /// Frees names.
     func release(_ names: [BytePath], in outbox: BytePath) throws(StoreError)
-    /// Some thousand owned names after a place, in a fixed order, to find those whose rendition is gone; empty at the end.
+    /// Some thousand owned names after a place, in a fixed order, to find those whose rendition is gone; empty at the
+    /// end.
     func ownedNames(after place: OwnedName?, limit: Int) throws(StoreError) -> [OwnedName]
 }
 

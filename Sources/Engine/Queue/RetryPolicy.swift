@@ -1,4 +1,5 @@
-// The retry policy: how often a source is attempted, how long it waits in between, and which failures are not its own. Pure.
+// The retry policy: how often a source is attempted, how long it waits in between, and which failures are not its own.
+// Pure.
 package import Pipeline
 
 /// What to do after an attempt that failed.
@@ -36,11 +37,12 @@ package struct RetryPolicy: Equatable, Sendable {
         self.scope = scope
     }
 
-    /// For one pass over a folder: a lost worker is replaced and the source attempted again at once; every other failure is reported.
+    /// For one pass over a folder: a lost worker is replaced and the source attempted again at once; every other
+    /// failure is reported.
     package static let run = RetryPolicy(attempts: 3, first: 0, longest: 0, scope: .workerCrashes)
 
-    /// How long to wait after the n-th attempt has failed, n from 1. What took its whole deadline is left alone as long as possible: at once again,
-    /// a few such sources would keep the workers for themselves.
+    /// How long to wait after the n-th attempt has failed, n from 1. What took its whole deadline is left alone as long
+    /// as possible: at once again, a few such sources would keep the workers for themselves.
     package func delay(afterAttempt number: Int, because code: FailureCode) -> Int {
         if code == .timedOut { return longest }
         let doublings = min(max(0, number - 1), 40)
@@ -51,8 +53,9 @@ package struct RetryPolicy: Equatable, Sendable {
     /// A recorded time as it holds now: never further away than the longest delay, however the clock was set meanwhile.
     package func capped(_ notBefore: Int, now: Int) -> Int { min(notBefore, now + longest) }
 
-    /// - Parameter surroundings: looks whether the outbox can be written to, and says why not. Only called if the failure may come from there.
-    ///   A full disk is believed only if there is no room for a probe either; if there is, the source itself is too large for what is left.
+    /// - Parameter surroundings: looks whether the outbox can be written to, and says why not. Only called if the
+    ///   failure may come from there. A full disk is believed only if there is no room for a probe either; if there is,
+    ///   the source itself is too large for what is left.
     package func decide(after failure: Failure, surroundings: () -> PauseReason?) -> AfterFailure {
         switch scope {
         case .workerCrashes: failure.code == .workerCrashed ? .retry : .final
@@ -68,11 +71,13 @@ extension FailureCode {
             surroundings().map { .pause($0) } ?? .retry
         case .changedWhileRead, .timedOut, .workerCrashed, .outOfMemory:
             .retry
-        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooLongSide, .tooManyBands,
+        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels,
+            .tooLongSide, .tooManyBands,
             .tooMuchMetadata,
             .tooManyFrames, .tooManyScans,
             .tooManyBytes,
-            .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .noSuchPage, .emptyResult, .overlayDoesNotFit, .tooLargeForFormat,
+            .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .noSuchPage, .emptyResult,
+            .overlayDoesNotFit, .tooLargeForFormat,
             .unequalSizes,
             .setMemberFailed, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .internal:
             .final

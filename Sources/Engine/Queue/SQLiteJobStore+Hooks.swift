@@ -23,7 +23,8 @@ extension SQLiteJobStore {
     /// What is kept at most; of more, the oldest is dropped.
     static let mostHooks = 10_000
 
-    /// Records that a job with a hook is about to end. `addHook` adds the event; if the program is killed before, `forgottenHooks` finds the job.
+    /// Records that a job with a hook is about to end. `addHook` adds the event; if the program is killed before,
+    /// `forgottenHooks` finds the job.
     package func expectHook(inbox: String, key: String) throws(StoreError) {
         try change { database in
             try database.execute(
@@ -37,7 +38,9 @@ extension SQLiteJobStore {
     /// Records an event.
     /// - Returns: how many others were dropped because there are too many.
     @discardableResult
-    package func addHook(inbox: String, event: String, key: String, body: [UInt8], limit: Int = mostHooks) throws(StoreError) -> Int {
+    package func addHook(inbox: String, event: String, key: String, body: [UInt8], limit: Int = mostHooks)
+        throws(StoreError) -> Int
+    {
         try change { database in
             try database.execute(
                 sql: """
@@ -47,7 +50,8 @@ extension SQLiteJobStore {
             let surplus = try (Int.fetchOne(database, sql: "SELECT count(*) FROM hooks") ?? 0) - limit
             guard surplus > 0 else { return 0 }
             try database.execute(
-                sql: "DELETE FROM hooks WHERE number IN (SELECT number FROM hooks ORDER BY number LIMIT ?)", arguments: [surplus])
+                sql: "DELETE FROM hooks WHERE number IN (SELECT number FROM hooks ORDER BY number LIMIT ?)",
+                arguments: [surplus])
             return surplus
         }
     }
@@ -72,7 +76,9 @@ extension SQLiteJobStore {
     /// When the next one is due that is not yet, in milliseconds since 1970.
     package func nextHook() throws(StoreError) -> Int? {
         try look { database in
-            try Int.fetchOne(database, sql: "SELECT min(not_before) FROM hooks WHERE body IS NOT NULL AND not_before > ?", arguments: [clock()])
+            try Int.fetchOne(
+                database, sql: "SELECT min(not_before) FROM hooks WHERE body IS NOT NULL AND not_before > ?",
+                arguments: [clock()])
         }
     }
 
@@ -89,13 +95,19 @@ extension SQLiteJobStore {
     /// It is tried again later.
     /// - Parameter time: milliseconds since 1970.
     package func postponeHook(_ number: Int, until time: Int) throws(StoreError) {
-        try change { try $0.execute(sql: "UPDATE hooks SET attempts = attempts + 1, not_before = ? WHERE number = ?", arguments: [time, number]) }
+        try change {
+            try $0.execute(
+                sql: "UPDATE hooks SET attempts = attempts + 1, not_before = ? WHERE number = ?",
+                arguments: [time, number])
+        }
     }
 
     /// The jobs that ended without an event being recorded, because the program was killed.
     /// - Parameter time: of this start: what is expected since is still to be noted.
     package func forgottenHooks(before time: Int) throws(StoreError) -> [Job] {
-        let keys = try look { try String.fetchAll($0, sql: "SELECT key FROM hooks WHERE body IS NULL AND created < ?", arguments: [time]) }
+        let keys = try look {
+            try String.fetchAll($0, sql: "SELECT key FROM hooks WHERE body IS NULL AND created < ?", arguments: [time])
+        }
         var jobs: [Job] = []
         for key in keys {
             guard let id = JobID(Array(key.utf8)), let job = try job(id) else {
@@ -113,7 +125,8 @@ extension SQLiteJobStore {
 extension HookRecord {
     fileprivate init(_ row: Row) {
         self.init(
-            number: row["number"], inbox: row["inbox"], event: row["event"], key: row["key"], body: [UInt8](row["body"] as Data),
+            number: row["number"], inbox: row["inbox"], event: row["event"], key: row["key"],
+            body: [UInt8](row["body"] as Data),
             attempts: row["attempts"], created: row["created"])
     }
 }

@@ -12,7 +12,9 @@ extension SQLiteJobStore {
     }
 
     private func offer(_ new: NewJob, now: Int, _ database: Database) throws -> OfferOutcome {
-        if let open = try database.record("inbox = ? AND path = ? AND \(LedgerSchema.isOpen)", [new.inbox, new.path.blob]) {
+        if let open = try database.record(
+            "inbox = ? AND path = ? AND \(LedgerSchema.isOpen)", [new.inbox, new.path.blob])
+        {
             guard let again = open.offeredAgain(new, now: now) else { return .busy }
             try database.write(again, token: open.hold?.token)
             return .known
@@ -26,8 +28,8 @@ extension SQLiteJobStore {
         return .added
     }
 
-    /// Which jobs an owner can take now; what it holds itself it works on, whatever the clock says. With `not_before > …`, those that a clock put
-    /// off which was set back since.
+    /// Which jobs an owner can take now; what it holds itself it works on, whatever the clock says. With `not_before >
+    /// …`, those that a clock put off which was set back since.
     static func freeJobs(_ time: String) -> String {
         "inbox = ? AND \(LedgerSchema.isOpen) AND \(time) AND (lease_until IS NULL OR lease_until <= ? AND owner <> ?) ORDER BY not_before, number LIMIT ?"
     }
@@ -52,7 +54,8 @@ extension SQLiteJobStore {
 
     package func extend(_ leases: [Lease], by milliseconds: Int) throws(StoreError) -> [Lease] {
         try change { database in
-            let statement = try database.cachedStatement(sql: "UPDATE jobs SET lease_until = ? WHERE id = ? AND token = ?")
+            let statement = try database.cachedStatement(
+                sql: "UPDATE jobs SET lease_until = ? WHERE id = ? AND token = ?")
             let until = clock() + milliseconds
             return try leases.filter { lease in
                 try statement.execute(arguments: [until, lease.job.id.text, lease.token])
@@ -65,7 +68,9 @@ extension SQLiteJobStore {
         try change { database in
             let now = clock()
             return try updates.map { update in
-                guard let record = try database.record("id = ?", [update.lease.job.id.text]), record.hold?.token == update.lease.token else {
+                guard let record = try database.record("id = ?", [update.lease.job.id.text]),
+                    record.hold?.token == update.lease.token
+                else {
                     return .leaseLost
                 }
                 return try apply(update.event, to: record, isFreed: false, now: now, database)
@@ -78,7 +83,8 @@ extension SQLiteJobStore {
             let now = clock()
             return try jobs.map { job, place in
                 // What has changed since the look is in somebody's hands.
-                guard let record = try database.record("id = ?", [job.id.text]), record.job.progress == job.progress else { return .leaseLost }
+                guard let record = try database.record("id = ?", [job.id.text]), record.job.progress == job.progress
+                else { return .leaseLost }
                 return try apply(.found(place, now: now), to: record, isFreed: true, now: now, database)
             }
         }
@@ -112,8 +118,10 @@ extension Database {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         try statement.execute(arguments: [
-            job.id.text, job.inbox, job.path.blob, job.isSet, Int64(bitPattern: job.observed.device), Int64(bitPattern: job.observed.inode),
-            job.observed.bytes, job.observed.modified, job.keepsOriginal, job.progress.state.rawValue, job.progress.attempts,
+            job.id.text, job.inbox, job.path.blob, job.isSet, Int64(bitPattern: job.observed.device),
+            Int64(bitPattern: job.observed.inode),
+            job.observed.bytes, job.observed.modified, job.keepsOriginal, job.progress.state.rawValue,
+            job.progress.attempts,
             job.progress.notBefore, job.recipe, job.offered, job.changed,
         ])
     }
@@ -130,9 +138,12 @@ extension Database {
                 WHERE id = ? AND token IS ?
                 """)
         try statement.execute(arguments: [
-            job.isSet, Int64(bitPattern: job.observed.device), Int64(bitPattern: job.observed.inode), job.observed.bytes, job.observed.modified,
-            job.keepsOriginal, job.progress.state.rawValue, job.progress.attempts, job.progress.notBefore, failure?.code.rawValue, failure?.stage,
-            failure?.message, failure?.detail, job.recipe, job.changed, record.hold?.owner, record.hold?.token, record.hold?.until,
+            job.isSet, Int64(bitPattern: job.observed.device), Int64(bitPattern: job.observed.inode),
+            job.observed.bytes, job.observed.modified,
+            job.keepsOriginal, job.progress.state.rawValue, job.progress.attempts, job.progress.notBefore,
+            failure?.code.rawValue, failure?.stage,
+            failure?.message, failure?.detail, job.recipe, job.changed, record.hold?.owner, record.hold?.token,
+            record.hold?.until,
             job.id.text, token,
         ])
     }
@@ -151,9 +162,12 @@ extension Database {
         try total.execute(arguments: [job.inbox, isDone ? 1 : 0, isDone ? 0 : 1])
         guard let kept = job.keptOriginal else { return }
         let statement = try cachedStatement(
-            sql: "INSERT OR REPLACE INTO kept (inbox, path, device, inode, bytes, modified, recipe, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+            sql:
+                "INSERT OR REPLACE INTO kept (inbox, path, device, inode, bytes, modified, recipe, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        )
         try statement.execute(arguments: [
-            job.inbox, job.path.blob, Int64(bitPattern: kept.observed.device), Int64(bitPattern: kept.observed.inode), kept.observed.bytes,
+            job.inbox, job.path.blob, Int64(bitPattern: kept.observed.device), Int64(bitPattern: kept.observed.inode),
+            kept.observed.bytes,
             kept.observed.modified, kept.recipe, kept.code?.rawValue,
         ])
     }

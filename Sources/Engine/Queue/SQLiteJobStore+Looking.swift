@@ -8,14 +8,19 @@ extension SQLiteJobStore {
         let policy = policy(inbox)
         return try look { database in
             let now = clock()
-            guard let next = try database.records(Self.freeJobs("not_before > ?"), [inbox, Int.min, now, owner, 1]).first else { return nil }
+            guard
+                let next = try database.records(Self.freeJobs("not_before > ?"), [inbox, Int.min, now, owner, 1]).first
+            else { return nil }
             return next.isDue(now: now, policy) ? min(now, next.job.progress.notBefore) : next.job.progress.notBefore
         }
     }
 
     package func orphans(inbox: String, owner: String) throws(StoreError) -> [Job] {
         try look { database in
-            try database.records("inbox = ? AND \(LedgerSchema.isOpen) AND (owner IS NULL OR owner <> ?) ORDER BY number", [inbox, owner]).map(\.job)
+            try database.records(
+                "inbox = ? AND \(LedgerSchema.isOpen) AND (owner IS NULL OR owner <> ?) ORDER BY number",
+                [inbox, owner]
+            ).map(\.job)
         }
     }
 
@@ -25,7 +30,8 @@ extension SQLiteJobStore {
 
     package func totals(inbox: String) throws(StoreError) -> JobTotals {
         try look { database in
-            let row = try Row.fetchOne(database, sql: "SELECT done, failed FROM totals WHERE inbox = ?", arguments: [inbox])
+            let row = try Row.fetchOne(
+                database, sql: "SELECT done, failed FROM totals WHERE inbox = ?", arguments: [inbox])
             return row.map { JobTotals(done: $0["done"], failed: $0["failed"]) } ?? JobTotals()
         }
     }
@@ -42,11 +48,17 @@ extension SQLiteJobStore {
     }
 
     package func formerPaths(inbox: String) throws(StoreError) -> [BytePath] {
-        try look { try Data.fetchAll($0, sql: "SELECT path FROM former_paths WHERE inbox = ?", arguments: [inbox]).map { BytePath(blob: $0) } }
+        try look {
+            try Data.fetchAll($0, sql: "SELECT path FROM former_paths WHERE inbox = ?", arguments: [inbox]).map {
+                BytePath(blob: $0)
+            }
+        }
     }
 
     package func inboxesWithOpenJobs() throws(StoreError) -> [String] {
-        try look { try String.fetchAll($0, sql: "SELECT DISTINCT inbox FROM jobs WHERE \(LedgerSchema.isOpen) ORDER BY inbox") }
+        try look {
+            try String.fetchAll($0, sql: "SELECT DISTINCT inbox FROM jobs WHERE \(LedgerSchema.isOpen) ORDER BY inbox")
+        }
     }
 
     package func recentFailures(limit: Int) throws(StoreError) -> [Job] {
@@ -87,14 +99,17 @@ extension SQLiteJobStore {
         }
         do {
             // Also after rows have gone: names and kept originals are removed by others.
-            try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum(\(Self.prunedAtOnce))") }
+            try database.writeWithoutTransaction {
+                try $0.execute(sql: "PRAGMA incremental_vacuum(\(Self.prunedAtOnce))")
+            }
         } catch {
             throw described(error)
         }
         return removed
     }
 
-    /// The oldest ended jobs beyond a number. The words of the state, not a parameter: otherwise SQLite does not use the index.
+    /// The oldest ended jobs beyond a number. The words of the state, not a parameter: otherwise SQLite does not use
+    /// the index.
     static func prunedJobs(_ state: String) -> String {
         """
         SELECT number FROM jobs WHERE state = '\(state)' AND number <= (
@@ -104,7 +119,8 @@ extension SQLiteJobStore {
     }
 
     private func prune(_ state: JobState, keeping: Int, _ database: Database) throws -> Int {
-        try database.execute(sql: "DELETE FROM jobs WHERE number IN (\(Self.prunedJobs(state.rawValue)))", arguments: [keeping])
+        try database.execute(
+            sql: "DELETE FROM jobs WHERE number IN (\(Self.prunedJobs(state.rawValue)))", arguments: [keeping])
         return database.changesCount
     }
 }
@@ -117,24 +133,33 @@ extension Database {
         return try Row.fetchAll(statement, arguments: arguments).compactMap { JobRecord($0) }
     }
 
-    func record(_ condition: String, _ arguments: StatementArguments) throws -> JobRecord? { try records(condition, arguments).first }
+    func record(_ condition: String, _ arguments: StatementArguments) throws -> JobRecord? {
+        try records(condition, arguments).first
+    }
 }
 
 extension JobRecord {
     /// - Returns: nil for a row that this program did not write.
     fileprivate init?(_ row: Row) {
-        guard let id = JobID(Array((row["id"] as String).utf8)), let state = JobState(rawValue: row["state"]) else { return nil }
-        let progress = JobProgress(state, attempts: row["attempts"], notBefore: row["not_before"], failure: Failure(row))
+        guard let id = JobID(Array((row["id"] as String).utf8)), let state = JobState(rawValue: row["state"]) else {
+            return nil
+        }
+        let progress = JobProgress(
+            state, attempts: row["attempts"], notBefore: row["not_before"], failure: Failure(row))
         let job = Job(
-            id: id, inbox: row["inbox"], path: BytePath(blob: row["path"]), isSet: row["is_set"], observed: ObservedFile(row),
-            keepsOriginal: row["keeps_original"], progress: progress, recipe: row["recipe"], offered: row["offered"], changed: row["changed"])
+            id: id, inbox: row["inbox"], path: BytePath(blob: row["path"]), isSet: row["is_set"],
+            observed: ObservedFile(row),
+            keepsOriginal: row["keeps_original"], progress: progress, recipe: row["recipe"], offered: row["offered"],
+            changed: row["changed"])
         self.init(job: job, number: row["number"], hold: Hold(row))
     }
 }
 
 extension Hold {
     fileprivate init?(_ row: Row) {
-        guard let owner = row["owner"] as String?, let token = row["token"] as String?, let until = row["lease_until"] as Int? else { return nil }
+        guard let owner = row["owner"] as String?, let token = row["token"] as String?,
+            let until = row["lease_until"] as Int?
+        else { return nil }
         self.init(owner: owner, token: token, until: until)
     }
 }
@@ -142,7 +167,8 @@ extension Hold {
 extension ObservedFile {
     fileprivate init(_ row: Row) {
         self.init(
-            device: UInt64(bitPattern: row["device"] as Int64), inode: UInt64(bitPattern: row["inode"] as Int64), bytes: row["bytes"],
+            device: UInt64(bitPattern: row["device"] as Int64), inode: UInt64(bitPattern: row["inode"] as Int64),
+            bytes: row["bytes"],
             modified: row["modified"])
     }
 }
@@ -151,6 +177,8 @@ extension Failure {
     fileprivate init?(_ row: Row) {
         guard let word = row["code"] as String? else { return nil }
         // A code of another version is a failure all the same.
-        self.init(FailureCode(rawValue: word) ?? .internal, stage: row["stage"] ?? "", row["message"] ?? "", detail: row["detail"])
+        self.init(
+            FailureCode(rawValue: word) ?? .internal, stage: row["stage"] ?? "", row["message"] ?? "",
+            detail: row["detail"])
     }
 }

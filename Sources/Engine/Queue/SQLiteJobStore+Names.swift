@@ -22,8 +22,12 @@ extension SQLiteJobStore {
             let owners = try database.owners(of: names, in: outbox)
             guard owners.allSatisfy({ name, owner in owner == source || owner == seen[name] }) else { return false }
             let insert = try database.cachedStatement(
-                sql: "INSERT INTO names (outbox, name, source) VALUES (?, ?, ?) ON CONFLICT (outbox, name) DO UPDATE SET source = excluded.source")
-            for name in names where owners[name] != source { try insert.execute(arguments: [outbox.blob, name.blob, source.blob]) }
+                sql:
+                    "INSERT INTO names (outbox, name, source) VALUES (?, ?, ?) ON CONFLICT (outbox, name) DO UPDATE SET source = excluded.source"
+            )
+            for name in names where owners[name] != source {
+                try insert.execute(arguments: [outbox.blob, name.blob, source.blob])
+            }
             return true
         }
     }
@@ -38,11 +42,17 @@ extension SQLiteJobStore {
     package func ownedNames(after place: OwnedName?, limit: Int) throws(StoreError) -> [OwnedName] {
         try look { database in
             let statement = try database.cachedStatement(
-                sql: "SELECT outbox, name, source FROM names WHERE (outbox, name) > (?, ?) ORDER BY outbox, name LIMIT ?")
+                sql:
+                    "SELECT outbox, name, source FROM names WHERE (outbox, name) > (?, ?) ORDER BY outbox, name LIMIT ?"
+            )
             // Before the first: no name is empty.
-            let arguments: StatementArguments = [(place?.outbox ?? BytePath([])).blob, (place?.name ?? BytePath([])).blob, limit]
+            let arguments: StatementArguments = [
+                (place?.outbox ?? BytePath([])).blob, (place?.name ?? BytePath([])).blob, limit,
+            ]
             return try Row.fetchAll(statement, arguments: arguments).map { row in
-                OwnedName(outbox: BytePath(blob: row["outbox"]), name: BytePath(blob: row["name"]), source: BytePath(blob: row["source"]))
+                OwnedName(
+                    outbox: BytePath(blob: row["outbox"]), name: BytePath(blob: row["name"]),
+                    source: BytePath(blob: row["source"]))
             }
         }
     }

@@ -18,14 +18,17 @@ package final class SQLiteJobStore: JobStore {
     /// - Parameters:
     ///   - state: the folder, which is made if it is missing.
     ///   - policy: of each inbox, by its name. It must not call the store.
-    ///   - inboxes: the inboxes of the mill file: their names by their paths. One that was given another name takes what is known of it along.
+    ///   - inboxes: the inboxes of the mill file: their names by their paths. One that was given another name takes
+    ///     what is known of it along.
     ///   - outboxes: the keys of output folders by their paths, for a ledger of version 0.1.
     ///   - patience: seconds to wait for another program that holds the file.
     ///   - isRemote: whether the folder is on a network file system; asked of the system if it is not said.
     /// - Throws: `SystemError` or `StoreError`.
     package init(
-        state: BytePath, policy: @escaping @Sendable (_ inbox: String) -> RetryPolicy, inboxes: [BytePath: String] = [:],
-        outboxes: [BytePath: BytePath] = [:], patience: Double = 10, isRemote: Bool? = nil, clock: @escaping @Sendable () -> Int = wallClock
+        state: BytePath, policy: @escaping @Sendable (_ inbox: String) -> RetryPolicy,
+        inboxes: [BytePath: String] = [:],
+        outboxes: [BytePath: BytePath] = [:], patience: Double = 10, isRemote: Bool? = nil,
+        clock: @escaping @Sendable () -> Int = wallClock
     ) throws {
         try DurableFile.makeFolders(state)
         let directory = try Directory(state)
@@ -36,7 +39,8 @@ package final class SQLiteJobStore: JobStore {
         do {
             let isRemote = isRemote ?? (RemoteFileSystem.name(of: directory) != nil)
             database = try DatabaseFile.open(
-                BytePath("ledger.sqlite"), in: directory, Self.configuration(patience, isRemote: isRemote), isRemote: isRemote
+                BytePath("ledger.sqlite"), in: directory, Self.configuration(patience, isRemote: isRemote),
+                isRemote: isRemote
             ) { [file] in try Self.prepare($0, file) }
             try LedgerSchema.migrator(inboxes: inboxes, outboxes: outboxes).migrate(database)
             try Self.makeShrinkable(database)
@@ -68,8 +72,8 @@ package final class SQLiteJobStore: JobStore {
         try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
     }
 
-    /// Lets a ledger of version 0.1 give back the room of what was deleted in it. If the disk has no room for a second copy, the next start tries
-    /// again.
+    /// Lets a ledger of version 0.1 give back the room of what was deleted in it. If the disk has no room for a second
+    /// copy, the next start tries again.
     private static func makeShrinkable(_ database: DatabaseQueue) throws {
         let incremental = 2
         try database.writeWithoutTransaction { database in
@@ -81,7 +85,8 @@ package final class SQLiteJobStore: JobStore {
         }
     }
 
-    /// Records the inboxes of the mill file, by their paths. One that was given another name takes what is known of it along.
+    /// Records the inboxes of the mill file, by their paths. One that was given another name takes what is known of it
+    /// along.
     package func record(inboxes: [BytePath: String]) throws(StoreError) {
         try change { try LedgerInboxes.record(inboxes, $0) }
     }
@@ -98,7 +103,8 @@ package final class SQLiteJobStore: JobStore {
 
     func look<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
         do {
-            // One thread at a time uses the connection, and this process alone writes: a transaction would cost as much again.
+            // One thread at a time uses the connection, and this process alone writes: a transaction would cost as much
+            // again.
             return try database.unsafeRead(body)
         } catch {
             throw described(error)
@@ -106,7 +112,9 @@ package final class SQLiteJobStore: JobStore {
     }
 
     func described(_ error: any Error) -> StoreError {
-        guard let error = error as? DatabaseError, error.resultCode == .SQLITE_CORRUPT else { return StoreError(error, file: file) }
+        guard let error = error as? DatabaseError, error.resultCode == .SQLITE_CORRUPT else {
+            return StoreError(error, file: file)
+        }
         // This reads the whole file, so it is asked only after something was wrong.
         let words = try? database.read { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
         return words.flatMap { $0 == "ok" ? nil : StoreError.damaged(file, $0) } ?? StoreError(error, file: file)

@@ -22,7 +22,9 @@ package final class StateLock: Sendable {
             throw SystemError("make the state folder '\(state.printable)' ('state' in the mill file)", code: error.code)
         }
         let path = state.appending(BytePath("lock"))
-        let descriptor = withPath(path) { clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644) }
+        let descriptor = withPath(path) {
+            clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        }
         guard descriptor >= 0 else { throw SystemError("open '\(path.printable)'") }
         file = OpenFile(owning: descriptor)
         guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -37,7 +39,8 @@ package final class StateLock: Sendable {
     private static func sentence(_ state: BytePath, _ lock: OpenFile) -> String {
         let words = String(decoding: lock.bytes(at: 0, count: 64), as: UTF8.self).filter(\.isNumber)
         let process = words.isEmpty ? "" : " (process \(words))"
-        return "another imagemill watch\(process) works with the state folder '\(state.printable)'; stop it first, or give this one a 'state' "
+        return
+            "another imagemill watch\(process) works with the state folder '\(state.printable)'; stop it first, or give this one a 'state' "
             + "folder of its own"
     }
 }

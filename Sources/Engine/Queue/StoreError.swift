@@ -32,7 +32,8 @@ package struct StoreError: Error, Equatable, CustomStringConvertible {
         switch error.resultCode {
         case .SQLITE_FULL: self.init(.full, "the disk of \(name) is full (\(words)); make room, and it goes on")
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            self.init(.locked, "\(name) is held by another program (\(words)); close it, for instance an open sqlite3 shell")
+            self.init(
+                .locked, "\(name) is held by another program (\(words)); close it, for instance an open sqlite3 shell")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged(file, words)
         default: self.init(.inaccessible, "\(name) cannot be used: \(words)")
         }

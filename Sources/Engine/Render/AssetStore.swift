@@ -20,14 +20,19 @@ final class AssetStore: AssetProvider {
         let source = try ProbedSource(file, format: message.format)
         let header = source.facts
         guard header.size.area <= Limits().maximumPixels else {
-            throw Failure(.tooManyPixels, stage: "decode", "the asset has \(header.size) pixels; the limit is \(Limits().maximumPixels)")
+            throw Failure(
+                .tooManyPixels, stage: "decode",
+                "the asset has \(header.size) pixels; the limit is \(Limits().maximumPixels)")
         }
         let decoded = try source.reopened(shrink: 1, tolerance: .nothing).inMemory()
-        let converted = try ColourConversion(policy: .srgb, profiles: ProfileBook()).convert(decoded.upright(orientation: header.orientation)).picture
+        let converted = try ColourConversion(policy: .srgb, profiles: ProfileBook()).convert(
+            decoded.upright(orientation: header.orientation)
+        ).picture
         let picture = try converted.inMemory()
         originals[message.path] = picture
         facts[message.path] = AssetFacts(
-            size: picture.size, pixelsPerPoint: message.pixelsPerPoint, isGrey: picture.pixels.colour == .grey, depth: picture.pixels.depth)
+            size: picture.size, pixelsPerPoint: message.pixelsPerPoint, isGrey: picture.pixels.colour == .grey,
+            depth: picture.pixels.depth)
     }
 
     func picture(_ asset: AssetPath, size: PixelSize) throws -> Picture {

@@ -41,15 +41,20 @@ final class Channel: Sendable {
     ///   - end: until when to wait for the other side to take it; nil for ever.
     ///   - cancellation: stops the waiting.
     func send(
-        _ message: some Encodable, descriptors: [CInt] = [], until end: SuspendingClock.Instant? = nil, cancellation: Cancellation? = nil
+        _ message: some Encodable, descriptors: [CInt] = [], until end: SuspendingClock.Instant? = nil,
+        cancellation: Cancellation? = nil
     ) throws(ChannelError) {
         let patience = Patience(end: end, cancellation: cancellation, check: nil)
-        guard let body = try? JSONEncoder().encode(message), body.count <= Self.largestMessage else { throw .garbage("a message that is too large") }
+        guard let body = try? JSONEncoder().encode(message), body.count <= Self.largestMessage else {
+            throw .garbage("a message that is too large")
+        }
         var length = UInt32(body.count).littleEndian
         let header = withUnsafeBytes(of: &length) { Array($0) }
         var bytes = [UInt8](body)
         var sent = try sending(patience) { flags in
-            clinux_send(socket.descriptor, header, header.count, bytes, bytes.count, descriptors, CInt(descriptors.count), flags)
+            clinux_send(
+                socket.descriptor, header, header.count, bytes, bytes.count, descriptors, CInt(descriptors.count), flags
+            )
         }
         // The descriptors went with the first byte; the rest of a long message follows alone.
         bytes = header + bytes
@@ -98,7 +103,9 @@ final class Channel: Sendable {
         var body = [UInt8](repeating: 0, count: length)
         var filled = 0
         while filled < length { filled += try read(into: &body, from: filled, patience) }
-        guard let message = try? JSONDecoder().decode(type, from: Data(body)) else { throw .garbage("a message that is not understood") }
+        guard let message = try? JSONDecoder().decode(type, from: Data(body)) else {
+            throw .garbage("a message that is not understood")
+        }
         return (message, files)
     }
 
@@ -110,7 +117,9 @@ final class Channel: Sendable {
 
     private func read(into buffer: inout [UInt8], from start: Int, _ patience: Patience) throws(ChannelError) -> Int {
         try wait(for: POLLIN, patience)
-        return try retrying { buffer.withUnsafeMutableBytes { Glibc.read(socket.descriptor, $0.baseAddress! + start, $0.count - start) } }
+        return try retrying {
+            buffer.withUnsafeMutableBytes { Glibc.read(socket.descriptor, $0.baseAddress! + start, $0.count - start) }
+        }
     }
 
     /// The call's bytes; none means that the other side is gone.
@@ -143,7 +152,9 @@ final class Channel: Sendable {
         let (end, cancellation) = (patience.end, patience.cancellation)
         while true {
             var waiting = [pollfd(fd: socket.descriptor, events: Int16(events), revents: 0)]
-            if let cancellation { waiting.append(pollfd(fd: cancellation.descriptor, events: Int16(POLLIN), revents: 0)) }
+            if let cancellation {
+                waiting.append(pollfd(fd: cancellation.descriptor, events: Int16(POLLIN), revents: 0))
+            }
             var left = end.map { max(0, milliseconds(in: $0 - .now)) } ?? Int.max
             if patience.check != nil { left = min(left, Patience.millisecondsBetweenChecks) }
             let ready = poll(&waiting, nfds_t(waiting.count), left == .max ? -1 : CInt(clamping: left))

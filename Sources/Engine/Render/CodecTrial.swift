@@ -10,7 +10,9 @@ enum CodecTrial {
         guard format == .avif else { return nil }
         return trouble {
             let pixel = try Image.black(width: 16, height: 16, bands: 3).copy(interpretation: .srgb)
-            let arguments: [(String, Argument)] = [("in", .image(pixel)), ("target", .target(try Target())), ("compression", "av1"), ("effort", 0)]
+            let arguments: [(String, Argument)] = [
+                ("in", .image(pixel)), ("target", .target(try Target())), ("compression", "av1"), ("effort", 0),
+            ]
             _ = try Operation("heifsave_target", arguments)
         }
     }
@@ -18,7 +20,10 @@ enum CodecTrial {
     /// Whether pictures of a format can be read at all.
     static func canRead(_ format: SourceFormat) -> Bool {
         guard let sample = Data(base64Encoded: sample(format)) else { return false }
-        return trouble { try Operation(Loader.operation(for: format), ["source": .source(try Source(bytes: Array(sample)))]).image().evaluated() }
+        return trouble {
+            try Operation(Loader.operation(for: format), ["source": .source(try Source(bytes: Array(sample)))]).image()
+                .evaluated()
+        }
             == nil
     }
 

@@ -41,8 +41,10 @@ struct ColourConversion {
         let converted =
             switch (picture.pixels.colour, assessment) {
             // libvips brings a common press profile.
-            case (.cmyk, .missing), (.cmyk, .unusable), (.cmyk, .standard): try image.iccTransform(to: .srgb, input: .cmyk, depth: depth)
-            case (.cmyk, .different), (.rgb, .different), (.lab, .different): try image.iccTransform(to: .srgb, depth: depth)
+            case (.cmyk, .missing), (.cmyk, .unusable), (.cmyk, .standard):
+                try image.iccTransform(to: .srgb, input: .cmyk, depth: depth)
+            case (.cmyk, .different), (.rgb, .different), (.lab, .different):
+                try image.iccTransform(to: .srgb, depth: depth)
             case (.grey, .different): try image.iccTransform(to: .srgb, depth: depth).colourspace(target.interpretation)
             case (.lab, _): try image.colourspace(target.interpretation)
             case (.grey, _), (.rgb, _): image
@@ -54,7 +56,10 @@ struct ColourConversion {
         let isPress = picture.pixels.colour == .cmyk
         return switch assessment {
         case .different(isWide: true):
-            [Warning(.wideGamutClipped, "the picture's profile holds colors beyond sRGB; they are moved to the nearest")]
+            [
+                Warning(
+                    .wideGamutClipped, "the picture's profile holds colors beyond sRGB; they are moved to the nearest")
+            ]
         case .unusable:
             [
                 Warning(
@@ -80,7 +85,9 @@ struct ColourConversion {
         // libvips takes another profile instead of a broken one, and only says so: as an error, or to GLib's log.
         let isWarned = !GLibLog.shared.take().isEmpty
         // A profile for fewer bands leaves the others as they are.
-        guard VipsLibrary.takeErrors().isEmpty, let standard = transformed, standard.bands == 3 else { return .unusable }
+        guard VipsLibrary.takeErrors().isEmpty, let standard = transformed, standard.bands == 3 else {
+            return .unusable
+        }
         let result = try standard.pixels()
         let expected = bands == 1 ? colours.flatMap { [$0[0], $0[0], $0[0]] } : colours.flatMap { $0 }
         let isUnchanged = bands < 4 && zip(result, expected).allSatisfy { abs(Int($0) - Int($1)) <= 1 }

@@ -14,8 +14,8 @@ struct FailedOperation: Error {
     }
 }
 
-/// Decodes a source without doing anything else. Decoder, stages and encoder of libvips work at one time and share one buffer of messages, so
-/// that a message says little about its author. Only pictures with a message are decoded again.
+/// Decodes a source without doing anything else. Decoder, stages and encoder of libvips work at one time and share one
+/// buffer of messages, so that a message says little about its author. Only pictures with a message are decoded again.
 final class DecoderTrial {
     /// Decodes all rows of the source and keeps none of them.
     private let decode: () throws -> Void
@@ -26,13 +26,15 @@ final class DecoderTrial {
 
     /// The warnings of a decoder that has finished with messages.
     /// - Parameter text: libvips' messages since the decoder began.
-    /// - Throws: `Failure` with the code `corrupt` if the decoder fails alone; `VipsError` with the messages that are not the decoder's, because
-    ///   libvips has been seen to succeed with an error in its buffer and wrong pixels.
+    /// - Throws: `Failure` with the code `corrupt` if the decoder fails alone; `VipsError` with the messages that are
+    ///   not the decoder's, because libvips has been seen to succeed with an error in its buffer and wrong pixels.
     func warnings(_ text: String) throws -> [Warning] {
         guard !text.isEmpty else { return [] }
         let said = try messages()
         let others = lines(text).filter { !lines(said).contains($0) }
-        guard others.isEmpty else { throw VipsError(reason: .failed, operation: "render", message: others.joined(separator: "\n")) }
+        guard others.isEmpty else {
+            throw VipsError(reason: .failed, operation: "render", message: others.joined(separator: "\n"))
+        }
         return [Warning(.sourceDamaged, "the decoder found damage and went on: \(lines(said).first ?? said)")]
     }
 

@@ -27,7 +27,9 @@ extension Frames {
     static let shortestInGIF = 20
 
     /// How long frames that a set was made into are shown; an animation that came as one keeps its own times.
-    func shownDelays(in format: OutputFormat) -> [Int] { format == .gif ? delays.map { max($0, Self.shortestInGIF) } : delays }
+    func shownDelays(in format: OutputFormat) -> [Int] {
+        format == .gif ? delays.map { max($0, Self.shortestInGIF) } : delays
+    }
 
     /// All frames below each other, as libvips saves an animation.
     /// - Parameter delays: milliseconds for which each is shown.

@@ -1,4 +1,5 @@
-// A descriptor becomes a picture: exactly the loader of the format that the supervisor recognised, never libvips' own guess.
+// A descriptor becomes a picture: exactly the loader of the format that the supervisor recognised, never libvips' own
+// guess.
 import Pipeline
 import Stages
 import Vips
@@ -12,9 +13,11 @@ enum Loader {
         let isStacked = pages > 1 && image.pageHeight < image.height
         var facts = SourceFacts(
             format: format, size: PixelSize(image.width, isStacked ? image.pageHeight : image.height),
-            orientation: image.int("orientation") ?? 1, frames: pages, hasAlpha: picture.hasAlpha, colour: picture.pixels.colour,
+            orientation: image.int("orientation") ?? 1, frames: pages, hasAlpha: picture.hasAlpha,
+            colour: picture.pixels.colour,
             depth: picture.pixels.depth, hasProfile: picture.profile != nil,
-            isInterlaced: (image.int("interlaced") ?? image.int("jpeg-multiscan") ?? 0) != 0, captureDate: captureDate(of: image))
+            isInterlaced: (image.int("interlaced") ?? image.int("jpeg-multiscan") ?? 0) != 0,
+            captureDate: captureDate(of: image))
         facts.metadataBytes = SourceMetadata.bytes(of: image)
         facts.profileBytes = image.byteCount(of: "icc-profile-data")
         return facts
@@ -27,7 +30,8 @@ enum Loader {
     ///   - allFrames: all frames of an animation below each other, instead of the first picture of the file.
     /// - Throws: `VipsError`; `Failure` with the code `unsupported-colour` if its values are none that stages know.
     static func open(
-        _ file: OpenFile, format: SourceFormat, page: Int? = nil, shrink: Int, enlargement: Int = 1, allFrames: Bool, tolerance: Tolerance
+        _ file: OpenFile, format: SourceFormat, page: Int? = nil, shrink: Int, enlargement: Int = 1, allFrames: Bool,
+        tolerance: Tolerance
     ) throws -> Picture {
         var arguments: [(String, Argument)] = [
             ("source", .source(try Source(descriptor: file.descriptor))), ("access", "sequential"),
@@ -44,9 +48,12 @@ enum Loader {
         return try Picture(decoded: format == .heic || format == .avif ? namingXMP(of: image) : image)
     }
 
-    /// libvips recognises XMP in HEIC and AVIF only if it begins with its element, without the instructions that most programs write around it.
+    /// libvips recognises XMP in HEIC and AVIF only if it begins with its element, without the instructions that most
+    /// programs write around it.
     private static func namingXMP(of image: Image) throws(VipsError) -> Image {
-        let packet = image.fields.lazy.filter { $0.hasPrefix("heif-mime-") }.compactMap(image.blob).first { $0.starts(with: "<?xpacket".utf8) }
+        let packet = image.fields.lazy.filter { $0.hasPrefix("heif-mime-") }.compactMap(image.blob).first {
+            $0.starts(with: "<?xpacket".utf8)
+        }
         guard let packet, !image.has("xmp-data") else { return image }
         return try image.editingMetadata { $0.set("xmp-data", blob: packet) }
     }
@@ -67,7 +74,8 @@ enum Loader {
         }
     }
 
-    /// libvips' class of the operations that decode a format on request, which are blocked unless a worker is of that kind.
+    /// libvips' class of the operations that decode a format on request, which are blocked unless a worker is of that
+    /// kind.
     static func blockedClass(for format: SourceFormat) -> String? {
         switch format {
         case .jpeg, .png, .webp, .gif, .tiff, .heic, .avif: nil
@@ -90,7 +98,9 @@ enum Loader {
 
     private static func captureDate(of image: Image) -> String? {
         // libvips gives EXIF texts as `value (value, ASCII, 20 components, 20 bytes)`.
-        guard let field = image.string("exif-ifd2-DateTimeOriginal") ?? image.string("exif-ifd0-DateTime") else { return nil }
+        guard let field = image.string("exif-ifd2-DateTimeOriginal") ?? image.string("exif-ifd0-DateTime") else {
+            return nil
+        }
         let date = String(field.prefix(19))
         return isDate(date) && !date.hasPrefix("0000") ? date : nil
     }

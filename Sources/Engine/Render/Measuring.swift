@@ -32,7 +32,8 @@ struct Measuring {
     /// Measures for one stage after the other: what one finds is what the next one sees.
     /// - Parameter start: what the first stage of a plan gets, for the rendition whose stage is measured.
     private func measure(
-        plan: ([Planner.StagePath: Measurement]) throws(PlanFailure) -> SourcePlan, start: (Renderer, Int?) throws -> Frames
+        plan: ([Planner.StagePath: Measurement]) throws(PlanFailure) -> SourcePlan,
+        start: (Renderer, Int?) throws -> Frames
     ) throws -> [StageMeasurement] {
         var found: [StageMeasurement] = []
         while true {
@@ -41,8 +42,12 @@ struct Measuring {
             let renderer = Renderer(plan: plan, pipeline: planner.pipeline, assets: assets, colours: colours)
             let scale = plan.renditions.first { $0.index == path.rendition }?.scale ?? 1
             let context = RenderContext(scale: scale, assets: assets)
-            let frames = try renderer.run(before, on: start(renderer, path.rendition), context).map { try $0.inMemory() }
-            guard let measurement = try measured(step, on: frames, in: context) else { throw MismatchedPlan(stage: step.name) }
+            let frames = try renderer.run(before, on: start(renderer, path.rendition), context).map {
+                try $0.inMemory()
+            }
+            guard let measurement = try measured(step, on: frames, in: context) else {
+                throw MismatchedPlan(stage: step.name)
+            }
             found.append(StageMeasurement(path: path, measurement: measurement))
         }
     }

@@ -5,11 +5,14 @@ import Pipeline
 enum Request: Codable, Sendable {
     /// Keep a pipeline for the jobs to come. Beside it: each asset, in the order of `assets`. Answer: `assets`.
     case prepare(PipelineMessage)
-    /// Read a header, that of a page if one is asked for, and keep the source open. Beside it: the source. Answer: `facts`.
+    /// Read a header, that of a page if one is asked for, and keep the source open. Beside it: the source. Answer:
+    /// `facts`.
     case probe(SourceFormat, page: Int? = nil)
-    /// Look at the source of the last probe, or at a set, for stages whose plan depends on what is in the picture. Answer: `measured`.
+    /// Look at the source of the last probe, or at a set, for stages whose plan depends on what is in the picture.
+    /// Answer: `measured`.
     case measure(RenderMessage)
-    /// Render the source of the last probe, or a set. Beside it: each output in the order of the plan's renditions. Answer: `rendered`.
+    /// Render the source of the last probe, or a set. Beside it: each output in the order of the plan's renditions.
+    /// Answer: `rendered`.
     case render(RenderMessage)
     /// Find out whether pictures of a format can be read on this system at all. Answer: `readable`.
     case tryReading(SourceFormat)

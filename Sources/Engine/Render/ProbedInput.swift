@@ -10,7 +10,8 @@ enum ProbedInput: Sendable {
         by planner: Planner, measurements: [Planner.StagePath: Measurement] = [:]
     ) throws(PlanFailure) -> SourcePlan {
         switch self {
-        case .picture(let facts, let name): try planner.plan(facts, pixelsPerPoint: name.pixelsPerPoint, measurements: measurements)
+        case .picture(let facts, let name):
+            try planner.plan(facts, pixelsPerPoint: name.pixelsPerPoint, measurements: measurements)
         case .set(let members): try planner.plan(set: members, measurements: measurements)
         }
     }

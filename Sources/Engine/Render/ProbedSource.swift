@@ -10,16 +10,20 @@ final class ProbedSource {
     /// Opened for the header, its pixels not read yet. They come once, so it is used once.
     private var opened: Picture?
 
-    /// - Parameter page: the one to read, from 1. If the file has fewer, the facts are of its first page, and say how many it has.
+    /// - Parameter page: the one to read, from 1. If the file has fewer, the facts are of its first page, and say how
+    ///   many it has.
     init(_ file: OpenFile, format: SourceFormat, page: Int? = nil) throws {
         self.file = file
         guard !isPlainYCbCr(format, page: page ?? 1, try file.byteSource()) else {
-            throw Failure(.unsupportedColour, stage: "read", "expected gray, RGB, CMYK or Lab, found YCbCr without JPEG's compression")
+            throw Failure(
+                .unsupportedColour, stage: "read",
+                "expected gray, RGB, CMYK or Lab, found YCbCr without JPEG's compression")
         }
         var picture = try Loader.open(file, format: format, shrink: 1, allFrames: page == nil, tolerance: .nothing)
         var facts = Loader.facts(of: format, picture)
         if let page, page <= facts.frames {
-            picture = try Loader.open(file, format: format, page: page, shrink: 1, allFrames: false, tolerance: .nothing)
+            picture = try Loader.open(
+                file, format: format, page: page, shrink: 1, allFrames: false, tolerance: .nothing)
             let count = facts.frames
             facts = Loader.facts(of: format, picture)
             (facts.frames, facts.page) = (count, page)
@@ -32,7 +36,9 @@ final class ProbedSource {
 
     /// The picture, ready to be decoded as planned.
     func picture(_ load: LoadPlan, tolerance: Tolerance) throws -> Picture {
-        let isOpened = load.shrink == 1 && load.enlargement == 1 && load.loadsAllFrames == facts.isAnimated && tolerance == .nothing
+        let isOpened =
+            load.shrink == 1 && load.enlargement == 1 && load.loadsAllFrames == facts.isAnimated
+            && tolerance == .nothing
         if isOpened, let picture = opened {
             opened = nil
             return try unpacked(picture, shrink: 1)
@@ -52,14 +58,16 @@ final class ProbedSource {
 
     /// The picture from the beginning again, as planned.
     func reopened(_ load: LoadPlan, tolerance: Tolerance) throws -> Picture {
-        try reopened(shrink: load.shrink, enlargement: load.enlargement, allFrames: load.loadsAllFrames, tolerance: tolerance)
+        try reopened(
+            shrink: load.shrink, enlargement: load.enlargement, allFrames: load.loadsAllFrames, tolerance: tolerance)
     }
 
     /// The picture from the beginning again.
     func reopened(shrink: Int, enlargement: Int = 1, allFrames: Bool = false, tolerance: Tolerance) throws -> Picture {
         opened = nil
         let picture = try Loader.open(
-            file, format: facts.format, page: facts.page, shrink: shrink, enlargement: enlargement, allFrames: allFrames, tolerance: tolerance)
+            file, format: facts.format, page: facts.page, shrink: shrink, enlargement: enlargement,
+            allFrames: allFrames, tolerance: tolerance)
         // libheif looks past the end of a good file to learn its size, and libvips leaves that in its error buffer.
         if facts.format == .heic || facts.format == .avif { _ = VipsLibrary.takeErrors() }
         return try unpacked(picture, shrink: shrink)
@@ -71,7 +79,8 @@ final class ProbedSource {
         case .png:
             return try PNGDecoder(try file.byteSource())?.decoded(picture.image).map(picture.with) ?? picture
         case .webp:
-            let decoded = facts.page == nil ? try WebPDecoder(try file.byteSource())?.decoded(picture.image, shrink: shrink) : nil
+            let decoded =
+                facts.page == nil ? try WebPDecoder(try file.byteSource())?.decoded(picture.image, shrink: shrink) : nil
             return picture.with(try decoded ?? picture.image.averaged(by: shrink))
         case .jpeg, .gif, .tiff, .heic, .avif, .svg, .pdf, .jxl, .jp2:
             return picture
@@ -84,7 +93,8 @@ final class ProbedSource {
         var warnings: [Warning] = []
         if hasHiddenFrames(facts.format, in: bytes) {
             let kind = facts.format == .png ? "APNG" : "\(facts.format.rawValue.uppercased()) sequences"
-            warnings.append(Warning(.animationDropped, "animations in \(kind) are not read; only the first picture is used"))
+            warnings.append(
+                Warning(.animationDropped, "animations in \(kind) are not read; only the first picture is used"))
         }
         if tolerance == .truncated, completeness(of: facts.format, in: bytes) == .incomplete {
             warnings.append(Warning(.sourceTruncated, "the file ends before the picture does; what is missing is gray"))

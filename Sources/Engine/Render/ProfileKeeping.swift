@@ -1,14 +1,19 @@
-// Whether a file will really have the colour profile that a pipeline keeps: some formats have none, and libpng drops those that it dislikes.
+// Whether a file will really have the colour profile that a pipeline keeps: some formats have none, and libpng drops
+// those that it dislikes.
 import Pipeline
 import Stages
 import Vips
 
 extension Image {
-    /// The picture with a profile that the format keeps, or in sRGB if it would keep none: numbers without their profile mean other colours.
+    /// The picture with a profile that the format keeps, or in sRGB if it would keep none: numbers without their
+    /// profile mean other colours.
     /// - Parameter output: empty, and empty afterwards.
     func keepingColours(in format: OutputFormat, _ output: OpenFile) throws -> (image: Image, warnings: [Warning]) {
-        guard let profile = blob("icc-profile-data"), try !isKept(profile, in: format, output) else { return (self, []) }
-        let (standard, warnings) = try ColourConversion(policy: .srgb, profiles: ProfileBook()).convert(Picture(decoded: self))
+        guard let profile = blob("icc-profile-data"), try !isKept(profile, in: format, output) else {
+            return (self, [])
+        }
+        let (standard, warnings) = try ColourConversion(policy: .srgb, profiles: ProfileBook()).convert(
+            Picture(decoded: self))
         // A profile that is good for nothing was taken for sRGB.
         guard !warnings.contains(where: { $0.code == .badProfile }) else { return (standard.image, warnings) }
         let message = "\(format.rawValue) cannot hold the picture's profile; its colors were converted to sRGB"
@@ -22,10 +27,14 @@ extension Image {
         case .png:
             let bands = bands - (hasAlpha ? 1 : 0)
             let pixel = try Image(bytes: [UInt8](repeating: 0, count: bands), width: 1, height: 1, bands: bands)
-                .copy(interpretation: bands == 1 ? .bw : .srgb).editingMetadata { $0.set("icc-profile-data", blob: profile) }
+                .copy(interpretation: bands == 1 ? .bw : .srgb).editingMetadata {
+                    $0.set("icc-profile-data", blob: profile)
+                }
             // What libpng says of the profile is said in a warning of ours.
             try VipsLibrary.settingMessagesAside {
-                _ = try Operation("pngsave_target", [("in", .image(pixel)), ("target", .target(Target(descriptor: output.descriptor)))])
+                _ = try Operation(
+                    "pngsave_target",
+                    [("in", .image(pixel)), ("target", .target(Target(descriptor: output.descriptor)))])
             }
             let header = output.bytes(at: 0, count: 256)
             try output.empty()

@@ -23,7 +23,9 @@ struct Renderer {
         let (starts, warnings) = try judging(trial) { try self.starts(from: picture, of: source) }
         // What is missing of a file was said already.
         let judge = missing.contains { $0.code == .sourceTruncated } ? nil : trial
-        return try render(Beginning(starts: starts, metadata: metadata, warnings: warnings + missing), wanted: wanted, to: outputs, trial: judge)
+        return try render(
+            Beginning(starts: starts, metadata: metadata, warnings: warnings + missing), wanted: wanted, to: outputs,
+            trial: judge)
     }
 
     /// Where the renditions begin.
@@ -35,7 +37,9 @@ struct Renderer {
     }
 
     /// - Parameter trial: judges messages of libvips; nil if they are to be ignored.
-    func render(_ beginning: Beginning, wanted: [Int], to outputs: [OpenFile], trial: DecoderTrial?) throws -> RenderResult {
+    func render(_ beginning: Beginning, wanted: [Int], to outputs: [OpenFile], trial: DecoderTrial?) throws
+        -> RenderResult
+    {
         var sizes: [RenderedSize] = []
         var warnings = beginning.warnings
         for (index, output) in zip(wanted, outputs) {
@@ -52,7 +56,9 @@ struct Renderer {
                 } catch let error as SystemError {
                     throw NoRoom(rendition: rendition.title, detail: error.description)
                 } catch let error as VipsError {
-                    if error.isFullDisk || !takesMore(output) { throw NoRoom(rendition: rendition.title, detail: error.message) }
+                    if error.isFullDisk || !takesMore(output) {
+                        throw NoRoom(rendition: rendition.title, detail: error.message)
+                    }
                     let message = "'\(rendition.title)' cannot be encoded as \(rendition.format.rawValue)"
                     throw FailedOperation(.encodingFailed, stage: "save", message, error)
                 }
@@ -75,7 +81,8 @@ struct Renderer {
 
     /// The source with all its pixels in memory, as the first stage gets it.
     func wholePicture(_ source: ProbedSource) throws -> Frames {
-        let picture = try source.reopened(shrink: 1, allFrames: plan.load.loadsAllFrames, tolerance: pipeline.tolerance).inMemory()
+        let picture = try source.reopened(shrink: 1, allFrames: plan.load.loadsAllFrames, tolerance: pipeline.tolerance)
+            .inMemory()
         let converted = try converted(picture.upright(orientation: plan.source.orientation)).picture.inMemory()
         let timing = FrameTiming(picture.image, frames: plan.load.loadsAllFrames ? plan.source.frames : 1)
         let single = try withoutFrames(converted)
@@ -83,10 +90,14 @@ struct Renderer {
     }
 
     /// What each rendition begins with.
-    private func starts(from picture: Picture, of source: ProbedSource) throws -> (starts: [Frames], warnings: [Warning]) {
+    private func starts(from picture: Picture, of source: ProbedSource) throws -> (
+        starts: [Frames], warnings: [Warning]
+    ) {
         if plan.load.isHeldInMemory { return try starts(from: source.inMemory(picture, shrink: plan.load.shrink)) }
         // Here alone the rows are read from top to bottom, and all of them before this returns.
-        guard plan.load.turnsLate, let decoder = source.decoder(of: picture, shrink: plan.load.shrink) else { return try starts(from: picture) }
+        guard plan.load.turnsLate, let decoder = source.decoder(of: picture, shrink: plan.load.shrink) else {
+            return try starts(from: picture)
+        }
         do {
             return try starts(from: picture.with(decoder.streamed()))
         } catch {
@@ -101,12 +112,15 @@ struct Renderer {
         if !plan.load.turnsLate { decoded = try decoded.upright(orientation: plan.source.orientation) }
         var (converted, warnings) = try converted(decoded)
         // Several renditions read it; what the conversion costs is paid once.
-        if plan.holdsShared && plan.shared.isEmpty && converted.image !== decoded.image { converted = try converted.inMemory() }
+        if plan.holdsShared && plan.shared.isEmpty && converted.image !== decoded.image {
+            converted = try converted.inMemory()
+        }
         let timing = FrameTiming(picture.image, frames: plan.load.loadsAllFrames ? plan.source.frames : 1)
         let single = try withoutFrames(converted)
         if plan.scalesAtOnce && plan.shared.isEmpty { return (try scaledAtOnce(single, timing), warnings) }
         let frames = timing.frames > 1 ? try timing.frames(of: single) : Frames([single])
-        var shared = try run(plan.shared, on: frames, RenderContext(scale: 1, assets: assets), resized: plan.load.resizes)
+        var shared = try run(
+            plan.shared, on: frames, RenderContext(scale: 1, assets: assets), resized: plan.load.resizes)
         if plan.scalesAtOnce { return (try scaledAtOnce(shared.pictures[0], timing), warnings) }
         if plan.holdsShared && !plan.shared.isEmpty { shared = try shared.map { try $0.inMemory() } }
         let starts = try plan.renditions.indices.map { index in
@@ -122,25 +136,31 @@ struct Renderer {
         do {
             return try colours.convert(picture)
         } catch let error as VipsError {
-            throw FailedOperation(.unsupportedColour, stage: "decode", "the picture's colors cannot be converted to sRGB", error)
+            throw FailedOperation(
+                .unsupportedColour, stage: "decode", "the picture's colors cannot be converted to sRGB", error)
         }
     }
 
-    /// The picture at the size that each rendition's first stage scales to, while its rows pass once. That stage finds nothing left to scale.
+    /// The picture at the size that each rendition's first stage scales to, while its rows pass once. That stage finds
+    /// nothing left to scale.
     private func scaledAtOnce(_ picture: Picture, _ timing: FrameTiming) throws -> [Frames] {
         let swapsSides = plan.load.turnsLate && plan.source.orientation >= 5
         let targets = try zip(plan.renditions, plan.load.shrinks).map { rendition, shrink in
-            guard let scaling = rendition.firstScaling, let kernel = ResamplingKernel(rawValue: scaling.kernel.rawValue) else {
+            guard let scaling = rendition.firstScaling, let kernel = ResamplingKernel(rawValue: scaling.kernel.rawValue)
+            else {
                 throw MismatchedPlan(stage: rendition.steps.first?.name ?? "save")
             }
             let size = swapsSides ? scaling.size.transposed : scaling.size
             // Each is made of the pixels that it would get alone.
-            return ResamplingTarget(width: size.width, height: size.height, kernel: kernel, shrink: shrink / plan.load.shrink)
+            return ResamplingTarget(
+                width: size.width, height: size.height, kernel: kernel, shrink: shrink / plan.load.shrink)
         }
-        // The last pixel of a picture that is shrunk on load stands for what is left of the source, which may be less than a pixel.
+        // The last pixel of a picture that is shrunk on load stands for what is left of the source, which may be less
+        // than a pixel.
         let shrink = Double(plan.load.shrink)
         let isFraction = [.jpeg, .webp].contains(plan.source.format) && plan.load.turnsLate
-        let extent = isFraction ? (Double(plan.source.size.width) / shrink, Double(plan.source.size.height) / shrink) : nil
+        let extent =
+            isFraction ? (Double(plan.source.size.width) / shrink, Double(plan.source.size.height) / shrink) : nil
         return try picture.image.resampled(to: targets, extent: extent, frames: timing.frames).map { image in
             let scaled = picture.with(image)
             if timing.frames > 1 { return try timing.frames(of: scaled) }
@@ -152,15 +172,21 @@ struct Renderer {
     private func withoutFrames(_ picture: Picture) throws -> Picture {
         guard plan.load.loadsAllFrames else { return picture }
         guard picture.height == plan.source.size.height * plan.source.frames else {
-            throw Failure(.changedWhileRead, stage: "decode", "the header promised \(plan.source.frames) frames, the file has others")
+            throw Failure(
+                .changedWhileRead, stage: "decode",
+                "the header promised \(plan.source.frames) frames, the file has others")
         }
-        return picture.with(try picture.image.removingMetadata(["page-height", "n-pages", "delay", "loop", "gif-delay", "gif-loop"]))
+        return picture.with(
+            try picture.image.removingMetadata(["page-height", "n-pages", "delay", "loop", "gif-delay", "gif-loop"]))
     }
 
     // MARK: - Stages
 
-    /// - Parameter resized: whether the decoder made `start` smaller than planned, or larger, for the first stage that scales to make up for.
-    func run(_ steps: [PlannedStage], on start: Frames, _ context: RenderContext, resized: Bool = false) throws -> Frames {
+    /// - Parameter resized: whether the decoder made `start` smaller than planned, or larger, for the first stage that
+    ///   scales to make up for.
+    func run(_ steps: [PlannedStage], on start: Frames, _ context: RenderContext, resized: Bool = false) throws
+        -> Frames
+    {
         var frames = start
         var isResized = resized
         for (index, step) in steps.enumerated() {
@@ -170,7 +196,9 @@ struct Renderer {
                 frames = try step.render(frames, in: context)
             } catch let error as VipsError {
                 guard error.reason == .failed else {
-                    throw Failure(.internal, stage: step.name, "the stage asked libvips for what it cannot do", detail: error.description)
+                    throw Failure(
+                        .internal, stage: step.name, "the stage asked libvips for what it cannot do",
+                        detail: error.description)
                 }
                 throw FailedOperation(.internal, stage: step.name, "'\(step.name)' failed on this picture", error)
             }
@@ -183,9 +211,11 @@ struct Renderer {
     /// Plan and pixels must agree.
     private func check(_ frames: Frames, against step: PlannedStage, isResized: Bool) throws {
         let planned = step.output
-        for picture in frames.pictures where picture.pixels != planned.pixels || !(isResized || picture.size == planned.size) {
+        for picture in frames.pictures
+        where picture.pixels != planned.pixels || !(isResized || picture.size == planned.size) {
             let found = "\(picture.size) in \(picture.pixels)"
-            throw Failure(.internal, stage: step.name, "planned \(planned.size) in \(planned.pixels), rendered \(found)")
+            throw Failure(
+                .internal, stage: step.name, "planned \(planned.size) in \(planned.pixels), rendered \(found)")
         }
     }
 
@@ -199,7 +229,9 @@ struct Renderer {
         let save = rendition.rendition.save
         let watch = AlphaWatch()
         if !save.supportsAlpha {
-            frames = try frames.map { try $0.promoted(to: rendition.output.colour).flattened(onto: save.background, watch: watch) }
+            frames = try frames.map {
+                try $0.promoted(to: rendition.output.colour).flattened(onto: save.background, watch: watch)
+            }
         }
         let policy = save.metadata
         let keepsProfile = pipeline.profile == .keep
@@ -209,14 +241,18 @@ struct Renderer {
         if texts != nil { frames = try frames.map { try $0.inEightBits() } }
         let whole = try frames.joined(for: rendition.format, delays: delays)
         let (coloured, converted) = keepsProfile ? try whole.keepingColours(in: rendition.format, output) : (whole, [])
-        let (image, keepsNothing) = try metadata.applied(to: coloured, policy: policy, format: rendition.format, keepsProfile: keepsProfile)
+        let (image, keepsNothing) = try metadata.applied(
+            to: coloured, policy: policy, format: rendition.format, keepsProfile: keepsProfile)
         try Saver(settings: save, picture: rendition.output).save(image, to: output, strip: keepsNothing)
         if let texts { try PNGTexts.add(texts, to: output) }
         let slowed = Warning(
-            .animationSlowed, "'\(rendition.title)': gif shows frames for at least \(Frames.shortestInGIF) ms, or browsers play them at 100 ms")
+            .animationSlowed,
+            "'\(rendition.title)': gif shows frames for at least \(Frames.shortestInGIF) ms, or browsers play them at 100 ms"
+        )
         let flattened = Warning(
             .alphaFlattened, "'\(rendition.title)' is saved without transparency, drawn on \(save.background.written)")
-        let warnings = converted + (delays == frames.delays ? [] : [slowed]) + (watch.sawTransparency ? [flattened] : [])
+        let warnings =
+            converted + (delays == frames.delays ? [] : [slowed]) + (watch.sawTransparency ? [flattened] : [])
         return (RenderedSize(size: frames.pictures[0].size, frames: frames.pictures.count), warnings)
     }
 
@@ -239,7 +275,8 @@ struct NoRoom: Error {
 }
 
 extension VipsError {
-    /// Returns true if a write failed because the disk was full. By now it may have room again, since others write to it too.
+    /// Returns true if a write failed because the disk was full. By now it may have room again, since others write to
+    /// it too.
     fileprivate var isFullDisk: Bool { [ENOSPC, EDQUOT].contains { message.contains(String(cString: strerror($0))) } }
 }
 

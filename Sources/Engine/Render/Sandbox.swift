@@ -1,4 +1,5 @@
-// What keeps a worker process, and a hostile picture that has taken it over, away from everything but the worker's own open files.
+// What keeps a worker process, and a hostile picture that has taken it over, away from everything but the worker's own
+// open files.
 import CLinux
 import Glibc
 import Pipeline
@@ -24,16 +25,22 @@ package struct Sandbox {
     package static var missing: [String] {
         var missing: [String] = []
         if clinux_has_call_filters() == 0 { missing.append("the kernel does not filter system calls (seccomp)") }
-        if clinux_landlock_version() == 0 { missing.append("the kernel does not have Landlock, or it is switched off (Linux 5.13 or newer)") }
+        if clinux_landlock_version() == 0 {
+            missing.append("the kernel does not have Landlock, or it is switched off (Linux 5.13 or newer)")
+        }
         return missing
     }
 
     /// A sentence that names the walls of workers on this system.
     package static var inForce: String {
         let landlock = clinux_landlock_version()
-        let walls = [clinux_has_call_filters() == 0 ? nil : "a filter of system calls", landlock == 0 ? nil : "Landlock \(landlock)"]
+        let walls = [
+            clinux_has_call_filters() == 0 ? nil : "a filter of system calls",
+            landlock == 0 ? nil : "Landlock \(landlock)",
+        ]
         let present = walls.compactMap(\.self)
-        return present.isEmpty ? "workers are not shut in" : "workers are shut in by " + present.joined(separator: " and ")
+        return present.isEmpty
+            ? "workers are not shut in" : "workers are shut in by " + present.joined(separator: " and ")
     }
 
     /// Loads what reads a format, while this process may open the files of libraries.
@@ -52,8 +59,9 @@ package struct Sandbox {
         _ = VipsLibrary.takeErrors()
     }
 
-    /// Leaves this process nothing of the file system but fonts and the system's libraries with their data, which may be loaded with the first picture
-    /// or text. Done while there is one thread, since Landlock holds for no other that is there already: libvips keeps those that it starts.
+    /// Leaves this process nothing of the file system but fonts and the system's libraries with their data, which may
+    /// be loaded with the first picture or text. Done while there is one thread, since Landlock holds for no other that
+    /// is there already: libvips keeps those that it starts.
     /// - Throws: if the kernel can do it and refuses to.
     mutating func narrow() throws(SystemError) {
         if isNarrowed || isEntered { return }
@@ -80,7 +88,9 @@ package struct Sandbox {
             _ = CodecTrial.canRead(format)
         }
         try Self.forbidFiles(besides: kind.readsFonts ? Self.fontFolders : [])
-        guard clinux_forbid_calls(kind.readsFonts ? 1 : 0) == 0 else { throw SystemError("take the worker's system calls") }
+        guard clinux_forbid_calls(kind.readsFonts ? 1 : 0) == 0 else {
+            throw SystemError("take the worker's system calls")
+        }
         isEntered = true
     }
 

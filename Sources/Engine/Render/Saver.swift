@@ -12,9 +12,13 @@ struct Saver {
         if case .png(let options) = settings.encoding, let encoder = try PNGEncoder(image, options, planned: picture) {
             return try encoder.save(to: output, strip: strip)
         }
-        if case .jpeg(let options) = settings.encoding, strip, let encoder = JPEGEncoder(image, options) { return try encoder.save(to: output) }
+        if case .jpeg(let options) = settings.encoding, strip, let encoder = JPEGEncoder(image, options) {
+            return try encoder.save(to: output)
+        }
         let target = try Target(descriptor: output.descriptor)
-        let common: [(String, Argument)] = [("in", .image(image)), ("target", .target(target)), ("strip", .bool(strip))]
+        let common: [(String, Argument)] = [
+            ("in", .image(image)), ("target", .target(target)), ("strip", .bool(strip)),
+        ]
         let (saver, options) = arguments
         _ = try Operation(saver, common + options)
         if strip, saver == "webpsave_target" { try WebPFile.removeEXIF(from: output) }
@@ -43,7 +47,8 @@ struct Saver {
             (
                 "webpsave_target",
                 [
-                    ("Q", .int(options.quality)), ("lossless", .bool(options.lossless)), ("effort", .int(options.effort)),
+                    ("Q", .int(options.quality)), ("lossless", .bool(options.lossless)),
+                    ("effort", .int(options.effort)),
                     ("alpha_q", .int(options.alphaQuality)),
                 ]
             )
@@ -51,7 +56,8 @@ struct Saver {
             (
                 "heifsave_target",
                 [
-                    ("compression", "av1"), ("Q", .int(options.quality)), ("lossless", .bool(options.lossless)), ("effort", .int(options.effort)),
+                    ("compression", "av1"), ("Q", .int(options.quality)), ("lossless", .bool(options.lossless)),
+                    ("effort", .int(options.effort)),
                     // Lossless libvips would still halve the colour's resolution.
                     ("subsample_mode", .string(options.lossless ? "off" : options.subsampling.rawValue)),
                     ("bitdepth", .int(picture.depth == .sixteen ? 12 : 8)),
@@ -63,14 +69,18 @@ struct Saver {
                 [
                     ("compression", .string(options.compression.rawValue)), ("Q", .int(options.quality)),
                     // What differs from the neighbour packs better than the values themselves.
-                    ("predictor", .string(options.compression == .jpeg || options.compression == .none ? "none" : "horizontal")),
+                    (
+                        "predictor",
+                        .string(options.compression == .jpeg || options.compression == .none ? "none" : "horizontal")
+                    ),
                 ]
             )
         case .gif(let options):
             (
                 "gifsave_target",
                 [
-                    ("effort", .int(options.effort)), ("bitdepth", .int(bits(for: options.colors))), ("dither", .double(options.dither)),
+                    ("effort", .int(options.effort)), ("bitdepth", .int(bits(for: options.colors))),
+                    ("dither", .double(options.dither)),
                     ("interlace", .bool(options.progressive)),
                 ]
             )

@@ -1,4 +1,5 @@
-// A set in the worker: its members come as descriptors when they are asked for, are decoded one after the other, and wait to be joined.
+// A set in the worker: its members come as descriptors when they are asked for, are decoded one after the other, and
+// wait to be joined.
 import Pipeline
 import Stages
 import Vips
@@ -38,7 +39,9 @@ extension Renderer {
         // The members were decoded before they are joined, so that no message is theirs.
         let trial = DecoderTrial {}
         let starts = try judging(trial) { try self.starts(from: lists) }
-        return try render(Beginning(starts: starts, metadata: metadata, warnings: warnings), wanted: wanted, to: outputs, trial: trial)
+        return try render(
+            Beginning(starts: starts, metadata: metadata, warnings: warnings), wanted: wanted, to: outputs, trial: trial
+        )
     }
 
     /// The members in full size as a rendition joins them, or all do.
@@ -48,7 +51,9 @@ extension Renderer {
             try source.naming(member) {
                 let way = plan.members[member]
                 let probed = try source.member(member)
-                return try judging(DecoderTrial { try probed.reopened(shrink: 1, tolerance: pipeline.tolerance).image.evaluated() }) {
+                return try judging(
+                    DecoderTrial { try probed.reopened(shrink: 1, tolerance: pipeline.tolerance).image.evaluated() }
+                ) {
                     let (picture, _, _) = try decode(probed, way, shrink: 1)
                     let shared = try run(way.shared, on: Frames([picture]), RenderContext(scale: 1, assets: assets))
                     return try ready(shared, way, index: plan.shared.isEmpty ? index : nil, isWhole: true)
@@ -74,7 +79,9 @@ extension Renderer {
         for (index, way) in plan.members.enumerated() {
             try source.naming(index) {
                 let member = try source.member(index)
-                let trial = DecoderTrial { try member.reopened(shrink: way.load.shrink, tolerance: pipeline.tolerance).image.evaluated() }
+                let trial = DecoderTrial {
+                    try member.reopened(shrink: way.load.shrink, tolerance: pipeline.tolerance).image.evaluated()
+                }
                 let (picture, found, said) = try judging(trial) { try decode(member, way, shrink: way.load.shrink) }
                 // What is true of the first member is taken for the whole.
                 metadata = metadata ?? found
@@ -83,7 +90,9 @@ extension Renderer {
                     let context = RenderContext(scale: 1, assets: assets)
                     let shared = try run(way.shared, on: Frames([picture]), context, resized: way.load.resizes)
                     let held = lists.count > 1 ? try shared.map { try $0.inMemory() } : shared
-                    for list in lists.indices { lists[list].append(try ready(held, way, index: plan.shared.isEmpty ? list : nil)) }
+                    for list in lists.indices {
+                        lists[list].append(try ready(held, way, index: plan.shared.isEmpty ? list : nil))
+                    }
                 }
                 let text = VipsLibrary.takeErrors()
                 // What is missing of a file was said already.
@@ -96,9 +105,12 @@ extension Renderer {
         return (lists, metadata, warnings)
     }
 
-    private func decode(_ source: ProbedSource, _ way: MemberPlan, shrink: Int) throws -> (Picture, SourceMetadata, [Warning]) {
+    private func decode(_ source: ProbedSource, _ way: MemberPlan, shrink: Int) throws -> (
+        Picture, SourceMetadata, [Warning]
+    ) {
         let picture = try source.reopened(shrink: shrink, tolerance: pipeline.tolerance)
-        let upright = try (way.load.isHeldInMemory ? source.inMemory(picture, shrink: shrink) : picture).upright(orientation: way.facts.orientation)
+        let upright = try (way.load.isHeldInMemory ? source.inMemory(picture, shrink: shrink) : picture).upright(
+            orientation: way.facts.orientation)
         let (converted, warnings) = try converted(upright)
         return (converted, SourceMetadata(picture.image), try warnings + source.warnings(pipeline.tolerance))
     }
@@ -112,7 +124,8 @@ extension Renderer {
         if let index {
             let alone = way.shared.isEmpty && !isWhole ? try way.load.asAlone(shared, rendition: index) : shared
             let context = RenderContext(scale: plan.renditions[index].scale, assets: assets)
-            frames = try run(way.own[index], on: alone, context, resized: !isWhole && way.load.resizes(rendition: index))
+            frames = try run(
+                way.own[index], on: alone, context, resized: !isWhole && way.load.resizes(rendition: index))
         }
         let join = index.map { plan.renditions[$0].steps.first } ?? plan.shared.first
         guard let join else { throw MismatchedPlan(stage: "read") }

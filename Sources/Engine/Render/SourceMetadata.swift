@@ -4,11 +4,15 @@ import Vips
 
 /// The metadata of a source.
 struct SourceMetadata {
-    private static let blocks = ["exif-data": "EXIF", "xmp-data": "XMP", "iptc-data": "IPTC", "photoshop-data": "Photoshop data"]
+    private static let blocks = [
+        "exif-data": "EXIF", "xmp-data": "XMP", "iptc-data": "IPTC", "photoshop-data": "Photoshop data",
+    ]
 
-    /// EXIF about how pixels are stored, which programs write into every picture. It is not worth a word when it is removed.
+    /// EXIF about how pixels are stored, which programs write into every picture. It is not worth a word when it is
+    /// removed.
     private static let technical: Set = [
-        "Orientation", "XResolution", "YResolution", "ResolutionUnit", "YCbCrPositioning", "ExifVersion", "FlashpixVersion", "FlashPixVersion",
+        "Orientation", "XResolution", "YResolution", "ResolutionUnit", "YCbCrPositioning", "ExifVersion",
+        "FlashpixVersion", "FlashPixVersion",
         "ComponentsConfiguration", "ColorSpace", "PixelXDimension", "PixelYDimension",
     ]
 
@@ -37,7 +41,9 @@ struct SourceMetadata {
         exifRights = exif.merged(over: rights)
     }
 
-    private static func merged(_ owners: [(block: String, rights: Rights)]) -> Rights { owners.reduce(Rights()) { $0.merged(over: $1.rights) } }
+    private static func merged(_ owners: [(block: String, rights: Rights)]) -> Rights {
+        owners.reduce(Rights()) { $0.merged(over: $1.rights) }
+    }
 
     /// The blocks that libvips writes into a file of a format.
     private static func blocks(of format: OutputFormat) -> Set<String> {
@@ -52,9 +58,11 @@ struct SourceMetadata {
 
     /// The picture with the metadata that the policy lets it keep.
     /// - Returns: also whether the saver is to write none at all, whatever the picture has.
-    func applied(to image: Image, policy: MetadataPolicy, format: OutputFormat, keepsProfile: Bool) throws(VipsError) -> (
-        image: Image, keepsNothing: Bool
-    ) {
+    func applied(to image: Image, policy: MetadataPolicy, format: OutputFormat, keepsProfile: Bool) throws(VipsError)
+        -> (
+            image: Image, keepsNothing: Bool
+        )
+    {
         switch policy {
         case .keep:
             let lost = Self.blocks.keys.filter { !Self.blocks(of: format).contains($0) }
@@ -63,8 +71,8 @@ struct SourceMetadata {
             return (try kept.editingMetadata { $0.set("xmp-data", blob: packet) }, false)
         case .copyright where !rights.isEmpty: return (try stripped(image).editingMetadata(sign), false)
         case .copyright, .strip:
-            // `JPEGEncoder` wants a picture in memory, which a stripped one is not. With its option `strip`, libvips leaves metadata out of a JPEG too,
-            // but up to 8.14.1 not out of a WebP.
+            // `JPEGEncoder` wants a picture in memory, which a stripped one is not. With its option `strip`, libvips
+            // leaves metadata out of a JPEG too, but up to 8.14.1 not out of a WebP.
             if format == .jpeg && !keepsProfile { return (image, true) }
             return (try stripped(image), !keepsProfile)
         }
@@ -75,14 +83,19 @@ struct SourceMetadata {
         image.fields.reduce(0) { $0 + (isText($1) || blocks.keys.contains($1) ? image.byteCount(of: $1) : 0) }
     }
 
-    private static func isText(_ field: String) -> Bool { field.hasPrefix("png-comment") || field == "image-description" }
+    private static func isText(_ field: String) -> Bool {
+        field.hasPrefix("png-comment") || field == "image-description"
+    }
 
-    /// What EXIF has of the picture at a small size. It shows the picture as it was, also what was cropped away, so that it never stays.
+    /// What EXIF has of the picture at a small size. It shows the picture as it was, also what was cropped away, so
+    /// that it never stays.
     private static let thumbnail = "jpeg-thumbnail-data"
 
     private func stripped(_ image: Image) throws(VipsError) -> Image {
         try image.removingMetadata(
-            image.fields.filter { $0.hasPrefix("exif-") || $0 == Self.thumbnail || Self.isText($0) || Self.blocks.keys.contains($0) })
+            image.fields.filter {
+                $0.hasPrefix("exif-") || $0 == Self.thumbnail || Self.isText($0) || Self.blocks.keys.contains($0)
+            })
     }
 
     /// Some rights are in none of the blocks that a format can hold.
@@ -101,10 +114,13 @@ struct SourceMetadata {
     private func sign(_ editor: MetadataEditor) {
         editor.set("xmp-data", blob: rights.xmpPacket())
         if let copyright = exifRights.copyright { editor.set("exif-ifd0-Copyright", string: exifText(copyright)) }
-        if !exifRights.creator.isEmpty { editor.set("exif-ifd0-Artist", string: exifText(exifRights.creator.joined(separator: "; "))) }
+        if !exifRights.creator.isEmpty {
+            editor.set("exif-ifd0-Artist", string: exifText(exifRights.creator.joined(separator: "; ")))
+        }
     }
 
-    /// A text as libvips passes it to EXIF: it cuts off all from the last ` (` on, in which it describes a field that it has read.
+    /// A text as libvips passes it to EXIF: it cuts off all from the last ` (` on, in which it describes a field that
+    /// it has read.
     private func exifText(_ text: String) -> String { text + " (ASCII)" }
 
     /// That something was removed, and what.
@@ -116,12 +132,17 @@ struct SourceMetadata {
     private func lost(_ rendition: RenditionPlan) -> Warning? {
         guard rendition.policy == .keep else { return nil }
         let format = rendition.format
-        let lost = Self.blocks.filter { telling.contains($0.key) && !Self.blocks(of: format).contains($0.key) }.map(\.value).sorted()
+        let lost = Self.blocks.filter { telling.contains($0.key) && !Self.blocks(of: format).contains($0.key) }.map(
+            \.value
+        ).sorted()
         guard !lost.isEmpty else { return nil }
         let owner =
             losesRights(in: format)
-            ? (rescued(in: format) == nil ? "; copyright, artist and licence are lost" : "; copyright, artist and licence are in its XMP") : ""
-        return Warning(.metadataRemoved, "'\(rendition.title)': \(format.rawValue) files cannot be given \(lost.joined(separator: ", "))\(owner)")
+            ? (rescued(in: format) == nil
+                ? "; copyright, artist and licence are lost" : "; copyright, artist and licence are in its XMP") : ""
+        return Warning(
+            .metadataRemoved,
+            "'\(rendition.title)': \(format.rawValue) files cannot be given \(lost.joined(separator: ", "))\(owner)")
     }
 
     /// That the default policy removed something, and what.
@@ -129,6 +150,9 @@ struct SourceMetadata {
         var removed = Self.blocks.filter { telling.contains($0.key) }.map(\.value).sorted()
         if fields.contains(where: { $0.hasPrefix("exif-ifd3-GPS") }) { removed.append("the GPS position") }
         guard !removed.isEmpty else { return [] }
-        return [Warning(.metadataRemoved, "\(removed.joined(separator: ", ")) removed, all but copyright, artist and licence")]
+        return [
+            Warning(
+                .metadataRemoved, "\(removed.joined(separator: ", ")) removed, all but copyright, artist and licence")
+        ]
     }
 }

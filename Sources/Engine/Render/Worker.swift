@@ -1,4 +1,5 @@
-// The worker process: the only place where pixels exist. It can open nothing by itself; everything it reads and writes comes as a descriptor.
+// The worker process: the only place where pixels exist. It can open nothing by itself; everything it reads and writes
+// comes as a descriptor.
 import CLinux
 import Glibc
 import Pipeline
@@ -7,14 +8,15 @@ import Vips
 
 /// The life of a worker process, from start to the end of its socket.
 package enum Worker {
-    /// Bytes that a worker keeps for the next picture once it has freed them: a few buffers of a photo's decoded pixels.
+    /// Bytes that a worker keeps for the next picture once it has freed them: a few buffers of a photo's decoded
+    /// pixels.
     private static let keptMemory = 64 << 20
 
     /// Serves requests on standard input until the supervisor closes it.
     /// - Returns: the exit code.
     package static func run() -> CInt {
-        // If the supervisor is gone already, its end of the socket is closed, which ends the loop below. Its number tells nothing:
-        // in a container it may well be 1.
+        // If the supervisor is gone already, its end of the socket is closed, which ends the loop below. Its number
+        // tells nothing: in a container it may well be 1.
         guard clinux_bind_to_parent() == 0 else { return 70 }
         _ = clinux_forbid_core()
         clinux_end_without_threads()
@@ -41,8 +43,8 @@ package enum Worker {
         return 0
     }
 
-    /// The answer to the next request. The files that came with it are closed when this returns: the supervisor takes an output that is
-    /// still open after the answer for a lie.
+    /// The answer to the next request. The files that came with it are closed when this returns: the supervisor takes
+    /// an output that is still open after the answer for a lie.
     private static func answer(_ channel: Channel, _ worker: inout WorkerState) -> Reply? {
         guard let (request, files) = try? channel.receive(Request.self) else { return nil }
         return worker.answer(request, files: files) { try channel.member($0) }
@@ -73,10 +75,13 @@ private struct WorkerState {
         switch request {
         case .prepare(let message): return prepare(message, files)
         case .tryReading(let format): return reply { worker in .readable(try worker.tryReading(format)) }
-        case _ where !sandbox.isEntered: return .failed(Failure(.internal, stage: "read", "the worker was not given a pipeline"))
-        case .probe(let format, let page): return reply { worker in .facts(try worker.probe(format, page: page, files)) }
+        case _ where !sandbox.isEntered:
+            return .failed(Failure(.internal, stage: "read", "the worker was not given a pipeline"))
+        case .probe(let format, let page):
+            return reply { worker in .facts(try worker.probe(format, page: page, files)) }
         case .measure(let message): return reply { worker in .measured(try worker.measure(message, member)) }
-        case .render(let message): return reply { worker in .rendered(try worker.render(message, files: files, member: member)) }
+        case .render(let message):
+            return reply { worker in .rendered(try worker.render(message, files: files, member: member)) }
         case .member: return .failed(Failure(.internal, stage: "read", "a member came that nobody asked for"))
         }
     }
@@ -86,7 +91,8 @@ private struct WorkerState {
             try sandbox.enter(message.kind)
             kind = message.kind
         } catch {
-            return .failed(Failure(.internal, stage: "read", "the worker process cannot be shut in", detail: error.description))
+            return .failed(
+                Failure(.internal, stage: "read", "the worker process cannot be shut in", detail: error.description))
         }
         guard files.count == message.assets.count,
             let file = try? PipelineFile(text: message.text, file: message.name, catalogue: .complete)
@@ -113,7 +119,9 @@ private struct WorkerState {
         if !sandbox.isEntered { Sandbox.loadDecoder(of: format) }
         // Decoding the sample may start threads, and this worker may be told to read fonts later.
         try sandbox.narrow()
-        guard format != kind.format, let operations = Loader.blockedClass(for: format) else { return CodecTrial.canRead(format) }
+        guard format != kind.format, let operations = Loader.blockedClass(for: format) else {
+            return CodecTrial.canRead(format)
+        }
         VipsLibrary.setBlocked(operations, false)
         defer { VipsLibrary.setBlocked(operations, true) }
         return CodecTrial.canRead(format)
@@ -121,14 +129,20 @@ private struct WorkerState {
 
     private mutating func probe(_ format: SourceFormat, page: Int?, _ files: [OpenFile]) throws -> SourceFacts {
         source = nil
-        guard kind.reads(format) else { throw Failure(.internal, stage: "read", "a worker of another kind was given \(format.title)") }
-        guard let file = files.first, files.count == 1 else { throw Failure(.internal, stage: "read", "a request came without its source") }
+        guard kind.reads(format) else {
+            throw Failure(.internal, stage: "read", "a worker of another kind was given \(format.title)")
+        }
+        guard let file = files.first, files.count == 1 else {
+            throw Failure(.internal, stage: "read", "a request came without its source")
+        }
         let probed = try ProbedSource(file, format: format, page: page)
         source = probed
         return probed.facts
     }
 
-    private mutating func measure(_ message: RenderMessage, _ member: @escaping (Int) throws -> OpenFile) throws -> [StageMeasurement] {
+    private mutating func measure(_ message: RenderMessage, _ member: @escaping (Int) throws -> OpenFile) throws
+        -> [StageMeasurement]
+    {
         let prepared = try prepared(message)
         let measuring = Measuring(planner: prepared.planner, assets: prepared.assets, colours: colours(prepared))
         switch message.source {
@@ -137,31 +151,40 @@ private struct WorkerState {
         }
     }
 
-    private mutating func render(_ message: RenderMessage, files: [OpenFile], member: @escaping (Int) throws -> OpenFile) throws -> RenderResult {
+    private mutating func render(
+        _ message: RenderMessage, files: [OpenFile], member: @escaping (Int) throws -> OpenFile
+    ) throws -> RenderResult {
         let prepared = try prepared(message)
         let plan: SourcePlan
         switch message.source {
         case .picture(let pixelsPerPoint):
-            plan = try prepared.planner.plan(try probed().facts, pixelsPerPoint: pixelsPerPoint, measurements: message.measurements.byPath)
-        case .set(let members): plan = try prepared.planner.plan(set: members, measurements: message.measurements.byPath)
+            plan = try prepared.planner.plan(
+                try probed().facts, pixelsPerPoint: pixelsPerPoint, measurements: message.measurements.byPath)
+        case .set(let members):
+            plan = try prepared.planner.plan(set: members, measurements: message.measurements.byPath)
         }
         let wanted = plan.renditions.indices.filter { !message.omitted.contains($0) }
         guard files.count == wanted.count else {
-            throw Failure(.internal, stage: "save", "the worker was given \(files.count) outputs for \(wanted.count) renditions")
+            throw Failure(
+                .internal, stage: "save", "the worker was given \(files.count) outputs for \(wanted.count) renditions")
         }
         let renderer = Renderer(
-            plan: plan, pipeline: prepared.planner.pipeline, assets: prepared.assets, colours: colours(prepared), thumbnail: message.thumbnail)
+            plan: plan, pipeline: prepared.planner.pipeline, assets: prepared.assets, colours: colours(prepared),
+            thumbnail: message.thumbnail)
         switch message.source {
         case .picture:
             let source = try probed()
             self.source = nil
             return try renderer.render(source, wanted: wanted, to: files)
-        case .set(let members): return try renderer.render(SetSource(members: members, open: member), wanted: wanted, to: files)
+        case .set(let members):
+            return try renderer.render(SetSource(members: members, open: member), wanted: wanted, to: files)
         }
     }
 
     private func prepared(_ message: RenderMessage) throws -> Prepared {
-        guard let prepared = pipelines[message.pipeline] else { throw Failure(.internal, stage: "read", "the worker was not given the pipeline") }
+        guard let prepared = pipelines[message.pipeline] else {
+            throw Failure(.internal, stage: "read", "the worker was not given the pipeline")
+        }
         return prepared
     }
 

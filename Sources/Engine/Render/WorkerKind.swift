@@ -1,4 +1,5 @@
-// What workers differ in. Pictures in formats whose libraries are not meant for strangers' files never meet a worker that reads others.
+// What workers differ in. Pictures in formats whose libraries are not meant for strangers' files never meet a worker
+// that reads others.
 import Pipeline
 
 /// A kind of worker: it stays of this kind for as long as it lives.

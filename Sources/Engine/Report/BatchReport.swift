@@ -52,8 +52,8 @@ package enum BatchForm: Sendable {
 
 /// Writes the documents of a run to files and streams. For any thread.
 ///
-/// A file gets its name when the document is complete. Until then it has none, or one of its own, so that several runs can have the same destination;
-/// nothing is left if the run ends without `finish`.
+/// A file gets its name when the document is complete. Until then it has none, or one of its own, so that several runs
+/// can have the same destination; nothing is left if the run ends without `finish`.
 package final class BatchReport: Sendable {
     private let state: Mutex<State>
 
@@ -81,11 +81,15 @@ package final class BatchReport: Sendable {
     ///   - mayBeStream: a pipe or a device there, or a link to one, is written into, since the user named it.
     ///   - stream: an open descriptor that gets it too.
     ///   - form: how the stream gets it.
-    package init(file: BytePath?, mayBeStream: Bool = false, stream: CInt?, form: BatchForm = .document) throws(SystemError) {
+    package init(file: BytePath?, mayBeStream: Bool = false, stream: CInt?, form: BatchForm = .document)
+        throws(SystemError)
+    {
         var destinations: [(writer: ReportWriter, form: BatchForm)] = []
         if let file { destinations.append((try ReportWriter(file: file, mayBeStream: mayBeStream), .document)) }
         if let stream { destinations.append((ReportWriter(stream: stream), form)) }
-        for (writer, form) in destinations where form == .document { writer.write(#"{"schema":"imagemill.batch/1","sources":["#) }
+        for (writer, form) in destinations where form == .document {
+            writer.write(#"{"schema":"imagemill.batch/1","sources":["#)
+        }
         state = Mutex(State(destinations: destinations))
     }
 
@@ -102,7 +106,8 @@ package final class BatchReport: Sendable {
     /// - Throws: if some of it could not be written.
     package func finish(_ summary: BatchSummary) throws(SystemError) {
         try state.withLock { state throws(SystemError) in
-            let end = #""summary":\#(json(summary)),"engine":\#(json(EngineVersions(codecs: VipsLibrary.codecs)))}"# + "\n"
+            let end =
+                #""summary":\#(json(summary)),"engine":\#(json(EngineVersions(codecs: VipsLibrary.codecs)))}"# + "\n"
             for (writer, form) in state.destinations {
                 switch form {
                 case .document: writer.write("\n],\(end)")

@@ -15,7 +15,9 @@ package struct FailureNote: Equatable, Sendable {
     /// - Parameters:
     ///   - quarantined: where the source is now.
     ///   - pipeline: the pipeline file's absolute path.
-    package init(source: BytePath, inbox: BytePath, quarantined: BytePath, pipeline: BytePath, failure: Failure, attempts: Int) {
+    package init(
+        source: BytePath, inbox: BytePath, quarantined: BytePath, pipeline: BytePath, failure: Failure, attempts: Int
+    ) {
         (self.source, self.inbox, self.failure, self.attempts) = (source, inbox, failure, attempts)
         replay = "imagemill run \(shellQuoted(pipeline)) \(shellQuoted(quarantined)) -o replay"
     }
@@ -29,8 +31,11 @@ package struct FailureNote: Equatable, Sendable {
     /// - Parameters:
     ///   - name: the source's name in the folder.
     ///   - token: distinct for every file that is written at one time.
-    package func write(beside name: BytePath, in folder: Directory, token: String = DurableFile.newToken) throws(SystemError) {
-        try DurableFile.write(Array((json(self, pretty: true) + "\n").utf8), to: Self.path(beside: name), in: folder, token: token)
+    package func write(beside name: BytePath, in folder: Directory, token: String = DurableFile.newToken)
+        throws(SystemError)
+    {
+        try DurableFile.write(
+            Array((json(self, pretty: true) + "\n").utf8), to: Self.path(beside: name), in: folder, token: token)
         try FaultPoint.pass(.afterFailureNote)
     }
 

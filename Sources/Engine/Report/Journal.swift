@@ -1,4 +1,5 @@
-// STATE/journal.jsonl: a line for every source that was finished or has failed, added at the end, and put aside when it has grown large.
+// STATE/journal.jsonl: a line for every source that was finished or has failed, added at the end, and put aside when it
+// has grown large.
 import CLinux
 import Glibc
 package import Pipeline
@@ -6,7 +7,8 @@ import Synchronization
 
 /// The journal. For any thread; a call waits for the disk.
 ///
-/// It is a record for people and programs, not a promise: a crash can cost the last line or write it twice. The ledger and the reports are exact.
+/// It is a record for people and programs, not a promise: a crash can cost the last line or write it twice. The ledger
+/// and the reports are exact.
 package final class Journal: Sendable {
     private let path: BytePath
     private let largest: Int
@@ -25,7 +27,9 @@ package final class Journal: Sendable {
     }
 
     private static func open(_ path: BytePath) throws(SystemError) -> OpenFile {
-        let descriptor = withPath(path) { clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o640) }
+        let descriptor = withPath(path) {
+            clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o640)
+        }
         guard descriptor >= 0 else { throw SystemError("write the journal '\(path.printable)'") }
         return OpenFile(owning: descriptor)
     }
@@ -44,7 +48,9 @@ package final class Journal: Sendable {
             end = start
         }
         guard end < size else { return }
-        guard ftruncate(file.descriptor, off_t(end)) == 0 else { throw SystemError("repair the journal '\(path.printable)'") }
+        guard ftruncate(file.descriptor, off_t(end)) == 0 else {
+            throw SystemError("repair the journal '\(path.printable)'")
+        }
     }
 
     /// Adds a source's document as one line.
@@ -75,7 +81,8 @@ package final class Journal: Sendable {
             FileSystem.remove(path)
             return
         }
-        for number in stride(from: kept - 1, to: 0, by: -1) where try FileSystem.status(aside(number), followLinks: false) != nil {
+        for number in stride(from: kept - 1, to: 0, by: -1)
+        where try FileSystem.status(aside(number), followLinks: false) != nil {
             try FileSystem.rename(aside(number), to: aside(number + 1))
         }
         try FileSystem.rename(path, to: aside(1))

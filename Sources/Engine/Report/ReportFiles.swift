@@ -5,7 +5,8 @@ package import Pipeline
 package struct ReportFiles: Sendable {
     private let besideRenditions: Bool
 
-    /// - Parameter besideRenditions: in the outbox itself instead of in its folder `reports/`; in both, in the same sub-folders as the sources in the inbox.
+    /// - Parameter besideRenditions: in the outbox itself instead of in its folder `reports/`; in both, in the same
+    ///   sub-folders as the sources in the inbox.
     package init(besideRenditions: Bool = false) { self.besideRenditions = besideRenditions }
 
     /// `reports/a/b.jpg.json` for `a/b.jpg`, from the outbox.
@@ -20,7 +21,8 @@ package struct ReportFiles: Sendable {
 }
 
 extension BytePath {
-    /// The path with something after its last component, which is shortened if the whole would be longer than a file name can be.
+    /// The path with something after its last component, which is shortened if the whole would be longer than a file
+    /// name can be.
     package func withSuffix(_ suffix: String) -> BytePath {
         let name = lastComponent.bytes
         let room = longestFileName - suffix.utf8.count

@@ -16,7 +16,9 @@ package enum ReportSchema {
     package static func object(_ required: [String: JSONValue], optional: [String: JSONValue] = [:]) -> JSONValue {
         let base: JSONValue = ["type": "object", "additionalProperties": false]
         let properties = required.merging(optional) { first, _ in first }
-        return base.merging(["properties": .object(properties), "required": .array(required.keys.sorted().map { .string($0) })])
+        return base.merging([
+            "properties": .object(properties), "required": .array(required.keys.sorted().map { .string($0) }),
+        ])
     }
 
     private static func words<Word: CaseIterable & RawRepresentable<String>>(_ type: Word.Type) -> JSONValue {
@@ -36,20 +38,23 @@ package enum ReportSchema {
             "sha256": digest, "members": ["type": "array", "items": member],
             "location": [
                 "type": "string",
-                "description": "Of a run: the source's path from the output folder, which tells sources of several folders apart.",
+                "description":
+                    "Of a run: the source's path from the output folder, which tells sources of several folders apart.",
             ],
             "location-bytes": pathBytes,
         ]) { first, _ in first })
 
     private static let rendition = object(
         [
-            "name": text, "scale": side, "path": text, "format": words(OutputFormat.self), "width": side, "height": side,
+            "name": text, "scale": side, "path": text, "format": words(OutputFormat.self), "width": side,
+            "height": side,
             "cached": ["type": "boolean"],
         ],
         optional: ["path-bytes": pathBytes, "bytes": count, "sha256": digest])
 
     private static let failure = object(
-        ["code": words(FailureCode.self), "stage": text, "message": text, "retryable": ["type": "boolean"]], optional: ["detail": text])
+        ["code": words(FailureCode.self), "stage": text, "message": text, "retryable": ["type": "boolean"]],
+        optional: ["detail": text])
 
     private static let engine = ["imagemill": text, "libvips": text]
 
@@ -58,14 +63,16 @@ package enum ReportSchema {
         "engine": object(
             engine.merging([
                 "codecs": [
-                    "type": "array", "items": text, "description": "The libraries that read and write formats, by their versions or files.",
+                    "type": "array", "items": text,
+                    "description": "The libraries that read and write formats, by their versions or files.",
                 ]
             ]) { first, _ in first })
     ]
 
     private static let body = object(
         [
-            "schema": ["const": "imagemill.report/1"], "status": words(SourceReport.Status.self), "pipeline": text, "source": source,
+            "schema": ["const": "imagemill.report/1"], "status": words(SourceReport.Status.self), "pipeline": text,
+            "source": source,
             "renditions": ["type": "array", "items": rendition],
             "warnings": ["type": "array", "items": object(["code": words(WarningCode.self), "message": text])],
             "error": ["anyOf": [["type": "null"], failure]], "attempt": side,
@@ -86,7 +93,8 @@ package enum ReportSchema {
         let place = object(["path": text], optional: ["path-bytes": pathBytes])
         let note = object(
             [
-                "schema": ["const": "imagemill.failure/1"], "source": place, "inbox": place, "code": words(FailureCode.self), "stage": text,
+                "schema": ["const": "imagemill.failure/1"], "source": place, "inbox": place,
+                "code": words(FailureCode.self), "stage": text,
                 "message": text, "retryable": ["type": "boolean"], "attempts": count, "time": time, "replay": text,
             ],
             optional: ["detail": text])
@@ -95,21 +103,31 @@ package enum ReportSchema {
 
     private static let runSummary = object(
         [
-            "sources": count, "done": count, "failed": count, "skipped": count, "renditions": count, "milliseconds": count,
+            "sources": count, "done": count, "failed": count, "skipped": count, "renditions": count,
+            "milliseconds": count,
             "interrupted": ["type": "boolean"],
         ],
-        optional: ["passed-over": ["type": "integer", "minimum": 0, "description": "Files that a search found and that are no pictures."]])
+        optional: [
+            "passed-over": [
+                "type": "integer", "minimum": 0, "description": "Files that a search found and that are no pictures.",
+            ]
+        ])
 
     /// The last line of `--json-lines`.
     package static var summary: JSONValue {
-        object(["schema": ["const": "imagemill.summary/1"], "summary": runSummary], optional: runEngine).merging(dialect)
-            .merging(["title": "Imagemill: the last line of a run's --json-lines"])
+        object(["schema": ["const": "imagemill.summary/1"], "summary": runSummary], optional: runEngine).merging(
+            dialect
+        )
+        .merging(["title": "Imagemill: the last line of a run's --json-lines"])
     }
 
     /// A run's document.
     package static var batch: JSONValue {
         let document = object(
-            ["schema": ["const": "imagemill.batch/1"], "sources": ["type": "array", "items": body], "summary": runSummary], optional: runEngine)
+            [
+                "schema": ["const": "imagemill.batch/1"], "sources": ["type": "array", "items": body],
+                "summary": runSummary,
+            ], optional: runEngine)
         return document.merging(dialect).merging(["title": "Imagemill report of a run"])
     }
 }

@@ -3,12 +3,15 @@ package import Pipeline
 
 /// A word as a shell reads it back, byte for byte.
 ///
-/// If quotes are not enough (control characters, bytes that are no text), it is written as `$'…'`, which bash, zsh and ksh read.
+/// If quotes are not enough (control characters, bytes that are no text), it is written as `$'…'`, which bash, zsh and
+/// ksh read.
 package func shellQuoted(_ word: BytePath) -> String {
     let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:,@%=".utf8)
     if !word.bytes.isEmpty, word.bytes.allSatisfy(plain.contains) { return word.text }
     let isText = word.percentEncodedIfNotText == nil && word.printable == word.text
-    guard !isText else { return "'" + word.text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'" }
+    guard !isText else {
+        return "'" + word.text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+    }
     return "$'" + word.bytes.map(escaped).joined() + "'"
 }
 

@@ -88,7 +88,8 @@ package struct SourceReport: Sendable, Encodable {
 
 extension SourceReport {
     private enum Key: String, CodingKey {
-        case schema, status, pipeline, inbox, source, renditions, warnings, error, attempt, started, milliseconds, engine
+        case schema, status, pipeline, inbox, source, renditions, warnings, error, attempt, started, milliseconds,
+            engine
         case peakMemory = "peak-memory-bytes"
         case predictedMemory = "predicted-memory-bytes"
     }

@@ -22,7 +22,8 @@ package struct BatchSettings: Sendable {
     package var attempts = 3
 
     package init(
-        _ render: RenderSettings, workers: WorkerPool, lanes: Int, allocator: NameAllocator, publisher: Publisher, outbox: OutboxLocation
+        _ render: RenderSettings, workers: WorkerPool, lanes: Int, allocator: NameAllocator, publisher: Publisher,
+        outbox: OutboxLocation
     ) {
         self.render = render
         self.workers = workers
@@ -66,12 +67,14 @@ package final class BatchRun: JobSite {
 
         /// - Precondition: the job was made for one of the sources, as all are.
         func place(of job: Job) -> Int {
-            guard let place = places[job.path] else { preconditionFailure("the job '\(job.path.printable)' has no source") }
+            guard let place = places[job.path] else {
+                preconditionFailure("the job '\(job.path.printable)' has no source")
+            }
             return place
         }
 
-        /// Sources that were to stay as they are have lost a name to an earlier one (`--collision overwrite`). They come after it in order,
-        /// so they must win: they are done after all.
+        /// Sources that were to stay as they are have lost a name to an earlier one (`--collision overwrite`). They
+        /// come after it in order, so they must win: they are done after all.
         mutating func takeBack(_ losers: Set<BytePath>, owner: (SourceFile) -> BytePath) -> [SourceFile] {
             guard !losers.isEmpty else { return [] }
             let lost = unchanged.filter { losers.contains(owner($0.source)) }
@@ -82,7 +85,8 @@ package final class BatchRun: JobSite {
     }
 
     package init(
-        _ work: WorkList, _ settings: BatchSettings, report: BatchReport, observer: any BatchObserver, results: ResultRecord? = nil
+        _ work: WorkList, _ settings: BatchSettings, report: BatchReport, observer: any BatchObserver,
+        results: ResultRecord? = nil
     ) {
         self.settings = settings
         self.report = report
@@ -95,14 +99,16 @@ package final class BatchRun: JobSite {
         self.state = Mutex(state)
         route = Route(
             render: settings.render, allocator: settings.allocator, publisher: settings.publisher,
-            policy: RetryPolicy(attempts: settings.attempts, first: 0, longest: 0, scope: .workerCrashes), inbox: nil, recipe: "",
+            policy: RetryPolicy(attempts: settings.attempts, first: 0, longest: 0, scope: .workerCrashes), inbox: nil,
+            recipe: "",
             retriesAtOnce: true, wantsSecondOpinion: false)
     }
 
     /// Processes what is to do, and reports what is not.
     /// - Parameter start: when the run began.
     /// - Returns: what was done, also if the run was cancelled.
-    /// - Throws: `Diagnostics` if an asset cannot be decoded, `SystemError` if workers cannot be started, `RunObstructed`.
+    /// - Throws: `Diagnostics` if an asset cannot be decoded, `SystemError` if workers cannot be started,
+    ///   `RunObstructed`.
     package func run(since start: SuspendingClock.Instant = .now) async throws -> BatchSummary {
         let sources = state.withLock { $0.sources }
         observer.begin(sources: sources.count)
@@ -126,7 +132,8 @@ package final class BatchRun: JobSite {
 
     private func process(_ sources: [SourceFile]) throws {
         let lanes = min(settings.lanes, sources.count)
-        let dispatcher = Dispatcher(store, owner: Self.inbox, workers: lanes, lease: Self.lease, trouble: { _, _ in }) { [self] dispatcher, lane in
+        let dispatcher = Dispatcher(store, owner: Self.inbox, workers: lanes, lease: Self.lease, trouble: { _, _ in }) {
+            [self] dispatcher, lane in
             runOnNewThread { [self] in work(dispatcher, lane) }
         }
         try offer(sources)
@@ -142,7 +149,8 @@ package final class BatchRun: JobSite {
             sources.map { source in
                 state.places[source.identity] = state.places.count
                 return NewJob(
-                    id: ids.next(), inbox: Self.inbox, path: source.identity, observed: ObservedFile(device: 0, inode: 0, bytes: 0, modified: 0))
+                    id: ids.next(), inbox: Self.inbox, path: source.identity,
+                    observed: ObservedFile(device: 0, inode: 0, bytes: 0, modified: 0))
             }
         }
         state.withLock { $0.unfinished += jobs.count }
@@ -196,7 +204,8 @@ package final class BatchRun: JobSite {
 
     package func happened(_ news: JobNews, to job: Job, files: Fingerprint?, source: Fingerprint?) {
         switch news {
-        case .done(let report), .failed(let report, _, _): finish(job, report: report, fingerprint: source, files: files)
+        case .done(let report), .failed(let report, _, _):
+            finish(job, report: report, fingerprint: source, files: files)
         case .interrupted, .obstructed:
             // Others may wait for its turn.
             turns.end(order: place(of: job))
@@ -214,7 +223,8 @@ package final class BatchRun: JobSite {
         let source = source(of: job)
         report.source.location = settings.outbox.identity(of: job.path)
         report.source.typed = source.typed
-        let finished = FinishedSource(source: source, report: report, fingerprint: fingerprint, outputs: files ?? Fingerprint([]))
+        let finished = FinishedSource(
+            source: source, report: report, fingerprint: fingerprint, outputs: files ?? Fingerprint([]))
         let document = json(report)
         self.report.add(document)
         results?.add(finished, document: document)

@@ -36,7 +36,9 @@ package struct Pruning {
     /// - Parameters:
     ///   - roots: the folders that the user named.
     ///   - unchanged: the sources of the run that were skipped.
-    package init(_ record: OutboxRecord, roots: [BytePath], found: [SourceFile], unchanged: [UnchangedSource], made: MadeNames) {
+    package init(
+        _ record: OutboxRecord, roots: [BytePath], found: [SourceFile], unchanged: [UnchangedSource], made: MadeNames
+    ) {
         self.record = record
         self.made = made
         let location = record.location
@@ -60,7 +62,9 @@ package struct Pruning {
         }
     }
 
-    private func isStale(_ owned: OwnedName, made: [BytePath: Set<BytePath>?], recorded: [BytePath: Set<BytePath>]) -> Bool {
+    private func isStale(_ owned: OwnedName, made: [BytePath: Set<BytePath>?], recorded: [BytePath: Set<BytePath>])
+        -> Bool
+    {
         // What a source that failed had before stays.
         if let made = made[owned.source] { return made.map { !$0.contains(owned.name) } ?? false }
         if unchanged.contains(owned.source) { return recorded[owned.source].map { !$0.contains(owned.name) } ?? false }
@@ -72,7 +76,8 @@ package struct Pruning {
         do {
             return try record.database.read { database in
                 var outputs: [BytePath: Set<BytePath>] = [:]
-                let rows = try Row.fetchCursor(database, sql: "SELECT source, outputs FROM results WHERE failure IS NULL")
+                let rows = try Row.fetchCursor(
+                    database, sql: "SELECT source, outputs FROM results WHERE failure IS NULL")
                 while let row = try rows.next() {
                     let (source, bytes): (Data, Data) = (row[0], row[1])
                     let path = BytePath([UInt8](source))
@@ -82,7 +87,8 @@ package struct Pruning {
                 return outputs
             }
         } catch {
-            throw OutboxRecord.storeError(error, "cannot read the record of names in '\(record.location.state.printable)'")
+            throw OutboxRecord.storeError(
+                error, "cannot read the record of names in '\(record.location.state.printable)'")
         }
     }
 
@@ -97,19 +103,24 @@ package struct Pruning {
         try record.release(names, in: outbox)
         let gone = (try? goneSources()) ?? []
         try? record.database.write { database in
-            for source in gone { try database.execute(sql: "DELETE FROM results WHERE source = ?", arguments: [Data(source.bytes)]) }
+            for source in gone {
+                try database.execute(sql: "DELETE FROM results WHERE source = ?", arguments: [Data(source.bytes)])
+            }
         }
     }
 
     private func goneSources() throws -> [BytePath] {
-        let sources = try record.database.read { try Data.fetchAll($0, sql: "SELECT source FROM results") }.map { BytePath([UInt8]($0)) }
+        let sources = try record.database.read { try Data.fetchAll($0, sql: "SELECT source FROM results") }.map {
+            BytePath([UInt8]($0))
+        }
         return sources.filter { source in roots.contains { source.isAtOrBelow($0) } && record.location.isGone(source) }
     }
 
     private func removeEmptyFolders(above name: BytePath, in outbox: BytePath) {
         var folder = name.directory
         while !folder.bytes.isEmpty {
-            guard let above = try? Directory(outbox).folder(folder.directory), (try? above.remove(folder.lastComponent, isFolder: true)) != nil
+            guard let above = try? Directory(outbox).folder(folder.directory),
+                (try? above.remove(folder.lastComponent, isFolder: true)) != nil
             else { return }
             folder = folder.directory
         }

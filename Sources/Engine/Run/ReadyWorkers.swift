@@ -2,14 +2,18 @@
 package import Pipeline
 
 extension WorkerPool {
-    /// Has the workers that are ready learn a pipeline while something else is done. Errors are ignored here; the lanes meet them again and report
-    /// them.
+    /// Has the workers that are ready learn a pipeline while something else is done. Errors are ignored here; the lanes
+    /// meet them again and report them.
     package func prepare(_ settings: RenderSettings) async {
         // All may be in the cache.
         guard settings.cache == nil else { return }
         await withTaskGroup { group in
             for _ in 0..<readyCount {
-                group.addTask { try? await onNewThread { try WorkerLoan(self, cancellation: settings.cancellation).prepare(settings) } }
+                group.addTask {
+                    try? await onNewThread {
+                        try WorkerLoan(self, cancellation: settings.cancellation).prepare(settings)
+                    }
+                }
             }
         }
     }

@@ -82,7 +82,8 @@ struct ShardTally {
     }
 
     private mutating func addSlow(_ result: ShardResult) {
-        let slow = GatherSummary.Slow(shard: result.shard, node: result.node, sources: result.sources, milliseconds: result.milliseconds)
+        let slow = GatherSummary.Slow(
+            shard: result.shard, node: result.node, sources: result.sources, milliseconds: result.milliseconds)
         let place = summary.slowest.firstIndex { $0.milliseconds < slow.milliseconds } ?? summary.slowest.count
         guard place < Self.mostSlow else { return }
         summary.slowest.insert(slow, at: place)

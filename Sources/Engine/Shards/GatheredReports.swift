@@ -22,7 +22,10 @@ extension Gathering {
             guard let result = try output.result(shard, plan.entry(of: shard)) else { continue }
             let isPacked = plan.plan.layout == .tar
             let place = output.place(of: shard)
-            try body(ShardReport(result: result, folder: isPacked ? BytePath([]) : place, archive: isPacked ? place : nil, output: output))
+            try body(
+                ShardReport(
+                    result: result, folder: isPacked ? BytePath([]) : place, archive: isPacked ? place : nil,
+                    output: output))
         }
     }
 }

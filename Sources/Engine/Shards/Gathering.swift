@@ -55,7 +55,9 @@ package struct Gathering {
     }
 
     private func result(_ shard: Int) throws -> ShardResult? {
-        try output?.result(shard, plan.entry(of: shard)) { note("the result of shard \(shard) cannot be used; the shard counts as missing") }
+        try output?.result(shard, plan.entry(of: shard)) {
+            note("the result of shard \(shard) cannot be used; the shard counts as missing")
+        }
     }
 
     /// Attempts that died after somebody else had done their shard.

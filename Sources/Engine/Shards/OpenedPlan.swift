@@ -9,7 +9,8 @@ package struct OpenedPlan: Sendable {
     private let folder: Directory
     private let index: OpenFile
 
-    /// - Throws: `PlanMismatch` if there is no plan, or not the one that was written; `SystemError` if it cannot be read.
+    /// - Throws: `PlanMismatch` if there is no plan, or not the one that was written; `SystemError` if it cannot be
+    ///   read.
     package init(_ path: BytePath) throws {
         self.path = path
         do throws(SystemError) {
@@ -21,28 +22,41 @@ package struct OpenedPlan: Sendable {
         }
         guard let status = try folder.status(PlanFile.plan) else {
             throw PlanMismatch(
-                description: "there is no complete plan in '\(path.printable)': \(PlanFile.plan.text) is missing; run `imagemill shard`")
+                description:
+                    "there is no complete plan in '\(path.printable)': \(PlanFile.plan.text) is missing; run `imagemill shard`"
+            )
         }
         let bytes = try folder.opening(PlanFile.plan).bytes(at: 0, count: status.bytes)
-        guard let plan: ShardPlan = decoded(bytes), plan.schema == "imagemill.plan/1", plan.id == plan.computedID, plan.tasks > 0 else {
-            throw PlanMismatch(description: "'\(path.appending(PlanFile.plan).printable)' is not the plan that was written there; make it again")
+        guard let plan: ShardPlan = decoded(bytes), plan.schema == "imagemill.plan/1", plan.id == plan.computedID,
+            plan.tasks > 0
+        else {
+            throw PlanMismatch(
+                description:
+                    "'\(path.appending(PlanFile.plan).printable)' is not the plan that was written there; make it again"
+            )
         }
         self.plan = plan
         index = try folder.opening(PlanFile.index)
     }
 
-    private func mismatch(_ what: String) -> PlanMismatch { PlanMismatch(description: "the plan in '\(path.printable)' \(what)") }
+    private func mismatch(_ what: String) -> PlanMismatch {
+        PlanMismatch(description: "the plan in '\(path.printable)' \(what)")
+    }
 
     /// Refuses a plan for other versions of the program or of libvips, whose renditions may be others.
     package func checkEngine() throws(PlanMismatch) {
         guard plan.engine == engineName else {
-            throw mismatch("is for \(plan.engine); this is \(engineName). Use that version on all nodes, or make a plan with this one")
+            throw mismatch(
+                "is for \(plan.engine); this is \(engineName). Use that version on all nodes, or make a plan with this one"
+            )
         }
     }
 
     /// The pipeline, as it was when the plan was made.
     package func pipeline() throws -> LoadedPipeline {
-        guard let status = try folder.status(PlanFile.pipeline) else { throw mismatch("has lost its \(PlanFile.pipeline.text)") }
+        guard let status = try folder.status(PlanFile.pipeline) else {
+            throw mismatch("has lost its \(PlanFile.pipeline.text)")
+        }
         let bytes = try folder.opening(PlanFile.pipeline).bytes(at: 0, count: status.bytes)
         guard Digest.of(bytes) == plan.pipeline.sha256 else {
             throw mismatch("has another \(PlanFile.pipeline.text) than it was made with; make a plan of that pipeline")
@@ -109,10 +123,12 @@ extension PlannedSource {
         switch kind {
         case .member(let file, let offset):
             let part = FilePart(file: try roots.tar(self.root), path: path, offset: offset, bytes: file.bytes ?? 0)
-            return SourceFile(location: .part(part), identity: identity, relative: relative, planned: file.planned(BytePath([])))
+            return SourceFile(
+                location: .part(part), identity: identity, relative: relative, planned: file.planned(BytePath([])))
         case .picture(let file):
             return SourceFile(
-                location: .below(try roots.folder(self.root), path, followsLastLink: true), identity: identity, relative: relative,
+                location: .below(try roots.folder(self.root), path, followsLastLink: true), identity: identity,
+                relative: relative,
                 planned: file.planned(BytePath([])))
         case .problem(_, let failure):
             return SourceFile(location: .path(identity), identity: identity, relative: relative, problem: failure)
@@ -121,7 +137,8 @@ extension PlannedSource {
             let files = members.map { member in
                 let inner = path.appending(member.path)
                 return SourceFile(
-                    location: .below(folder, inner, followsLastLink: true), identity: root.appending(inner), relative: inner,
+                    location: .below(folder, inner, followsLastLink: true), identity: root.appending(inner),
+                    relative: inner,
                     planned: member.planned(member.path))
             }
             let location: FileLocation = path.bytes.isEmpty ? .path(root) : .below(folder, path)

@@ -16,7 +16,8 @@ final class PlanWriter {
         try DurableFile.makeFolders(path)
         folder = try Directory(path)
         guard try folder.status(PlanFile.plan) == nil else {
-            throw PlanMismatch(description: "there is a plan in '\(path.printable)' already; choose another folder, or remove it")
+            throw PlanMismatch(
+                description: "there is a plan in '\(path.printable)' already; choose another folder, or remove it")
         }
         list = try StagedFile(in: folder, destination: PlanFile.sources, token: DurableFile.newToken)
         index = try StagedFile(in: folder, destination: PlanFile.index, token: DurableFile.newToken)
@@ -24,7 +25,9 @@ final class PlanWriter {
 
     func write(_ block: ShardBlock) throws(SystemError) {
         try list.file.append(block.list, for: PlanFile.sources)
-        let line = ShardEntry(offset: offset, bytes: block.list.count, sources: block.sources, digest: Digest.of(block.list)).line
+        let line = ShardEntry(
+            offset: offset, bytes: block.list.count, sources: block.sources, digest: Digest.of(block.list)
+        ).line
         try index.file.append(line, for: PlanFile.index)
         indexDigest.update(line)
         offset += block.list.count

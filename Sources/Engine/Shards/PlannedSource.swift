@@ -10,7 +10,9 @@ struct PlannedSource: Equatable {
         let bytes: Int?
         let modified: Int?
 
-        init(path: BytePath, _ status: FileStatus?) { self.init(path: path, bytes: status?.bytes, modified: status?.modified) }
+        init(path: BytePath, _ status: FileStatus?) {
+            self.init(path: path, bytes: status?.bytes, modified: status?.modified)
+        }
 
         init(path: BytePath, bytes: Int?, modified: Int?) {
             self.path = path
@@ -41,7 +43,8 @@ struct PlannedSource: Equatable {
         }
     }
 
-    /// The folder that its renditions go into if the tree is kept. A tar is as one folder, since it may come back to a folder at any time.
+    /// The folder that its renditions go into if the tree is kept. A tar is as one folder, since it may come back to a
+    /// folder at any time.
     var folder: BytePath { if case .member = kind { BytePath([]) } else { path.directory } }
 
     var bytes: Int {
@@ -53,7 +56,8 @@ struct PlannedSource: Equatable {
     }
 }
 
-// `P root bytes modified path`, `T root offset bytes modified path`, `S root members path` and then `M root bytes modified name` for each, `E root code length message path`.
+// `P root bytes modified path`, `T root offset bytes modified path`, `S root members path` and then `M root bytes
+// modified name` for each, `E root code length message path`.
 
 extension PlannedSource {
     var encoded: [UInt8] {
@@ -61,14 +65,17 @@ extension PlannedSource {
         case .picture(let file): Self.record("P \(root)", file)
         case .member(let file, let offset): Self.record("T \(root) \(offset)", file)
         case .set(let path, let members):
-            Array("S \(root) \(members.count) ".utf8) + path.bytes + [0] + members.flatMap { Self.record("M \(root)", $0) }
+            Array("S \(root) \(members.count) ".utf8) + path.bytes + [0]
+                + members.flatMap { Self.record("M \(root)", $0) }
         case .problem(let path, let failure):
-            Array("E \(root) \(failure.code.rawValue) \(failure.message.utf8.count) \(failure.message) ".utf8) + path.bytes + [0]
+            Array("E \(root) \(failure.code.rawValue) \(failure.message.utf8.count) \(failure.message) ".utf8)
+                + path.bytes + [0]
         }
     }
 
     private static func record(_ head: String, _ file: File) -> [UInt8] {
-        Array("\(head) \(file.bytes.map(String.init) ?? "-") \(file.modified.map(String.init) ?? "-") ".utf8) + file.path.bytes + [0]
+        Array("\(head) \(file.bytes.map(String.init) ?? "-") \(file.modified.map(String.init) ?? "-") ".utf8)
+            + file.path.bytes + [0]
     }
 
     /// Reads the sources of a shard.
@@ -94,7 +101,9 @@ private struct RecordReader {
         switch letter {
         case "P": return file().map { PlannedSource(root: root, kind: .picture($0)) }
         case "T":
-            guard let offset = number(), offset >= 0, let file = file(), let bytes = file.bytes, bytes >= 0 else { return nil }
+            guard let offset = number(), offset >= 0, let file = file(), let bytes = file.bytes, bytes >= 0 else {
+                return nil
+            }
             return PlannedSource(root: root, kind: .member(file, offset: offset))
         case "S":
             guard let count = number(), count >= 0, let path = path() else { return nil }
@@ -105,7 +114,8 @@ private struct RecordReader {
             }
             return PlannedSource(root: root, kind: .set(path, members))
         case "E":
-            guard let code = word().flatMap(FailureCode.init), let length = number(), (0..<rest.count).contains(length) else { return nil }
+            guard let code = word().flatMap(FailureCode.init), let length = number(), (0..<rest.count).contains(length)
+            else { return nil }
             let message = String(decoding: rest.prefix(length), as: UTF8.self)
             rest = rest.dropFirst(length + 1)
             return path().map { PlannedSource(root: root, kind: .problem($0, Failure(code, stage: "read", message))) }

@@ -17,7 +17,8 @@ struct ShardBlock: Equatable {
     }
 }
 
-/// Cuts after so many sources; between folders only, if those are to be kept together. It holds one shard and one folder.
+/// Cuts after so many sources; between folders only, if those are to be kept together. It holds one shard and one
+/// folder.
 struct ShardCutter {
     let perShard: Int
     let keepsFolders: Bool

@@ -25,7 +25,8 @@ struct ShardEntry: Equatable {
 
     init?(line: some Sequence<UInt8>) {
         let words = String(decoding: Array(line), as: UTF8.self).split(whereSeparator: { $0 == " " || $0 == "\n" })
-        guard words.count == 4, let offset = Int(words[0]), let bytes = Int(words[1]), let sources = Int(words[2]) else { return nil }
+        guard words.count == 4, let offset = Int(words[0]), let bytes = Int(words[1]), let sources = Int(words[2])
+        else { return nil }
         self.init(offset: offset, bytes: bytes, sources: sources, digest: String(words[3]))
     }
 }

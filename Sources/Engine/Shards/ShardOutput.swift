@@ -51,7 +51,8 @@ package struct ShardOutput: Sendable {
         let name = BytePath(Self.prefix + plan.id)
         try Self.refuseOtherPlan(in: state, than: name, path: path)
         guard let own = try state.folderIfThere(name), let results = try own.folderIfThere(Self.resultsName),
-            let reports = try own.folderIfThere(BytePath("reports")), let stagings = try own.folderIfThere(BytePath("staging"))
+            let reports = try own.folderIfThere(BytePath("reports")),
+            let stagings = try own.folderIfThere(BytePath("staging"))
         else { return nil }
         self.path = path
         self.plan = plan
@@ -65,7 +66,8 @@ package struct ShardOutput: Sendable {
 
     private static func refuseOtherPlan(in state: Directory, than name: BytePath, path: BytePath) throws {
         for other in try state.names() where other.starts(with: prefix.utf8) && other != name.bytes {
-            throw PlanMismatch(description: "'\(path.printable)' has the results of another plan; choose another folder (-o)")
+            throw PlanMismatch(
+                description: "'\(path.printable)' has the results of another plan; choose another folder (-o)")
         }
     }
 
@@ -74,7 +76,9 @@ package struct ShardOutput: Sendable {
         // It may be what another task has written by now.
         guard let foreign, try !state.folder(own).names().contains(resultsName.bytes) else { return }
         let file = BytePath(foreign).printable
-        throw PlanMismatch(description: "'\(path.printable)' has other files in it ('\(file)'); the folder of a plan must be new or empty (-o)")
+        throw PlanMismatch(
+            description:
+                "'\(path.printable)' has other files in it ('\(file)'); the folder of a plan must be new or empty (-o)")
     }
 
     // MARK: - Names
@@ -98,8 +102,8 @@ package struct ShardOutput: Sendable {
     /// Whether a shard is done.
     package func isDone(_ shard: Int) throws(SystemError) -> Bool { try results.status(file(shard)) != nil }
 
-    /// The same, asked of the file server: a client of NFS may believe for half a minute that there is no such file, until it changes something in
-    /// the folder itself.
+    /// The same, asked of the file server: a client of NFS may believe for half a minute that there is no such file,
+    /// until it changes something in the folder itself.
     func isDoneByNow(_ shard: Int) throws(SystemError) -> Bool {
         _ = try? results.making(Self.look)
         try? results.remove(Self.look)
@@ -113,7 +117,8 @@ package struct ShardOutput: Sendable {
     func result(_ shard: Int, _ entry: ShardEntry, damaged: () -> Void = {}) throws(SystemError) -> ShardResult? {
         guard let status = try results.status(file(shard)) else { return nil }
         let bytes = try results.opening(file(shard)).bytes(at: 0, count: status.bytes)
-        guard let result: ShardResult = decoded(bytes), result.plan == plan.id, result.shard == shard, result.list == entry.digest, result.isPlausible
+        guard let result: ShardResult = decoded(bytes), result.plan == plan.id, result.shard == shard,
+            result.list == entry.digest, result.isPlausible
         else {
             damaged()
             return nil
@@ -127,10 +132,12 @@ package struct ShardOutput: Sendable {
         return try reports.opening(file(shard)).bytes(at: 0, count: status.bytes)
     }
 
-    /// Publishes a shard: after everything that it consists of has reached the disk, one rename says that it is done. Then nobody else can
-    /// publish anything of it any more.
+    /// Publishes a shard: after everything that it consists of has reached the disk, one rename says that it is done.
+    /// Then nobody else can publish anything of it any more.
     func publish(_ result: ShardResult, _ staging: Staging) throws(SystemError) {
-        guard clinux_sync_file_system(root.file.descriptor) == 0 else { throw SystemError("write '\(path.printable)' to the disk") }
+        guard clinux_sync_file_system(root.file.descriptor) == 0 else {
+            throw SystemError("write '\(path.printable)' to the disk")
+        }
         if plan.layout == .tar {
             try staging.folder.rename(Staging.tar, to: root, as: place(of: result.shard))
             try root.sync()
@@ -161,15 +168,17 @@ package struct ShardOutput: Sendable {
 
     /// The path of a file in a staging folder.
     func path(of file: BytePath, in staging: Staging) -> BytePath {
-        path.appending(Self.state).appending(BytePath(Self.prefix + plan.id)).appending(BytePath("staging")).appending(staging.name).appending(file)
+        path.appending(Self.state).appending(BytePath(Self.prefix + plan.id)).appending(BytePath("staging")).appending(
+            staging.name
+        ).appending(file)
     }
 
     func remove(_ staging: Staging) {
         for _ in 0..<Self.mostRemovals where (try? stagings.removeTree(staging.name)) == nil {}
     }
 
-    /// Removes what all attempts at a shard have not published. One that still runs, on a machine that nobody hears of any more, has no names left
-    /// that it could rename.
+    /// Removes what all attempts at a shard have not published. One that still runs, on a machine that nobody hears of
+    /// any more, has no names left that it could rename.
     package func revoke(_ shard: Int) {
         let beginning = Array((Self.name(of: shard) + "-").utf8)
         for name in (try? stagings.names()) ?? [] where name.starts(with: beginning) {
@@ -179,7 +188,10 @@ package struct ShardOutput: Sendable {
 
     /// The shards that attempts have left something of.
     func stagedShards() throws(SystemError) -> Set<Int> {
-        Set(try stagings.names().compactMap { Int(String(decoding: $0.prefix { $0 != UInt8(ascii: "-") }, as: UTF8.self)) })
+        Set(
+            try stagings.names().compactMap {
+                Int(String(decoding: $0.prefix { $0 != UInt8(ascii: "-") }, as: UTF8.self))
+            })
     }
 }
 

@@ -19,7 +19,9 @@ package enum ShardLayout: String, Codable, CaseIterable, Sendable {
         } else if keepsTree || pipeline.renditions.allSatisfy(\.template.isBelowFolder) {
             self = .tree
         } else {
-            self = pipeline.renditions.allSatisfy { $0.layout == .freedesktop || $0.template.isDistinctByContent } ? .hash : .folders
+            self =
+                pipeline.renditions.allSatisfy { $0.layout == .freedesktop || $0.template.isDistinctByContent }
+                ? .hash : .folders
         }
     }
 }
@@ -69,7 +71,8 @@ package struct ShardPlan: Codable, Equatable, Sendable {
         init(keepTree: Bool, perShard: Int, _ limits: Limits) {
             self.keepTree = keepTree
             self.perShard = perShard
-            self.limits = Dictionary(uniqueKeysWithValues: LimitSetting.all.map { ($0.name, limits[keyPath: $0.value]) })
+            self.limits = Dictionary(
+                uniqueKeysWithValues: LimitSetting.all.map { ($0.name, limits[keyPath: $0.value]) })
             allow = limits.allowed.isEmpty ? nil : limits.allowed.sorted { $0.rawValue < $1.rawValue }
         }
     }
@@ -93,7 +96,8 @@ package struct ShardPlan: Codable, Equatable, Sendable {
     package let index: String
 
     init(
-        engine: String, pipeline: Pipeline, options: Options, layout: ShardLayout, roots: [BytePath], sources: Int, bytes: Int, shards: Int,
+        engine: String, pipeline: Pipeline, options: Options, layout: ShardLayout, roots: [BytePath], sources: Int,
+        bytes: Int, shards: Int,
         tasks: Int, index: String
     ) {
         self.engine = engine

@@ -19,7 +19,8 @@ package struct PlanRequest {
     package let limits: Limits
 
     package init(
-        pipeline: LoadedPipeline, sources: [BytePath], list: PathLines?, filter: PathFilter, folder: BytePath, perShard: Int, mostTasks: Int,
+        pipeline: LoadedPipeline, sources: [BytePath], list: PathLines?, filter: PathFilter, folder: BytePath,
+        perShard: Int, mostTasks: Int,
         keepsTree: Bool,
         packs: Bool, limits: Limits
     ) {
@@ -43,7 +44,8 @@ package struct PlanRefusal: Error, CustomStringConvertible {
     package init(_ description: String) { self.description = description }
 }
 
-/// Makes one plan. Its memory grows with the largest folder and with the size of a shard, not with the number of sources. Not for two threads at once.
+/// Makes one plan. Its memory grows with the largest folder and with the size of a shard, not with the number of
+/// sources. Not for two threads at once.
 package final class ShardPlanner {
     private let request: PlanRequest
     private let cancellation: Cancellation
@@ -83,9 +85,11 @@ package final class ShardPlanner {
     }
 
     private static func checkTree(_ request: PlanRequest) throws {
-        let why = "the folders of the sources are kept ('--keep-tree', or '{dir}' in the pipeline), and each must be in one shard"
+        let why =
+            "the folders of the sources are kept ('--keep-tree', or '{dir}' in the pipeline), and each must be in one shard"
         if request.pipeline.file.source == .set {
-            throw PlanRefusal("\(why), which sets of pictures cannot; leave that out: each shard then has a folder of its own")
+            throw PlanRefusal(
+                "\(why), which sets of pictures cannot; leave that out: each shard then has a folder of its own")
         }
         guard request.sources.count + (request.list == nil ? 0 : 1) == 1 else {
             throw PlanRefusal("\(why); name one folder, such as the one above all of them")
@@ -104,9 +108,11 @@ package final class ShardPlanner {
             ShardPlan(
                 engine: engineName,
                 pipeline: ShardPlan.Pipeline(
-                    path: request.pipeline.absolutePath.text, sha256: Digest.of(request.pipeline.file.text), assets: request.pipeline.assetDigests),
+                    path: request.pipeline.absolutePath.text, sha256: Digest.of(request.pipeline.file.text),
+                    assets: request.pipeline.assetDigests),
                 options: ShardPlan.Options(keepTree: request.keepsTree, perShard: request.perShard, request.limits),
-                layout: layout, roots: roots, sources: sources, bytes: bytes, shards: writer.shards, tasks: tasks, index: index)
+                layout: layout, roots: roots, sources: sources, bytes: bytes, shards: writer.shards, tasks: tasks,
+                index: index)
         }
     }
 
@@ -118,8 +124,11 @@ package final class ShardPlanner {
             guard let absolute = FileSystem.absolute(path), let status = try FileSystem.status(path) else {
                 throw SystemError("find '\(path.printable)'", code: 2)
             }
-            if let other = walked.first(where: { absolute.isAtOrBelow($0.absolute) || $0.absolute.isAtOrBelow(absolute) }) {
-                throw PlanRefusal("'\(path.printable)' and '\(other.path.printable)' are in one another; name one of them")
+            if let other = walked.first(where: {
+                absolute.isAtOrBelow($0.absolute) || $0.absolute.isAtOrBelow(absolute)
+            }) {
+                throw PlanRefusal(
+                    "'\(path.printable)' and '\(other.path.printable)' are in one another; name one of them")
             }
             walked.append((path, absolute))
             let isFolder = status.kind == .directory
@@ -134,7 +143,9 @@ package final class ShardPlanner {
     private func walk(_ path: BytePath, root: BytePath, prefix: BytePath) throws {
         let number = place(of: root)
         let absolute = root.appending(prefix)
-        let rules = WalkRules(outbox: request.folder, kind: request.pipeline.file.source, filter: request.filter, allowed: request.limits.allowed)
+        let rules = WalkRules(
+            outbox: request.folder, kind: request.pipeline.file.source, filter: request.filter,
+            allowed: request.limits.allowed)
         var walk = SourceWalk(rules, note: note) { [self] _ in
             passedOver += 1
         } sink: { [self] source, folder in
@@ -154,7 +165,9 @@ package final class ShardPlanner {
     private func planned(_ source: SourceFile, root: Int, path: BytePath, folder: Directory?) -> PlannedSource {
         func file(_ source: SourceFile, _ path: BytePath) -> PlannedSource.File {
             let name = source.location.name
-            let status = try? folder.map { folder throws(SystemError) in try folder.status(name, followLinks: true) } ?? source.location.status()
+            let status =
+                try? folder.map { folder throws(SystemError) in try folder.status(name, followLinks: true) }
+                ?? source.location.status()
             return PlannedSource.File(path: path, status)
         }
         if let problem = source.problem { return PlannedSource(root: root, kind: .problem(path, problem)) }
@@ -172,10 +185,12 @@ package final class ShardPlanner {
         let isCompressed = [".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst"].contains(where: name.hasSuffix)
         guard status.kind == .regular, isTar || isCompressed else { return false }
         guard isTar else {
-            throw PlanRefusal("'\(path.printable)' is compressed, so that nobody can begin in its middle; decompress it")
+            throw PlanRefusal(
+                "'\(path.printable)' is compressed, so that nobody can begin in its middle; decompress it")
         }
         guard request.pipeline.file.source != .set else {
-            throw PlanRefusal("'\(path.printable)' is a tar, and the pipeline takes sets of pictures, which are folders; unpack it")
+            throw PlanRefusal(
+                "'\(path.printable)' is a tar, and the pipeline takes sets of pictures, which are folders; unpack it")
         }
         let tar = try OpenFile.reading(absolute)
         let time = try tar.status().modified
@@ -185,7 +200,9 @@ package final class ShardPlanner {
             while let member = try reader.next() {
                 guard let inner = innerPath(of: member, in: path), isWanted(inner) else { continue }
                 let allowed = request.limits.allowed
-                guard isNamedLikeAPicture(inner, allowed: allowed) || !isNoPicture(tar, at: member.offset, count: member.bytes, allowed: allowed)
+                guard
+                    isNamedLikeAPicture(inner, allowed: allowed)
+                        || !isNoPicture(tar, at: member.offset, count: member.bytes, allowed: allowed)
                 else {
                     passedOver += 1
                     continue
@@ -213,7 +230,9 @@ package final class ShardPlanner {
     private func isWanted(_ path: BytePath) -> Bool {
         let parts = path.components
         guard !parts.contains(where: { isIgnored($0) }), request.filter.takes(path) else { return false }
-        return (1..<parts.count).allSatisfy { request.filter.enters(BytePath(Array(parts[..<$0].joined(separator: [UInt8(ascii: "/")])))) }
+        return (1..<parts.count).allSatisfy {
+            request.filter.enters(BytePath(Array(parts[..<$0].joined(separator: [UInt8(ascii: "/")]))))
+        }
     }
 
     // MARK: - Lists
@@ -224,7 +243,8 @@ package final class ShardPlanner {
         while let path = try list.next() {
             let parts = path.components.filter { $0 != Array(".".utf8) }
             guard !parts.contains(Array("..".utf8)), !parts.isEmpty else {
-                throw PlanRefusal("entry \(list.number) of the list, '\(path.printable)': paths with '..' are not taken")
+                throw PlanRefusal(
+                    "entry \(list.number) of the list, '\(path.printable)': paths with '..' are not taken")
             }
             let root = path.isAbsolute ? BytePath("/") : here
             let inner = BytePath(Array(parts.joined(separator: [UInt8(ascii: "/")])))
@@ -234,7 +254,9 @@ package final class ShardPlanner {
             } else if let status = status ?? nil, try walkTar(path, absolute: root.appending(inner), status: status) {
                 continue
             } else if request.filter.takes(path.lastComponent) {
-                _ = add(PlannedSource(root: place(of: root), kind: .picture(PlannedSource.File(path: inner, status ?? nil))))
+                _ = add(
+                    PlannedSource(root: place(of: root), kind: .picture(PlannedSource.File(path: inner, status ?? nil)))
+                )
             }
             if let failure { throw failure }
         }
@@ -271,7 +293,8 @@ package final class ShardPlanner {
         if let lastFolder { ended.insert(lastFolder.hashValue) }
         lastFolder = folder
         guard !ended.contains(folder.hashValue) else {
-            throw PlanRefusal("the list comes back to the folder '\(folder.printable)', which must be in one shard; sort the list")
+            throw PlanRefusal(
+                "the list comes back to the folder '\(folder.printable)', which must be in one shard; sort the list")
         }
     }
 }

@@ -50,7 +50,8 @@ package struct ShardResult: Codable, Equatable, Sendable {
     package let warnings: [String: Int]
     package let failures: [Failed]
 
-    /// Returns true if the numbers are in a range that can be summed over all shards. Others may write to the folder that results are read from.
+    /// Returns true if the numbers are in a range that can be summed over all shards. Others may write to the folder
+    /// that results are read from.
     var isPlausible: Bool {
         let counts = [sources, done, failed, renditions, milliseconds] + warnings.values
         return counts.allSatisfy((0...1 << 40).contains) && (0...1 << 46).contains(bytes)

@@ -39,8 +39,8 @@ package struct ShardRunner: Sendable {
         limits = plan.plan.limits(memory: memory)
     }
 
-    /// Does a shard. Doing one that is done already, or at the same time as somebody else, does no harm: the same sources make the same files
-    /// under the same names, and each of them is put in place by a rename.
+    /// Does a shard. Doing one that is done already, or at the same time as somebody else, does no harm: the same
+    /// sources make the same files under the same names, and each of them is put in place by a rename.
     /// - Throws: `PlanMismatch` if the plan is damaged.
     package func run(_ shard: Int) async throws -> ShardOutcome {
         do {
@@ -57,7 +57,9 @@ package struct ShardRunner: Sendable {
         }
     }
 
-    private func run(_ shard: Int, entry: ShardEntry, sources: [SourceFile], staging: ShardOutput.Staging) async throws -> ShardOutcome {
+    private func run(_ shard: Int, entry: ShardEntry, sources: [SourceFile], staging: ShardOutput.Staging) async throws
+        -> ShardOutcome
+    {
         let (start, started) = (SuspendingClock.now, timestamp())
         let cancellation = cancellation.next()
         let watcher = ShardObserver(observer, cancellation)
@@ -66,7 +68,8 @@ package struct ShardRunner: Sendable {
         let report = try BatchReport(file: output.path(of: ShardOutput.Staging.report, in: staging), stream: nil)
         let summary: BatchSummary
         do {
-            summary = try await BatchRun(WorkList(toDo: sources), settings, report: report, observer: watcher).run(since: start)
+            summary = try await BatchRun(WorkList(toDo: sources), settings, report: report, observer: watcher).run(
+                since: start)
         } catch let error as SystemError {
             return .trouble(error.description)
         } catch let error as RunObstructed {
@@ -77,20 +80,29 @@ package struct ShardRunner: Sendable {
         if let trouble = totals.trouble { return .trouble(trouble.message) }
         if summary.interrupted { return .trouble("the shard was given up") }
         if totals.unreadable == sources.count, let folder = missingFolder(of: sources) {
-            return .trouble("none of the \(sources.count) sources of shard \(shard) is there: '\(folder.printable)' is missing or empty")
+            return .trouble(
+                "none of the \(sources.count) sources of shard \(shard) is there: '\(folder.printable)' is missing or empty"
+            )
         }
-        if plan.plan.layout == .tar { try pack(shard, sources: sources, renditions: totals.renditions, settings: settings, staging: staging) }
+        if plan.plan.layout == .tar {
+            try pack(shard, sources: sources, renditions: totals.renditions, settings: settings, staging: staging)
+        }
         let result = ShardResult(
-            plan: plan.plan.id, shard: shard, list: entry.digest, folder: output.place(of: shard).text, node: LockHolder.current.host,
-            started: started, milliseconds: milliseconds(in: .now - start), engine: engineName, sources: summary.sources, done: summary.done,
-            failed: summary.failed, renditions: summary.renditions, bytes: totals.bytes, warnings: totals.warnings, failures: totals.failures)
+            plan: plan.plan.id, shard: shard, list: entry.digest, folder: output.place(of: shard).text,
+            node: LockHolder.current.host,
+            started: started, milliseconds: milliseconds(in: .now - start), engine: engineName,
+            sources: summary.sources, done: summary.done,
+            failed: summary.failed, renditions: summary.renditions, bytes: totals.bytes, warnings: totals.warnings,
+            failures: totals.failures)
         try output.publish(result, staging)
         return .done(result)
     }
 
     private func batch(_ shard: Int, staging: ShardOutput.Staging, cancellation: Cancellation) -> BatchSettings {
         let layout = plan.plan.layout
-        let folder = layout == .tar ? output.path(of: ShardOutput.Staging.files, in: staging) : output.path.appending(output.place(of: shard))
+        let folder =
+            layout == .tar
+            ? output.path(of: ShardOutput.Staging.files, in: staging) : output.path.appending(output.place(of: shard))
         let location = OutboxLocation(folder)
         let outbox = Outbox(path: location.path, of: .run, staging: staging.folder)
         let render = RenderSettings(
@@ -98,7 +110,8 @@ package struct ShardRunner: Sendable {
             memory: MemoryBudget(bytes: limits.maximumMemory), cancellation: cancellation)
         // The names of a shard depend on its own list alone. Under a digest, equal names mean equal files.
         let allocator = NameAllocator(
-            store: MemoryJobStore(), outbox: BytePath([]), folder: outbox, policy: layout == .hash ? .overwrite : .version, isGone: { _ in false },
+            store: MemoryJobStore(), outbox: BytePath([]), folder: outbox,
+            policy: layout == .hash ? .overwrite : .version, isGone: { _ in false },
             ownsFolder: true)
         return BatchSettings(
             render, workers: workers, lanes: lanes, allocator: allocator,
@@ -107,7 +120,8 @@ package struct ShardRunner: Sendable {
 
     /// Puts the renditions into one tar, in the order of their sources, and the report after them.
     private func pack(
-        _ shard: Int, sources: [SourceFile], renditions: [BytePath: [BytePath]], settings: BatchSettings, staging: ShardOutput.Staging
+        _ shard: Int, sources: [SourceFile], renditions: [BytePath: [BytePath]], settings: BatchSettings,
+        staging: ShardOutput.Staging
     ) throws(SystemError) {
         let files = try staging.folder.makingFolder(ShardOutput.Staging.files)
         let path = output.place(of: shard)
@@ -122,7 +136,8 @@ package struct ShardRunner: Sendable {
         try tar.finish()
     }
 
-    /// A folder of the sources that is not there, or has nothing in it, as the place of a file system that is not mounted.
+    /// A folder of the sources that is not there, or has nothing in it, as the place of a file system that is not
+    /// mounted.
     private func missingFolder(of sources: [SourceFile]) -> BytePath? {
         let folders = Set(sources.map { $0.members == nil ? $0.identity.directory : $0.identity })
         return folders.sorted { $0.precedes($1) }.first { folder in

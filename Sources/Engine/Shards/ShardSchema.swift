@@ -9,7 +9,8 @@ package enum ShardSchema {
     private static let id: JSONValue = ["type": "string", "pattern": "^[0-9a-f]{32}$"]
     private static let counts: JSONValue = ["type": "object", "additionalProperties": count]
     private static let failure: [String: JSONValue] = [
-        "path": text, "code": ["enum": .array(FailureCode.allCases.map { .string($0.rawValue) })], "stage": text, "message": text,
+        "path": text, "code": ["enum": .array(FailureCode.allCases.map { .string($0.rawValue) })], "stage": text,
+        "message": text,
     ]
 
     /// `plan.json`.
@@ -24,10 +25,12 @@ package enum ShardSchema {
                 "options": ReportSchema.object(
                     [
                         "keep-tree": ["type": "boolean"], "per-shard": positive,
-                        "limits": ReportSchema.object(Dictionary(uniqueKeysWithValues: LimitSetting.all.map { ($0.name, positive) })),
+                        "limits": ReportSchema.object(
+                            Dictionary(uniqueKeysWithValues: LimitSetting.all.map { ($0.name, positive) })),
                     ], optional: ["allow": AllowedFormats.schema]),
                 "layout": ["enum": .array(ShardLayout.allCases.map { .string($0.rawValue) })],
-                "roots": ["type": "array", "items": text], "sources": count, "bytes": count, "shards": count, "tasks": positive, "index": digest,
+                "roots": ["type": "array", "items": text], "sources": count, "bytes": count, "shards": count,
+                "tasks": positive, "index": digest,
             ])
     }
 
@@ -36,22 +39,29 @@ package enum ShardSchema {
         document(
             "Imagemill result of a shard", schema: "imagemill.shard/1",
             members: [
-                "plan": id, "shard": count, "list": digest, "folder": text, "node": text, "started": text, "milliseconds": count, "engine": text,
-                "sources": count, "done": count, "failed": count, "renditions": count, "bytes": count, "warnings": counts,
+                "plan": id, "shard": count, "list": digest, "folder": text, "node": text, "started": text,
+                "milliseconds": count, "engine": text,
+                "sources": count, "done": count, "failed": count, "renditions": count, "bytes": count,
+                "warnings": counts,
                 "failures": ["type": "array", "items": ReportSchema.object(failure, optional: ["path-bytes": text])],
             ])
     }
 
     /// What `gather` writes.
     package static var gather: JSONValue {
-        let node = ReportSchema.object(["node": text, "shards": count, "sources": count, "milliseconds": count, "rate": ["type": "number"]])
+        let node = ReportSchema.object([
+            "node": text, "shards": count, "sources": count, "milliseconds": count, "rate": ["type": "number"],
+        ])
         let slow = ReportSchema.object(["shard": count, "node": text, "sources": count, "milliseconds": count])
         let summary = ReportSchema.object([
-            "sources": count, "shards": count, "tasks": positive, "shards-done": count, "done": count, "failed": count, "renditions": count,
-            "bytes": count, "warnings": counts, "codes": counts, "missing": text, "nodes": ["type": "array", "items": node],
+            "sources": count, "shards": count, "tasks": positive, "shards-done": count, "done": count, "failed": count,
+            "renditions": count,
+            "bytes": count, "warnings": counts, "codes": counts, "missing": text,
+            "nodes": ["type": "array", "items": node],
             "slowest": ["type": "array", "items": slow],
         ])
-        let failed = ReportSchema.object(failure.merging(["shard": count]) { first, _ in first }, optional: ["path-bytes": text])
+        let failed = ReportSchema.object(
+            failure.merging(["shard": count]) { first, _ in first }, optional: ["path-bytes": text])
         return document(
             "Imagemill results of a plan", schema: "imagemill.gather/1",
             members: ["plan": id, "failures": ["type": "array", "items": failed], "summary": summary])

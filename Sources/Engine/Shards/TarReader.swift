@@ -58,15 +58,21 @@ struct TarReader {
     /// The header at the present place; nil for the block of zeros at the end.
     private func header() throws(DamagedTar) -> TarHeader? {
         let block = tar.bytes(at: position, count: Self.block)
-        guard block.count == Self.block else { throw DamagedTar(description: "it ends without the mark of a tar's end") }
+        guard block.count == Self.block else {
+            throw DamagedTar(description: "it ends without the mark of a tar's end")
+        }
         if block.allSatisfy({ $0 == 0 }) { return nil }
-        guard let header = TarHeader(block) else { throw DamagedTar(description: "there is no header of a file at byte \(position)") }
+        guard let header = TarHeader(block) else {
+            throw DamagedTar(description: "there is no header of a file at byte \(position)")
+        }
         return header
     }
 
     private func contents(at offset: Int, count: Int) throws(DamagedTar) -> [UInt8] {
         let bytes = count <= Self.mostExtraBytes ? tar.bytes(at: offset, count: count) : []
-        guard bytes.count == count else { throw DamagedTar(description: "the header at byte \(offset - Self.block) has no end") }
+        guard bytes.count == count else {
+            throw DamagedTar(description: "the header at byte \(offset - Self.block) has no end")
+        }
         return bytes
     }
 }
@@ -80,7 +86,8 @@ private struct Extra {
     /// Records such as `30 path=…` and a new line; the number counts the whole record.
     mutating func read(pax bytes: [UInt8]) {
         var rest = bytes[...]
-        while let space = rest.firstIndex(of: UInt8(ascii: " ")), let length = Int(String(decoding: rest[..<space], as: UTF8.self)),
+        while let space = rest.firstIndex(of: UInt8(ascii: " ")),
+            let length = Int(String(decoding: rest[..<space], as: UTF8.self)),
             length > space - rest.startIndex + 1, length <= rest.count
         {
             let record = rest[(space + 1)..<(rest.startIndex + length - 1)]

@@ -40,7 +40,9 @@ struct TarWriter {
 
     private func append(_ bytes: [UInt8]) throws(SystemError) { try tar.append(bytes, for: path) }
 
-    private static func padded(_ bytes: [UInt8]) -> [UInt8] { bytes + [UInt8](repeating: 0, count: -bytes.count & (block - 1)) }
+    private static func padded(_ bytes: [UInt8]) -> [UInt8] {
+        bytes + [UInt8](repeating: 0, count: -bytes.count & (block - 1))
+    }
 
     /// `30 path=…` and a new line; the number counts itself.
     private static func record(_ key: String, _ value: [UInt8]) -> [UInt8] {
@@ -52,7 +54,9 @@ struct TarWriter {
 
     private static func header(_ name: BytePath, _ count: Int, type: Unicode.Scalar) -> [UInt8] {
         var header = [UInt8](repeating: 0, count: block)
-        func put(_ bytes: some Collection<UInt8>, at place: Int) { header.replaceSubrange(place..<place + bytes.count, with: bytes) }
+        func put(_ bytes: some Collection<UInt8>, at place: Int) {
+            header.replaceSubrange(place..<place + bytes.count, with: bytes)
+        }
         func octal(_ number: Int, digits: Int) -> [UInt8] {
             let text = String(number, radix: 8)
             return Array((String(repeating: "0", count: max(0, digits - text.count)) + text).utf8.suffix(digits)) + [0]

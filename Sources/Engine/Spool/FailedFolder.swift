@@ -19,7 +19,12 @@ package struct FailedFolder: Sendable {
             for name in try folder.names().map({ BytePath($0) }) {
                 switch try folder.status(name)?.kind {
                 // A set is a folder with a note of its own.
-                case .directory: if try hasNote(name, in: folder) { found.append(path.appending(name)) } else { pending.append(path.appending(name)) }
+                case .directory:
+                    if try hasNote(name, in: folder) {
+                        found.append(path.appending(name))
+                    } else {
+                        pending.append(path.appending(name))
+                    }
                 case .regular: found.append(path.appending(name))
                 case .link, .other, nil: break
                 }
@@ -35,15 +40,17 @@ package struct FailedFolder: Sendable {
     package func path(of name: BytePath) -> BytePath? {
         var path = name
         if name.bytes.first == UInt8(ascii: "/") {
-            guard let real = FileSystem.absolute(folder), name.isAtOrBelow(real), name.bytes.count > real.bytes.count + 1 else { return nil }
+            guard let real = FileSystem.absolute(folder), name.isAtOrBelow(real),
+                name.bytes.count > real.bytes.count + 1
+            else { return nil }
             path = BytePath(Array(name.bytes[(real.bytes.count + 1)...]))
         }
         guard path.staysBelow, let above = try? Directory(folder).folder(path.directory) else { return nil }
         return (try? above.status(path.lastComponent)).flatMap { $0 } == nil ? nil : path
     }
 
-    /// Moves a source back to where it came from in the inbox, and removes its note. If the original is still there, since the inbox keeps them,
-    /// the copy in `failed/` is removed instead.
+    /// Moves a source back to where it came from in the inbox, and removes its note. If the original is still there,
+    /// since the inbox keeps them, the copy in `failed/` is removed instead.
     /// - Parameters:
     ///   - source: its path from the folder.
     ///   - kept: the originals that stay in the inbox, by their paths.
@@ -58,7 +65,9 @@ package struct FailedFolder: Sendable {
         let (above, name) = (try Directory(folder).folder(source.directory), source.lastComponent)
         let status = try above.status(name)
         let isSet = status?.kind == .directory ? try hasNote(name, in: above) : false
-        guard let status, status.kind == .regular || isSet else { throw SystemError("retry '\(source.printable)'", code: ENOENT) }
+        guard let status, status.kind == .regular || isSet else {
+            throw SystemError("retry '\(source.printable)'", code: ENOENT)
+        }
         // A second failure of one name is in `failed/` under another.
         let path = FailureNote.source(ofNoteBeside: name, in: above) ?? source
         if try isCopy(status, at: source, of: path, kept) {
@@ -68,7 +77,8 @@ package struct FailedFolder: Sendable {
             do throws(SystemError) {
                 try move(name, from: above, to: path)
             } catch {
-                throw SystemError("move '\(source.printable)' back to '\(inbox.appending(path).printable)'", code: error.code)
+                throw SystemError(
+                    "move '\(source.printable)' back to '\(inbox.appending(path).printable)'", code: error.code)
             }
         }
         try above.remove(FailureNote.path(beside: name))
@@ -79,8 +89,8 @@ package struct FailedFolder: Sendable {
         try folder.status(FailureNote.path(beside: name))?.kind == .regular
     }
 
-    /// Whether the original is still in the inbox. What is in `failed/` may be an original itself: it failed when the inbox did not keep them, or
-    /// another file has its name by now.
+    /// Whether the original is still in the inbox. What is in `failed/` may be an original itself: it failed when the
+    /// inbox did not keep them, or another file has its name by now.
     private func isCopy(
         _ failed: FileStatus, at source: BytePath, of path: BytePath, _ kept: [BytePath: KeptOriginal]
     ) throws(SystemError) -> Bool {
@@ -88,7 +98,9 @@ package struct FailedFolder: Sendable {
         do throws(SystemError) {
             let original = try Directory(inbox).folder(path.directory).status(path.lastComponent)
             guard let original, original.kind == failed.kind else { return false }
-            guard failed.kind == .directory else { return failed.bytes == original.bytes && failed.modified == original.modified }
+            guard failed.kind == .directory else {
+                return failed.bytes == original.bytes && failed.modified == original.modified
+            }
             return try isInInbox(Directory(folder).folder(source), path)
         } catch {
             if error.isAbsence { return false }
@@ -96,14 +108,17 @@ package struct FailedFolder: Sendable {
         }
     }
 
-    /// Whether every file of a set is in the inbox too. A copy's folders have the time at which they were copied, its files those of the originals.
+    /// Whether every file of a set is in the inbox too. A copy's folders have the time at which they were copied, its
+    /// files those of the originals.
     private func isInInbox(_ copy: Directory, _ path: BytePath) throws(SystemError) -> Bool {
         let contents = try SetContents(of: copy, ignored: nil)
         guard contents.others.isEmpty, contents.tooDeep == nil else { return false }
         let original = try Directory(inbox).folder(path)
         for member in contents.members {
             let status = try original.folder(member.path.directory).status(member.path.lastComponent)
-            guard let status, status.kind == .regular, status.bytes == member.status.bytes, status.modified == member.status.modified else {
+            guard let status, status.kind == .regular, status.bytes == member.status.bytes,
+                status.modified == member.status.modified
+            else {
                 return false
             }
         }

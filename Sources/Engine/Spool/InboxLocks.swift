@@ -6,7 +6,8 @@ import Synchronization
 
 /// The inboxes that this process has locked. For any thread.
 ///
-/// An inbox that is renamed in the mill file has two owners until the first has finished its jobs, so a lock is held by all who ask for it.
+/// An inbox that is renamed in the mill file has two owners until the first has finished its jobs, so a lock is held by
+/// all who ask for it.
 package final class InboxLocks: Sendable {
     /// Held as long as this object lives; the system releases it however the process ends.
     package final class Lock: Sendable {

@@ -1,4 +1,5 @@
-// The members of a set that were handed out for rendering, written beside the set: another start then knows what it may delete.
+// The members of a set that were handed out for rendering, written beside the set: another start then knows what it may
+// delete.
 import FoundationEssentials
 import Pipeline
 
@@ -21,7 +22,8 @@ struct OpenedMembers: Codable {
     init(_ files: [BytePath: FileStatus]) {
         members = files.map { path, status in
             Member(
-                path: path.bytes, device: status.identity.device, inode: status.identity.inode, bytes: status.bytes, modified: status.modified)
+                path: path.bytes, device: status.identity.device, inode: status.identity.inode, bytes: status.bytes,
+                modified: status.modified)
         }
     }
 
@@ -29,7 +31,10 @@ struct OpenedMembers: Codable {
     var files: [BytePath: FileStatus] {
         let files = members.map { member in
             let identity = FileIdentity(device: member.device, inode: member.inode)
-            return (BytePath(member.path), FileStatus(identity: identity, bytes: member.bytes, modified: member.modified, changed: 0))
+            return (
+                BytePath(member.path),
+                FileStatus(identity: identity, bytes: member.bytes, modified: member.modified, changed: 0)
+            )
         }
         return Dictionary(files) { first, _ in first }.filter { $0.key.staysBelow }
     }

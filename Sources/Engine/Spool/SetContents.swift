@@ -2,7 +2,8 @@
 import Glibc
 import Pipeline
 
-/// The files and folders of a set, as paths from its folder. No link is followed, and a few descriptors are enough for any set.
+/// The files and folders of a set, as paths from its folder. No link is followed, and a few descriptors are enough for
+/// any set.
 struct SetContents {
     struct Member: Equatable {
         let path: BytePath

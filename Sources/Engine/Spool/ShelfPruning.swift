@@ -31,7 +31,11 @@ struct ShelfPruning {
             guard isOld || isTooMuch else { continue }
             let above = try root.folder(item.path.directory)
             // The note goes last: without it, a set would be taken for a folder.
-            if item.isFolder { try above.removeTree(item.path.lastComponent) } else { try above.remove(item.path.lastComponent) }
+            if item.isFolder {
+                try above.removeTree(item.path.lastComponent)
+            } else {
+                try above.remove(item.path.lastComponent)
+            }
             let note = FailureNote.path(beside: item.path.lastComponent)
             if try above.status(note)?.kind == .regular { try above.remove(note) }
             left -= item.bytes
@@ -58,7 +62,9 @@ struct ShelfPruning {
                     pending.append(inside)
                     continue
                 }
-                items.append(Item(path: inside, since: status.changed, bytes: try bytes(in: folder.folder(name)), isFolder: true))
+                items.append(
+                    Item(path: inside, since: status.changed, bytes: try bytes(in: folder.folder(name)), isFolder: true)
+                )
             }
         }
         return items

@@ -16,7 +16,8 @@ struct Snapshot {
     /// Its name while it is incomplete.
     static let part = BytePath("source.part")
 
-    /// - Throws: EBUSY if the source is not what was observed, or was written to meanwhile; EINVAL, with a sentence, if a set is too deep.
+    /// - Throws: EBUSY if the source is not what was observed, or was written to meanwhile; EINVAL, with a sentence, if
+    ///   a set is too deep.
     func make() throws(SystemError) {
         try target.removeTree(Self.part)
         let folder = try root.folder(job.path.directory)
@@ -33,7 +34,8 @@ struct Snapshot {
     private func copyFile(_ folder: Directory) throws(SystemError) {
         guard let found = try folder.status(job.path.lastComponent) else { throw Self.absent }
         guard job.isObserved(found) else { throw Self.changed }
-        try copy(SetContents.Member(path: job.path.lastComponent, status: found), from: folder, to: target, as: Self.part)
+        try copy(
+            SetContents.Member(path: job.path.lastComponent, status: found), from: folder, to: target, as: Self.part)
     }
 
     private func copySet(_ set: Directory) throws(SystemError) {
@@ -42,7 +44,9 @@ struct Snapshot {
             throw SystemError("copy the set", code: EINVAL, because: SetContents.depthSentence(job.path))
         }
         let copy = try target.makingFolder(Self.part, mode: 0o700)
-        for path in contents.folders { _ = try copy.folder(path.directory).makingFolder(path.lastComponent, mode: 0o700) }
+        for path in contents.folders {
+            _ = try copy.folder(path.directory).makingFolder(path.lastComponent, mode: 0o700)
+        }
         for member in contents.members {
             let (from, to) = (try set.folder(member.path.directory), try copy.folder(member.path.directory))
             try self.copy(member, from: from, to: to, as: member.path.lastComponent)
@@ -50,7 +54,8 @@ struct Snapshot {
         for path in contents.folders + [BytePath([])] { try copy.folder(path).sync() }
         // What was copied is what was there all the time, and what was observed.
         guard try SetContents(of: set, ignored: ignored).members.elementsEqual(contents.members, by: Self.isSame),
-            case .source(let now, _) = try SourceLook(root: root, ignored: ignored).look(job.path, isSet: true), job.isObserved(now)
+            case .source(let now, _) = try SourceLook(root: root, ignored: ignored).look(job.path, isSet: true),
+            job.isObserved(now)
         else { throw Self.changed }
     }
 
@@ -58,14 +63,18 @@ struct Snapshot {
         one.path == other.path && one.status.hasSameContent(as: other.status)
     }
 
-    private func copy(_ member: SetContents.Member, from: Directory, to: Directory, as name: BytePath) throws(SystemError) {
+    private func copy(_ member: SetContents.Member, from: Directory, to: Directory, as name: BytePath)
+        throws(SystemError)
+    {
         guard member.status.bytes <= largest else { return try link(member, from: from, to: to, as: name) }
         let original = try from.opening(member.path.lastComponent)
         guard try original.status().hasSameContent(as: member.status) else { throw Self.changed }
         try to.copying(original, as: name, isDurable: true)
     }
 
-    private func link(_ member: SetContents.Member, from: Directory, to: Directory, as name: BytePath) throws(SystemError) {
+    private func link(_ member: SetContents.Member, from: Directory, to: Directory, as name: BytePath)
+        throws(SystemError)
+    {
         do throws(SystemError) {
             try from.link(member.path.lastComponent, to: to, as: name)
         } catch {
@@ -80,7 +89,8 @@ struct Snapshot {
 }
 
 extension Directory {
-    /// Copies an open file into this folder, with the time of its last change, from which names with {date} are made. Half a copy is removed.
+    /// Copies an open file into this folder, with the time of its last change, from which names with {date} are made.
+    /// Half a copy is removed.
     /// - Parameter isDurable: its content is on the disk when this returns.
     /// - Throws: EBUSY if the file was written to meanwhile.
     func copying(_ original: OpenFile, as name: BytePath, isDurable: Bool = false) throws(SystemError) {
@@ -96,24 +106,32 @@ extension Directory {
     private func fillCopy(of original: OpenFile, as name: BytePath, isDurable: Bool) throws(SystemError) {
         var before = stat()
         guard fstat(original.descriptor, &before) == 0 else { throw SystemError("examine the source") }
-        guard FileStatus(before).kind == .regular else { throw SystemError("read the source: it is no file", code: EINVAL) }
+        guard FileStatus(before).kind == .regular else {
+            throw SystemError("read the source: it is no file", code: EINVAL)
+        }
         let copy = try making(name)
         try copy.fill(from: original)
-        guard try original.status().hasSameContent(as: FileStatus(before)), try copy.status().bytes == FileStatus(before).bytes else {
+        guard try original.status().hasSameContent(as: FileStatus(before)),
+            try copy.status().bytes == FileStatus(before).bytes
+        else {
             throw SystemError("copy the source: somebody still writes to it", code: EBUSY)
         }
         let times = [before.st_atim, before.st_mtim]
         guard futimens(copy.descriptor, times) == 0 else { throw SystemError("copy the source") }
-        guard !isDurable || fsync(copy.descriptor) == 0 else { throw SystemError("write a copy of the source to the disk") }
+        guard !isDurable || fsync(copy.descriptor) == 0 else {
+            throw SystemError("write a copy of the source to the disk")
+        }
     }
 }
 
 extension Job {
-    /// Whether a file or set is the one that was observed, and as it was. Numbers of devices change with every start of the machine.
+    /// Whether a file or set is the one that was observed, and as it was. Numbers of devices change with every start of
+    /// the machine.
     /// - Parameter status: of a set, with the digest of its members, as `SourceLook` gives it.
     func isObserved(_ status: FileStatus) -> Bool {
         let now = ObservedFile(status)
-        return status.kind == (isSet ? .directory : .regular) && now.inode == observed.inode && now.bytes == observed.bytes
+        return status.kind == (isSet ? .directory : .regular) && now.inode == observed.inode
+            && now.bytes == observed.bytes
             && now.modified == observed.modified
     }
 }

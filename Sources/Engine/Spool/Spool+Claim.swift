@@ -19,7 +19,8 @@ package enum ClaimOutcome: Equatable, Sendable {
 extension Spool {
     /// Brings a source into the spool: by a rename, or by a synced copy if the original stays (`keepsOriginal`).
     ///
-    /// A rename is not synced: a loss of power takes all of it back, and then the source is in the inbox, where recovery looks for it.
+    /// A rename is not synced: a loss of power takes all of it back, and then the source is in the inbox, where
+    /// recovery looks for it.
     /// - Parameters:
     ///   - inbox: the present path of the inbox.
     ///   - ignored: the names that are passed over in sets.
@@ -33,7 +34,9 @@ extension Spool {
         }
         do throws(SystemError) {
             let folder = try root.folder(job.path.directory)
-            guard let found = try folder.status(job.path.lastComponent) else { return earlierClaim(of: job, else: .gone) }
+            guard let found = try folder.status(job.path.lastComponent) else {
+                return earlierClaim(of: job, else: .gone)
+            }
             guard isSame(found, job) else { return earlierClaim(of: job, else: .changed) }
             return claim(job, from: folder, root: root, ignoring: ignored, largest: largest)
         } catch {
@@ -41,7 +44,9 @@ extension Spool {
         }
     }
 
-    private func claim(_ job: Job, from folder: Directory, root: Directory, ignoring ignored: IgnoredNames, largest: Int) -> ClaimOutcome {
+    private func claim(
+        _ job: Job, from folder: Directory, root: Directory, ignoring ignored: IgnoredNames, largest: Int
+    ) -> ClaimOutcome {
         let mine: Directory
         do throws(SystemError) {
             let work = try own.open(.work)
@@ -64,10 +69,13 @@ extension Spool {
         } catch {
             return .unavailable(error)
         }
-        return job.keepsOriginal ? copy(job, from: root, to: mine, ignoring: ignored, largest: largest) : take(job, from: folder, to: mine)
+        return job.keepsOriginal
+            ? copy(job, from: root, to: mine, ignoring: ignored, largest: largest) : take(job, from: folder, to: mine)
     }
 
-    private func copy(_ job: Job, from root: Directory, to mine: Directory, ignoring ignored: IgnoredNames, largest: Int) -> ClaimOutcome {
+    private func copy(
+        _ job: Job, from root: Directory, to mine: Directory, ignoring ignored: IgnoredNames, largest: Int
+    ) -> ClaimOutcome {
         do throws(SystemError) {
             try Snapshot(job: job, root: root, target: mine, ignored: ignored, largest: largest).make()
         } catch {
@@ -137,7 +145,8 @@ extension Spool {
         guard let source = try folder.status(Self.source) else { return false }
         guard job.keepsOriginal else { return true }
         guard job.isSet else {
-            return source.kind == .regular && source.bytes == job.observed.bytes && source.modified == job.observed.modified
+            return source.kind == .regular && source.bytes == job.observed.bytes
+                && source.modified == job.observed.modified
         }
         guard source.kind == .directory else { return false }
         let contents = try SetContents(of: folder.folder(Self.source), ignored: nil)

@@ -6,21 +6,27 @@ package import Pipeline
 package struct StillWritten: Error, Equatable {}
 
 extension Spool {
-    /// The source as the worker reads it: files below open folders, in which no link is followed; a set with its members in natural order.
+    /// The source as the worker reads it: files below open folders, in which no link is followed; a set with its
+    /// members in natural order.
     ///
-    /// A file that somebody may still write to is copied first: one with several names, one that is open for writing, and one of which the
-    /// system does not say. Files in a set that are recognisably no pictures are passed over. The source itself stays as it is. What was opened is remembered, so that `settle` deletes nothing else.
+    /// A file that somebody may still write to is copied first: one with several names, one that is open for writing,
+    /// and one of which the system does not say. Files in a set that are recognisably no pictures are passed over. The
+    /// source itself stays as it is. What was opened is remembered, so that `settle` deletes nothing else.
     ///
     /// The result must be let go before the job is settled, put back, or goes to `failed/`.
     /// - Throws: `StillWritten`, or `Failure` if it cannot be read, is too large, or is a set without pictures.
     package func open(_ job: Job, ignored: IgnoredNames, limits: Limits) throws -> SourceFile {
         let source: SourceFile
         do {
-            guard let folder = try folders(of: job.id).job(job.id) else { throw SystemError("find the source in the spool", code: ENOENT) }
+            guard let folder = try folders(of: job.id).job(job.id) else {
+                throw SystemError("find the source in the spool", code: ENOENT)
+            }
             // What is in the spool decides: version 0.1 did not record which jobs are sets.
             let isSet = try folder.status(Self.source)?.kind == .directory
             source =
-                isSet ? try openSet(of: job, in: folder, ignoring: ignored, limits: limits) : try openPicture(of: job, in: folder, limits: limits)
+                isSet
+                ? try openSet(of: job, in: folder, ignoring: ignored, limits: limits)
+                : try openPicture(of: job, in: folder, limits: limits)
         } catch let error as SystemError {
             if error.code == EBUSY { throw StillWritten() }
             throw error.asSourceFailure
@@ -35,46 +41,65 @@ extension Spool {
 
     private func openPicture(of job: Job, in folder: Directory, limits: Limits) throws -> SourceFile {
         // Whoever dropped it may have had it open still, or a crash came before it was compared with what was observed.
-        if !job.keepsOriginal, let source = try folder.status(Self.source), source.kind == .regular, !job.isObserved(source) {
+        if !job.keepsOriginal, let source = try folder.status(Self.source), source.kind == .regular,
+            !job.isObserved(source)
+        {
             throw StillWritten()
         }
         let opened = try readable(Self.source, name: job.path.lastComponent, in: folder, limits)
         noteOpened([BytePath([]): opened.status], of: job.id)
-        return SourceFile(location: .below(folder, opened.path), identity: inbox.appending(job.path), relative: job.path)
+        return SourceFile(
+            location: .below(folder, opened.path), identity: inbox.appending(job.path), relative: job.path)
     }
 
-    private func openSet(of job: Job, in folder: Directory, ignoring ignored: IgnoredNames, limits: Limits) throws -> SourceFile {
+    private func openSet(of job: Job, in folder: Directory, ignoring ignored: IgnoredNames, limits: Limits) throws
+        -> SourceFile
+    {
         let contents = try SetContents(of: folder.folder(Self.source), ignored: ignored)
-        guard contents.tooDeep == nil else { throw Failure(.isADirectory, stage: "read", SetContents.depthSentence(job.path)) }
-        // A set that was moved is still the folder of whoever dropped it: what came since it was observed may be incomplete.
-        if !job.keepsOriginal, case .source(let now, _) = try SourceLook(root: folder, ignored: ignored).look(Self.source, isSet: true) {
+        guard contents.tooDeep == nil else {
+            throw Failure(.isADirectory, stage: "read", SetContents.depthSentence(job.path))
+        }
+        // A set that was moved is still the folder of whoever dropped it: what came since it was observed may be
+        // incomplete.
+        if !job.keepsOriginal,
+            case .source(let now, _) = try SourceLook(root: folder, ignored: ignored).look(Self.source, isSet: true)
+        {
             guard job.isObserved(now) else { throw StillWritten() }
         }
         let root = try folder.folder(Self.source)
         let pictures = contents.members.filter { !Self.isPassedOver($0, in: root) }
-        guard !pictures.isEmpty else { throw Failure(.empty, stage: "read", "expected a folder with pictures, found none in it") }
+        guard !pictures.isEmpty else {
+            throw Failure(.empty, stage: "read", "expected a folder with pictures, found none in it")
+        }
         var files: [BytePath: FileStatus] = [:]
         var members: [SourceFile] = []
         for member in pictures {
             let relative = job.path.appending(member.path)
             let path = Self.source.appending(member.path)
-            let opened = try Self.naming(member.path) { try readable(path, name: member.path.lastComponent, in: folder, limits) }
+            let opened = try Self.naming(member.path) {
+                try readable(path, name: member.path.lastComponent, in: folder, limits)
+            }
             files[member.path] = opened.status
-            members.append(SourceFile(location: .below(folder, opened.path), identity: inbox.appending(relative), relative: relative))
+            members.append(
+                SourceFile(
+                    location: .below(folder, opened.path), identity: inbox.appending(relative), relative: relative))
         }
         noteOpened(files, of: job.id)
         // If it cannot be written, the set is not deleted.
         if !job.keepsOriginal { try? OpenedMembers(files).write(to: folder) }
         return SourceFile(
-            location: .below(folder, Self.source), identity: inbox.appending(job.path), relative: job.path, members: members)
+            location: .below(folder, Self.source), identity: inbox.appending(job.path), relative: job.path,
+            members: members)
     }
 
-    /// Whether a file of a set is no member: a sidecar, a video, a text, a format on request, which sets do not read. It goes where
-    /// the set goes, but `settle` does not delete it.
+    /// Whether a file of a set is no member: a sidecar, a video, a text, a format on request, which sets do not read.
+    /// It goes where the set goes, but `settle` does not delete it.
     private static func isPassedOver(_ member: SetContents.Member, in root: Directory) -> Bool {
         guard !isNamedLikeAPicture(member.path, allowed: []) else { return false }
         guard member.status.bytes > 0 else { return true }
-        guard let file = try? root.folder(member.path.directory).opening(member.path.lastComponent) else { return false }
+        guard let file = try? root.folder(member.path.directory).opening(member.path.lastComponent) else {
+            return false
+        }
         return isNoPicture(file, at: 0, count: member.status.bytes, allowed: [])
     }
 
@@ -88,16 +113,21 @@ extension Spool {
     }
 
     /// Where a file can be read, from the job's folder, and its status.
-    private func readable(_ path: BytePath, name: BytePath, in folder: Directory, _ limits: Limits) throws -> (path: BytePath, status: FileStatus) {
+    private func readable(_ path: BytePath, name: BytePath, in folder: Directory, _ limits: Limits) throws -> (
+        path: BytePath, status: FileStatus
+    ) {
         let (original, status): (OpenFile, FileStatus)
         do {
             (original, status) = try FileLocation.below(folder, path).open()
         } catch is NotARegularFile {
-            throw Failure(.notARegularFile, stage: "read", "expected a file, found a folder, a link, a pipe, a socket or a device")
+            throw Failure(
+                .notARegularFile, stage: "read", "expected a file, found a folder, a link, a pipe, a socket or a device"
+            )
         }
         // Before anything is copied.
         guard status.bytes <= limits.maximumSourceBytes else {
-            let message = "the file has \(status.bytes) bytes; the limit is \(limits.maximumSourceBytes) (max-source-bytes)"
+            let message =
+                "the file has \(status.bytes) bytes; the limit is \(limits.maximumSourceBytes) (max-source-bytes)"
             throw Failure(.tooManyBytes, stage: "read", message)
         }
         if status.links == 1 && original.hasWriter == false { return (path, status) }

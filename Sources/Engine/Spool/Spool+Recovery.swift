@@ -16,7 +16,8 @@ package struct SpoolEntry: Equatable, Sendable {
 }
 
 extension Spool {
-    /// Where the source of a job is. Looks for the job's folder also below other candidates and other names: the inbox may have had another one.
+    /// Where the source of a job is. Looks for the job's folder also below other candidates and other names: the inbox
+    /// may have had another one.
     /// - Parameter former: where spools of this inbox may be besides, because it had another path.
     /// - Throws: what keeps it from being found out, such as an inbox that is missing.
     package func place(of job: Job, inbox: BytePath, former: [SpoolLocation] = []) throws(SystemError) -> SourcePlace {
@@ -26,10 +27,14 @@ extension Spool {
             if let folder = try found.job(job.id), try isComplete(job, in: folder) { return .spool }
         }
         // The original of a copy that has gone to `failed/` is still in the inbox.
-        if job.keepsOriginal, job.progress.state == .rejected, try !putAway(job, since: job.changed).isEmpty { return .nowhere }
+        if job.keepsOriginal, job.progress.state == .rejected, try !putAway(job, since: job.changed).isEmpty {
+            return .nowhere
+        }
         let root = try Directory(inbox)
         do throws(SystemError) {
-            if let found = try root.folder(job.path.directory).status(job.path.lastComponent), isSame(found, job) { return .inbox }
+            if let found = try root.folder(job.path.directory).status(job.path.lastComponent), isSame(found, job) {
+                return .inbox
+            }
         } catch {
             guard error.isAbsence else { throw error }
         }
@@ -39,7 +44,9 @@ extension Spool {
     }
 
     /// - Returns: also what kept a place from being looked into that is not this spool's own.
-    private func find(_ id: JobID, _ locations: [SpoolLocation]) throws(SystemError) -> (SpoolFolders?, trouble: SystemError?) {
+    private func find(_ id: JobID, _ locations: [SpoolLocation]) throws(SystemError) -> (
+        SpoolFolders?, trouble: SystemError?
+    ) {
         if try own.job(id) != nil { return (own, nil) }
         var trouble: SystemError?
         for location in locations {
@@ -67,7 +74,8 @@ extension Spool {
         }
     }
 
-    /// The names of the inboxes that have folders at a candidate; nil if there are none, or the candidate cannot be trusted.
+    /// The names of the inboxes that have folders at a candidate; nil if there are none, or the candidate cannot be
+    /// trusted.
     private func names(at candidate: Int, of location: SpoolLocation) throws(SystemError) -> [[UInt8]]? {
         let folders = location.folders(at: candidate, name: BytePath([]))
         do throws(SystemError) {
@@ -78,7 +86,8 @@ extension Spool {
         }
     }
 
-    /// The jobs that have folders in work/ under this inbox's name, the oldest first. What is not ours there is passed over.
+    /// The jobs that have folders in work/ under this inbox's name, the oldest first. What is not ours there is passed
+    /// over.
     package func entries(ignored: IgnoredNames) throws(SystemError) -> [SpoolEntry] {
         let work = try own.open(.work)
         var entries: [SpoolEntry] = []
@@ -87,15 +96,19 @@ extension Spool {
             let folder = try work.folder(BytePath(name))
             let (origin, copyOf) = (Self.link(Self.origin, in: folder), Self.link(Self.copyOf, in: folder))
             let path = (origin ?? copyOf).flatMap { $0.staysBelow ? $0 : nil }
-            entries.append(SpoolEntry(id: id, path: path, source: try source(in: folder, ignored), isCopy: copyOf != nil))
+            entries.append(
+                SpoolEntry(id: id, path: path, source: try source(in: folder, ignored), isCopy: copyOf != nil))
         }
         return entries.sorted { $0.id < $1.id }
     }
 
     private func source(in folder: Directory, _ ignored: IgnoredNames) throws(SystemError) -> FileStatus? {
-        guard let source = try folder.status(Self.source), source.kind == .directory else { return try folder.status(Self.source) }
+        guard let source = try folder.status(Self.source), source.kind == .directory else {
+            return try folder.status(Self.source)
+        }
         let contents = try SetContents(of: folder.folder(Self.source), ignored: ignored)
-        guard contents.tooDeep == nil, case .source(let set, _) = try SourceLook(root: folder, ignored: ignored).look(Self.source, isSet: true)
+        guard contents.tooDeep == nil,
+            case .source(let set, _) = try SourceLook(root: folder, ignored: ignored).look(Self.source, isSet: true)
         else { return source }
         return set
     }
@@ -121,7 +134,8 @@ extension Spool {
     package func completeNote(
         of job: Job, token: String = DurableFile.newToken, note: (BytePath) -> FailureNote
     ) throws(SystemError) -> BytePath? {
-        for (folder, name) in try putAway(job, since: 0) where try folder.status(FailureNote.path(beside: name)) == nil {
+        for (folder, name) in try putAway(job, since: 0) where try folder.status(FailureNote.path(beside: name)) == nil
+        {
             let path = job.path.directory.appending(name)
             try note(folders(of: job.id).path(.failed).appending(path)).write(beside: name, in: folder, token: token)
             return path
@@ -134,15 +148,18 @@ extension Spool {
     private func putAway(_ job: Job, since time: Int) throws(SystemError) -> [(folder: Directory, name: BytePath)] {
         guard let folder = try? folders(of: job.id).open(.failed).folder(job.path.directory) else { return [] }
         var found: [(Directory, BytePath)] = []
-        for name in try folder.names().map({ BytePath($0) }) where VersionedName.isVersion(name, of: job.path.lastComponent) {
+        for name in try folder.names().map({ BytePath($0) })
+        where VersionedName.isVersion(name, of: job.path.lastComponent) {
             // The clock of a file system may be some milliseconds late.
-            guard let status = try folder.status(name), isPutAway(status, job), status.changed / 1_000_000 + 100 >= time else { continue }
+            guard let status = try folder.status(name), isPutAway(status, job), status.changed / 1_000_000 + 100 >= time
+            else { continue }
             found.append((folder, name))
         }
         return found
     }
 
-    /// Whether something in `failed/` is a job's source; a copy has an inode of its own, and a copied set a time of its own.
+    /// Whether something in `failed/` is a job's source; a copy has an inode of its own, and a copied set a time of its
+    /// own.
     private func isPutAway(_ found: FileStatus, _ job: Job) -> Bool {
         guard job.keepsOriginal else { return found.identity.inode == job.observed.inode }
         guard !job.isSet else { return found.kind == .directory }

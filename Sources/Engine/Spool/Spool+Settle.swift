@@ -3,10 +3,11 @@ import Glibc
 package import Pipeline
 
 extension Spool {
-    /// Lets a source leave the spool after success: to `done/`, deleted, or, if its original stays in the inbox, the copy removed.
+    /// Lets a source leave the spool after success: to `done/`, deleted, or, if its original stays in the inbox, the
+    /// copy removed.
     ///
-    /// Only what was rendered is deleted: files that were opened and are still what they were. What is left of a set goes to `done/`, and so does
-    /// a whole set of which it is not known what was opened.
+    /// Only what was rendered is deleted: files that were opened and are still what they were. What is left of a set
+    /// goes to `done/`, and so does a whole set of which it is not known what was opened.
     /// - Returns: the folders to sync for this to survive a loss of power.
     package func settle(_ job: Job, originals: OriginalPolicy) throws(SystemError) -> [BytePath] {
         try FaultPoint.pass(.beforeSourceCommit)
@@ -34,7 +35,8 @@ extension Spool {
                 return try moveToDone(job, from: folder) + synced
             }
         } else {
-            let isRendered = opened(job.id)?[BytePath([])].map { $0.hasSameContent(as: source) } ?? job.isObserved(source)
+            let isRendered =
+                opened(job.id)?[BytePath([])].map { $0.hasSameContent(as: source) } ?? job.isObserved(source)
             guard isRendered else { return try moveToDone(job, from: folder) + synced }
             try folder.remove(Self.source)
         }
@@ -45,7 +47,9 @@ extension Spool {
     private func moveToDone(_ job: Job, from folder: Directory) throws(SystemError) -> [BytePath] {
         let shelf = folders(of: job.id)
         let moved = try move(job, from: folder, below: shelf.open(.done), syncs: false)
-        return moved.path.directory.components.reduce(into: [shelf.path(.done)]) { $0.append($0[$0.count - 1].appending(BytePath($1))) }
+        return moved.path.directory.components.reduce(into: [shelf.path(.done)]) {
+            $0.append($0[$0.count - 1].appending(BytePath($1)))
+        }
     }
 
     // MARK: - Deleting a set
@@ -91,13 +95,18 @@ extension Spool {
             guard [ENOTEMPTY, EEXIST, EBUSY].contains(error.code) else { throw error }
         }
         // What NFS keeps goes away by itself.
-        guard try SetContents(of: set, ignored: nil).isCleared, try job.status(Self.remains) == nil else { return false }
+        guard try SetContents(of: set, ignored: nil).isCleared, try job.status(Self.remains) == nil else {
+            return false
+        }
         try job.rename(Self.source, to: job, as: Self.remains)
         return true
     }
 
-    /// Removes a member if it is what was rendered. Whoever dropped the set may still exchange files in it, but not in the job's folder.
-    private func remove(_ member: BytePath, _ rendered: FileStatus, of set: Directory, job: Directory) throws(SystemError) {
+    /// Removes a member if it is what was rendered. Whoever dropped the set may still exchange files in it, but not in
+    /// the job's folder.
+    private func remove(_ member: BytePath, _ rendered: FileStatus, of set: Directory, job: Directory)
+        throws(SystemError)
+    {
         let above: Directory
         do throws(SystemError) {
             above = try set.folder(member.directory)
@@ -119,8 +128,8 @@ extension Spool {
 
     // MARK: - To failed/
 
-    /// Moves a source that has failed for good to `failed/`, under its path or a version of it, with its note beside it. Both are on the disk
-    /// when this returns.
+    /// Moves a source that has failed for good to `failed/`, under its path or a version of it, with its note beside
+    /// it. Both are on the disk when this returns.
     /// - Parameters:
     ///   - token: distinct for every file that is written at one time.
     ///   - note: makes the note from the source's new path.
@@ -131,7 +140,8 @@ extension Spool {
         try FaultPoint.pass(.beforeSourceCommit)
         let folders = folders(of: job.id)
         // The note must not replace a source of that name.
-        guard let moved = try moveOut(job, to: folders.open(.failed), companion: { FailureNote.path(beside: $0) }) else {
+        guard let moved = try moveOut(job, to: folders.open(.failed), companion: { FailureNote.path(beside: $0) })
+        else {
             // An earlier attempt may have failed between the move and the note.
             return try completeNote(of: job, token: token, note: note)
         }
@@ -143,9 +153,10 @@ extension Spool {
 
     // MARK: - Back to the inbox
 
-    /// Returns a source to the inbox, where it has to settle again: something is wrong with the moment, and not with the source.
-    /// - Returns: its path from the inbox, which is a version of the old one if something new has that; nil if the original is there anyway, or
-    ///   the job had no source any more.
+    /// Returns a source to the inbox, where it has to settle again: something is wrong with the moment, and not with
+    /// the source.
+    /// - Returns: its path from the inbox, which is a version of the old one if something new has that; nil if the
+    ///   original is there anyway, or the job had no source any more.
     @discardableResult
     package func putBack(_ job: Job, to inbox: BytePath) throws(SystemError) -> BytePath? {
         if job.keepsOriginal {
@@ -179,9 +190,11 @@ extension Spool {
         return try move(job, from: folder, below: root, syncs: true, companion: companion)
     }
 
-    /// Moves a job's source to its path below a folder, or to a version of it, and removes the job's folder. Never replaces anything.
+    /// Moves a job's source to its path below a folder, or to a version of it, and removes the job's folder. Never
+    /// replaces anything.
     private func move(
-        _ job: Job, from: Directory, below root: Directory, syncs: Bool, companion: (BytePath) -> BytePath? = { _ in nil }
+        _ job: Job, from: Directory, below root: Directory, syncs: Bool,
+        companion: (BytePath) -> BytePath? = { _ in nil }
     ) throws(SystemError) -> (folder: Directory, path: BytePath) {
         var (folder, path) = (root, BytePath([]))
         for name in job.path.components.dropLast() {

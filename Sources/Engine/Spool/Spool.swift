@@ -5,8 +5,9 @@ import Synchronization
 
 /// The spool of one inbox: BASE/work/NAME, BASE/done/NAME and BASE/failed/NAME.
 ///
-/// A job has a folder in work/, which holds its `source` once it is claimed. Whoever opens a source closes it before it is settled: NFS keeps a
-/// removed file for as long as it is open, and the job's folder with it. For any thread; every call may wait for the file system.
+/// A job has a folder in work/, which holds its `source` once it is claimed. Whoever opens a source closes it before it
+/// is settled: NFS keeps a removed file for as long as it is open, and the job's folder with it. For any thread; every
+/// call may wait for the file system.
 package final class Spool: Sendable {
     let inbox: BytePath
     let location: SpoolLocation
@@ -19,7 +20,8 @@ package final class Spool: Sendable {
     private struct State {
         /// Where jobs are whose folders are not in `own`: an inbox may have had another name, or another location.
         var elsewhere: [JobID: SpoolFolders] = [:]
-        /// The files that were handed out for rendering, as they were, by their paths from the set's folder (empty for a picture).
+        /// The files that were handed out for rendering, as they were, by their paths from the set's folder (empty for
+        /// a picture).
         var opened: [JobID: [BytePath: FileStatus]] = [:]
     }
 
@@ -36,12 +38,13 @@ package final class Spool: Sendable {
     /// A member that is about to be removed, out of reach of everybody else.
     static let doomed = BytePath("doomed")
 
-    /// Makes the folders at the first candidate that a rename from the inbox reaches, and locks them unless they are below `state`.
+    /// Makes the folders at the first candidate that a rename from the inbox reaches, and locks them unless they are
+    /// below `state`.
     ///
     /// An earlier spool of the same inbox must be let go first: it holds the lock.
     /// - Parameter name: the inbox's name.
-    /// - Throws: EWOULDBLOCK if another process holds the spool; EPERM if somebody else could put another folder in its place; else what kept the
-    ///   last candidate from being used, or trouble that may pass.
+    /// - Throws: EWOULDBLOCK if another process holds the spool; EPERM if somebody else could put another folder in its
+    ///   place; else what kept the last candidate from being used, or trouble that may pass.
     package convenience init(_ location: SpoolLocation, inbox: BytePath, name: String) throws(SystemError) {
         try self.init(location, inbox: inbox, name: name, calls: .system)
     }
@@ -65,7 +68,9 @@ package final class Spool: Sendable {
 
     package var failed: FailedFolder { FailedFolder(folder: path(.failed), inbox: inbox) }
 
-    private static func folders(_ location: SpoolLocation, inbox: BytePath, name: BytePath) throws(SystemError) -> SpoolFolders {
+    private static func folders(_ location: SpoolLocation, inbox: BytePath, name: BytePath) throws(SystemError)
+        -> SpoolFolders
+    {
         var last = SystemError("use '\(inbox.printable)'", code: EXDEV)
         for candidate in location.candidates.indices where location.mayReach(candidate) {
             let folders = location.folders(at: candidate, name: name)
@@ -111,11 +116,14 @@ package final class Spool: Sendable {
         }
     }
 
-    func note(_ id: JobID, isIn folders: SpoolFolders) { state.withLock { $0.elsewhere[id] = folders == own ? nil : folders } }
+    func note(_ id: JobID, isIn folders: SpoolFolders) {
+        state.withLock { $0.elsewhere[id] = folders == own ? nil : folders }
+    }
 
     // MARK: - Letting go
 
-    /// Removes the folder of a job that has no source. Does nothing if it has one, unless that is a copy of an original in the inbox.
+    /// Removes the folder of a job that has no source. Does nothing if it has one, unless that is a copy of an original
+    /// in the inbox.
     ///
     /// Files that NFS keeps because they are open stay, and the folder with them: call it again later.
     package func discard(_ id: JobID) throws(SystemError) {
@@ -144,10 +152,12 @@ package final class Spool: Sendable {
 
     /// Moves something of which it is not known that it was rendered to `done/`.
     func recover(_ name: BytePath, of id: JobID, from job: Directory) throws(SystemError) {
-        _ = try VersionedName.move(name, from: job, to: folders(of: id).open(.done), as: BytePath("recovered-\(id.text)"), calls: calls)
+        _ = try VersionedName.move(
+            name, from: job, to: folders(of: id).open(.done), as: BytePath("recovered-\(id.text)"), calls: calls)
     }
 
-    /// Removes the copy of a source that stays in the inbox. The rename keeps a crash from leaving a part of it as the source.
+    /// Removes the copy of a source that stays in the inbox. The rename keeps a crash from leaving a part of it as the
+    /// source.
     func removeCopy(in job: Directory) throws(SystemError) {
         // NFS may still keep something of an earlier copy.
         let isFree = try job.removeTree(Snapshot.part)

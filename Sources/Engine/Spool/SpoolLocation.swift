@@ -19,7 +19,8 @@ package struct SpoolLocation: Sendable {
     /// The spool location of an inbox at another path, with the same state folder.
     func moved(to inbox: BytePath) -> SpoolLocation { SpoolLocation(inbox: inbox, state: candidates[0]) }
 
-    /// The candidate that will be used, by what the table of mounts says; nil while the inbox is missing. Nothing is made or touched.
+    /// The candidate that will be used, by what the table of mounts says; nil while the inbox is missing. Nothing is
+    /// made or touched.
     package var predicted: BytePath? {
         guard let inbox = try? Directory(inbox) else { return nil }
         let mount = clinux_mount(inbox.file.descriptor)
@@ -37,7 +38,9 @@ package struct SpoolLocation: Sendable {
 
     /// Whether a rename from the inbox may reach the candidate. Below the inbox only a trial tells.
     func mayReach(_ candidate: Int) -> Bool {
-        guard candidate < 2, let near = Self.nearest(candidates[candidate]), let folder = try? Directory(inbox) else { return true }
+        guard candidate < 2, let near = Self.nearest(candidates[candidate]), let folder = try? Directory(inbox) else {
+            return true
+        }
         return clinux_mount(near.file.descriptor) == clinux_mount(folder.file.descriptor)
     }
 

@@ -31,7 +31,9 @@ enum VersionedName {
         companion: (BytePath) -> BytePath? = { _ in nil }
     ) throws(SystemError) -> BytePath {
         let taken = try folder.status(wish)
-        if let taken, taken.kind == .regular, try from.status(name)?.identity == taken.identity, try isFree(companion(wish), in: folder) {
+        if let taken, taken.kind == .regular, try from.status(name)?.identity == taken.identity,
+            try isFree(companion(wish), in: folder)
+        {
             // A crash came between the link and the removal of the old name, on a file system that needs both.
             try from.remove(name)
             return wish
@@ -58,7 +60,9 @@ enum VersionedName {
     }
 
     /// The folder of this name, or of the first version of it that is a folder or free: a file may have the name.
-    static func folder(_ name: BytePath, in parent: Directory) throws(SystemError) -> (folder: Directory, name: BytePath, isNew: Bool) {
+    static func folder(_ name: BytePath, in parent: Directory) throws(SystemError) -> (
+        folder: Directory, name: BytePath, isNew: Bool
+    ) {
         for number in 1... {
             let candidate = version(number, of: name)
             let found = try parent.status(candidate)
@@ -68,7 +72,8 @@ enum VersionedName {
         preconditionFailure("there is no largest version")
     }
 
-    /// A version that is free, found in steps that double: a name that is dropped every minute has many. Gaps do not matter.
+    /// A version that is free, found in steps that double: a name that is dropped every minute has many. Gaps do not
+    /// matter.
     private static func freeVersion(of name: BytePath, in folder: Directory) throws(SystemError) -> Int {
         var (taken, free) = (1, 2)
         while try folder.status(version(free, of: name)) != nil { (taken, free) = (free, free * 2) }

@@ -8,7 +8,8 @@ enum DatabaseFile {
     ///   - isRemote: whether the folder is on a network file system; nil asks the system.
     ///   - prepare: done on the connection before anything else is written.
     static func open(
-        _ name: BytePath, in folder: Directory, _ configuration: Configuration, isRemote: Bool? = nil, prepare: (Database) throws -> Void = { _ in }
+        _ name: BytePath, in folder: Directory, _ configuration: Configuration, isRemote: Bool? = nil,
+        prepare: (Database) throws -> Void = { _ in }
     ) throws -> DatabaseQueue {
         // SQLite's paths are text here, and the folder's need not be; its descriptor's is.
         let path = "/proc/self/fd/\(folder.file.descriptor)/\(name.text)"

@@ -19,7 +19,8 @@ package final class Digest {
 
     deinit { EVP_MD_CTX_free(context) }
 
-    /// The system's configuration of OpenSSL is not read: it is for programs that talk to others, takes time, and may forbid MD5.
+    /// The system's configuration of OpenSSL is not read: it is for programs that talk to others, takes time, and may
+    /// forbid MD5.
     private static let start: Void = { OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG), nil) }()
 
     func update(_ bytes: [UInt8]) { EVP_DigestUpdate(context, bytes, bytes.count) }

@@ -12,7 +12,8 @@ extension Directory {
         return false
     }
 
-    /// An extended attribute of a file; nil if it has none, or if the file system has no such thing. No link is followed.
+    /// An extended attribute of a file; nil if it has none, or if the file system has no such thing. No link is
+    /// followed.
     package func attribute(_ attribute: String, of name: BytePath) -> [UInt8]? {
         var value = [UInt8](repeating: 0, count: 4096)
         let count = withPath(name) { clinux_attribute(file.descriptor, $0, attribute, &value, value.count) }

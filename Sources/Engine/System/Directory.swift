@@ -26,7 +26,9 @@ package struct Directory: Sendable {
 
     /// Whether something is mounted at a path, so that what is seen there hides the folder below.
     package static func isMountPoint(_ path: BytePath) -> Bool {
-        guard let folder = try? Directory(path), let above = try? Directory(path.appending(BytePath(".."))) else { return false }
+        guard let folder = try? Directory(path), let above = try? Directory(path.appending(BytePath(".."))) else {
+            return false
+        }
         return clinux_mount(folder.file.descriptor) != clinux_mount(above.file.descriptor)
     }
 
@@ -34,8 +36,12 @@ package struct Directory: Sendable {
     package func folder(_ path: BytePath) throws(SystemError) -> Directory {
         var directory = self
         for name in path.components {
-            guard name != Array("..".utf8) else { throw SystemError("open the folder '\(path.printable)'", code: EINVAL) }
-            let descriptor = withPath(BytePath(name)) { clinux_openat(directory.file.descriptor, $0, Self.flags | O_NOFOLLOW, 0) }
+            guard name != Array("..".utf8) else {
+                throw SystemError("open the folder '\(path.printable)'", code: EINVAL)
+            }
+            let descriptor = withPath(BytePath(name)) {
+                clinux_openat(directory.file.descriptor, $0, Self.flags | O_NOFOLLOW, 0)
+            }
             guard descriptor >= 0 else { throw SystemError("open the folder '\(path.printable)'") }
             directory = Directory(owning: descriptor)
         }
@@ -52,7 +58,9 @@ package struct Directory: Sendable {
     /// What is under a name; nil if there is nothing.
     package func status(_ name: BytePath, followLinks: Bool = false) throws(SystemError) -> FileStatus? {
         var status = stat()
-        if withPath(name, { fstatat(file.descriptor, $0, &status, followLinks ? 0 : AT_SYMLINK_NOFOLLOW) }) == 0 { return FileStatus(status) }
+        if withPath(name, { fstatat(file.descriptor, $0, &status, followLinks ? 0 : AT_SYMLINK_NOFOLLOW) }) == 0 {
+            return FileStatus(status)
+        }
         if errno == ENOENT || errno == ENOTDIR { return nil }
         throw SystemError("examine '\(name.printable)'")
     }
@@ -67,12 +75,15 @@ package struct Directory: Sendable {
 
     /// Makes a file; fails if the name is taken.
     package func making(_ name: BytePath, mode: UInt32 = 0o600) throws(SystemError) -> OpenFile {
-        let descriptor = withPath(name) { clinux_openat(file.descriptor, $0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode) }
+        let descriptor = withPath(name) {
+            clinux_openat(file.descriptor, $0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        }
         guard descriptor >= 0 else { throw SystemError("make '\(name.printable)'") }
         return OpenFile(owning: descriptor)
     }
 
-    /// Opens a file, which is made if it is missing, and locks it against every other process until the result is let go. Never waits.
+    /// Opens a file, which is made if it is missing, and locks it against every other process until the result is let
+    /// go. Never waits.
     /// - Throws: EWOULDBLOCK if somebody else has locked it.
     package func locking(_ name: BytePath) throws(SystemError) -> OpenFile {
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
@@ -102,7 +113,8 @@ package struct Directory: Sendable {
 
     /// Moves something to another folder. Never replaces anything: EEXIST if the new name is taken.
     ///
-    /// The old name must be in a folder in which nobody else removes it: if it is gone after the new one was made, this call has done that.
+    /// The old name must be in a folder in which nobody else removes it: if it is gone after the new one was made, this
+    /// call has done that.
     package func move(_ name: BytePath, to folder: Directory, as newName: BytePath) throws(SystemError) {
         try move(name, to: folder, as: newName, calls: .system)
     }
@@ -117,18 +129,25 @@ package struct Directory: Sendable {
         throw SystemError("move '\(name.printable)'")
     }
 
-    /// For file systems that know no "do not replace": a link fails if the name is taken. NFS is one, and repeats calls whose answer was lost.
-    private func moveByLink(_ name: BytePath, to folder: Directory, as newName: BytePath, calls: NameCalls) throws(SystemError) {
+    /// For file systems that know no "do not replace": a link fails if the name is taken. NFS is one, and repeats calls
+    /// whose answer was lost.
+    private func moveByLink(_ name: BytePath, to folder: Directory, as newName: BytePath, calls: NameCalls)
+        throws(SystemError)
+    {
         let (from, to) = (file.descriptor, folder.file.descriptor)
         let before = try status(name)
         if before?.kind == .directory { return try moveFolder(name, before, to: folder, as: newName, calls: calls) }
         if withPath(name, { old in withPath(newName) { new in calls.link(from, old, to, new) } }) != 0 {
             let error = SystemError("move '\(name.printable)'")
             // A link that an earlier call has made, or this one before its answer was lost.
-            guard error.code == EEXIST, let before, try folder.status(newName)?.identity == before.identity else { throw error }
+            guard error.code == EEXIST, let before, try folder.status(newName)?.identity == before.identity else {
+                throw error
+            }
         }
         // ENOENT: it was done, and the answer was lost.
-        guard withPath(name, { calls.unlink(from, $0) }) == 0 || errno == ENOENT else { throw SystemError("move '\(name.printable)'") }
+        guard withPath(name, { calls.unlink(from, $0) }) == 0 || errno == ENOENT else {
+            throw SystemError("move '\(name.printable)'")
+        }
     }
 
     /// Folders cannot be linked; a rename replaces none but an empty one.
@@ -139,13 +158,17 @@ package struct Directory: Sendable {
         do throws(SystemError) {
             try rename(name, to: folder, as: newName, calls: calls)
         } catch {
-            guard error.code == ENOENT, let before, try folder.status(newName)?.identity == before.identity else { throw error }
+            guard error.code == ENOENT, let before, try folder.status(newName)?.identity == before.identity else {
+                throw error
+            }
         }
     }
 
     /// Gives a file a second name; fails if that is taken.
     package func link(_ name: BytePath, to folder: Directory, as newName: BytePath) throws(SystemError) {
-        let result = withPath(name) { old in withPath(newName) { new in linkat(file.descriptor, old, folder.file.descriptor, new, 0) } }
+        let result = withPath(name) { old in
+            withPath(newName) { new in linkat(file.descriptor, old, folder.file.descriptor, new, 0) }
+        }
         guard result == 0 else { throw SystemError("link '\(name.printable)'") }
     }
 
@@ -156,7 +179,8 @@ package struct Directory: Sendable {
     }
 
     /// Removes a folder with all that is in it. No link is followed, and two descriptors are enough for any depth.
-    /// - Returns: false if NFS keeps files in it (`.nfs…`) that are still open somewhere; the folder can be removed once they are closed.
+    /// - Returns: false if NFS keeps files in it (`.nfs…`) that are still open somewhere; the folder can be removed
+    ///   once they are closed.
     @discardableResult
     package func removeTree(_ name: BytePath) throws(SystemError) -> Bool {
         guard let found = try status(name) else { return true }
@@ -193,12 +217,15 @@ package struct Directory: Sendable {
         var isEmpty = true
     }
 
-    /// The folder above. It must be the one through which this one was reached: somebody may have moved this one elsewhere.
+    /// The folder above. It must be the one through which this one was reached: somebody may have moved this one
+    /// elsewhere.
     private func parent(_ expected: FileIdentity) throws(SystemError) -> Directory {
         let descriptor = clinux_openat(file.descriptor, "..", Self.flags | O_NOFOLLOW, 0)
         guard descriptor >= 0 else { throw SystemError("open the folder above") }
         let parent = Directory(owning: descriptor)
-        guard try parent.identity == expected else { throw SystemError("remove a folder that was moved meanwhile", code: ESTALE) }
+        guard try parent.identity == expected else {
+            throw SystemError("remove a folder that was moved meanwhile", code: ESTALE)
+        }
         return parent
     }
 
@@ -227,7 +254,9 @@ package struct Directory: Sendable {
 
     /// Removes the files whose names begin in one way, but not in another. What cannot be removed stays.
     package func removeFiles(beginningWith prefix: String, butNot exception: String) throws(SystemError) {
-        for name in try names() where name.starts(with: prefix.utf8) && !name.starts(with: exception.utf8) { try? remove(BytePath(name)) }
+        for name in try names() where name.starts(with: prefix.utf8) && !name.starts(with: exception.utf8) {
+            try? remove(BytePath(name))
+        }
     }
 
     /// The names in the directory, in no order. For folders that are known to be small; others are streamed.
@@ -242,7 +271,9 @@ package struct Directory: Sendable {
     /// - Parameter title: the directory's, for a message.
     package func sync(_ title: String = "a folder") throws(SystemError) {
         // A file system that has no such thing, as some network file systems, has nothing to lose by it either.
-        guard fsync(file.descriptor) == 0 || errno == EINVAL || errno == EROFS else { throw SystemError("write \(title) to the disk") }
+        guard fsync(file.descriptor) == 0 || errno == EINVAL || errno == EROFS else {
+            throw SystemError("write \(title) to the disk")
+        }
     }
 }
 
@@ -284,7 +315,8 @@ package final class DirectoryStream {
 }
 
 extension BytePath {
-    /// A name that NFS gives a file that was removed while it was open: `.nfs` and 24 hexadecimal digits. It goes away when the file is closed.
+    /// A name that NFS gives a file that was removed while it was open: `.nfs` and 24 hexadecimal digits. It goes away
+    /// when the file is closed.
     var isKeptByNFS: Bool {
         bytes.count == 28 && bytes.starts(with: ".nfs".utf8)
             && bytes.dropFirst(4).allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }

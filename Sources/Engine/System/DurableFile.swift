@@ -6,7 +6,8 @@ package enum DurableFile {
     /// Writes a file into a folder that is there; a reader sees the old content or the new, never a part.
     /// - Parameters:
     ///   - token: distinct for every file that is written at one time.
-    ///   - syncsFolder: whether the name is on the disk too when this returns. Who writes many can sync the folder afterwards.
+    ///   - syncsFolder: whether the name is on the disk too when this returns. Who writes many can sync the folder
+    ///     afterwards.
     package static func write(
         _ bytes: [UInt8], to path: BytePath, token: String = DurableFile.newToken, syncsFolder: Bool = true
     ) throws(SystemError) {
@@ -16,7 +17,8 @@ package enum DurableFile {
     /// The same into an open folder.
     /// - Parameter path: for messages; its last component is the name in the folder.
     package static func write(
-        _ bytes: [UInt8], to path: BytePath, in folder: Directory, token: String = DurableFile.newToken, syncsFolder: Bool = true
+        _ bytes: [UInt8], to path: BytePath, in folder: Directory, token: String = DurableFile.newToken,
+        syncsFolder: Bool = true
     ) throws(SystemError) {
         let staged = try StagedFile(in: folder, destination: path, token: token)
         try staged.file.append(bytes, for: path)
@@ -29,8 +31,8 @@ package enum DurableFile {
         try FaultPoint.pass(.afterFolderSync)
     }
 
-    /// For the name of a file that has none yet. The process's number alone would not do: in a container it is always the same, and a killed
-    /// process may have left a file.
+    /// For the name of a file that has none yet. The process's number alone would not do: in a container it is always
+    /// the same, and a killed process may have left a file.
     package static var newToken: String { "\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))" }
 
     /// Makes what was created, renamed or removed in a folder last.

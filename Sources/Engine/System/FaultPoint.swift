@@ -1,4 +1,5 @@
-// Named places at which a test breaks the program on purpose, to prove that nothing is lost there. Release builds have none of it.
+// Named places at which a test breaks the program on purpose, to prove that nothing is lost there. Release builds have
+// none of it.
 import Glibc
 import Synchronization
 
@@ -13,8 +14,8 @@ package enum FaultPoint: CaseIterable, Sendable {
     #if DEBUG
         /// Does what `IMAGEMILL_FAULT` asks for at this place: `name:n:action`, at the n-th pass in this process.
         ///
-        /// Actions: `kill`, `stop`, `sleep:MILLISECONDS`, `error:ENOSPC` (or another of `FaultPlan.errors`). If `IMAGEMILL_FAULT_LOG` names a
-        /// file, every pass adds its name to it, one a line.
+        /// Actions: `kill`, `stop`, `sleep:MILLISECONDS`, `error:ENOSPC` (or another of `FaultPlan.errors`). If
+        /// `IMAGEMILL_FAULT_LOG` names a file, every pass adds its name to it, one a line.
         package static func pass(_ point: FaultPoint) throws(SystemError) {
             try plan.withLock { plan throws(SystemError) in plan.pass(point) }?.perform(at: point)
         }
@@ -42,7 +43,9 @@ package enum FaultPoint: CaseIterable, Sendable {
             case error(CInt)
         }
 
-        static let errors = ["ENOSPC": ENOSPC, "EIO": EIO, "EROFS": EROFS, "EACCES": EACCES, "EMFILE": EMFILE, "EDQUOT": EDQUOT]
+        static let errors = [
+            "ENOSPC": ENOSPC, "EIO": EIO, "EROFS": EROFS, "EACCES": EACCES, "EMFILE": EMFILE, "EDQUOT": EDQUOT,
+        ]
 
         let point: FaultPoint?
         /// At which pass, from 1.
@@ -75,7 +78,9 @@ package enum FaultPoint: CaseIterable, Sendable {
 
         static var fromEnvironment: FaultPlan {
             let log = getenv("IMAGEMILL_FAULT_LOG").map { String(cString: $0) }
-            guard let text = getenv("IMAGEMILL_FAULT").map({ String(cString: $0) }), !text.isEmpty else { return FaultPlan(log: log) }
+            guard let text = getenv("IMAGEMILL_FAULT").map({ String(cString: $0) }), !text.isEmpty else {
+                return FaultPlan(log: log)
+            }
             guard var plan = FaultPlan(text) else {
                 // An experiment that breaks nothing would prove nothing.
                 let words = "imagemill: IMAGEMILL_FAULT is no fault: \(text)\n"

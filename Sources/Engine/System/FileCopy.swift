@@ -3,8 +3,8 @@ import CLinux
 import Glibc
 
 extension OpenFile {
-    /// Fills this file, which is empty, with another one's content: by sharing its blocks, else inside of the kernel, else through memory.
-    /// Holes stay holes, so that a copy needs no more room than its original.
+    /// Fills this file, which is empty, with another one's content: by sharing its blocks, else inside of the kernel,
+    /// else through memory. Holes stay holes, so that a copy needs no more room than its original.
     func fill(from other: OpenFile) throws(SystemError) {
         if clinux_reflink(descriptor, other.descriptor) == 0 { return }
         let size = try other.status().bytes
@@ -35,7 +35,8 @@ extension OpenFile {
     private func copy(_ range: Range<Int>, from other: OpenFile) throws(SystemError) {
         var offset = range.lowerBound
         while offset < range.upperBound {
-            let copied = clinux_copy_range(descriptor, other.descriptor, Int64(offset), min(1 << 30, range.upperBound - offset))
+            let copied = clinux_copy_range(
+                descriptor, other.descriptor, Int64(offset), min(1 << 30, range.upperBound - offset))
             if copied < 0 && errno == EINTR { continue }
             if copied < 0 && [ENOSPC, EDQUOT].contains(errno) { throw SystemError("copy a file") }
             // Some file systems cannot, and some say 0 when they mean that; what is missing is copied through memory.
@@ -72,6 +73,8 @@ extension OpenFile {
 
     /// Makes the file empty again, to be written from its beginning.
     func empty() throws(SystemError) {
-        guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw SystemError("empty a file") }
+        guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+            throw SystemError("empty a file")
+        }
     }
 }

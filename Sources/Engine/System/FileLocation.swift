@@ -12,7 +12,8 @@ package struct NotARegularFile: Error, Equatable {
 package enum FileLocation: Sendable {
     /// A path that the user named; links are followed.
     case path(BytePath)
-    /// A path below an open folder. No link to a folder is followed; a link in the last place is, if `followsLastLink` says so.
+    /// A path below an open folder. No link to a folder is followed; a link in the last place is, if `followsLastLink`
+    /// says so.
     case below(Directory, BytePath, followsLastLink: Bool = false)
     /// Inside of another file.
     case part(FilePart)
@@ -39,7 +40,8 @@ package enum FileLocation: Sendable {
         }
     }
 
-    /// Opens a regular file for reading. Never waits, and never opens a pipe or a device: opening a device can do things.
+    /// Opens a regular file for reading. Never waits, and never opens a pipe or a device: opening a device can do
+    /// things.
     /// - Returns: the file, and its status once it is open.
     /// - Throws: `SystemError`, or `NotARegularFile`; `Failure` if a part of a file was written to.
     package func open() throws -> (file: OpenFile, status: FileStatus) {

@@ -15,7 +15,8 @@ package struct FilePart: Sendable {
     func status() throws(SystemError) -> FileStatus {
         let around = try file.status()
         return FileStatus(
-            kind: around.kind, links: around.links, identity: around.identity, bytes: bytes, modified: around.modified, changed: around.changed,
+            kind: around.kind, links: around.links, identity: around.identity, bytes: bytes, modified: around.modified,
+            changed: around.changed,
             owner: around.owner, mode: around.mode)
     }
 
@@ -33,11 +34,14 @@ package struct FilePart: Sendable {
             done += chunk.count
         }
         guard try file.status().hasSameContent(as: before) else {
-            throw Failure(.changedWhileRead, stage: "read", "somebody wrote to the archive of this file while it was read")
+            throw Failure(
+                .changedWhileRead, stage: "read", "somebody wrote to the archive of this file while it was read")
         }
         let (seconds, rest) = before.modified.quotientAndRemainder(dividingBy: 1_000_000_000)
         let time = timespec(tv_sec: seconds, tv_nsec: rest)
-        guard futimens(copy.descriptor, [time, time]) == 0 else { throw SystemError("set the time of a file in memory") }
+        guard futimens(copy.descriptor, [time, time]) == 0 else {
+            throw SystemError("set the time of a file in memory")
+        }
         // Nobody writes through this one.
         let readable = try copy.reopened()
         return (readable, try readable.status())

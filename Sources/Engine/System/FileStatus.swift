@@ -12,7 +12,8 @@ package struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// What the system knows of a file. Two that are equal mean that nothing has happened in between, as far as the system tells.
+/// What the system knows of a file. Two that are equal mean that nothing has happened in between, as far as the system
+/// tells.
 package struct FileStatus: Hashable, Sendable {
     package enum Kind: UInt8, Sendable { case regular, directory, link, other }
 
@@ -31,7 +32,8 @@ package struct FileStatus: Hashable, Sendable {
     package let mode: UInt32
 
     package init(
-        kind: Kind = .regular, links: UInt32 = 1, identity: FileIdentity, bytes: Int, modified: Int, changed: Int, owner: UInt32 = 0, mode: UInt32 = 0
+        kind: Kind = .regular, links: UInt32 = 1, identity: FileIdentity, bytes: Int, modified: Int, changed: Int,
+        owner: UInt32 = 0, mode: UInt32 = 0
     ) {
         self.kind = kind
         self.links = links
@@ -53,19 +55,22 @@ package struct FileStatus: Hashable, Sendable {
             }
         self.init(
             kind: kind, links: UInt32(clamping: status.st_nlink),
-            identity: FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)), bytes: Int(status.st_size),
+            identity: FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)),
+            bytes: Int(status.st_size),
             modified: fileTime(seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec),
-            changed: fileTime(seconds: status.st_ctim.tv_sec, nanoseconds: status.st_ctim.tv_nsec), owner: status.st_uid,
+            changed: fileTime(seconds: status.st_ctim.tv_sec, nanoseconds: status.st_ctim.tv_nsec),
+            owner: status.st_uid,
             mode: status.st_mode & 0o7777)
     }
 
-    /// Whether it is still the same file, or set, with the same content. A rename, a link or new permissions do not count.
+    /// Whether it is still the same file, or set, with the same content. A rename, a link or new permissions do not
+    /// count.
     package func hasSameContent(as other: FileStatus) -> Bool {
         identity == other.identity && kind == other.kind && bytes == other.bytes && modified == other.modified
             && (kind != .directory || changed == other.changed)
     }
 }
 
-/// A file's time in nanoseconds since 1970. Anybody can give a file any time; from the year 2262 on they wrap around, and still differ from each
-/// other.
+/// A file's time in nanoseconds since 1970. Anybody can give a file any time; from the year 2262 on they wrap around,
+/// and still differ from each other.
 func fileTime(seconds: Int, nanoseconds: Int) -> Int { seconds &* 1_000_000_000 &+ nanoseconds }

@@ -19,7 +19,8 @@ package enum FileSystem {
     package static func makeDirectories(_ path: BytePath, mode: UInt32 = 0o777) throws(SystemError) {
         if withPath(path, { mkdir($0, mode) }) == 0 || errno == EEXIST {
             guard try status(path)?.kind == .directory else {
-                throw SystemError("make the folder '\(path.printable)'", code: ENOTDIR, because: "there is a file of that name")
+                throw SystemError(
+                    "make the folder '\(path.printable)'", code: ENOTDIR, because: "there is a file of that name")
             }
             return
         }
@@ -27,7 +28,9 @@ package enum FileSystem {
             throw SystemError("make the folder '\(path.printable)'")
         }
         try makeDirectories(path.directory, mode: mode)
-        guard withPath(path, { mkdir($0, mode) }) == 0 || errno == EEXIST else { throw SystemError("make the folder '\(path.printable)'") }
+        guard withPath(path, { mkdir($0, mode) }) == 0 || errno == EEXIST else {
+            throw SystemError("make the folder '\(path.printable)'")
+        }
     }
 
     package static func rename(_ old: BytePath, to new: BytePath) throws(SystemError) {
@@ -59,7 +62,9 @@ package enum FileSystem {
 
     /// An absolute path with the links that were named; without them if the path leads upwards, where links count.
     package static func absolute(keepingLinks path: BytePath) -> BytePath? {
-        let parts = path.bytes.split(separator: UInt8(ascii: "/")).map { BytePath(Array($0)) }.filter { $0 != BytePath(".") }
+        let parts = path.bytes.split(separator: UInt8(ascii: "/")).map { BytePath(Array($0)) }.filter {
+            $0 != BytePath(".")
+        }
         guard let here = absolute(BytePath(".")), !parts.contains(BytePath("..")) else { return absolute(path) }
         let start = path.bytes.first == UInt8(ascii: "/") ? BytePath("/") : here
         return parts.reduce(start) { $0.appending($1) }

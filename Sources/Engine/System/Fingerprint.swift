@@ -1,7 +1,8 @@
 // What tells that files are as they were: the names, sizes and times of a source's files, or of its renditions.
 package import Pipeline
 
-/// Files as they were at one moment. A picture is one file without a name; a set has a file for each member, by its name.
+/// Files as they were at one moment. A picture is one file without a name; a set has a file for each member, by its
+/// name.
 package struct Fingerprint: Equatable, Sendable {
     package struct File: Equatable, Sendable {
         package let name: BytePath
@@ -22,7 +23,9 @@ package struct Fingerprint: Equatable, Sendable {
         }
 
         /// Whether a file is as this one was.
-        func matches(_ status: FileStatus) -> Bool { status.kind == .regular && status.bytes == bytes && status.modified == modified }
+        func matches(_ status: FileStatus) -> Bool {
+            status.kind == .regular && status.bytes == bytes && status.modified == modified
+        }
     }
 
     package var files: [File]
@@ -33,7 +36,8 @@ package struct Fingerprint: Equatable, Sendable {
     package init(_ status: FileStatus) { files = [File(name: BytePath([]), status)] }
 }
 
-// As bytes in the record: for each file the length of its name, the name, its size and its time, numbers in eight bytes, the lowest first.
+// As bytes in the record: for each file the length of its name, the name, its size and its time, numbers in eight
+// bytes, the lowest first.
 
 extension Fingerprint {
     var encoded: [UInt8] {

@@ -9,7 +9,8 @@ package enum Machine {
         max(1, Int(clinux_usable_processors()))
     }
 
-    /// Keeps other processes of this user out of this one's memory and descriptors: a worker that a picture has taken over is one of them.
+    /// Keeps other processes of this user out of this one's memory and descriptors: a worker that a picture has taken
+    /// over is one of them.
     package static func refuseInspection() { _ = clinux_refuse_inspection() }
 
     /// Raises the soft limit of open files to the hard one. No run needs more than some ten thousand.
@@ -42,7 +43,10 @@ package enum Machine {
     }
 
     private static var controlGroupLimit: Int? {
-        let own = (try? OpenFile.contents(BytePath("/proc/self/cgroup"), limit: 65_536)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let own =
+            (try? OpenFile.contents(BytePath("/proc/self/cgroup"), limit: 65_536)).map {
+                String(decoding: $0, as: UTF8.self)
+            } ?? ""
         return limitFiles(ofControlGroup: own).compactMap(limit).min()
     }
 
@@ -52,8 +56,8 @@ package enum Machine {
         return Int(String(decoding: bytes, as: UTF8.self).filter(\.isNumber))
     }
 
-    /// The files with limits of memory: in the process's own group, as a service has one, and in every group above; in a container the process
-    /// sees its own group as the root.
+    /// The files with limits of memory: in the process's own group, as a service has one, and in every group above; in
+    /// a container the process sees its own group as the root.
     /// - Parameter text: `/proc/self/cgroup`.
     static func limitFiles(ofControlGroup text: String) -> [String] {
         let line = text.split(separator: "\n").first { $0.hasPrefix("0::/") }

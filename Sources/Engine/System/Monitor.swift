@@ -1,7 +1,8 @@
 // A state that several threads share, and wait for.
 import Glibc
 
-/// A state behind a lock, with a way to wait until it has changed as wished. Waiting blocks the thread: for threads of one's own only.
+/// A state behind a lock, with a way to wait until it has changed as wished. Waiting blocks the thread: for threads of
+/// one's own only.
 final class Monitor<State>: @unchecked Sendable {
     // `state` is only touched while `mutex` is held.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -67,7 +68,8 @@ final class Monitor<State>: @unchecked Sendable {
             case .ready(let value): return value
             case .wait(let time) where time == .never: pthread_cond_wait(condition, mutex)
             case .wait(let time):
-                var end = timespec(tv_sec: Int(time.nanoseconds / 1_000_000_000), tv_nsec: Int(time.nanoseconds % 1_000_000_000))
+                var end = timespec(
+                    tv_sec: Int(time.nanoseconds / 1_000_000_000), tv_nsec: Int(time.nanoseconds % 1_000_000_000))
                 pthread_cond_timedwait(condition, mutex, &end)
             }
         }

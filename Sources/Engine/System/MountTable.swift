@@ -30,12 +30,15 @@ struct MountTable: Sendable {
             let fields = line.split(separator: UInt8(ascii: " "))
             guard fields.count > 4, let number = Int64(String(decoding: fields[0], as: UTF8.self)) else { continue }
             mounts[number] = Mount(
-                device: String(decoding: fields[2], as: UTF8.self), root: BytePath(Self.plain(fields[3])), point: BytePath(Self.plain(fields[4])))
+                device: String(decoding: fields[2], as: UTF8.self), root: BytePath(Self.plain(fields[3])),
+                point: BytePath(Self.plain(fields[4])))
         }
     }
 
     /// As this process sees it now; empty if the system does not tell.
-    static var current: MountTable { MountTable((try? OpenFile.contents(BytePath("/proc/self/mountinfo"), limit: 16 << 20)) ?? []) }
+    static var current: MountTable {
+        MountTable((try? OpenFile.contents(BytePath("/proc/self/mountinfo"), limit: 16 << 20)) ?? [])
+    }
 
     /// Where a path is; nil if the table does not have the mount.
     /// - Parameter path: without links and dots.
@@ -51,7 +54,9 @@ struct MountTable: Sendable {
         var rest = field
         while let byte = rest.popFirst() {
             let digits = rest.prefix(3)
-            if byte == UInt8(ascii: "\\"), digits.count == 3, let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 8) {
+            if byte == UInt8(ascii: "\\"), digits.count == 3,
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
+            {
                 result.append(value)
                 rest = rest.dropFirst(3)
             } else {

@@ -4,7 +4,8 @@ import Glibc
 
 /// The calls that `Directory` moves names with. Tests pass others, which do their work and then lose the answer.
 struct NameCalls: Sendable {
-    typealias Move = @Sendable (_ from: CInt, _ name: UnsafePointer<CChar>, _ to: CInt, _ newName: UnsafePointer<CChar>) -> CInt
+    typealias Move =
+        @Sendable (_ from: CInt, _ name: UnsafePointer<CChar>, _ to: CInt, _ newName: UnsafePointer<CChar>) -> CInt
 
     var renameNoReplace: Move = { clinux_rename_no_replace($0, $1, $2, $3) }
     var rename: Move = { renameat($0, $1, $2, $3) }

@@ -19,8 +19,11 @@ package final class OpenFile: Sendable {
         return OpenFile(owning: descriptor)
     }
 
-    /// The same file with a position of its own. A descriptor that is passed on shares the position with all who have it.
-    package func reopened() throws(SystemError) -> OpenFile { try Self.reading(BytePath("/proc/self/fd/\(descriptor)")) }
+    /// The same file with a position of its own. A descriptor that is passed on shares the position with all who have
+    /// it.
+    package func reopened() throws(SystemError) -> OpenFile {
+        try Self.reading(BytePath("/proc/self/fd/\(descriptor)"))
+    }
 
     /// Accepts a connection at a listening socket. Never waits.
     /// - Returns: its descriptor, which no other program inherits; -1, with the reason in `errno`, if there is none.
@@ -73,7 +76,9 @@ package final class OpenFile: Sendable {
             guard got >= 0 else { throw SystemError("read '\(path.printable)'") }
             if got == 0 { return bytes }
             bytes += chunk[..<got]
-            guard bytes.count <= limit else { throw SystemError("read '\(path.printable)': it is larger than \(limit) bytes", code: EFBIG) }
+            guard bytes.count <= limit else {
+                throw SystemError("read '\(path.printable)': it is larger than \(limit) bytes", code: EFBIG)
+            }
         }
     }
 }

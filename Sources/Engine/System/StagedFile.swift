@@ -3,10 +3,11 @@ import CLinux
 import Glibc
 package import Pipeline
 
-/// A file that nobody sees until it is published. It is written in an open folder, so no link leads it anywhere else. Not for two threads at once.
+/// A file that nobody sees until it is published. It is written in an open folder, so no link leads it anywhere else.
+/// Not for two threads at once.
 ///
-/// If the file system can do that, it has no name at all, so that not even a power cut leaves it behind; otherwise a name with a leading dot, which
-/// is removed with this object.
+/// If the file system can do that, it has no name at all, so that not even a power cut leaves it behind; otherwise a
+/// name with a leading dot, which is removed with this object.
 package final class StagedFile {
     /// Open for writing until it is sealed.
     package private(set) var file: OpenFile
@@ -43,16 +44,22 @@ package final class StagedFile {
                 return
             }
             // These say that the file system has no unnamed files; anything else is about this folder.
-            guard [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno) else { throw SystemError("write '\(destination.printable)'") }
+            guard [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno) else {
+                throw SystemError("write '\(destination.printable)'")
+            }
         }
         file = try Self.named(temporaryName, in: folder, mode, for: destination)
         hasTemporaryName = true
     }
 
-    private static func named(_ name: BytePath, in folder: Directory, _ mode: mode_t, for destination: BytePath) throws(SystemError) -> OpenFile {
+    private static func named(_ name: BytePath, in folder: Directory, _ mode: mode_t, for destination: BytePath)
+        throws(SystemError) -> OpenFile
+    {
         var code: CInt = EEXIST
         for _ in 0..<2 where code == EEXIST {
-            let descriptor = withPath(name) { clinux_openat(folder.file.descriptor, $0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode) }
+            let descriptor = withPath(name) {
+                clinux_openat(folder.file.descriptor, $0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+            }
             if descriptor >= 0 { return OpenFile(owning: descriptor) }
             code = errno
             // Nobody else uses this name: on NFS an answer was lost, and the call was repeated.
@@ -77,7 +84,9 @@ package final class StagedFile {
         guard let bytes = try? file.status().bytes else { return nil }
         let block = [UInt8](repeating: 0, count: 65_536)
         guard bytes < limit else {
-            return SystemError(attempt, code: EFBIG, because: "it would have more than \(limit) bytes, which is the limit (max-output-bytes)")
+            return SystemError(
+                attempt, code: EFBIG,
+                because: "it would have more than \(limit) bytes, which is the limit (max-output-bytes)")
         }
         defer { ftruncate(file.descriptor, off_t(bytes)) }
         let written = pwrite(file.descriptor, block, block.count, off_t(bytes))
@@ -85,12 +94,15 @@ package final class StagedFile {
         return SystemError(attempt, code: written < 0 ? errno : ENOSPC)
     }
 
-    /// How long writers are waited for. Another thread that starts a process shares every descriptor with it for a moment.
+    /// How long writers are waited for. Another thread that starts a process shares every descriptor with it for a
+    /// moment.
     private static let secondsForWriters = 1.0
 
-    /// Ends the writing, by whomever: what is in the file now stays. A process that was given `file` may have kept it open.
+    /// Ends the writing, by whomever: what is in the file now stays. A process that was given `file` may have kept it
+    /// open.
     ///
-    /// If the file system cannot tell whether somebody has the file open for writing, the content moves to a new file that nobody had.
+    /// If the file system cannot tell whether somebody has the file open for writing, the content moves to a new file
+    /// that nobody had.
     /// - Parameter hasWriter: asks the system; answers as `OpenFile.hasWriter`.
     /// - Returns: false if somebody still has it open for writing.
     func seal(asking hasWriter: (OpenFile) -> Bool? = { $0.hasWriter }) throws(SystemError) -> Bool {
@@ -171,8 +183,11 @@ package final class StagedFile {
                 guard result == 0 else { throw SystemError("link") }
             }
         } catch {
-            // On a network file system a call can be repeated because its answer was lost: then the file is there already.
-            guard error.code == EEXIST, isInPlace else { throw SystemError("put '\(destination.printable)' in place", code: error.code) }
+            // On a network file system a call can be repeated because its answer was lost: then the file is there
+            // already.
+            guard error.code == EEXIST, isInPlace else {
+                throw SystemError("put '\(destination.printable)' in place", code: error.code)
+            }
             if hasTemporaryName { try? staging.remove(temporaryName) }
         }
         hasTemporaryName = false

@@ -33,10 +33,13 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
         [ENOSPC, EDQUOT, EIO, EINTR, EAGAIN, EBUSY, EMFILE, ENFILE, ENOMEM, ESTALE, ETIMEDOUT].contains(code)
     }
 
-    /// It is about the state of the machine, such as a file system that is read-only or not mounted, and not about what the user wrote. Unlike
-    /// `mayPass`, this holds for folders of ours only: a pipeline file that is missing is a mistake.
+    /// It is about the state of the machine, such as a file system that is read-only or not mounted, and not about what
+    /// the user wrote. Unlike `mayPass`, this holds for folders of ours only: a pipeline file that is missing is a
+    /// mistake.
     package var isEnvironmental: Bool {
-        mayPass || [EROFS, EACCES, EPERM, ENOENT, ENOTCONN, EHOSTDOWN, EPIPE, ENOLCK, EADDRINUSE, EADDRNOTAVAIL].contains(code)
+        mayPass
+            || [EROFS, EACCES, EPERM, ENOENT, ENOTCONN, EHOSTDOWN, EPIPE, ENOLCK, EADDRINUSE, EADDRNOTAVAIL].contains(
+                code)
     }
 
     /// The failure of a source that could not be read.
@@ -50,7 +53,9 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
             case ENOSPC, EDQUOT: .diskFull
             default: .ioError
             }
-        return Failure(failure, stage: "read", code == EACCES ? "\(description); this user needs the right to read it" : description)
+        return Failure(
+            failure, stage: "read",
+            code == EACCES ? "\(description); this user needs the right to read it" : description)
     }
 
     /// The failure of a source whose results could not be written.

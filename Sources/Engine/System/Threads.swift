@@ -7,7 +7,8 @@ extension SystemError {
 
     /// A thread or a process that cannot be started. If there are too many, it says what to raise.
     static func starting(_ attempt: String, code: CInt = errno) -> SystemError {
-        let advice = "the system allows no more; raise the limit of processes, which is `ulimit -u` in a shell and TasksMax= of a service"
+        let advice =
+            "the system allows no more; raise the limit of processes, which is `ulimit -u` in a shell and TasksMax= of a service"
         return SystemError(attempt, code: code, because: code == EAGAIN ? advice : nil)
     }
 }
@@ -21,8 +22,8 @@ package func checkThreads(_ count: Int) throws(SystemError) {
     if started < count { throw .noThread }
 }
 
-/// Runs work on a thread of its own, until it returns. Waits if the system gives no thread at the moment, and ends the process if that does not
-/// pass: nothing goes on then, and whoever started the process is to try again later.
+/// Runs work on a thread of its own, until it returns. Waits if the system gives no thread at the moment, and ends the
+/// process if that does not pass: nothing goes on then, and whoever started the process is to try again later.
 package func runOnNewThread(_ work: @escaping @Sendable () -> Void) {
     let end = Moment.now + .seconds(60)
     while !startThread(work) {
@@ -65,7 +66,8 @@ package func onNewThread<Value: Sendable>(_ work: @escaping @Sendable () throws 
 
 /// Does something that may hang on a thread of its own.
 /// - Returns: nil if it has not ended in time. It goes on then, and nobody learns what it finds.
-package func onNewThread<Value: Sendable>(withinSeconds seconds: Int, _ work: @escaping @Sendable () -> Value) -> Value? {
+package func onNewThread<Value: Sendable>(withinSeconds seconds: Int, _ work: @escaping @Sendable () -> Value) -> Value?
+{
     let result = Monitor<Value?>(nil)
     runOnNewThread {
         let value = work()

@@ -1,4 +1,5 @@
-// The time of day, which people read and files carry. Waiting uses `Moment` instead: whoever sets the clock moves nothing there.
+// The time of day, which people read and files carry. Waiting uses `Moment` instead: whoever sets the clock moves
+// nothing there.
 import Glibc
 
 /// Milliseconds since 1970.

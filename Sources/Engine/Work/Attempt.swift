@@ -30,7 +30,8 @@ final class Attempt {
         // The report is one of the names, so that two sources never write one report.
         let allocation = try site.takingTurns(job) {
             try self.route.allocator.allocate(
-                for: site.owner(of: self.job), extra: { version in self.reportPath(version).map { [$0] } ?? [] }, candidates: candidates)
+                for: site.owner(of: self.job), extra: { version in self.reportPath(version).map { [$0] } ?? [] },
+                candidates: candidates)
         }
         self.allocation = allocation
     }
@@ -48,7 +49,8 @@ final class Attempt {
             }
         }
         return Publication(
-            outputs: outputs, names: work.names ?? [], owner: owner, owned: allocation?.owned ?? [], overwrites: route.render.overwrites,
+            outputs: outputs, names: work.names ?? [], owner: owner, owned: allocation?.owned ?? [],
+            overwrites: route.render.overwrites,
             report: report)
     }
 }

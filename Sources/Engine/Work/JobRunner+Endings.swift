@@ -16,10 +16,13 @@ extension JobRunner {
 
     private func attemptFailed(_ attempt: Attempt, with failure: Failure, isFinal: Bool, at site: any JobSite) {
         let job = attempt.job
-        for effect in effects(of: JobUpdate(attempt.lease, .attemptFailed(failure, isFinal: isFinal, now: wallClock())), site) {
+        for effect in effects(
+            of: JobUpdate(attempt.lease, .attemptFailed(failure, isFinal: isFinal, now: wallClock())), site)
+        {
             switch effect {
             case .retry(let after):
-                site.happened(.postponed(failure, attempt: job.progress.attempts, after: after), to: job, files: nil, source: nil)
+                site.happened(
+                    .postponed(failure, attempt: job.progress.attempts, after: after), to: job, files: nil, source: nil)
             case .deadLetter(let failure): deadLetter(attempt, with: failure, at: site)
             case .claim, .attempt, .settle, .countDone, .countFailed, .lost, .completeNote, .adopt, .outOfStep: break
             }
@@ -56,7 +59,8 @@ extension JobRunner {
         let attempts = max(1, job.progress.attempts)
         attempt.work.report.fail(failure, attempts: attempts)
         site.happened(
-            .failed(attempt.work.report, failure, attempts: attempts), to: job, files: nil, source: attempt.work.sourceFingerprint)
+            .failed(attempt.work.report, failure, attempts: attempts), to: job, files: nil,
+            source: attempt.work.sourceFingerprint)
     }
 
     /// Gives a source that somebody still writes to back to the inbox.
@@ -82,7 +86,9 @@ extension JobRunner {
     /// Records what has happened.
     /// - Returns: the jobs of which it is recorded.
     @discardableResult
-    func update(_ updates: [JobUpdate], at site: any JobSite, each: (Job, [JobEffect]) -> Void = { _, _ in }) -> Set<JobID> {
+    func update(_ updates: [JobUpdate], at site: any JobSite, each: (Job, [JobEffect]) -> Void = { _, _ in }) -> Set<
+        JobID
+    > {
         guard !updates.isEmpty else { return [] }
         do {
             let outcomes = try store.update(updates)
@@ -91,12 +97,17 @@ extension JobRunner {
             for (update, outcome) in zip(updates, outcomes) {
                 let job = update.lease.job
                 switch outcome {
-                case .changed(_, let effects) where effects.contains(.outOfStep): site.happened(.outOfStep, to: job, files: nil, source: nil)
+                case .changed(_, let effects) where effects.contains(.outOfStep):
+                    site.happened(.outOfStep, to: job, files: nil, source: nil)
                 case .changed(let progress, let effects):
                     recorded.insert(job.id)
-                    // What is left to do is due at some time that the dispatcher must know. The holder goes on with what it has to do at once.
-                    if let progress, progress.state.isOpen, !effects.contains(.settle), !effects.contains(where: \.isDeadLetter) {
-                        dispatcher.added(to: job.inbox, due: .now + .milliseconds(max(0, progress.notBefore - wallClock())))
+                    // What is left to do is due at some time that the dispatcher must know. The holder goes on with
+                    // what it has to do at once.
+                    if let progress, progress.state.isOpen, !effects.contains(.settle),
+                        !effects.contains(where: \.isDeadLetter)
+                    {
+                        dispatcher.added(
+                            to: job.inbox, due: .now + .milliseconds(max(0, progress.notBefore - wallClock())))
                     }
                     each(job, effects)
                 case .leaseLost: site.happened(.leaseLost, to: job, files: nil, source: nil)

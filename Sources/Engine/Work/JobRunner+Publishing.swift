@@ -10,7 +10,10 @@ extension JobRunner {
         rendered = []
         for _ in 0..<Self.mostNames where !attempts.isEmpty { attempts = publishOnce(attempts, site) }
         for attempt in attempts {
-            fail(attempt, with: Failure(.nameTaken, stage: "publish", "others take the names of its renditions again and again"), at: site)
+            fail(
+                attempt,
+                with: Failure(.nameTaken, stage: "publish", "others take the names of its renditions again and again"),
+                at: site)
         }
     }
 
@@ -18,7 +21,8 @@ extension JobRunner {
     private func publishOnce(_ attempts: [Attempt], _ site: any JobSite) -> [Attempt] {
         note(.files, of: attempts[0].lease, stage: "publish")
         guard let attempts = stillHeld(attempts, site), !attempts.isEmpty else { return [] }
-        let outcomes = attempts[0].route.publisher.publish(attempts.map { $0.publication(owner: site.owner(of: $0.job)) })
+        let outcomes = attempts[0].route.publisher.publish(
+            attempts.map { $0.publication(owner: site.owner(of: $0.job)) })
         var published: [Attempt] = []
         var again: [Attempt] = []
         for (attempt, outcome) in zip(attempts, outcomes) {
@@ -59,15 +63,22 @@ extension JobRunner {
         return false
     }
 
-    /// Those whose leases still hold; nil if that cannot be found out. Asked only if so much time has passed that one may have run out.
+    /// Those whose leases still hold; nil if that cannot be found out. Asked only if so much time has passed that one
+    /// may have run out.
     private func stillHeld(_ attempts: [Attempt], _ site: any JobSite) -> [Attempt]? {
-        guard attempts.contains(where: { .now > $0.lease.taken + .milliseconds(Dispatcher.lease / 2) }) else { return attempts }
+        guard attempts.contains(where: { .now > $0.lease.taken + .milliseconds(Dispatcher.lease / 2) }) else {
+            return attempts
+        }
         do throws(StoreError) {
             let held = Set(try store.extend(attempts.map(\.lease), by: Dispatcher.lease).map(\.job.id))
-            for attempt in attempts where !held.contains(attempt.job.id) { site.happened(.leaseLost, to: attempt.job, files: nil, source: nil) }
+            for attempt in attempts where !held.contains(attempt.job.id) {
+                site.happened(.leaseLost, to: attempt.job, files: nil, source: nil)
+            }
             return attempts.filter { held.contains($0.job.id) }
         } catch {
-            for attempt in attempts { obstruct(attempt, for: Pause(error.pauseReason, error.description), after: error.asFailure, at: site) }
+            for attempt in attempts {
+                obstruct(attempt, for: Pause(error.pauseReason, error.description), after: error.asFailure, at: site)
+            }
             return nil
         }
     }
@@ -79,7 +90,8 @@ extension JobRunner {
         var left: [Attempt] = []
         var folders: Set<BytePath> = []
         for attempt in attempts {
-            // Nothing in the spool is open any more when it is moved or removed: network file systems keep what is open.
+            // Nothing in the spool is open any more when it is moved or removed: network file systems keep what is
+            // open.
             attempt.work.close()
             do throws(SystemError) {
                 try FaultPoint.pass(.afterOutcomeRecord)
@@ -98,7 +110,9 @@ extension JobRunner {
         let recorded = update(left.map { JobUpdate($0.lease, .settled) }, at: site)
         for attempt in left where recorded.contains(attempt.job.id) {
             if !attempt.work.wasTaken { attempt.work.report.status = .done }
-            site.happened(.done(attempt.work.report), to: attempt.job, files: attempt.files, source: attempt.work.sourceFingerprint)
+            site.happened(
+                .done(attempt.work.report), to: attempt.job, files: attempt.files,
+                source: attempt.work.sourceFingerprint)
         }
     }
 }

@@ -2,7 +2,8 @@
 import Glibc
 import Pipeline
 
-/// Runs jobs until the dispatcher is closed. Everything in here waits, so a runner has a thread of its own and is used on that alone.
+/// Runs jobs until the dispatcher is closed. Everything in here waits, so a runner has a thread of its own and is used
+/// on that alone.
 package final class JobRunner {
     let dispatcher: Dispatcher
     let store: any JobStore
@@ -135,7 +136,9 @@ package final class JobRunner {
         var hasAskedTwice = false
         while true {
             do {
-                attempt.outputs = try maker.make(&attempt.work, opened: opened, settings: route.render, alone: isAlone) { candidates in
+                attempt.outputs = try maker.make(
+                    &attempt.work, opened: opened, settings: route.render, alone: isAlone
+                ) { candidates in
                     attempt.candidates = candidates
                     try attempt.takeNames(site)
                     return attempt.allocation?.names ?? []
@@ -160,7 +163,9 @@ package final class JobRunner {
                 }
                 if loss == .starved { try checkThreads(Self.threadsPerWorker) }
                 let failure = try loss.failure(attempt: attempt.work.report.attempt)
-                guard route.retriesAtOnce, failure.code == .workerCrashed, attempt.work.report.attempt < route.policy.attempts else { throw failure }
+                guard route.retriesAtOnce, failure.code == .workerCrashed,
+                    attempt.work.report.attempt < route.policy.attempts
+                else { throw failure }
                 attempt.work.report.attempt += 1
             } catch let failure as Failure where shouldAskAgain(failure, route) && !hasAskedTwice {
                 maker.worker.replace()
@@ -174,7 +179,8 @@ package final class JobRunner {
         route.wantsSecondOpinion && failure.code.mayComeFromWorker && !failure.code.isRetryable && !maker.worker.isFresh
     }
 
-    /// Makes sure that there is a worker that knows the pipeline. It has not seen the source yet: what goes wrong here is not its fault.
+    /// Makes sure that there is a worker that knows the pipeline. It has not seen the source yet: what goes wrong here
+    /// is not its fault.
     private func prepare(_ route: Route, _ opened: OpenedInput) throws {
         if maker.cachePlanner(route.render) != nil { return }
         do {

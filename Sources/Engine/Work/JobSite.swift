@@ -1,7 +1,9 @@
-// What a runner needs to know of the place that a job comes from: an inbox of the drop folder, or the folders of one run.
+// What a runner needs to know of the place that a job comes from: an inbox of the drop folder, or the folders of one
+// run.
 package import Pipeline
 
-/// Everything that was decided about the sources of a site before they came. A reload makes another one; a job keeps the one that it began with.
+/// Everything that was decided about the sources of a site before they came. A reload makes another one; a job keeps
+/// the one that it began with.
 package struct Route: Sendable {
     package let render: RenderSettings
     /// Gives sources their names.
@@ -14,13 +16,15 @@ package struct Route: Sendable {
     package let inbox: String?
     /// What is to be done, as a digest: an original that stays is done again if it changes.
     package let recipe: String
-    /// A worker that died is tried again at once and in the same lane: others wait for the names that this source will take.
+    /// A worker that died is tried again at once and in the same lane: others wait for the names that this source will
+    /// take.
     package let retriesAtOnce: Bool
     /// A failure that a worker tells of counts only if a fresh worker tells of it too.
     package let wantsSecondOpinion: Bool
 
     package init(
-        render: RenderSettings, allocator: NameAllocator, publisher: Publisher, reports: ReportFiles? = nil, policy: RetryPolicy, inbox: String?,
+        render: RenderSettings, allocator: NameAllocator, publisher: Publisher, reports: ReportFiles? = nil,
+        policy: RetryPolicy, inbox: String?,
         recipe: String, retriesAtOnce: Bool, wantsSecondOpinion: Bool
     ) {
         self.render = render

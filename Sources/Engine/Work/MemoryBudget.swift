@@ -7,7 +7,8 @@ package final class MemoryBudget: Sendable {
     private struct State {
         var total: Int
         var taken = 0
-        /// First come, first served, so that a huge picture is not overtaken for ever: the number of the next to come, and of the next to go.
+        /// First come, first served, so that a huge picture is not overtaken for ever: the number of the next to come,
+        /// and of the next to go.
         var nextTicket = 0
         var nextServed = 0
     }

@@ -20,7 +20,8 @@ package struct RenderSettings: Sendable {
     package var cache: PipelineCache?
 
     package init(
-        pipeline: LoadedPipeline, limits: Limits, outbox: Outbox, keepsTree: Bool, overwrites: Bool = false, memory: MemoryBudget,
+        pipeline: LoadedPipeline, limits: Limits, outbox: Outbox, keepsTree: Bool, overwrites: Bool = false,
+        memory: MemoryBudget,
         cancellation: Cancellation
     ) {
         self.pipeline = pipeline

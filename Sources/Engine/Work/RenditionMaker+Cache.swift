@@ -9,9 +9,13 @@ extension RenditionMaker {
     ) throws -> [StagedFile]? {
         guard let cache = settings.cache, !settings.isDryRun else { return nil }
         if work.cached == nil { work.cached = try lookUp(&work, opened: opened, settings: settings, in: cache) }
-        guard var cached = work.cached, let facts = cached.facts, let planner = cachePlanner(settings) else { return nil }
+        guard var cached = work.cached, let facts = cached.facts, let planner = cachePlanner(settings) else {
+            return nil
+        }
         // A plan that fails here fails again with the facts of the source itself.
-        guard let plan = try? facts.input(work.source.name).plan(by: planner), let sizes = cached.sizes(of: plan) else { return nil }
+        guard let plan = try? facts.input(work.source.name).plan(by: planner), let sizes = cached.sizes(of: plan) else {
+            return nil
+        }
         // What was a bound of the plan is known of what is there.
         let known = plan.with(sizes: sizes)
         work.report.source.describe(facts.input(work.source.name), opened)
@@ -27,11 +31,14 @@ extension RenditionMaker {
         return outputs
     }
 
-    private func lookUp(_ work: inout SourceWork, opened: OpenedInput, settings: RenderSettings, in cache: PipelineCache) throws -> CachedJob {
+    private func lookUp(
+        _ work: inout SourceWork, opened: OpenedInput, settings: RenderSettings, in cache: PipelineCache
+    ) throws -> CachedJob {
         let digest = try opened.sha256(limits: settings.limits)
         work.report.source.sha256 = digest
         let own = [("thumbnail", thumbnail(of: work.source, opened: opened, settings: settings).map { json($0) } ?? "")]
-        return CachedJob(cache, source: digest, pixelsPerPoint: work.source.name.pixelsPerPoint, own: own, formats: opened.formats)
+        return CachedJob(
+            cache, source: digest, pixelsPerPoint: work.source.name.pixelsPerPoint, own: own, formats: opened.formats)
     }
 
     /// Reports renditions that came from the cache.
@@ -48,14 +55,16 @@ extension RenditionMaker {
 
     /// Keeps what was made.
     func keep(
-        _ result: RenderResult, wanted: [Int], outputs: [StagedFile], plan: SourcePlan, input: ProbedInput, for work: inout SourceWork
+        _ result: RenderResult, wanted: [Int], outputs: [StagedFile], plan: SourcePlan, input: ProbedInput,
+        for work: inout SourceWork
     ) {
         guard let cached = work.cached else { return }
         for (index, said) in zip(wanted, result.renditions) {
             let digest = Digest.of(outputs[index].file)
             work.report.renditions[index].sha256 = digest
             cached.keep(
-                plan.renditions[index], in: outputs[index].file, digest: digest, facts: CachedFacts(input, size: said, warnings: result.warnings))
+                plan.renditions[index], in: outputs[index].file, digest: digest,
+                facts: CachedFacts(input, size: said, warnings: result.warnings))
         }
     }
 }

@@ -14,7 +14,9 @@ extension RenditionMaker {
         let staged = try make(&work, opened: opened, settings: settings) { candidates in
             try planned { () throws(PlanFailure) in try candidates(1) }
         }
-        guard let file = staged.first, staged.count == 1 else { throw Failure(.internal, stage: "save", "expected one rendition") }
+        guard let file = staged.first, staged.count == 1 else {
+            throw Failure(.internal, stage: "save", "expected one rendition")
+        }
         file.redirect(to: path, in: file.folder)
         try file.publish()
     }

@@ -2,7 +2,8 @@
 import Glibc
 package import Pipeline
 
-/// Makes renditions, one source after the other, with a worker that it borrows. Everything in here waits, so it belongs to one thread.
+/// Makes renditions, one source after the other, with a worker that it borrows. Everything in here waits, so it belongs
+/// to one thread.
 package final class RenditionMaker {
     package let worker: WorkerLoan
     /// Planners of pipelines whose sources may all be in the cache, so that no worker is needed.
@@ -26,7 +27,8 @@ package final class RenditionMaker {
         self.token = token
     }
 
-    /// The pipeline as a worker for sources of these formats knows it. What the worker says of its assets is kept for the cache.
+    /// The pipeline as a worker for sources of these formats knows it. What the worker says of its assets is kept for
+    /// the cache.
     private func prepared(_ settings: RenderSettings, _ formats: [SourceFormat]) throws -> WorkerSlot.Known {
         let known = try worker.prepared(settings, formats)
         if let cache = settings.cache, cachePlanners[settings.pipeline.identity] == nil {
@@ -51,31 +53,45 @@ package final class RenditionMaker {
 
     /// Plans one source without writing anything. Unless it is a dry run, what stages must see is measured.
     /// - Throws: `Failure` if the source cannot be planned.
-    package func plan(_ source: SourceFile, _ settings: RenderSettings) throws -> (plan: SourcePlan, names: [RenditionName]) {
+    package func plan(_ source: SourceFile, _ settings: RenderSettings) throws -> (
+        plan: SourcePlan, names: [RenditionName]
+    ) {
         let opened = try OpenedInput(source, limits: settings.limits)
         let known = try prepared(settings, opened.formats)
         let (input, measurements) = try readably(opened) {
             let input = try probe(opened, of: source, settings: settings)
-            return (input, try self.measurements(of: input, opened: opened, known: known, settings: settings, alone: false).0)
+            return (
+                input,
+                try self.measurements(of: input, opened: opened, known: known, settings: settings, alone: false).0
+            )
         }
-        let plan = try planned { () throws(PlanFailure) in try input.plan(by: known.planner, measurements: measurements.byPath) }
+        let plan = try planned { () throws(PlanFailure) in
+            try input.plan(by: known.planner, measurements: measurements.byPath)
+        }
         let naming = try self.naming(for: plan, of: source, opened: opened, settings: settings)
         return (plan, try planned { () throws(PlanFailure) in try plan.names(for: naming, version: 1) })
     }
 
     /// Makes all renditions of a source.
     /// - Parameters:
-    ///   - alone: no other source is worked on meanwhile: the whole budget of memory is taken. For a source whose worker the system has killed.
+    ///   - alone: no other source is worked on meanwhile: the whole budget of memory is taken. For a source whose
+    ///     worker the system has killed.
     ///   - choose: gives the names; called once, when the plan is known.
-    ///   - beforeRendering: called with the pixels of the source, and the time that they may take, when only the rendering is left.
+    ///   - beforeRendering: called with the pixels of the source, and the time that they may take, when only the
+    ///     rendering is left.
     /// - Returns: the renditions, complete, beside the places where they belong; none in a dry run.
-    /// - Throws: `Failure` for what is wrong with the source, `WorkerLoss` if the attempt has cost the worker, `Cancelled`, and what
-    ///   `prepare` throws. A worker that was lost, or has lied, is replaced already.
+    /// - Throws: `Failure` for what is wrong with the source, `WorkerLoss` if the attempt has cost the worker,
+    ///   `Cancelled`, and what `prepare` throws. A worker that was lost, or has lied, is replaced already.
     func make(
-        _ work: inout SourceWork, opened: OpenedInput, settings: RenderSettings, alone: Bool = false, names choose: NameChoice,
+        _ work: inout SourceWork, opened: OpenedInput, settings: RenderSettings, alone: Bool = false,
+        names choose: NameChoice,
         beforeRendering: (_ pixels: Int, _ time: TimeBound) -> Void = { _, _ in }
     ) throws -> [StagedFile] {
-        try readably(opened) { try made(&work, opened: opened, settings: settings, alone: alone, names: choose, beforeRendering: beforeRendering) }
+        try readably(opened) {
+            try made(
+                &work, opened: opened, settings: settings, alone: alone, names: choose, beforeRendering: beforeRendering
+            )
+        }
     }
 
     private func made(
@@ -88,10 +104,15 @@ package final class RenditionMaker {
         let known = try prepared(settings, opened.formats)
         try FaultPoint.passOutput(.afterWorkerStart)
         worker.slot.begin(work.source.identity)
-        let input = try settings.memory.holding(alone ? settings.memory.total : 0) { try probe(opened, of: work.source, settings: settings) }
+        let input = try settings.memory.holding(alone ? settings.memory.total : 0) {
+            try probe(opened, of: work.source, settings: settings)
+        }
         work.report.source.describe(input, opened)
-        let (measurements, measuring) = try measurements(of: input, opened: opened, known: known, settings: settings, alone: alone)
-        let plan = try planned { () throws(PlanFailure) in try input.plan(by: known.planner, measurements: measurements.byPath) }
+        let (measurements, measuring) = try measurements(
+            of: input, opened: opened, known: known, settings: settings, alone: alone)
+        let plan = try planned { () throws(PlanFailure) in
+            try input.plan(by: known.planner, measurements: measurements.byPath)
+        }
         work.report.warnings = opened.warnings(work.source.name) + plan.warnings
         try checkMemory(plan.memory, settings.limits)
         work.report.predictedMemory = max(plan.memory, measuring)
@@ -106,7 +127,8 @@ package final class RenditionMaker {
                 pipeline: known.number, source: input.message, measurements: measurements,
                 thumbnail: thumbnail(of: work.source, opened: opened, settings: settings))
             let outputs = try render(
-                plan, message: message, planner: known.planner, input: input, names: names, opened: opened, for: &work, settings: settings)
+                plan, message: message, planner: known.planner, input: input, names: names, opened: opened, for: &work,
+                settings: settings)
             work.report.milliseconds.render += clock.lap()
             return outputs
         }
@@ -142,7 +164,9 @@ package final class RenditionMaker {
             return try work()
         } catch let failure as Failure where failure.code == .corrupt || failure.code == .setMemberFailed {
             let missing = Set(opened.formats).filter(\.mayBeMissing).first { (try? worker.canRead($0)) == false }
-            throw missing.map { Failure(.unsupportedFormat, stage: failure.stage, $0.missingDecoder, detail: failure.detail) } ?? failure
+            throw missing.map {
+                Failure(.unsupportedFormat, stage: failure.stage, $0.missingDecoder, detail: failure.detail)
+            } ?? failure
         }
     }
 
@@ -156,8 +180,8 @@ package final class RenditionMaker {
         }
     }
 
-    /// What stages must see before the plan is known, measured on the whole picture. Its memory is given back meanwhile: a source that waits
-    /// for its names must not hold any.
+    /// What stages must see before the plan is known, measured on the whole picture. Its memory is given back
+    /// meanwhile: a source that waits for its names must not hold any.
     /// - Returns: also the bytes that the worker was expected to need for it at most.
     private func measurements(
         of input: ProbedInput, opened: OpenedInput, known: WorkerSlot.Known, settings: RenderSettings, alone: Bool
@@ -167,13 +191,17 @@ package final class RenditionMaker {
         try checkMemory(bound.memory, settings.limits)
         let message = RenderMessage(pipeline: known.number, source: input.message)
         return try settings.memory.holding(alone ? settings.memory.total : bound.memory) {
-            (try worker.slot.measurements(message, known.planner, of: opened, within: bound.time, memory: bound.memory), bound.memory)
+            (
+                try worker.slot.measurements(
+                    message, known.planner, of: opened, within: bound.time, memory: bound.memory), bound.memory
+            )
         }
     }
 
     private func checkMemory(_ memory: Int, _ limits: Limits) throws(Failure) {
         guard memory <= limits.maximumMemory else {
-            let message = "rendering would need up to \(memory >> 20) MiB; the budget is \(limits.maximumMemory >> 20) MiB (max-memory)"
+            let message =
+                "rendering would need up to \(memory >> 20) MiB; the budget is \(limits.maximumMemory >> 20) MiB (max-memory)"
             throw Failure(.tooMuchMemory, stage: "read", message)
         }
     }
@@ -182,10 +210,12 @@ package final class RenditionMaker {
 
     /// The names, asked for once however often the source is attempted.
     func names(
-        for plan: SourcePlan, of work: inout SourceWork, opened: OpenedInput, settings: RenderSettings, by choose: NameChoice
+        for plan: SourcePlan, of work: inout SourceWork, opened: OpenedInput, settings: RenderSettings,
+        by choose: NameChoice
     ) throws -> [RenditionName] {
         if let names = work.names { return names }
-        let facts = try naming(for: plan, of: work.source, opened: opened, settings: settings, hash: work.report.source.sha256)
+        let facts = try naming(
+            for: plan, of: work.source, opened: opened, settings: settings, hash: work.report.source.sha256)
         work.report.source.sha256 = work.report.source.sha256 ?? facts.hash
         let names = try choose { version throws(PlanFailure) in try plan.names(for: facts, version: version) }
         work.names = names
@@ -200,7 +230,8 @@ package final class RenditionMaker {
         for plan: SourcePlan, of source: SourceFile, opened: OpenedInput, settings: RenderSettings, hash: String? = nil
     ) throws -> NamingFacts {
         NamingFacts(
-            source: source.name, hash: settings.pipeline.file.needsHash ? try hash ?? opened.sha256(limits: settings.limits) : nil,
+            source: source.name,
+            hash: settings.pipeline.file.needsHash ? try hash ?? opened.sha256(limits: settings.limits) : nil,
             date: plan.source.captureDate ?? opened.modificationDate, keepsTree: settings.keepsTree,
             thumbnailDigest: thumbnail(of: source, opened: opened, settings: settings)?.digest)
     }
@@ -210,13 +241,15 @@ package final class RenditionMaker {
     }
 
     static func entry(_ plan: RenditionPlan, _ name: RenditionName) -> SourceReport.RenditionEntry {
-        SourceReport.RenditionEntry(name: plan.rendition.name, scale: plan.scale, path: name.path, format: plan.format, size: plan.output.size)
+        SourceReport.RenditionEntry(
+            name: plan.rendition.name, scale: plan.scale, path: name.path, format: plan.format, size: plan.output.size)
     }
 
     // MARK: - Rendering
 
     private func render(
-        _ plan: SourcePlan, message: RenderMessage, planner: Planner, input: ProbedInput, names: [RenditionName], opened: OpenedInput,
+        _ plan: SourcePlan, message: RenderMessage, planner: Planner, input: ProbedInput, names: [RenditionName],
+        opened: OpenedInput,
         for work: inout SourceWork, settings: RenderSettings
     ) throws -> [StagedFile] {
         let outputs = try stage(names, settings)
@@ -224,12 +257,15 @@ package final class RenditionMaker {
         let wanted = outputs.indices.filter { cached[$0] == nil }
         var message = message
         message.omitted = Set(outputs.indices).subtracting(wanted)
-        let result = try wanted.isEmpty ? nil : rendered(message, planner: planner, to: wanted.map { outputs[$0] }, following: plan, from: opened)
+        let result =
+            try wanted.isEmpty
+            ? nil : rendered(message, planner: planner, to: wanted.map { outputs[$0] }, following: plan, from: opened)
         try FaultPoint.passOutput(.afterDecode)
         try checkUnchanged(opened)
         note(cached, &work)
         for (index, said) in zip(wanted, result?.renditions ?? []) {
-            work.report.renditions[index].bytes = try checked(outputs[index], against: plan.renditions[index], said: said, settings.limits)
+            work.report.renditions[index].bytes = try checked(
+                outputs[index], against: plan.renditions[index], said: said, settings.limits)
             work.report.renditions[index].size = said.size
         }
         work.add(result?.warnings ?? [])
@@ -241,24 +277,31 @@ package final class RenditionMaker {
 
     /// Renders; once more if the worker found the disk full and there is room again, since others write to it too.
     private func rendered(
-        _ message: RenderMessage, planner: Planner, to outputs: [StagedFile], following plan: SourcePlan, from opened: OpenedInput
+        _ message: RenderMessage, planner: Planner, to outputs: [StagedFile], following plan: SourcePlan,
+        from opened: OpenedInput
     ) throws -> RenderResult {
         let render = { [slot = worker.slot] in
-            try slot.render(message, planner, of: opened, to: outputs.map(\.file), within: plan.time, memory: plan.memory)
+            try slot.render(
+                message, planner, of: opened, to: outputs.map(\.file), within: plan.time, memory: plan.memory)
         }
         // A worker is not believed what it says of the disk; whether there is room is found out here.
-        let trouble = { outputs.lazy.compactMap { $0.troubleGrowing(to: planner.limits.maximumOutputBytes) }.first?.asOutputFailure }
+        let trouble = {
+            outputs.lazy.compactMap { $0.troubleGrowing(to: planner.limits.maximumOutputBytes) }.first?.asOutputFailure
+        }
         do {
             do {
                 return try render()
             } catch is NoRoom where trouble() == nil {
                 try emptied(outputs)
                 // The worker has let go of the source.
-                if case .picture(let picture) = opened { _ = try worker.slot.facts(of: picture, page: planner.pipeline.page, planner.limits) }
+                if case .picture(let picture) = opened {
+                    _ = try worker.slot.facts(of: picture, page: planner.pipeline.page, planner.limits)
+                }
                 return try render()
             }
         } catch let noRoom as NoRoom {
-            let failure = Failure(.diskFull, stage: "save", "'\(noRoom.rendition)' cannot be written", detail: noRoom.detail)
+            let failure = Failure(
+                .diskFull, stage: "save", "'\(noRoom.rendition)' cannot be written", detail: noRoom.detail)
             throw trouble() ?? failure
         } catch let failure as Failure where failure.code.maybeForWantOfRoom {
             throw trouble() ?? failure
@@ -275,9 +318,13 @@ package final class RenditionMaker {
 
     /// Reads back what the worker wrote, once it cannot write any more.
     /// - Returns: its bytes.
-    private func checked(_ output: StagedFile, against plan: RenditionPlan, said: RenderedSize, _ limits: Limits) throws -> Int {
+    private func checked(_ output: StagedFile, against plan: RenditionPlan, said: RenderedSize, _ limits: Limits) throws
+        -> Int
+    {
         do throws(Failure) {
-            guard try sealed(output) else { throw OutputCheck.rejected(plan, "the worker still has it open for writing") }
+            guard try sealed(output) else {
+                throw OutputCheck.rejected(plan, "the worker still has it open for writing")
+            }
             return try OutputCheck.check(output.file, against: plan, said: said.size, atMost: limits.maximumOutputBytes)
         } catch {
             // It lied.
@@ -296,7 +343,8 @@ package final class RenditionMaker {
 
     func checkUnchanged(_ opened: OpenedInput) throws(Failure) {
         guard opened.isUnchanged else {
-            throw Failure(.changedWhileRead, stage: "read", "the source was written to while it was read; nothing was published")
+            throw Failure(
+                .changedWhileRead, stage: "read", "the source was written to while it was read; nothing was published")
         }
     }
 

@@ -7,7 +7,8 @@ package struct Cancelled: Error {}
 /// Gives a source its names.
 /// - Parameter candidates: the names of all renditions at a version, 1 and up.
 /// - Throws: `Failure`, `StoreError`.
-typealias NameChoice = (_ candidates: @escaping (_ version: Int) throws(PlanFailure) -> [RenditionName]) throws -> [RenditionName]
+typealias NameChoice = (_ candidates: @escaping (_ version: Int) throws(PlanFailure) -> [RenditionName]) throws ->
+    [RenditionName]
 
 /// What is known of a source while it is worked on.
 struct SourceWork {
@@ -55,7 +56,9 @@ struct SourceWork {
     /// Other names, because somebody else has taken one of the first.
     mutating func rename(_ names: [RenditionName]) {
         self.names = names
-        for (index, name) in names.enumerated() where report.renditions.indices.contains(index) { report.renditions[index].path = name.path }
+        for (index, name) in names.enumerated() where report.renditions.indices.contains(index) {
+            report.renditions[index].path = name.path
+        }
     }
 
     mutating func open(_ limits: Limits) throws(Failure) -> OpenedInput {
@@ -95,10 +98,13 @@ extension WorkerLoss {
             let message =
                 "its worker took more than \(bytes >> 20) MiB of memory, far more than a picture of the size in its header needs, and was stopped"
             return Failure(.tooMuchMemory, stage: "decode", message)
-        case .confused(let what): return Failure(.workerCrashed, stage: "render", "the worker answered nonsense: \(what)")
+        case .confused(let what):
+            return Failure(.workerCrashed, stage: "render", "the worker answered nonsense: \(what)")
         case .died(let how, let words):
             let times = attempt == 1 ? "once" : "\(attempt) times"
-            return Failure(.workerCrashed, stage: "render", "the worker process \(how), \(times) in a row", detail: words.isEmpty ? nil : words)
+            return Failure(
+                .workerCrashed, stage: "render", "the worker process \(how), \(times) in a row",
+                detail: words.isEmpty ? nil : words)
         }
     }
 }

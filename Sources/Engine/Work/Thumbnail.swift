@@ -16,7 +16,10 @@ extension ThumbnailFacts {
 
     /// What is written into the PNG, by the keys of the specification.
     var texts: [(key: String, text: String)] {
-        [("Thumb::URI", uri), ("Thumb::MTime", String(modified)), ("Thumb::Size", String(bytes)), ("Thumb::Mimetype", mediaType)]
+        [
+            ("Thumb::URI", uri), ("Thumb::MTime", String(modified)), ("Thumb::Size", String(bytes)),
+            ("Thumb::Mimetype", mediaType),
+        ]
             + [("Software", "Imagemill")]
     }
 

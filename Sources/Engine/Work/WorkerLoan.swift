@@ -34,17 +34,19 @@ package final class WorkerLoan {
         borrowed = nil
     }
 
-    /// The worker that gave the last answer has met no other source before: what it says of a source is not another one's doing.
+    /// The worker that gave the last answer has met no other source before: what it says of a source is not another
+    /// one's doing.
     var isFresh: Bool { borrowed?.isFresh ?? true }
 
     /// Has the next source done by a new worker.
     func replace() { borrowed?.replaceWorker() }
 
     /// Sees to it that a worker knows the pipeline, and that the formats on request can be read.
-    /// - Throws: `Diagnostics` if an asset cannot be decoded, `MillProblems` if a format cannot be read, `SystemError` if no worker can be
-    ///   started.
+    /// - Throws: `Diagnostics` if an asset cannot be decoded, `MillProblems` if a format cannot be read, `SystemError`
+    ///   if no worker can be started.
     package func prepare(_ settings: RenderSettings) throws {
-        for format in settings.limits.allowed.sorted(by: { $0.rawValue < $1.rawValue }) where !workers.isReadable(format) {
+        for format in settings.limits.allowed.sorted(by: { $0.rawValue < $1.rawValue })
+        where !workers.isReadable(format) {
             guard try canRead(format, by: settings.pipeline.workerKind(for: [format])) else {
                 throw MillProblems(mistakes: [], refusals: [format.missingDecoder])
             }
@@ -87,8 +89,12 @@ package final class WorkerLoan {
     package func canRead(_ format: SourceFormat) throws -> Bool {
         try canRead(
             format,
-            by: WorkerKind(drawsText: borrowed?.kind.drawsText ?? false, format: format.isOnRequest ? format : nil, hasHEIF: format.isHEIF))
+            by: WorkerKind(
+                drawsText: borrowed?.kind.drawsText ?? false, format: format.isOnRequest ? format : nil,
+                hasHEIF: format.isHEIF))
     }
 
-    private func canRead(_ format: SourceFormat, by kind: WorkerKind) throws -> Bool { try slot(kind).canRead(format, kind) }
+    private func canRead(_ format: SourceFormat, by kind: WorkerKind) throws -> Bool {
+        try slot(kind).canRead(format, kind)
+    }
 }

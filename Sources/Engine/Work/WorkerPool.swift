@@ -1,4 +1,5 @@
-// Where workers come from: those that nobody needs at the moment, a few that were made ready while the program started, then new processes.
+// Where workers come from: those that nobody needs at the moment, a few that were made ready while the program started,
+// then new processes.
 import CLinux
 import Pipeline
 import Synchronization
@@ -37,17 +38,20 @@ package final class WorkerPool: Sendable {
             // One that only lacks libheif is replaced: nothing needs it beside the new one.
             let family = idle.indices.filter { idle[$0].kind.isOfFamily(kind) }
             if let place = family.first(where: { ObjectIdentifier(idle[$0]) == last }) ?? family.first { return place }
-            // So is one of another kind, the one that has been idle for the longest time, if there are as many as may be.
+            // So is one of another kind, the one that has been idle for the longest time, if there are as many as may
+            // be.
             return idle.count >= mostIdle ? idle.indices.first : nil
         }
     }
 
-    /// - Parameter ready: how many workers to make ready now, by copying this process. None if it has several threads already, of
-    ///   which a copy would have one alone, with locks that nobody opens.
+    /// - Parameter ready: how many workers to make ready now, by copying this process. None if it has several threads
+    ///   already, of which a copy would have one alone, with locks that nobody opens.
     package init(_ command: WorkerCommand = WorkerCommand(), ready count: Int = 0) {
         starter = WorkerStarter(command)
         var state = State()
-        while state.ready.count < count, clinux_thread_count() == 1, let process = try? WorkerProcess.forked() { state.ready.append(process) }
+        while state.ready.count < count, clinux_thread_count() == 1, let process = try? WorkerProcess.forked() {
+            state.ready.append(process)
+        }
         self.state = Mutex(state)
     }
 
@@ -56,12 +60,14 @@ package final class WorkerPool: Sendable {
 
     // MARK: - Lending
 
-    /// A worker that nobody else has until it is given back: of the right kind if one is idle, of those the one that has been idle for the
-    /// shortest time, since its memory is warm.
-    /// - Parameter last: the one that the thread had last. The system keeps a thread and the process that it talks to on one processor, so two threads
-    ///   that exchange their workers end up on one, and the other processor idles.
+    /// A worker that nobody else has until it is given back: of the right kind if one is idle, of those the one that
+    /// has been idle for the shortest time, since its memory is warm.
+    /// - Parameter last: the one that the thread had last. The system keeps a thread and the process that it talks to
+    ///   on one processor, so two threads that exchange their workers end up on one, and the other processor idles.
     func lend(_ kind: WorkerKind, _ cancellation: Cancellation, last: ObjectIdentifier?) -> WorkerSlot {
-        let slot = state.withLock { state in Handed(state.place(for: kind, last: last).map { state.idle.remove(at: $0) }) }.value ?? WorkerSlot(self)
+        let slot =
+            state.withLock { state in Handed(state.place(for: kind, last: last).map { state.idle.remove(at: $0) }) }
+            .value ?? WorkerSlot(self)
         slot.cancellation = cancellation
         return slot
     }
@@ -91,7 +97,8 @@ package final class WorkerPool: Sendable {
         return try WorkerProcess(starter)
     }
 
-    /// Passes a worker from one thread to the next: it is out of `state` or on its way there, so only its single owner uses it.
+    /// Passes a worker from one thread to the next: it is out of `state` or on its way there, so only its single owner
+    /// uses it.
     private struct Handed<Worker>: @unchecked Sendable {
         let value: Worker?
 

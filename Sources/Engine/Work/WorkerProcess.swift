@@ -9,7 +9,8 @@ enum WorkerLoss: Error, Equatable {
     case died(how: String, words: String)
     /// The system killed it (SIGKILL), most likely because memory ran out. That is not its source's fault.
     case killed
-    /// The system refused it a thread. That is not its source's fault, unless the source has taken all of the worker's address space.
+    /// The system refused it a thread. That is not its source's fault, unless the source has taken all of the worker's
+    /// address space.
     case starved
     /// It took more memory than so many bytes for its source, and was stopped.
     case outgrown(Int)
@@ -49,15 +50,17 @@ final class WorkerProcess {
         statm = try? OpenFile.reading(BytePath("/proc/\(process)/statm"))
     }
 
-    /// Starts a process in a group of its own, so that a Ctrl-C in the terminal does not reach it, with nothing open but its socket.
+    /// Starts a process in a group of its own, so that a Ctrl-C in the terminal does not reach it, with nothing open
+    /// but its socket.
     convenience init(_ starter: WorkerStarter) throws(SystemError) {
         let (channel, theirs) = try Channel.pair()
         let errors = Self.errorFile()
-        self.init(channel, errors: errors, process: try starter.start(socket: theirs.descriptor, errors: errors.descriptor))
+        self.init(
+            channel, errors: errors, process: try starter.start(socket: theirs.descriptor, errors: errors.descriptor))
     }
 
-    /// Copies this process, which must have a single thread, instead of starting a program: that saves loading all of libvips' libraries.
-    /// Never returns in the copy, which serves as a worker until its socket is closed.
+    /// Copies this process, which must have a single thread, instead of starting a program: that saves loading all of
+    /// libvips' libraries. Never returns in the copy, which serves as a worker until its socket is closed.
     static func forked() throws(SystemError) -> WorkerProcess {
         let (channel, theirs) = try Channel.pair()
         let errors = errorFile()
@@ -91,9 +94,11 @@ final class WorkerProcess {
     /// Limits the process from outside, where it cannot undo it.
     /// - Throws: `SystemError` if the system refuses.
     func limit(_ limits: Limits) throws(SystemError) {
-        // The last stop only: admission is by prediction. Below 2 GiB libvips has been seen to succeed with wrong pixels.
+        // The last stop only: admission is by prediction. Below 2 GiB libvips has been seen to succeed with wrong
+        // pixels.
         let memory = max(4 << 30, 2 * limits.maximumMemory + (2 << 30))
-        guard clinux_limit_process(process, UInt64(clamping: limits.maximumOutputBytes), UInt64(clamping: memory)) == 0 else {
+        guard clinux_limit_process(process, UInt64(clamping: limits.maximumOutputBytes), UInt64(clamping: memory)) == 0
+        else {
             throw SystemError("limit a worker process")
         }
     }
@@ -117,14 +122,17 @@ final class WorkerProcess {
             try send(request, files: files, patience: patience)
             var requests = 0
             while true {
-                let (received, _) = try channel.receive(Reply.self, until: patience.end, cancellation: cancellation, check: check)
+                let (received, _) = try channel.receive(
+                    Reply.self, until: patience.end, cancellation: cancellation, check: check)
                 let reply = WorkerReply(received)
                 guard let member = try reply.wantedMember(of: members.count) else {
                     if case .render = request { renderings += 1 }
                     return reply
                 }
                 requests += 1
-                guard requests <= members.mostRequests else { throw .garbage("it asked for more members than the set has") }
+                guard requests <= members.mostRequests else {
+                    throw .garbage("it asked for more members than the set has")
+                }
                 try send(.member, files: members.open(member).map { [$0] } ?? [], patience: patience)
             }
         } catch {
@@ -141,7 +149,8 @@ final class WorkerProcess {
     private func send(_ request: Request, files: [OpenFile], patience: Patience) throws(ChannelError) {
         // An array is let go after its last use; the files must be open until they are sent.
         try withExtendedLifetime(files) { () throws(ChannelError) in
-            try channel.send(request, descriptors: files.map(\.descriptor), until: patience.end, cancellation: patience.cancellation)
+            try channel.send(
+                request, descriptors: files.map(\.descriptor), until: patience.end, cancellation: patience.cancellation)
         }
     }
 

@@ -3,8 +3,8 @@ import Pipeline
 
 /// A worker's answer, whose values can only be had checked against the request.
 ///
-/// Each of the functions below gives the value that the request asked for, or throws the `Failure` that the worker reports. An answer that
-/// no worker gives is `WorkerLoss.confused`: such a worker must not be asked again.
+/// Each of the functions below gives the value that the request asked for, or throws the `Failure` that the worker
+/// reports. An answer that no worker gives is `WorkerLoss.confused`: such a worker must not be asked again.
 struct WorkerReply {
     private let reply: Reply
 
@@ -92,8 +92,11 @@ struct WorkerReply {
         guard result.renditions.allSatisfy({ $0.size.isPossible && Self.frames.contains($0.frames) }) else {
             throw WorkerLoss.confused("a rendition that cannot be")
         }
-        guard Self.bytes.contains(result.peakMemory) else { throw WorkerLoss.confused("an amount of memory that cannot be") }
-        return RenderResult(renditions: result.renditions, warnings: Self.checked(result.warnings), peakMemory: result.peakMemory)
+        guard Self.bytes.contains(result.peakMemory) else {
+            throw WorkerLoss.confused("an amount of memory that cannot be")
+        }
+        return RenderResult(
+            renditions: result.renditions, warnings: Self.checked(result.warnings), peakMemory: result.peakMemory)
     }
 
     /// The member of a set that the worker asks for, by its place; nil if this is an answer.
@@ -123,9 +126,12 @@ struct WorkerReply {
 
     /// The failure with its texts cut, if a worker can know of it at all.
     private static func checked(_ failure: Failure) throws(WorkerLoss) -> Failure {
-        guard failure.code.mayComeFromWorker else { throw .confused("'\(failure.code.rawValue)', which is not for a worker to say") }
+        guard failure.code.mayComeFromWorker else {
+            throw .confused("'\(failure.code.rawValue)', which is not for a worker to say")
+        }
         return Failure(
-            failure.code, stage: failure.stage.cut(longestStage), failure.message.cut(longestMessage), detail: failure.detail?.cut(longestDetail))
+            failure.code, stage: failure.stage.cut(longestStage), failure.message.cut(longestMessage),
+            detail: failure.detail?.cut(longestDetail))
     }
 
     /// The first distinct warnings, with their texts cut.
@@ -141,15 +147,20 @@ struct WorkerReply {
 }
 
 extension PixelSize {
-    /// Whether a picture can have this size. The initialiser sees to that; what was decoded from a message has not been through it.
-    fileprivate var isPossible: Bool { (1...maximumCoordinate).contains(width) && (1...maximumCoordinate).contains(height) }
+    /// Whether a picture can have this size. The initialiser sees to that; what was decoded from a message has not been
+    /// through it.
+    fileprivate var isPossible: Bool {
+        (1...maximumCoordinate).contains(width) && (1...maximumCoordinate).contains(height)
+    }
 }
 
 extension PipelineFile {
     /// The places of the stages that must see the picture before their sizes are known.
     var measuredStages: Set<Planner.StagePath> {
         func measured(_ uses: [StageUse], _ rendition: Int?) -> [Planner.StagePath] {
-            uses.indices.filter { uses[$0].stage.needsMeasurement }.map { Planner.StagePath(rendition: rendition, stage: $0) }
+            uses.indices.filter { uses[$0].stage.needsMeasurement }.map {
+                Planner.StagePath(rendition: rendition, stage: $0)
+            }
         }
         return Set(measured(stages, nil) + renditions.enumerated().flatMap { measured($1.stages, $0) })
     }
@@ -157,5 +168,7 @@ extension PipelineFile {
 
 extension String {
     /// Its first Unicode scalars.
-    fileprivate func cut(_ count: Int) -> String { utf8.count <= count ? self : String(String.UnicodeScalarView(unicodeScalars.prefix(count))) }
+    fileprivate func cut(_ count: Int) -> String {
+        utf8.count <= count ? self : String(String.UnicodeScalarView(unicodeScalars.prefix(count)))
+    }
 }

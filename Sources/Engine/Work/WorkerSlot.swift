@@ -1,4 +1,5 @@
-// A worker process as a lane uses it: started when it is needed, given each pipeline once, and replaced when it has grown old or has lied.
+// A worker process as a lane uses it: started when it is needed, given each pipeline once, and replaced when it has
+// grown old or has lied.
 import Pipeline
 
 /// One worker process and the pipelines that it knows. Used from one thread at a time.
@@ -28,7 +29,8 @@ final class WorkerSlot {
         fileprivate let pipeline: LoadedPipeline
     }
 
-    /// A worker is replaced after so many renderings, or once it keeps so many bytes: that bounds what its libraries may have leaked.
+    /// A worker is replaced after so many renderings, or once it keeps so many bytes: that bounds what its libraries
+    /// may have leaked.
     private static let renderingsPerWorker = 5000
     private static let keptBytesPerWorker = 768 << 20
     /// What pipelines leave behind in a worker is bounded too.
@@ -69,7 +71,8 @@ final class WorkerSlot {
 
     private var isUsable: Bool {
         guard let worker else { return false }
-        return worker.renderings < Self.renderingsPerWorker && keptBytes < Self.keptBytesPerWorker && known.count < Self.mostPipelines
+        return worker.renderings < Self.renderingsPerWorker && keptBytes < Self.keptBytesPerWorker
+            && known.count < Self.mostPipelines
     }
 
     /// Starts the worker if there is none.
@@ -83,7 +86,8 @@ final class WorkerSlot {
 
     /// Makes sure that there is a worker that knows the pipeline.
     /// - Returns: the pipeline's number, and its planner with the assets as the worker found them.
-    /// - Throws: `Diagnostics` if an asset cannot be decoded or a format cannot be saved, `SystemError` if no worker can be started, `WorkerLoss`.
+    /// - Throws: `Diagnostics` if an asset cannot be decoded or a format cannot be saved, `SystemError` if no worker
+    ///   can be started, `WorkerLoss`.
     func prepare(_ pipeline: LoadedPipeline, limits: Limits, kind: WorkerKind) throws -> Known {
         become(kind)
         if let known = known[pipeline.identity] { return known }
@@ -95,7 +99,9 @@ final class WorkerSlot {
         try start()
         try worker?.limit(limits)
         do {
-            let facts = try ask(.prepare(message), files: files, within: Self.timeToPrepare) { try $0.assets(for: message, saving: formats) }
+            let facts = try ask(.prepare(message), files: files, within: Self.timeToPrepare) {
+                try $0.assets(for: message, saving: formats)
+            }
             let assets = Dictionary(zip(message.assets.map(\.path), facts)) { first, _ in first }
             let planner = Planner(pipeline: pipeline.file, assets: assets, limits: limits)
             let prepared = Known(number: number, planner: planner, assets: assets, pipeline: pipeline)
@@ -117,7 +123,8 @@ final class WorkerSlot {
 
     func facts(of source: OpenedSource, page: Int?, _ limits: Limits) throws -> SourceFacts {
         try ask(
-            .probe(source.format, page: page), files: [source.file], within: TimeBound(header: limits), growth: Self.growthOfHeader + 2 * source.bytes
+            .probe(source.format, page: page), files: [source.file], within: TimeBound(header: limits),
+            growth: Self.growthOfHeader + 2 * source.bytes
         ) {
             try $0.facts(of: source.format)
         }
@@ -129,14 +136,17 @@ final class WorkerSlot {
     ) throws -> [StageMeasurement] {
         // The members are decoded anew for each stage that is measured.
         let members = Members(of: opened, passes: planner.pipeline.measuredStages.count, limits: planner.limits)
-        return try ask(.measure(message), within: time, growth: growth(memory), members: members) { try $0.measurements(for: planner.pipeline) }
+        return try ask(.measure(message), within: time, growth: growth(memory), members: members) {
+            try $0.measurements(for: planner.pipeline)
+        }
     }
 
     /// - Parameters:
     ///   - outputs: one for each rendition that is wanted.
     ///   - memory: what was predicted for it, in bytes.
     func render(
-        _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, to outputs: [OpenFile], within time: TimeBound, memory: Int
+        _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, to outputs: [OpenFile],
+        within time: TimeBound, memory: Int
     ) throws -> RenderResult {
         let members = Members(of: opened, passes: 1, limits: planner.limits)
         let result = try ask(.render(message), files: outputs, within: time, growth: growth(memory), members: members) {
@@ -148,7 +158,8 @@ final class WorkerSlot {
 
     /// By how many bytes a worker may grow over a header, besides twice the file: metadata are unpacked and kept.
     private static let growthOfHeader = 192 << 20
-    /// By how many bytes a worker may grow beyond what was predicted, which is a bound for pictures that are what their header says.
+    /// By how many bytes a worker may grow beyond what was predicted, which is a bound for pictures that are what their
+    /// header says.
     private static let growthBeyondPrediction = 128 << 20
 
     private func growth(_ predicted: Int) -> Int { predicted + predicted / 4 + Self.growthBeyondPrediction }
@@ -161,7 +172,8 @@ final class WorkerSlot {
         guard let worker else { throw Failure(.internal, stage: "read", "there is no worker") }
         do {
             let reply = try worker.ask(
-                request, files: files, within: time, growth: growth, cancellation: cancellation, members: members?.access ?? .none)
+                request, files: files, within: time, growth: growth, cancellation: cancellation,
+                members: members?.access ?? .none)
             let answer = try checked(reply)
             if let trouble = members?.trouble { throw trouble }
             return answer

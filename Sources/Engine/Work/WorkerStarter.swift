@@ -5,8 +5,8 @@ import Synchronization
 
 /// A process of few descriptors that starts the workers. For any thread.
 ///
-/// A new process begins with copies of all descriptors of the one that starts it, and closing one of a file system that hangs hangs too. The
-/// supervisor has such descriptors; the starter, which is made before it has any, has none.
+/// A new process begins with copies of all descriptors of the one that starts it, and closing one of a file system that
+/// hangs hangs too. The supervisor has such descriptors; the starter, which is made before it has any, has none.
 final class WorkerStarter: Sendable {
     private let command: WorkerCommand
     /// Nil before it is needed.
@@ -31,7 +31,9 @@ final class WorkerStarter: Sendable {
     init(_ command: WorkerCommand) { self.command = command }
 
     /// Makes the starter now, before files are open.
-    func prepare() throws(SystemError) { try connection.withLock { connection throws(SystemError) in _ = try connect(&connection) } }
+    func prepare() throws(SystemError) {
+        try connection.withLock { connection throws(SystemError) in _ = try connect(&connection) }
+    }
 
     /// Starts a worker.
     /// - Parameters:
@@ -61,11 +63,15 @@ final class WorkerStarter: Sendable {
 
     private func ask(_ connection: Connection, input: CInt, errors: CInt) throws(SystemError) -> pid_t {
         let (socket, attempt) = (connection.socket, "start a worker process")
-        guard clinux_send(socket.descriptor, [UInt8(0)], 1, nil, 0, [input, errors], 2, CInt(MSG_NOSIGNAL)) == 1 else { throw SystemError(attempt) }
+        guard clinux_send(socket.descriptor, [UInt8(0)], 1, nil, 0, [input, errors], 2, CInt(MSG_NOSIGNAL)) == 1 else {
+            throw SystemError(attempt)
+        }
         var answer: (process: CInt, error: CInt) = (0, 0)
         var waiting = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
         while poll(&waiting, 1, Self.patience) < 0 && errno == EINTR {}
-        let received = withUnsafeMutableBytes(of: &answer) { recv(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT)) }
+        let received = withUnsafeMutableBytes(of: &answer) {
+            recv(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT))
+        }
         switch received {
         case MemoryLayout.size(ofValue: answer): break
         case 0: throw SystemError(attempt, code: EPIPE)
@@ -96,10 +102,12 @@ final class WorkerStarter: Sendable {
         return made
     }
 
-    /// Makes a process from a thread that never ends: workers die with the thread that is their parent, which is not to be one that has asked for
-    /// something.
+    /// Makes a process from a thread that never ends: workers die with the thread that is their parent, which is not to
+    /// be one that has asked for something.
     /// - Parameter make: copies this process; it is given the program's arguments and environment.
-    private func fork(_ make: @escaping @Sendable (_ arguments: Borrowed, _ environment: Borrowed) -> pid_t) throws(SystemError) -> pid_t {
+    private func fork(_ make: @escaping @Sendable (_ arguments: Borrowed, _ environment: Borrowed) -> pid_t)
+        throws(SystemError) -> pid_t
+    {
         let arguments = (["imagemill"] + command.arguments).map { strdup($0) } + [nil]
         let environment = Self.environment.map { strdup("\($0.name)=\($0.value)") } + [nil]
         defer { (arguments + environment).forEach { free($0) } }
@@ -116,7 +124,8 @@ final class WorkerStarter: Sendable {
         return process
     }
 
-    /// Arguments for another thread. Unchecked: that thread only reads them, and this one waits for it before it frees them.
+    /// Arguments for another thread. Unchecked: that thread only reads them, and this one waits for it before it frees
+    /// them.
     private struct Borrowed: @unchecked Sendable {
         let pointers: [UnsafeMutablePointer<CChar>?]
 
@@ -125,9 +134,13 @@ final class WorkerStarter: Sendable {
 
     /// The few variables that a worker needs; none of the user's secrets.
     static var environment: [(name: String, value: String)] {
-        let kept = ["PATH", "LD_LIBRARY_PATH", "VIPSHOME", "LIBHEIF_PLUGIN_PATH", "LSAN_OPTIONS", "TSAN_OPTIONS", "ASAN_OPTIONS"]
+        let kept = [
+            "PATH", "LD_LIBRARY_PATH", "VIPSHOME", "LIBHEIF_PLUGIN_PATH", "LSAN_OPTIONS", "TSAN_OPTIONS",
+            "ASAN_OPTIONS",
+        ]
         let passed = kept.compactMap { name in getenv(name).map { (name, String(cString: $0)) } }
-        // A crash is to be over at once: Swift's helper for backtraces would hold the socket open for as long as it works.
+        // A crash is to be over at once: Swift's helper for backtraces would hold the socket open for as long as it
+        // works.
         return passed + [("LC_ALL", "C.UTF-8"), ("SWIFT_BACKTRACE", "enable=no")]
     }
 }

@@ -1,4 +1,5 @@
-// Every reason for which a source can fail. The list is closed: reports, scripts and the documentation rely on the words.
+// Every reason for which a source can fail. The list is closed: reports, scripts and the documentation rely on the
+// words.
 
 /// Why a source failed.
 package enum FailureCode: String, CaseIterable, Sendable, Codable {
@@ -50,29 +51,35 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     /// Whether the same source may succeed later, without a change to it or to the pipeline.
     package var isRetryable: Bool {
         switch self {
-        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels, .tooLongSide, .tooManyBands,
+        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels,
+            .tooLongSide, .tooManyBands,
             .tooManyFrames,
-            .tooManyScans, .tooManyBytes, .tooMuchMetadata, .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .noSuchPage,
+            .tooManyScans, .tooManyBytes, .tooMuchMetadata, .tooMuchMemory, .isADirectory, .notARegularFile,
+            .changedSincePlan, .noSuchPage,
             .emptyResult,
             .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
             .setMemberFailed, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .internal:
             false
-        case .notFound, .permissionDenied, .changedWhileRead, .timedOut, .workerCrashed, .outOfMemory, .diskFull, .outputNotWritable, .ioError:
+        case .notFound, .permissionDenied, .changedWhileRead, .timedOut, .workerCrashed, .outOfMemory, .diskFull,
+            .outputNotWritable, .ioError:
             true
         }
     }
 
-    /// Whether a worker process may report it. What is true of files, names, disks and processes is found out by the supervisor alone, and a
-    /// worker that reports it has been taken over by a picture.
+    /// Whether a worker process may report it. What is true of files, names, disks and processes is found out by the
+    /// supervisor alone, and a worker that reports it has been taken over by a picture.
     package var mayComeFromWorker: Bool {
         switch self {
-        case .empty, .unsupportedColour, .corrupt, .tooManyPixels, .tooLongSide, .tooManyBands, .tooManyFrames, .tooMuchMetadata, .changedWhileRead,
+        case .empty, .unsupportedColour, .corrupt, .tooManyPixels, .tooLongSide, .tooManyBands, .tooManyFrames,
+            .tooMuchMetadata, .changedWhileRead,
             .noSuchPage, .emptyResult,
             .overlayDoesNotFit,
             .tooLargeForFormat, .unequalSizes, .setMemberFailed, .encodingFailed, .internal:
             true
-        case .notAnImage, .unsupportedFormat, .truncated, .tooManyScans, .tooManyBytes, .tooMuchMemory, .notFound, .isADirectory, .notARegularFile,
-            .permissionDenied, .changedSincePlan, .timedOut, .workerCrashed, .outOfMemory, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge,
+        case .notAnImage, .unsupportedFormat, .truncated, .tooManyScans, .tooManyBytes, .tooMuchMemory, .notFound,
+            .isADirectory, .notARegularFile,
+            .permissionDenied, .changedSincePlan, .timedOut, .workerCrashed, .outOfMemory, .outputRejected, .nameTaken,
+            .nameInvalid, .outputTooLarge,
             .diskFull,
             .outputNotWritable, .ioError:
             false
@@ -83,20 +90,26 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     package var explanation: String {
         switch self {
         case .empty: "The file has no bytes. Copy it again."
-        case .notAnImage: "The first bytes are those of no picture that Imagemill knows. Remove the file from the source folder."
+        case .notAnImage:
+            "The first bytes are those of no picture that Imagemill knows. Remove the file from the source folder."
         case .unsupportedFormat: "The format is known by name but not read. Convert the file first."
-        case .unsupportedColour: "The picture's colors cannot be used for what the pipeline does. Remove `profile: keep`, or convert the file first."
+        case .unsupportedColour:
+            "The picture's colors cannot be used for what the pipeline does. Remove `profile: keep`, or convert the file first."
         case .truncated: "The file ends before the picture does. Copy it again, or allow it with `tolerate: truncated`."
         case .corrupt: "The decoder found the file damaged. Export it again."
-        case .tooManyPixels: "The picture, or a result, has more pixels than the limit. Raise it with `--max-pixels`, or `max-pixels` in a mill file."
-        case .tooLongSide: "The picture is wider or higher than the limit. Raise it with `--max-side`, or `max-side` in a mill file."
+        case .tooManyPixels:
+            "The picture, or a result, has more pixels than the limit. Raise it with `--max-pixels`, or `max-pixels` in a mill file."
+        case .tooLongSide:
+            "The picture is wider or higher than the limit. Raise it with `--max-side`, or `max-side` in a mill file."
         case .tooManyBands:
             "The picture has more bands, which are its colors and alpha, than the limit. Raise it with `--max-bands`, or `max-bands` in a mill file."
-        case .tooManyFrames: "The animation has more frames than the limit. Raise it with `--max-frames`, or `max-frames` in a mill file."
+        case .tooManyFrames:
+            "The animation has more frames than the limit. Raise it with `--max-frames`, or `max-frames` in a mill file."
         case .tooManyScans:
             "The JPEG is drawn in more passes than the limit, which no camera or program does. Raise it with `--max-scans`, or `max-scans` in a mill "
                 + "file."
-        case .tooManyBytes: "The file is larger than the limit. Raise it with `--max-source-bytes`, or `max-source-bytes` in a mill file."
+        case .tooManyBytes:
+            "The file is larger than the limit. Raise it with `--max-source-bytes`, or `max-source-bytes` in a mill file."
         case .tooMuchMetadata:
             "The picture's metadata or color profile is larger than the limit, which no camera or program makes. Raise it with "
                 + "`--max-metadata-bytes` or `--max-profile-bytes`, which a mill file has too."
@@ -109,10 +122,12 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .permissionDenied: "The file may not be read. Change its permissions."
         case .changedWhileRead: "Something wrote to the file while it was read. Run again when the writer is done."
         case .changedSincePlan: "The file is not the one that `imagemill shard` saw. Make a plan of what has changed."
-        case .noSuchPage: "The file has fewer pages than `page` in the pipeline asks for. Change `page`, or leave the file out."
+        case .noSuchPage:
+            "The file has fewer pages than `page` in the pipeline asks for. Change `page`, or leave the file out."
         case .emptyResult: "A stage would leave nothing of this picture. Change the stage, or leave the picture out."
         case .overlayDoesNotFit: "The overlay cannot be moved off the protected rectangle and stay inside the picture."
-        case .tooLargeForFormat: "The output format cannot hold a picture of this size. Choose another format or a smaller size."
+        case .tooLargeForFormat:
+            "The output format cannot hold a picture of this size. Choose another format or a smaller size."
         case .unequalSizes: "The members of a set must have one size."
         case .setMemberFailed: "One member of a set failed; the message names it."
         case .timedOut:
@@ -126,7 +141,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .outputRejected: "The rendered file is not what was planned, so it was not published. Please report this."
         case .nameTaken: "The output name belongs to another source, and the collision policy is `fail`."
         case .nameInvalid: "The output name that the pipeline makes for this source cannot be a file name."
-        case .outputTooLarge: "A rendition is larger than the limit. Raise it with `--max-output-bytes`, or `max-output-bytes` in a mill file."
+        case .outputTooLarge:
+            "A rendition is larger than the limit. Raise it with `--max-output-bytes`, or `max-output-bytes` in a mill file."
         case .diskFull: "The disk or the quota of the output folder is full."
         case .outputNotWritable: "The output folder cannot be written to."
         case .ioError: "The system reported an input or output error."
@@ -152,10 +168,12 @@ package struct Failure: Error, Equatable, Sendable, Codable {
         self.detail = detail
     }
 
-    /// The failure of a set because of one of its members. What may pass stays what it is, so that the set is tried again; and what another plan
-    /// would repair.
+    /// The failure of a set because of one of its members. What may pass stays what it is, so that the set is tried
+    /// again; and what another plan would repair.
     package func ofMember(_ name: String) -> Failure {
         let staysAsItIs = code.isRetryable || code == .changedSincePlan
-        return Failure(staysAsItIs ? code : .setMemberFailed, stage: stage, "the member '\(name)' failed: \(message)", detail: detail)
+        return Failure(
+            staysAsItIs ? code : .setMemberFailed, stage: stage, "the member '\(name)' failed: \(message)",
+            detail: detail)
     }
 }

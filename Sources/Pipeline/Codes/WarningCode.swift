@@ -27,20 +27,28 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
         case .alphaFlattened: "The format has no transparency; the picture was drawn on `save.background`."
         case .upscaled: "The picture was enlarged, so it shows no more detail than before."
         case .scaleWithoutEffect: "A file for a larger scale has no more pixels than the one for the scale before it."
-        case .animationSlowed: "Frames are shown for longer than asked: what is faster, browsers play at a tenth of a second."
+        case .animationSlowed:
+            "Frames are shown for longer than asked: what is faster, browsers play at a tenth of a second."
         case .noProfile: "The picture has CMYK colors but no profile; a common press profile was assumed."
-        case .badProfile: "The embedded color profile cannot be used; sRGB (for CMYK a common press profile) was assumed."
-        case .profileConverted: "The format cannot hold the profile that `profile: keep` would keep; the colors were converted to sRGB."
-        case .wideGamutClipped: "The picture's profile holds colors that sRGB does not have; they were moved to the nearest."
-        case .animationDropped: "The format has no animation, or animations of the source's kind are not read; only the first frame was used."
+        case .badProfile:
+            "The embedded color profile cannot be used; sRGB (for CMYK a common press profile) was assumed."
+        case .profileConverted:
+            "The format cannot hold the profile that `profile: keep` would keep; the colors were converted to sRGB."
+        case .wideGamutClipped:
+            "The picture's profile holds colors that sRGB does not have; they were moved to the nearest."
+        case .animationDropped:
+            "The format has no animation, or animations of the source's kind are not read; only the first frame was used."
         case .pagesDropped: "The file has several pages; only the first was used."
         case .metadataRemoved: "Metadata other than copyright, artist and licence was removed."
         case .sourceTruncated: "The file ends before the picture does; `tolerate: truncated` let it pass."
-        case .sourceDamaged: "The decoder found damage and went on; the message has its words. Look at the rendition before you rely on it."
+        case .sourceDamaged:
+            "The decoder found damage and went on; the message has its words. Look at the rendition before you rely on it."
         case .extensionMismatch: "The name's extension is that of another format; the content decides."
         case .nameShortened: "The output name was longer than 255 bytes and was shortened."
-        case .nameVersioned: "The output name belongs to another source, or to a file that Imagemill did not write; this source has a numbered one."
-        case .overlapAmbiguous: "Two captures fit together in several ways; the smallest overlap was taken, so that nothing is left out."
+        case .nameVersioned:
+            "The output name belongs to another source, or to a file that Imagemill did not write; this source has a numbered one."
+        case .overlapAmbiguous:
+            "Two captures fit together in several ways; the smallest overlap was taken, so that nothing is left out."
         case .overlapNotFound: "No overlap was found between two captures; they were put one after the other."
         }
     }

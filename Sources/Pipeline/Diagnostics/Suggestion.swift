@@ -16,10 +16,13 @@ func nearestWord(to word: String, among known: [String]) -> String? {
     return near?.word ?? longer ?? part(of: word, among: known)
 }
 
-/// The longest known word of several parts that another notation of the word contains: `aspect-fit` in UIKit's `scaleAspectFit`.
+/// The longest known word of several parts that another notation of the word contains: `aspect-fit` in UIKit's
+/// `scaleAspectFit`.
 private func part(of word: String, among known: [String]) -> String? {
     let parted = word.reduce(into: "") { $0 += ($1.isUppercase && !$0.isEmpty ? "-" : "") + $1.lowercased() }
-    return known.filter { $0.contains("-") && "-\(parted)-".contains("-\($0)-") }.max { ($0.count, $1) < ($1.count, $0) }
+    return known.filter { $0.contains("-") && "-\(parted)-".contains("-\($0)-") }.max {
+        ($0.count, $1) < ($1.count, $0)
+    }
 }
 
 /// How many letters must be inserted, removed, replaced or swapped with their neighbour to make one word of the other.
@@ -31,7 +34,8 @@ func editDistance(_ left: String, _ right: String) -> Int {
     for row in left.indices {
         var current = [row + 1]
         for column in right.indices {
-            var best = min(current[column] + 1, previous[column + 1] + 1, previous[column] + (left[row] == right[column] ? 0 : 1))
+            var best = min(
+                current[column] + 1, previous[column + 1] + 1, previous[column] + (left[row] == right[column] ? 0 : 1))
             if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
                 best = min(best, beforePrevious[column - 1] + 1)
             }

@@ -12,7 +12,8 @@ package struct CacheSettings: ParameterValue, ParameterGroup {
             "path",
             "The cache's folder, on a local disk; default $CACHE_DIRECTORY, which systemd sets, or ~/.cache/imagemill. 'imagemill run --cache' may use it too."
         )
-        size = p.optional("size", "Most bytes of all renditions in it; default 1G. The least recently used are removed first.")
+        size = p.optional(
+            "size", "Most bytes of all renditions in it; default 1G. The least recently used are removed first.")
     }
 
     package static var expectation: String { "a cache such as { path: /var/cache/imagemill, size: 5G }" }

@@ -1,4 +1,5 @@
-/// Where the daemon serves its dashboard and its metrics: `127.0.0.1:8080`, a Unix socket, or `{ address: 0.0.0.0:8080, token: FILE }`.
+/// Where the daemon serves its dashboard and its metrics: `127.0.0.1:8080`, a Unix socket, or `{ address: 0.0.0.0:8080,
+/// token: FILE }`.
 package struct HTTPSettings: ParameterValue, Equatable {
     package enum Address: Equatable, Sendable {
         /// A numeric address, or `localhost`.
@@ -10,12 +11,15 @@ package struct HTTPSettings: ParameterValue, Equatable {
     /// A file with what requests have to bring along.
     package let token: WrittenPath?
 
-    package static let expectation = "an address such as 127.0.0.1:8080, the path of a socket, or { address: 0.0.0.0:8080, token: FILE }"
+    package static let expectation =
+        "an address such as 127.0.0.1:8080, the path of a socket, or { address: 0.0.0.0:8080, token: FILE }"
     package static var schema: JSONValue {
         guard case .object(let mapping) = Group.mappingSchema() else { return ["type": "string"] }
         return ["anyOf": [["type": "string"], .object(mapping)]]
     }
-    package static var placeholder: HTTPSettings { HTTPSettings(address: .tcp(host: "127.0.0.1", port: 8080), token: nil) }
+    package static var placeholder: HTTPSettings {
+        HTTPSettings(address: .tcp(host: "127.0.0.1", port: 8080), token: nil)
+    }
     package var written: String { "127.0.0.1:8080" }
 
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> HTTPSettings? {
@@ -46,7 +50,10 @@ package struct HTTPSettings: ParameterValue, Equatable {
 
         init(_ p: inout Parameters) {
             address = p.required("address", "127.0.0.1:8080, [::1]:8080, or the path of a Unix socket.")
-            token = p.optional("token", "A file with a secret of 16 characters or more, which requests have to bring along. Needed for other hosts.")
+            token = p.optional(
+                "token",
+                "A file with a secret of 16 characters or more, which requests have to bring along. Needed for other hosts."
+            )
         }
     }
 }
@@ -59,11 +66,14 @@ extension HTTPSettings.Address {
             self = .unix(WrittenPath(text: text, position: position))
             return
         }
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else { return nil }
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
+            return nil
+        }
         let host = text[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") {
             let address = host.dropFirst().dropLast()
-            guard address.contains(":"), address.utf8.allSatisfy({ "0123456789abcdefABCDEF:.".utf8.contains($0) }) else { return nil }
+            guard address.contains(":"), address.utf8.allSatisfy({ "0123456789abcdefABCDEF:.".utf8.contains($0) })
+            else { return nil }
             self = .tcp(host: String(address), port: Int(port))
             return
         }

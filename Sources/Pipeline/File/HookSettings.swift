@@ -24,14 +24,21 @@ package struct HookSettings: ParameterValue, Equatable {
 
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> HookSettings? {
         if case .list = node.content {
-            return Command.read(node, &log).map { HookSettings(action: $0.action, timeout: usualTimeout, position: node.position) }
+            return Command.read(node, &log).map {
+                HookSettings(action: $0.action, timeout: usualTimeout, position: node.position)
+            }
         }
-        guard case .mapping = node.content, let group = Parameters.read(Group.self, from: node, owner: "the hook", &log) else { return nil }
+        guard case .mapping = node.content, let group = Parameters.read(Group.self, from: node, owner: "the hook", &log)
+        else { return nil }
         switch (group.command, group.webhook) {
-        case (let command?, nil): return HookSettings(action: command.action, timeout: group.timeout, position: node.position)
+        case (let command?, nil):
+            return HookSettings(action: command.action, timeout: group.timeout, position: node.position)
         case (nil, let url?):
-            if ["http://", "https://"].contains(where: { url.hasPrefix($0) }), url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
-                return HookSettings(action: .webhook(url: url, secret: group.secret), timeout: group.timeout, position: node.position)
+            if ["http://", "https://"].contains(where: { url.hasPrefix($0) }),
+                url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+            {
+                return HookSettings(
+                    action: .webhook(url: url, secret: group.secret), timeout: group.timeout, position: node.position)
             }
             log.problem(node.position, "expected an address that begins with http:// or https://, found '\(url)'")
         case (nil, nil), (_?, _?): log.problem(node.position, "a hook has either a 'command' or a 'webhook'")
@@ -47,7 +54,9 @@ package struct HookSettings: ParameterValue, Equatable {
 
         init(_ p: inout Parameters) {
             command = p.optional(
-                "command", "The program and its arguments, such as [/usr/local/bin/notify, --quiet]. It gets the report on its standard input.")
+                "command",
+                "The program and its arguments, such as [/usr/local/bin/notify, --quiet]. It gets the report on its standard input."
+            )
             webhook = p.optional("webhook", "An address that the report is sent to, by POST. Needs curl.")
             secret = p.optional("secret", "A file with the key of the signature in 'X-Imagemill-Signature'.")
             timeout = p.optional("timeout", HookSettings.usualTimeout, "How long it may take.")
@@ -72,7 +81,8 @@ package struct HookSettings: ParameterValue, Equatable {
                 log.problem(node.position, "expected \(expectation), each a text")
                 return nil
             }
-            return Command(program: WrittenPath(text: words[0], position: items[0].position), arguments: Array(words.dropFirst()))
+            return Command(
+                program: WrittenPath(text: words[0], position: items[0].position), arguments: Array(words.dropFirst()))
         }
     }
 }

@@ -1,4 +1,5 @@
-// The file that `imagemill watch` reads. It says where pictures arrive and where their renditions go; pipelines say what to do with them.
+// The file that `imagemill watch` reads. It says where pictures arrive and where their renditions go; pipelines say
+// what to do with them.
 
 /// What the user wrote. It never changes after reading; a reload reads another one.
 package struct MillFile: Sendable {
@@ -55,9 +56,13 @@ package struct MillFile: Sendable {
     }
 
     /// Where a pipeline would begin that is a mill file instead; nil if it is none.
-    static func standsInstead(of pipeline: YAMLNode) -> Position? { kind(pipeline, isOnly: MillGroup.self, not: PipelineGroup.self) }
+    static func standsInstead(of pipeline: YAMLNode) -> Position? {
+        kind(pipeline, isOnly: MillGroup.self, not: PipelineGroup.self)
+    }
 
-    private static func kind(_ root: YAMLNode, isOnly one: any ParameterGroup.Type, not other: any ParameterGroup.Type) -> Position? {
+    private static func kind(_ root: YAMLNode, isOnly one: any ParameterGroup.Type, not other: any ParameterGroup.Type)
+        -> Position?
+    {
         known(one, in: root) > 0 && known(other, in: root) == 0 ? root.position : nil
     }
 
@@ -76,14 +81,21 @@ package struct MillFile: Sendable {
 
     /// The JSON Schema of a mill file.
     package static var schema: JSONValue {
-        let head: JSONValue = ["$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Imagemill mill file"]
+        let head: JSONValue = [
+            "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Imagemill mill file",
+        ]
         guard case .object(let body) = MillGroup.mappingSchema() else { return head }
         return head.merging(body).merging(["$defs": ["inbox": InboxGroup.mappingSchema()]])
     }
 
     /// What the file, an inbox and the cache take, for the reference.
-    package static var descriptions: (file: [ParameterDescription], inbox: [ParameterDescription], cache: [ParameterDescription]) {
-        (Parameters.describe(MillGroup.self), Parameters.describe(InboxGroup.self), Parameters.describe(CacheSettings.self))
+    package static var descriptions:
+        (file: [ParameterDescription], inbox: [ParameterDescription], cache: [ParameterDescription])
+    {
+        (
+            Parameters.describe(MillGroup.self), Parameters.describe(InboxGroup.self),
+            Parameters.describe(CacheSettings.self)
+        )
     }
 }
 
@@ -104,7 +116,10 @@ struct MillGroup: ParameterGroup {
         )
         workers = p.optional("workers", .auto, "Worker processes; auto is one for each core.")
         inboxes = p.required("inboxes", "The folders to watch.")
-        cache = p.optional("cache", "Keeps renditions for all inboxes, so that none is made twice: the settings below, or {} for their defaults.")
+        cache = p.optional(
+            "cache",
+            "Keeps renditions for all inboxes, so that none is made twice: the settings below, or {} for their defaults."
+        )
         http = p.optional(
             "http",
             "Where a dashboard and metrics are served: 127.0.0.1:8080, the path of a Unix socket, or { address: 0.0.0.0:8080, token: FILE }, where the file has a secret that requests have to bring along. Takes effect at the next start."

@@ -59,34 +59,49 @@ struct InboxGroup: ParameterGroup {
         path = p.required("path", "The folder to watch, with its sub-folders.")
         outbox = p.required("outbox", "The folder for the renditions.")
         pipeline = p.required("pipeline", "The pipeline file.")
-        name = p.optional("name", "How the inbox is called in logs, in the status and in the state folder; default the last part of 'path'.")
+        name = p.optional(
+            "name",
+            "How the inbox is called in logs, in the status and in the state folder; default the last part of 'path'.")
         originals = p.optional(
             "originals", .move,
-            "What to do with a source that is done: move it to done/, keep it, or delete it. One whose decoder warned of damage is not deleted.")
+            "What to do with a source that is done: move it to done/, keep it, or delete it. One whose decoder warned of damage is not deleted."
+        )
         settle = p.optional(
-            "settle", .seconds(2), "How long a file must not change before it is taken, if nothing shows that its writer has closed it.")
+            "settle", .seconds(2),
+            "How long a file must not change before it is taken, if nothing shows that its writer has closed it.")
         incompleteAfter = p.optional(
-            "incomplete-after", .seconds(600), "How long to wait for the rest of an incomplete file before trying to decode it anyway.")
+            "incomplete-after", .seconds(600),
+            "How long to wait for the rest of an incomplete file before trying to decode it anyway.")
         zeroByteAfter = p.optional("zero-byte-after", .seconds(60), "When a file of 0 bytes counts as a failure.")
-        setQuiet = p.optional("set-quiet", .seconds(5), "How long a set's folder must be quiet before it is taken; a file named .done ends the wait.")
-        watch = p.optional("watch", .auto, "By events, by looking at intervals, or auto: events but for network file systems.")
+        setQuiet = p.optional(
+            "set-quiet", .seconds(5),
+            "How long a set's folder must be quiet before it is taken; a file named .done ends the wait.")
+        watch = p.optional(
+            "watch", .auto, "By events, by looking at intervals, or auto: events but for network file systems.")
         attempts = p.optional("attempts", 3, in: 1...100, "How often a source is tried before it goes to failed/.")
-        collision = p.optional("collision", .version, "When a name belongs to another source: version (a-2.webp), fail, or overwrite.")
+        collision = p.optional(
+            "collision", .version, "When a name belongs to another source: version (a-2.webp), fail, or overwrite.")
         keepsTree = p.optional("keep-tree", true, "Puts renditions into the same sub-folders as their sources.")
-        priority = p.optional("priority", 1, in: 1...100, "The share of this inbox if several wait: 2 gets twice as many turns as 1.")
-        ignore = p.optional("ignore", NamePatternList([]), "More names to pass over; with ! before it, a usual leftover that is taken after all.")
+        priority = p.optional(
+            "priority", 1, in: 1...100, "The share of this inbox if several wait: 2 gets twice as many turns as 1.")
+        ignore = p.optional(
+            "ignore", NamePatternList([]),
+            "More names to pass over; with ! before it, a usual leftover that is taken after all.")
         reports = p.optional(
             "reports", .beside,
-            "Where reports go: beside the renditions, or to the folder reports/ in the outbox; always under the source's sub-folders.")
+            "Where reports go: beside the renditions, or to the folder reports/ in the outbox; always under the source's sub-folders."
+        )
         limits = p.optional(
-            "limits", LimitOverrides(), "Limits of this inbox that differ from the mill's, such as { max-pixels: 300M }; all but max-memory.")
+            "limits", LimitOverrides(),
+            "Limits of this inbox that differ from the mill's, such as { max-pixels: 300M }; all but max-memory.")
         allowed = p.optional(
             "allow", AllowedFormats(),
             "Formats that are read besides the usual ones: svg, pdf (its first page, or `page` in the pipeline), jxl and jp2, each by workers that read nothing else."
         )
         keepDone = p.optional(
             "keep-done",
-            "How long originals stay in done/, and how much of them: 30d, 10G, or { age: 30d, size: 10G }. Default: all of them, for good.")
+            "How long originals stay in done/, and how much of them: 30d, 10G, or { age: 30d, size: 10G }. Default: all of them, for good."
+        )
         keepFailed = p.optional("keep-failed", "The same for failed/. What is removed there is lost.")
         onSuccess = p.optional(
             "on-success",
@@ -95,12 +110,15 @@ struct InboxGroup: ParameterGroup {
         onFailure = p.optional("on-failure", "The same for a source that has failed for good.")
         onPause = p.optional("on-pause", "The same when the inbox pauses.")
         if let name, !Self.canName(name) { p.problem(at: "name", "the name '\(name)' cannot be the name of a folder") }
-        if incompleteAfter < settle { p.problem(at: "incomplete-after", "'incomplete-after' is shorter than 'settle'; it must be longer") }
+        if incompleteAfter < settle {
+            p.problem(at: "incomplete-after", "'incomplete-after' is shorter than 'settle'; it must be longer")
+        }
     }
 
     /// Names are folders below `state`.
     private static func canName(_ name: String) -> Bool {
-        !name.isEmpty && !name.hasPrefix(".") && name.utf8.count <= 200 && !name.utf8.contains { $0 < 0x20 || $0 == UInt8(ascii: "/") || $0 == 0x7F }
+        !name.isEmpty && !name.hasPrefix(".") && name.utf8.count <= 200
+            && !name.utf8.contains { $0 < 0x20 || $0 == UInt8(ascii: "/") || $0 == 0x7F }
     }
 
     /// The last part of the path, without what a name cannot begin with.
@@ -111,9 +129,12 @@ struct InboxGroup: ParameterGroup {
 
     func inbox(at position: Position) -> MillInbox {
         MillInbox(
-            name: name ?? defaultName, path: path, outbox: outbox, pipeline: pipeline, settle: settle, originals: originals, watch: watch,
-            attempts: attempts, collision: collision, keepsTree: keepsTree, incompleteAfter: incompleteAfter, zeroByteAfter: zeroByteAfter,
-            setQuiet: setQuiet, priority: priority, ignore: ignore.patterns, reports: reports, limits: limits, allowed: allowed, keepDone: keepDone,
+            name: name ?? defaultName, path: path, outbox: outbox, pipeline: pipeline, settle: settle,
+            originals: originals, watch: watch,
+            attempts: attempts, collision: collision, keepsTree: keepsTree, incompleteAfter: incompleteAfter,
+            zeroByteAfter: zeroByteAfter,
+            setQuiet: setQuiet, priority: priority, ignore: ignore.patterns, reports: reports, limits: limits,
+            allowed: allowed, keepDone: keepDone,
             keepFailed: keepFailed,
             onSuccess: onSuccess, onFailure: onFailure, onPause: onPause,
             position: position)
@@ -139,9 +160,13 @@ struct InboxList: ParameterValue {
             // What follows from a placeholder is no mistake of the user's.
             guard let inbox = group?.inbox(at: item.position), log.problems.count == problemsBefore else { continue }
             if let other = inboxes.first(where: { $0.path.text == inbox.path.text }) {
-                log.problem(item.position, "the folder '\(inbox.path.text)' is an inbox already, in line \(other.position.line); remove one of them")
+                log.problem(
+                    item.position,
+                    "the folder '\(inbox.path.text)' is an inbox already, in line \(other.position.line); remove one of them"
+                )
             } else if inboxes.contains(where: { $0.name == inbox.name }) {
-                log.problem(item.position, "two inboxes are called '\(inbox.name)'; give one of them a 'name' of its own")
+                log.problem(
+                    item.position, "two inboxes are called '\(inbox.name)'; give one of them a 'name' of its own")
             }
             inboxes.append(inbox)
         }

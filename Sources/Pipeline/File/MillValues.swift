@@ -72,7 +72,9 @@ package enum WorkerCount: Hashable, Sendable {
 
 extension WorkerCount: ParameterValue {
     package static var expectation: String { "auto, or a whole number from 1 to 1024" }
-    package static var schema: JSONValue { ["anyOf": [["const": "auto"], ["type": "integer", "minimum": 1, "maximum": 1024]]] }
+    package static var schema: JSONValue {
+        ["anyOf": [["const": "auto"], ["type": "integer", "minimum": 1, "maximum": 1024]]]
+    }
     package static var placeholder: WorkerCount { .auto }
 
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> WorkerCount? {
@@ -102,7 +104,8 @@ extension WrittenPath: ParameterValue {
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> WrittenPath? {
         guard let text = node.text, !text.isEmpty, !node.isNull, !text.utf8.contains(0) else { return nil }
         if text == "~" || text.hasPrefix("~/") || text.hasPrefix("$") {
-            log.problem(node.position, "no shell reads this file, so that '\(text)' is not replaced; write the whole path")
+            log.problem(
+                node.position, "no shell reads this file, so that '\(text)' is not replaced; write the whole path")
             return nil
         }
         return WrittenPath(text: text, position: node.position)

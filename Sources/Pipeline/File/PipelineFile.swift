@@ -113,7 +113,8 @@ struct PipelineGroup: ParameterGroup {
 
     init(_ p: inout Parameters) {
         source = p.optional(
-            "source", .picture, "What one source is: a picture, or a set of pictures, which is a folder with its files in natural order.")
+            "source", .picture,
+            "What one source is: a picture, or a set of pictures, which is a folder with its files in natural order.")
         stages = p.optional("stages", StageList([]), "What is done once, for all renditions, in source pixels.")
         renditions = p.required("renditions", "What is written: a name for each, with its stages and how to save.")
         profile = p.optional("profile", .srgb, "Convert to sRGB, or keep the source's own RGB or gray profile.")
@@ -124,7 +125,8 @@ struct PipelineGroup: ParameterGroup {
         )
         limits = p.optional(
             "limits", LimitOverrides(),
-            "Lower limits for the sources of this pipeline, such as { max-pixels: 20M }; those of the command line and of the inbox hold besides.")
+            "Lower limits for the sources of this pipeline, such as { max-pixels: 20M }; those of the command line and of the inbox hold besides."
+        )
         checkNames(&p)
         SetRules(kind: source, shared: stages.uses, renditions: renditions.renditions).check(&p)
         if source == .set && profile == .keep {
@@ -153,12 +155,16 @@ struct PipelineGroup: ParameterGroup {
                 let name = Name(parts: parts, width: rendition.template.namesSize ? rendition.width : nil)
                 let title = "'\(rendition.title)'" + (rendition.scales.count > 1 ? " at scale \(scale)" : "")
                 guard let other = owners.updateValue((title, rendition), forKey: name) else { continue }
-                p.problem(position: rendition.position, "\(clash(of: rendition, named: title, with: other)); \(advice(rendition, other.rendition))")
+                p.problem(
+                    position: rendition.position,
+                    "\(clash(of: rendition, named: title, with: other)); \(advice(rendition, other.rendition))")
             }
         }
     }
 
-    private func clash(of rendition: Rendition, named title: String, with other: (title: String, rendition: Rendition)) -> String {
+    private func clash(of rendition: Rendition, named title: String, with other: (title: String, rendition: Rendition))
+        -> String
+    {
         guard isOne(rendition, other.rendition) else {
             return "\(title) would write the same file as \(other.title): '\(rendition.template.text)'"
         }
@@ -171,7 +177,9 @@ struct PipelineGroup: ParameterGroup {
     }
 
     /// Both come from the widths or formats of one entry.
-    private func isOne(_ one: Rendition, _ other: Rendition) -> Bool { one.position == other.position && one.scales.count == 1 }
+    private func isOne(_ one: Rendition, _ other: Rendition) -> Bool {
+        one.position == other.position && one.scales.count == 1
+    }
 
     /// What decides a file's name before the source is known.
     private struct Name: Hashable {

@@ -58,16 +58,22 @@ struct RenditionGroup: ParameterGroup {
     let layout: Layout
 
     init(_ p: inout Parameters) {
-        scales = p.optional("scale", ScaleList(scales: [1]), "Pixels in a point: 1, or a list such as [1, 2, 3] for @2x and @3x.")
+        scales = p.optional(
+            "scale", ScaleList(scales: [1]), "Pixels in a point: 1, or a list such as [1, 2, 3] for @2x and @3x.")
         stages = p.optional("stages", StageList([]), "What is done for this rendition, after the shared stages.")
         widths = p.optional(
-            "widths", "A rendition for each of these widths in pixels, such as [320, 640, 1280], after the stages; nothing is enlarged.")
-        save = p.required("save", "The file format and its options. A list of formats, or of such mappings, makes a rendition for each.")
+            "widths",
+            "A rendition for each of these widths in pixels, such as [320, 640, 1280], after the stages; nothing is enlarged."
+        )
+        save = p.required(
+            "save",
+            "The file format and its options. A list of formats, or of such mappings, makes a rendition for each.")
         file = p.optional(
             "file",
             "The file name; default {stem}{scale}.{ext}, with several renditions {stem}-{rendition}{scale}.{ext}; with `widths`, -{width} for {scale}."
         )
-        layout = p.optional("layout", .plain, "`freedesktop`: named and marked so that file managers take it for their own thumbnail.")
+        layout = p.optional(
+            "layout", .plain, "`freedesktop`: named and marked so that file managers take it for their own thumbnail.")
         checkScales(&p)
         checkWidths(&p)
         checkLayout(&p)
@@ -76,17 +82,26 @@ struct RenditionGroup: ParameterGroup {
 
     /// Programs that go by the name would take the file for something else.
     private func checkExtension(_ p: inout Parameters) {
-        guard p.has("save"), let file, let named = file.namedFormats.first, save.ways.allSatisfy(\.sameFormat.isEmpty) else { return }
+        guard p.has("save"), let file, let named = file.namedFormats.first, save.ways.allSatisfy(\.sameFormat.isEmpty)
+        else { return }
         let formats = save.ways.map(\.settings.format.rawValue)
-        guard let format = formats.first, !file.namedFormats.contains(where: { formats.contains($0.rawValue) }) else { return }
-        p.problem(at: "file", "'\(file.text)' has the extension of \(named.rawValue), but 'save' writes \(format); end it with '.{ext}'")
+        guard let format = formats.first, !file.namedFormats.contains(where: { formats.contains($0.rawValue) }) else {
+            return
+        }
+        p.problem(
+            at: "file",
+            "'\(file.text)' has the extension of \(named.rawValue), but 'save' writes \(format); end it with '.{ext}'")
     }
 
     private func checkLayout(_ p: inout Parameters) {
         guard layout == .freedesktop else { return }
         if p.has("file") { p.problem(at: "file", "'layout: freedesktop' names the file; remove 'file'") }
-        if scales.scales != [1] { p.problem(at: "scale", "'layout: freedesktop' has one file for each size; remove 'scale'") }
-        if p.has("widths") { p.problem(at: "widths", "'layout: freedesktop' has one file for each size; remove 'widths'") }
+        if scales.scales != [1] {
+            p.problem(at: "scale", "'layout: freedesktop' has one file for each size; remove 'scale'")
+        }
+        if p.has("widths") {
+            p.problem(at: "widths", "'layout: freedesktop' has one file for each size; remove 'widths'")
+        }
         if p.has("save"), save.ways.count != 1 || save.ways[0].settings.format != .png {
             p.problem(at: "save", "'layout: freedesktop' needs 'format: png'")
         }
@@ -95,7 +110,9 @@ struct RenditionGroup: ParameterGroup {
     /// Widths are in pixels, and tell the names apart.
     private func checkWidths(_ p: inout Parameters) {
         guard let widths else { return }
-        if p.has("scale") { p.problem(at: "scale", "'widths' are in pixels, which 'scale' does not change; remove one of them") }
+        if p.has("scale") {
+            p.problem(at: "scale", "'widths' are in pixels, which 'scale' does not change; remove one of them")
+        }
         if widths.widths.count > 1, let file, !file.namesSize {
             p.problem(at: "file", "'\(file.text)' names every width the same; add {width}")
         }
@@ -119,7 +136,9 @@ struct ScaleList: ParameterValue {
         return ["anyOf": [one, ["type": "array", "items": one, "minItems": 1, "uniqueItems": true]]]
     }
     static var placeholder: ScaleList { ScaleList(scales: [1]) }
-    var written: String { scales.count == 1 ? String(scales[0]) : "[" + scales.map(String.init).joined(separator: ", ") + "]" }
+    var written: String {
+        scales.count == 1 ? String(scales[0]) : "[" + scales.map(String.init).joined(separator: ", ") + "]"
+    }
 
     static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> ScaleList? {
         let items: [YAMLNode]
@@ -129,7 +148,10 @@ struct ScaleList: ParameterValue {
             guard let scale = Int.read(item, &log), (1...9).contains(scale), !scales.contains(scale) else {
                 let repeated = item.text.flatMap { Int($0) }.map(scales.contains) == true
                 log.problem(
-                    item.position, repeated ? "the scale \(item.found) is there twice" : "'scale' expects \(expectation), found \(item.found)")
+                    item.position,
+                    repeated
+                        ? "the scale \(item.found) is there twice"
+                        : "'scale' expects \(expectation), found \(item.found)")
                 continue
             }
             scales.append(scale)
@@ -153,7 +175,9 @@ struct RenditionMap: ParameterValue {
 
     static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> RenditionMap? {
         guard case .mapping(let entries) = node.content else {
-            if node.isNull { log.problem(node.position, "'renditions' is empty; indent the renditions below it by two spaces") }
+            if node.isNull {
+                log.problem(node.position, "'renditions' is empty; indent the renditions below it by two spaces")
+            }
             return nil
         }
         if entries.isEmpty { log.problem(node.position, "'renditions' is empty: nothing would be written") }
@@ -162,20 +186,26 @@ struct RenditionMap: ParameterValue {
 
     private static func renditions(_ entry: YAMLNode.Entry, _ log: inout ReadingLog) -> [Rendition] {
         let name = entry.key
-        if ["", ".", ".."].contains(name) || name.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "/") || $0 == 0x7F }) {
+        if ["", ".", ".."].contains(name)
+            || name.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "/") || $0 == 0x7F })
+        {
             log.problem(entry.keyPosition, "the rendition name '\(name)' cannot be part of a file name")
         }
         let problemsBefore = log.problems.count
-        guard let group = Parameters.read(RenditionGroup.self, from: entry.value, owner: "rendition '\(name)'", &log) else { return [] }
+        guard let group = Parameters.read(RenditionGroup.self, from: entry.value, owner: "rendition '\(name)'", &log)
+        else { return [] }
         if group.layout == .freedesktop && !Layout.folders.contains(name) {
-            let words = "with 'layout: freedesktop' a rendition is named \(Layout.folders.joined(separator: ", ")), after its folder"
+            let words =
+                "with 'layout: freedesktop' a rendition is named \(Layout.folders.joined(separator: ", ")), after its folder"
             log.problem(entry.keyPosition, "\(words); found '\(name)'")
         }
         let isWhole = log.problems.count == problemsBefore
         return RenditionExpansion(group, at: entry.keyPosition, of: entry.value).parts(&log).map { part in
             Rendition(
-                name: name, scales: group.scales.scales, stages: group.stages.uses + part.resize, save: part.way.settings, file: group.file,
-                layout: group.layout, width: part.width, sameFormat: part.way.sameFormat, position: entry.keyPosition, isWhole: isWhole,
+                name: name, scales: group.scales.scales, stages: group.stages.uses + part.resize,
+                save: part.way.settings, file: group.file,
+                layout: group.layout, width: part.width, sameFormat: part.way.sameFormat, position: entry.keyPosition,
+                isWhole: isWhole,
                 canonical: part.node.canonical(without: ["file", "scale"]), canonicalSave: part.way.node.canonical)
         }
     }

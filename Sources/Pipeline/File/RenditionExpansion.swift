@@ -1,4 +1,5 @@
-// The renditions that one entry with `widths` or several formats makes: one for each width and format, as if each was written out.
+// The renditions that one entry with `widths` or several formats makes: one for each width and format, as if each was
+// written out.
 
 struct RenditionExpansion {
     /// One of the renditions: what it has instead of the lists.
@@ -33,7 +34,8 @@ struct RenditionExpansion {
     /// `resize: { size: "320x>" }`.
     private func resize(to width: Int) -> YAMLNode {
         func mapping(_ key: String, _ value: YAMLNode) -> YAMLNode {
-            YAMLNode(content: .mapping([YAMLNode.Entry(key: key, keyPosition: position, value: value)]), position: position)
+            YAMLNode(
+                content: .mapping([YAMLNode.Entry(key: key, keyPosition: position, value: value)]), position: position)
         }
         return mapping("resize", mapping("size", YAMLNode(text: "\(width)x>", position: position)))
     }
@@ -46,7 +48,10 @@ struct RenditionExpansion {
             var items: [YAMLNode] = []
             if case .list(let written)? = stages?.value.content { items = written }
             let list = YAMLNode(content: .list(items + [resize]), position: position)
-            alone = alone.filter { $0.key != "stages" } + [YAMLNode.Entry(key: "stages", keyPosition: position, value: list)]
+            alone =
+                alone.filter { $0.key != "stages" } + [
+                    YAMLNode.Entry(key: "stages", keyPosition: position, value: list)
+                ]
         }
         return YAMLNode(content: .mapping(alone), position: node.position)
     }

@@ -1,4 +1,5 @@
-// The rules for stages in pipelines for sets: which come before the one that joins the set, and which after it. No other pipeline has stages for sets.
+// The rules for stages in pipelines for sets: which come before the one that joins the set, and which after it. No
+// other pipeline has stages for sets.
 
 /// Whether a pipeline works on single pictures or on sets of them.
 package enum SourceKind: String, ParameterWord {
@@ -20,17 +21,23 @@ struct SetRules {
 
     private func refuseJoining(_ p: inout Parameters) {
         for use in shared + renditions.flatMap(\.stages) where use.isJoining {
-            p.problem(position: use.position, "'\(use.name)' takes a set of pictures; write 'source: set' at the top of the file")
+            p.problem(
+                position: use.position,
+                "'\(use.name)' takes a set of pictures; write 'source: set' at the top of the file")
         }
     }
 
     /// Every way from the set to a file has one stage that joins, and stages that look at the picture come after it.
     private func checkJoining(_ rendition: Rendition, _ p: inout Parameters) {
         if rendition.layout == .freedesktop {
-            p.problem(position: rendition.position, "'\(rendition.name)' is a thumbnail of one file, which a set is not; remove 'layout'")
+            p.problem(
+                position: rendition.position,
+                "'\(rendition.name)' is a thumbnail of one file, which a set is not; remove 'layout'")
         }
         if !rendition.sameFormat.isEmpty {
-            p.problem(position: rendition.position, "'\(rendition.name)' has 'format: same', but a set has no format of its own; name a format")
+            p.problem(
+                position: rendition.position,
+                "'\(rendition.name)' has 'format: same', but a set has no format of its own; name a format")
         }
         let path = shared + rendition.stages
         guard let join = path.firstIndex(where: \.isJoining) else {
@@ -42,15 +49,19 @@ struct SetRules {
         let isFirst = renditions.first(where: \.isWhole)?.name == rendition.name
         for (index, use) in path.enumerated() where index >= shared.count || isFirst {
             if index > join && use.isJoining {
-                p.problem(position: use.position, "'\(use.name)' comes after '\(path[join].name)', which has joined the set already; remove one")
+                p.problem(
+                    position: use.position,
+                    "'\(use.name)' comes after '\(path[join].name)', which has joined the set already; remove one")
             }
             if index < join && use.stage.needsMeasurement {
-                let message = "'\(use.name)' would find something else in each member; put it after '\(path[join].name)'"
+                let message =
+                    "'\(use.name)' would find something else in each member; put it after '\(path[join].name)'"
                 p.problem(position: use.position, message)
             }
         }
         if join >= shared.count, path[join].makesAnimation, !rendition.save.format.supportsAnimation {
-            let message = "'\(path[join].name)' makes an animation, which \(rendition.save.format.rawValue) cannot hold; save as gif or webp"
+            let message =
+                "'\(path[join].name)' makes an animation, which \(rendition.save.format.rawValue) cannot hold; save as gif or webp"
             p.problem(position: path[join].position, message)
         }
     }

@@ -41,21 +41,30 @@ package struct StageList: ParameterValue {
         return stage.map { StageUse(stage: $0, position: position, usesPoints: usesPoints, canonical: item.canonical) }
     }
 
-    private static func read<Stage: StageDeclaration>(_ type: Stage.Type, from node: YAMLNode, _ log: inout ReadingLog) -> (any StageDeclaration)? {
+    private static func read<Stage: StageDeclaration>(_ type: Stage.Type, from node: YAMLNode, _ log: inout ReadingLog)
+        -> (any StageDeclaration)?
+    {
         Parameters.read(type, from: node, owner: "stage '\(Stage.name)'", &log)
     }
 
     /// `- name: { … }`, or just `- name` for a stage that needs no parameters.
-    private static func parts(of item: YAMLNode, _ log: inout ReadingLog) -> (name: String, position: Position, parameters: YAMLNode)? {
+    private static func parts(of item: YAMLNode, _ log: inout ReadingLog) -> (
+        name: String, position: Position, parameters: YAMLNode
+    )? {
         switch item.content {
-        case .scalar(let name, _): return (name, item.position, YAMLNode(content: .mapping([]), position: item.position))
+        case .scalar(let name, _):
+            return (name, item.position, YAMLNode(content: .mapping([]), position: item.position))
         case .mapping(let entries):
             if entries.count == 1 { return (entries[0].key, entries[0].keyPosition, entries[0].value) }
             guard entries.count > 1, entries[0].value.isNull else {
-                log.problem(item.position, "a stage is one name with its parameters; found \(entries.count) keys, start each with a '-' of its own")
+                log.problem(
+                    item.position,
+                    "a stage is one name with its parameters; found \(entries.count) keys, start each with a '-' of its own"
+                )
                 return nil
             }
-            let message = "'\(entries[1].key)' belongs to '\(entries[0].key)': indent it further than '\(entries[0].key)'"
+            let message =
+                "'\(entries[1].key)' belongs to '\(entries[0].key)': indent it further than '\(entries[0].key)'"
             log.problem(entries[1].keyPosition, message)
         case .list: log.problem(item.position, "expected a stage, found a list")
         }
@@ -67,7 +76,9 @@ extension StageCatalogue {
     /// The JSON Schema of a list of these stages.
     package var listSchema: JSONValue {
         let items = stages.map { stage -> JSONValue in
-            let named: JSONValue = ["type": "object", "additionalProperties": false, "minProperties": 1, "maxProperties": 1]
+            let named: JSONValue = [
+                "type": "object", "additionalProperties": false, "minProperties": 1, "maxProperties": 1,
+            ]
             let parameters = stage.mappingSchema(catalogue: self).merging(["description": .string(stage.summary)])
             return named.merging(["properties": .object([stage.name: parameters])])
         }

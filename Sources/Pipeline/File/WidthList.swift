@@ -25,7 +25,9 @@ struct WidthList: ParameterValue {
                 let text = item.text ?? ""
                 let number = text.hasSuffix("px") ? Int(text.dropLast(2)) : nil
                 let remedy = number.map { "; write \($0) without a unit" } ?? ""
-                log.problem(item.position, "a width is a whole number of pixels from 1 to \(range.upperBound), found \(item.found)\(remedy)")
+                log.problem(
+                    item.position,
+                    "a width is a whole number of pixels from 1 to \(range.upperBound), found \(item.found)\(remedy)")
             }
         }
         return WidthList(widths: widths)

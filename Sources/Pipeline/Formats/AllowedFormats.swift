@@ -20,7 +20,9 @@ package struct AllowedFormats: Hashable, Sendable {
 }
 
 extension AllowedFormats: ParameterValue {
-    package static var expectation: String { "a list of formats such as [svg, pdf], out of \(words.joined(separator: ", "))" }
+    package static var expectation: String {
+        "a list of formats such as [svg, pdf], out of \(words.joined(separator: ", "))"
+    }
     package static var schema: JSONValue { ["type": "array", "items": ["enum": .array(words.map { .string($0) })]] }
     package static var placeholder: AllowedFormats { AllowedFormats() }
     package var written: String { "[" + formats.map(\.rawValue).sorted().joined(separator: ", ") + "]" }
@@ -34,7 +36,9 @@ extension AllowedFormats: ParameterValue {
         if let format = item.text.flatMap(format) { return format }
         let isAlwaysRead = item.text.flatMap(SourceFormat.init) != nil
         let problem =
-            isAlwaysRead ? "\(item.found) is always read; remove it" : "expected one of \(words.joined(separator: ", ")), found \(item.found)"
+            isAlwaysRead
+            ? "\(item.found) is always read; remove it"
+            : "expected one of \(words.joined(separator: ", ")), found \(item.found)"
         log.problem(item.position, problem)
         return nil
     }

@@ -21,9 +21,13 @@ private func tiffFeature(_ source: ByteSource) throws(StructureError) -> String?
     }
     let compression = try first(.compression) ?? 1
     if compression == 6 { return "a TIFF with JPEG of the old kind inside" }
-    if let bits = try first(.bitsPerSample), ![1, 2, 4, 8, 16, 32, 64].contains(bits) { return "a TIFF of \(bits) bits a sample" }
+    if let bits = try first(.bitsPerSample), ![1, 2, 4, 8, 16, 32, 64].contains(bits) {
+        return "a TIFF of \(bits) bits a sample"
+    }
     // JPEG inside says by itself how many bits it has.
-    if fields[.tileOffsets] != nil, try first(.planarConfiguration) == 2 { return "a TIFF whose tiles hold one color each" }
+    if fields[.tileOffsets] != nil, try first(.planarConfiguration) == 2 {
+        return "a TIFF whose tiles hold one color each"
+    }
     return nil
 }
 

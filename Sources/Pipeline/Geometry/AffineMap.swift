@@ -40,7 +40,8 @@ package struct AffineMap: Hashable, Sendable {
     package func after(_ first: AffineMap) -> AffineMap {
         let corner = self(PlanePoint(first.dx, first.dy))
         return AffineMap(
-            a: a * first.a + b * first.c, b: a * first.b + b * first.d, c: c * first.a + d * first.c, d: c * first.b + d * first.d, dx: corner.x,
+            a: a * first.a + b * first.c, b: a * first.b + b * first.d, c: c * first.a + d * first.c,
+            d: c * first.b + d * first.d, dx: corner.x,
             dy: corner.y)
     }
 }

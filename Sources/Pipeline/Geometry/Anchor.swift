@@ -17,7 +17,8 @@ package struct Anchor: Hashable, Sendable {
     /// How the place is found.
     package enum Kind: Hashable, Sendable {
         case edges(horizontal: Edge, vertical: Edge)
-        /// A point of the picture that is kept as near to the middle as the picture reaches; 0…1 of its width and height.
+        /// A point of the picture that is kept as near to the middle as the picture reaches; 0…1 of its width and
+        /// height.
         case focus(x: Double, y: Double)
         /// What people look at: edges, skin and strong colours.
         case attention
@@ -50,9 +51,12 @@ package struct Anchor: Hashable, Sendable {
     package func offset(of inner: PixelSize, in outer: PixelSize) -> PixelOffset {
         switch kind {
         case .edges(let horizontal, let vertical):
-            PixelOffset(horizontal.offset(in: outer.width - inner.width), vertical.offset(in: outer.height - inner.height))
+            PixelOffset(
+                horizontal.offset(in: outer.width - inner.width), vertical.offset(in: outer.height - inner.height))
         case .focus(let x, let y):
-            PixelOffset(Self.offset(x, inner: inner.width, outer: outer.width), Self.offset(y, inner: inner.height, outer: outer.height))
+            PixelOffset(
+                Self.offset(x, inner: inner.width, outer: outer.width),
+                Self.offset(y, inner: inner.height, outer: outer.height))
         case .attention, .entropy: Self.center.offset(of: inner, in: outer)
         }
     }
@@ -93,7 +97,10 @@ extension Anchor: ParameterValue {
         guard let text = node.text else { return nil }
         if let found = names.first(where: { $0.name == text }) { return found.anchor }
         let isSmart = ["attention", "entropy"].contains(text)
-        let hint = isSmart ? "; only stages that keep a part of the picture look for it" : suggestion(for: text, among: names.map(\.name))
+        let hint =
+            isSmart
+            ? "; only stages that keep a part of the picture look for it"
+            : suggestion(for: text, among: names.map(\.name))
         log.problem(node.position, "expected \(expectation), found '\(text)'\(hint)")
         return nil
     }
@@ -107,7 +114,9 @@ package struct PartAnchor: ParameterValue, Hashable {
 
     package init(_ anchor: Anchor) { self.anchor = anchor }
 
-    private static let smart: [(name: String, anchor: Anchor)] = [("attention", Anchor(.attention)), ("entropy", Anchor(.entropy))]
+    private static let smart: [(name: String, anchor: Anchor)] = [
+        ("attention", Anchor(.attention)), ("entropy", Anchor(.entropy)),
+    ]
 
     package static var expectation: String {
         "one of \((Anchor.names + smart).map(\.name).joined(separator: ", ")), or a point such as { x: 30%, y: 70% }"
@@ -119,12 +128,15 @@ package struct PartAnchor: ParameterValue, Hashable {
 
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> PartAnchor? {
         if case .mapping = node.content {
-            return Parameters.read(FocusPoint.self, from: node, owner: "the focus point", &log).map { PartAnchor(Anchor(.focus(x: $0.x, y: $0.y))) }
+            return Parameters.read(FocusPoint.self, from: node, owner: "the focus point", &log).map {
+                PartAnchor(Anchor(.focus(x: $0.x, y: $0.y)))
+            }
         }
         guard let text = node.text else { return nil }
         let known = Anchor.names + smart
         if let found = known.first(where: { $0.name == text }) { return PartAnchor(found.anchor) }
-        log.problem(node.position, "expected \(expectation), found '\(text)'\(suggestion(for: text, among: known.map(\.name)))")
+        log.problem(
+            node.position, "expected \(expectation), found '\(text)'\(suggestion(for: text, among: known.map(\.name)))")
         return nil
     }
 

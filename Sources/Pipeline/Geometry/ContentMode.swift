@@ -40,18 +40,24 @@ package enum ScalingMode: String, ParameterWord {
         let widthIsTighter = box.width * picture.height <= box.height * picture.width
         switch self {
         case .scaleToFill: return box
-        case .aspectFit: return widthIsTighter ? picture.scaled(toWidth: box.width) : picture.scaled(toHeight: box.height)
-        case .aspectFill: return widthIsTighter ? picture.scaled(toHeight: box.height) : picture.scaled(toWidth: box.width)
+        case .aspectFit:
+            return widthIsTighter ? picture.scaled(toWidth: box.width) : picture.scaled(toHeight: box.height)
+        case .aspectFill:
+            return widthIsTighter ? picture.scaled(toHeight: box.height) : picture.scaled(toWidth: box.width)
         }
     }
 }
 
 extension PixelSize {
     /// This size at another width, with the same shape.
-    package func scaled(toWidth width: Int) -> PixelSize { PixelSize(width, scaledSide(height, times: width, over: self.width)) }
+    package func scaled(toWidth width: Int) -> PixelSize {
+        PixelSize(width, scaledSide(height, times: width, over: self.width))
+    }
 
     /// This size at another height, with the same shape.
-    package func scaled(toHeight height: Int) -> PixelSize { PixelSize(scaledSide(width, times: height, over: self.height), height) }
+    package func scaled(toHeight height: Int) -> PixelSize {
+        PixelSize(scaledSide(width, times: height, over: self.height), height)
+    }
 }
 
 /// Where and how large a picture is drawn in a frame.
@@ -79,6 +85,7 @@ package struct Placement: Hashable, Sendable {
 
     /// Whether the drawn picture leaves no part of the frame free.
     package func covers(_ frame: PixelSize) -> Bool {
-        offset.x <= 0 && offset.y <= 0 && offset.x + drawn.width >= frame.width && offset.y + drawn.height >= frame.height
+        offset.x <= 0 && offset.y <= 0 && offset.x + drawn.width >= frame.width
+            && offset.y + drawn.height >= frame.height
     }
 }

@@ -18,7 +18,8 @@ package struct EdgeInsets: ParameterMapping {
 
     /// Declares margins that may be negative; part of a stage's own parameters.
     package init(signed p: inout Parameters) {
-        let all: Length? = p.optional("all", "On each side; a percentage is of the width at the sides, of the height above and below.")
+        let all: Length? = p.optional(
+            "all", "On each side; a percentage is of the width at the sides, of the height above and below.")
         let rest = all ?? .points(0)
         top = p.optional("top", "Above; default `all`.") ?? rest
         leading = p.optional("leading", "On the left; default `all`.") ?? rest

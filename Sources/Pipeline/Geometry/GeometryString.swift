@@ -23,13 +23,15 @@ package struct GeometryString: Hashable, Sendable {
         }
         (width, height) = try Self.sides(size, of: text)
         guard !(flags.contains(">") && flags.contains("<")) else {
-            throw GeometryStringError(message: "'>' (only shrink) and '<' (only enlarge) exclude each other in '\(text)'")
+            throw GeometryStringError(
+                message: "'>' (only shrink) and '<' (only enlarge) exclude each other in '\(text)'")
         }
         limit = flags.contains(">") ? .onlyShrink : flags.contains("<") ? .onlyEnlarge : .none
         let exact = flags.contains("!")
         let cover = flags.contains("^")
         guard !(exact && (cover || limit != .none)) else {
-            throw GeometryStringError(message: "'!' (exactly this size) cannot be combined with '>', '<' or '^' in '\(text)'")
+            throw GeometryStringError(
+                message: "'!' (exactly this size) cannot be combined with '>', '<' or '^' in '\(text)'")
         }
         guard !(exact || cover) || (width != nil && height != nil) else {
             throw GeometryStringError(message: "'\(exact ? "!" : "^")' needs both a width and a height in '\(text)'")
@@ -46,14 +48,18 @@ package struct GeometryString: Hashable, Sendable {
         text = String(side)
     }
 
-    private static func sides(_ size: Substring, of text: String) throws(GeometryStringError) -> (PositiveLength?, PositiveLength?) {
+    private static func sides(_ size: Substring, of text: String) throws(GeometryStringError) -> (
+        PositiveLength?, PositiveLength?
+    ) {
         if size.hasSuffix("%"), let percent = finiteNumber(String(size.dropLast())), percent > 0 {
             return (PositiveLength(.percent(percent)), PositiveLength(.percent(percent)))
         }
         let parts = size.split(separator: "x", omittingEmptySubsequences: false)
         let sides = try parts.map { part throws(GeometryStringError) -> PositiveLength? in
             guard !part.isEmpty else { return nil }
-            guard part.allSatisfy(\.isNumber), let points = finiteNumber(String(part)), points > 0, points <= Double(maximumCoordinate) else {
+            guard part.allSatisfy(\.isNumber), let points = finiteNumber(String(part)), points > 0,
+                points <= Double(maximumCoordinate)
+            else {
                 throw GeometryStringError(message: "expected \(expectation), found '\(text)'")
             }
             return PositiveLength(.points(points))
@@ -71,7 +77,9 @@ struct GeometryStringError: Error {
 }
 
 extension GeometryString: ParameterValue {
-    package static var expectation: String { "a size such as 800x600, 800x, x600, 800 or 50%, followed by > < ! or ^ if you like" }
+    package static var expectation: String {
+        "a size such as 800x600, 800x, x600, 800 or 50%, followed by > < ! or ^ if you like"
+    }
     package static var schema: JSONValue {
         ["type": ["string", "integer"], "pattern": "^([0-9]+x?|[0-9]*x[0-9]+|[0-9.]+%)[><!^]*$"]
     }

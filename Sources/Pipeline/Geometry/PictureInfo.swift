@@ -30,7 +30,8 @@ package struct PictureInfo: Hashable, Sendable {
     package var keepsProfile: Bool
 
     package init(
-        size: PixelSize, frames: Int = 1, hasAlpha: Bool = false, colour: ColourModel = .rgb, depth: BitDepth = .eight, pixelsPerPoint: Int = 1,
+        size: PixelSize, frames: Int = 1, hasAlpha: Bool = false, colour: ColourModel = .rgb, depth: BitDepth = .eight,
+        pixelsPerPoint: Int = 1,
         keepsProfile: Bool = false
     ) {
         self.size = size
@@ -62,7 +63,9 @@ package struct PictureInfo: Hashable, Sendable {
 
     /// The size at which a mode that does not scale draws the picture, in pixels.
     package func naturalSize(scale: Int) -> PixelSize {
-        PixelSize(scaledSide(size.width, times: scale, over: pixelsPerPoint), scaledSide(size.height, times: scale, over: pixelsPerPoint))
+        PixelSize(
+            scaledSide(size.width, times: scale, over: pixelsPerPoint),
+            scaledSide(size.height, times: scale, over: pixelsPerPoint))
     }
 
     package func resized(to size: PixelSize) -> PictureInfo {

@@ -10,7 +10,8 @@ package struct PixelSize: Hashable, Sendable, Codable, CustomStringConvertible {
         self.height = max(1, height)
     }
 
-    /// Pixels in all. Sides come from headers and files, so the product may be too large for an Int; then it is the largest Int.
+    /// Pixels in all. Sides come from headers and files, so the product may be too large for an Int; then it is the
+    /// largest Int.
     package var area: Int {
         let (area, overflow) = width.multipliedReportingOverflow(by: height)
         return overflow ? .max : area
@@ -54,11 +55,13 @@ package struct PixelBox: Hashable, Sendable, CustomStringConvertible {
         let top = max(0, offset.y)
         let right = min(picture.width, offset.x + size.width)
         let bottom = min(picture.height, offset.y + size.height)
-        return left < right && top < bottom ? PixelBox(PixelOffset(left, top), PixelSize(right - left, bottom - top)) : nil
+        return left < right && top < bottom
+            ? PixelBox(PixelOffset(left, top), PixelSize(right - left, bottom - top)) : nil
     }
 }
 
-/// The nearest whole number, half away from zero. Numbers too large for any picture become the largest that a picture can have a use for.
+/// The nearest whole number, half away from zero. Numbers too large for any picture become the largest that a picture
+/// can have a use for.
 package func rounded(_ value: Double) -> Int {
     Int(min(max(value, -Double(maximumCoordinate)), Double(maximumCoordinate)).rounded(.toNearestOrAwayFromZero))
 }

@@ -12,8 +12,12 @@ package struct Rectangle: ParameterMapping {
 
     package static var expectation: String { "a rectangle such as { x: 0, y: 100, width: 320, height: 44 }" }
     package static var owner: String { "the rectangle" }
-    package static var placeholder: Rectangle { Rectangle(x: .points(0), y: .points(0), width: .placeholder, height: .placeholder) }
-    package var written: String { "{ x: \(x.written), y: \(y.written), width: \(width.written), height: \(height.written) }" }
+    package static var placeholder: Rectangle {
+        Rectangle(x: .points(0), y: .points(0), width: .placeholder, height: .placeholder)
+    }
+    package var written: String {
+        "{ x: \(x.written), y: \(y.written), width: \(width.written), height: \(height.written) }"
+    }
 
     package init(x: Length, y: Length, width: PositiveLength, height: PositiveLength) {
         (self.x, self.y, self.width, self.height) = (x, y, width, height)

@@ -1,7 +1,9 @@
-// Artist and Copyright of EXIF 2.3 §4.6.4, read from the block itself: libexif translates both to ASCII and adds words of its own.
+// Artist and Copyright of EXIF 2.3 §4.6.4, read from the block itself: libexif translates both to ASCII and adds words
+// of its own.
 
 extension Rights {
-    /// Reads the owner out of an EXIF block, with or without `Exif\0\0` in front. Empty if there is none, or the block is damaged.
+    /// Reads the owner out of an EXIF block, with or without `Exif\0\0` in front. Empty if there is none, or the block
+    /// is damaged.
     package init(exif: [UInt8]) {
         self.init()
         let mark = Array("Exif\0\0".utf8)

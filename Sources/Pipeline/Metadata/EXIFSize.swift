@@ -1,7 +1,8 @@
 // PixelXDimension and PixelYDimension of EXIF 2.3 §4.6.5: the size that a block says its picture has.
 
 extension PixelSize {
-    /// Puts this size into an EXIF block that was made for a picture of another size. A block that says no size, or is damaged, stays as it is.
+    /// Puts this size into an EXIF block that was made for a picture of another size. A block that says no size, or is
+    /// damaged, stays as it is.
     /// - Parameter exif: without `Exif\0\0` in front.
     package func write(toEXIF exif: inout [UInt8]) {
         let block = ByteSource(exif)

@@ -56,7 +56,8 @@ private struct IIMDatasets: Sequence, IteratorProtocol {
     var rest: ByteReader
 
     mutating func next() -> (record: Int, number: Int, value: ArraySlice<UInt8>)? {
-        guard rest.number(bytes: 1) == Int(Self.marker), let record = rest.number(bytes: 1), let number = rest.number(bytes: 1),
+        guard rest.number(bytes: 1) == Int(Self.marker), let record = rest.number(bytes: 1),
+            let number = rest.number(bytes: 1),
             let length = length(), let value = rest.take(length)
         else { return nil }
         return (record, number, value)

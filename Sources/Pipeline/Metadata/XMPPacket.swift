@@ -36,7 +36,9 @@ extension Rights {
     private var description: [String] {
         let properties = xmpProperties()
         let used = XMPNamespace.written.filter { written in properties.contains { $0.namespace == written.namespace } }
-        return ["<rdf:Description rdf:about=\"\"\(used.map(\.declaration).joined())>"] + properties.map(\.xml) + ["</rdf:Description>"]
+        return ["<rdf:Description rdf:about=\"\"\(used.map(\.declaration).joined())>"] + properties.map(\.xml) + [
+            "</rdf:Description>"
+        ]
     }
 
     /// The properties that have a value once it is cleaned, in the order of the packet.
@@ -44,7 +46,9 @@ extension Rights {
         let creators = creator.compactMap(Rights.cleaned).prefix(Rights.mostCreators)
         return [
             creators.isEmpty ? nil : XMPLine(namespace: .dublinCore, xml: sequence("dc:creator", Array(creators))),
-            copyright.flatMap(Rights.cleaned).map { XMPLine(namespace: .dublinCore, xml: alternatives("dc:rights", $0)) },
+            copyright.flatMap(Rights.cleaned).map {
+                XMPLine(namespace: .dublinCore, xml: alternatives("dc:rights", $0))
+            },
             credit.flatMap(Rights.cleaned).map { XMPLine(namespace: .photoshop, xml: element("photoshop:Credit", $0)) },
             usageTerms.flatMap(Rights.cleaned).map {
                 XMPLine(namespace: .xmpRights, xml: alternatives("xmpRights:UsageTerms", $0))

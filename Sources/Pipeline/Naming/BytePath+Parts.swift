@@ -23,8 +23,8 @@ extension BytePath {
 
     package var isAbsolute: Bool { bytes.first == UInt8(ascii: "/") }
 
-    /// The way to this path from a folder: `../photos/a.jpg` for `/home/anna/photos/a.jpg` from `/home/anna/out`, `.` for the folder itself.
-    /// Both paths are absolute, without links, `.` and `..`.
+    /// The way to this path from a folder: `../photos/a.jpg` for `/home/anna/photos/a.jpg` from `/home/anna/out`, `.`
+    /// for the folder itself. Both paths are absolute, without links, `.` and `..`.
     package func relative(to folder: BytePath) -> BytePath {
         let (path, folder) = (bytesBeforeTrailingSlashes, folder.bytesBeforeTrailingSlashes)
         let common = sharedFolders(of: path, and: folder)
@@ -68,7 +68,9 @@ extension BytePath {
                 bytes.append(byte)
                 continue
             }
-            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else { return nil }
+            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+                return nil
+            }
             bytes.append(value)
             rest = rest.dropFirst(2)
         }

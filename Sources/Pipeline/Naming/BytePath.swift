@@ -19,7 +19,8 @@ package struct BytePath: Hashable, Sendable, Codable {
         }.joined()
     }
 
-    /// The absolute path as a URI, escaped as GLib does it, so that programs which compare them as texts find them equal.
+    /// The absolute path as a URI, escaped as GLib does it, so that programs which compare them as texts find them
+    /// equal.
     package var fileURI: String {
         let plain = Set("-_.!~*'()/&=:@+$,".utf8)
         return bytes.reduce(into: "file://") { uri, byte in
@@ -64,7 +65,9 @@ package struct BytePath: Hashable, Sendable, Codable {
     }
 }
 
-private func escaped(_ byte: UInt8) -> String { "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true) }
+private func escaped(_ byte: UInt8) -> String {
+    "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+}
 
 /// What a source's name says.
 package struct SourceName: Hashable, Sendable {

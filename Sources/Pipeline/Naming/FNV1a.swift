@@ -1,6 +1,7 @@
 // FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/
 
-/// A short digest that is the same in every process, so that names and stored states can be told apart by it. Not for secrets.
+/// A short digest that is the same in every process, so that names and stored states can be told apart by it. Not for
+/// secrets.
 package struct FNV1a {
     package private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

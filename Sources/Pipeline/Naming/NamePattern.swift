@@ -1,6 +1,7 @@
 // Patterns of file names, as `ignore` of an inbox takes them.
 
-/// A pattern for one name, without folders: `*` stands for any bytes, `?` for one. With `!` before it, a name is taken after all.
+/// A pattern for one name, without folders: `*` stands for any bytes, `?` for one. With `!` before it, a name is taken
+/// after all.
 package struct NamePattern: Hashable, Sendable {
     package let text: String
     /// The pattern says that a name is a source, whatever the patterns before it and the usual list say.
@@ -32,7 +33,9 @@ package struct NamePattern: Hashable, Sendable {
             if place < bytes.count, bytes[place] == UInt8(ascii: "*") {
                 star = (place, index)
                 place += 1
-            } else if place < bytes.count, bytes[place] == UInt8(ascii: "?") || lowered(bytes[place]) == lowered(name[index]) {
+            } else if place < bytes.count,
+                bytes[place] == UInt8(ascii: "?") || lowered(bytes[place]) == lowered(name[index])
+            {
                 place += 1
                 index += 1
             } else if let last = star {
@@ -58,7 +61,9 @@ package struct NamePatternList: ParameterValue {
     package init(_ patterns: [NamePattern]) { self.patterns = patterns }
 
     package static var expectation: String { "a list of name patterns such as [\"*.xmp\", \"!*.tmp\"]" }
-    package static var schema: JSONValue { ["type": "array", "items": ["type": "string", "pattern": "^!?[^/!][^/]*$"]] }
+    package static var schema: JSONValue {
+        ["type": "array", "items": ["type": "string", "pattern": "^!?[^/!][^/]*$"]]
+    }
     package static var placeholder: NamePatternList { NamePatternList([]) }
     package var written: String { "[" + patterns.map(\.text).joined(separator: ", ") + "]" }
 

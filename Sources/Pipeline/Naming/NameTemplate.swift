@@ -76,7 +76,8 @@ package struct NameTemplate: Hashable, Sendable {
             let known = ["stem", "ext", "dir", "rendition", "scale", "width", "height", "hash:8", "date:%Y/%m"]
             let hint = suggestion(for: pieces[0], among: known.map { String($0.prefix { $0 != ":" }) })
             let list = known.map { "{\($0)}" }.joined(separator: " ")
-            throw NameTemplateError(message: "unknown field '{\(field)}'\(hint.isEmpty ? "; the fields are \(list)" : hint)")
+            throw NameTemplateError(
+                message: "unknown field '{\(field)}'\(hint.isEmpty ? "; the fields are \(list)" : hint)")
         }
     }
 
@@ -85,7 +86,8 @@ package struct NameTemplate: Hashable, Sendable {
         while let percent = rest.firstIndex(of: "%") {
             let letter = rest[rest.index(after: percent)...].first
             guard let letter, "YmdHMS".contains(letter) else {
-                throw NameTemplateError(message: "{date:…} knows %Y %m %d %H %M %S, found '%\(letter.map(String.init) ?? "")'")
+                throw NameTemplateError(
+                    message: "{date:…} knows %Y %m %d %H %M %S, found '%\(letter.map(String.init) ?? "")'")
             }
             rest = rest[rest.index(percent, offsetBy: 2)...]
         }
@@ -95,9 +97,13 @@ package struct NameTemplate: Hashable, Sendable {
         func fail(_ reason: String) -> NameTemplateError { NameTemplateError(message: "'\(text)' \(reason)") }
         guard !text.isEmpty, !text.hasSuffix("/") else { throw fail("is not the name of a file") }
         guard !text.hasPrefix("/") else { throw fail("must be relative: it is a path inside the output folder") }
-        guard !text.split(separator: "/").contains("..") else { throw fail("must stay inside the output folder: remove '..'") }
+        guard !text.split(separator: "/").contains("..") else {
+            throw fail("must stay inside the output folder: remove '..'")
+        }
         guard !text.split(separator: "/").contains(".") else { throw fail("has a '.' that leads nowhere; remove it") }
-        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else { throw fail("has a control character") }
+        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+            throw fail("has a control character")
+        }
         guard !text.hasPrefix(".imagemill") else { throw fail("is kept for Imagemill's own files") }
     }
 
@@ -112,7 +118,8 @@ package struct NameTemplate: Hashable, Sendable {
 
     package var namesSize: Bool { parts.contains(.width) || parts.contains(.height) }
 
-    /// The template with everything filled in that does not depend on the source; equal for two renditions that write one name.
+    /// The template with everything filled in that does not depend on the source; equal for two renditions that write
+    /// one name.
     func fixed(rendition: String, scale: Int, ext: String) -> [Part] {
         var result: [Part] = []
         for part in parts {

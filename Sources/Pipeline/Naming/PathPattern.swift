@@ -1,9 +1,10 @@
 // Patterns of paths, as `--include` and `--exclude` take them.
 
-/// A pattern for a path below a folder: `*` and `?` stay within a name, `**` stands for any number of folders, `{jpg,png}` for one of several texts.
+/// A pattern for a path below a folder: `*` and `?` stay within a name, `**` stands for any number of folders,
+/// `{jpg,png}` for one of several texts.
 ///
-/// Without a slash it is a pattern for the name of a file or folder at any depth; with one, it begins at the folder. A slash at its end means
-/// folders only. Upper and lower case are the same for ASCII.
+/// Without a slash it is a pattern for the name of a file or folder at any depth; with one, it begins at the folder. A
+/// slash at its end means folders only. Upper and lower case are the same for ASCII.
 package struct PathPattern: Hashable, Sendable {
     package let text: String
     private let choices: [[Part]]

@@ -13,7 +13,8 @@ package struct NamingFacts: Hashable, Sendable {
     package let thumbnailDigest: String?
 
     package init(
-        source: SourceName, hash: String? = nil, date: String = "1970:01:01 00:00:00", keepsTree: Bool = false, thumbnailDigest: String? = nil
+        source: SourceName, hash: String? = nil, date: String = "1970:01:01 00:00:00", keepsTree: Bool = false,
+        thumbnailDigest: String? = nil
     ) {
         self.thumbnailDigest = thumbnailDigest
         self.source = source
@@ -44,16 +45,19 @@ extension Rendition {
     func name(for facts: NamingFacts, scale: Int, size: PixelSize, version: Int) throws(PlanFailure) -> RenditionName {
         switch layout {
         case .plain:
-            return try template.name(for: facts, rendition: name, scale: scale, format: save.format, size: size, version: version)
+            return try template.name(
+                for: facts, rendition: name, scale: scale, format: save.format, size: size, version: version)
         case .freedesktop:
-            return RenditionName(path: BytePath("\(name)/\(facts.thumbnailDigest ?? "").png"), isShortened: false, isThumbnail: true)
+            return RenditionName(
+                path: BytePath("\(name)/\(facts.thumbnailDigest ?? "").png"), isShortened: false, isThumbnail: true)
         }
     }
 }
 
 extension NameTemplate {
     /// The name of one rendition of one source.
-    /// - Parameter version: 1 for the name itself; 2 makes `a-2.webp` of `a.webp`, so that two sources do not share a name.
+    /// - Parameter version: 1 for the name itself; 2 makes `a-2.webp` of `a.webp`, so that two sources do not share a
+    ///   name.
     /// - Throws: `PlanFailure` if the result cannot be a file name.
     package func name(
         for facts: NamingFacts, rendition: String, scale: Int, format: OutputFormat, size: PixelSize, version: Int
@@ -86,10 +90,13 @@ extension NameTemplate {
         let reserved = components.first?.starts(with: Array(".imagemill".utf8)) ?? true
         guard !reserved, !components.contains([UInt8(ascii: ".")]), !components.contains(Array("..".utf8)) else {
             let name = BytePath(Array(components.joined(separator: [slash]))).printable
-            throw PlanFailure(.nameInvalid, stage: "publish", "the output name '\(name)' cannot be used; change 'file' in the pipeline")
+            throw PlanFailure(
+                .nameInvalid, stage: "publish",
+                "the output name '\(name)' cannot be used; change 'file' in the pipeline")
         }
         let fitting = components.map { shortened($0, source) }
-        return RenditionName(path: BytePath(Array(fitting.joined(separator: [slash]))), isShortened: fitting != components)
+        return RenditionName(
+            path: BytePath(Array(fitting.joined(separator: [slash]))), isShortened: fitting != components)
     }
 }
 
@@ -100,7 +107,8 @@ private let longestName = 255
 /// A component that fits: the beginning, a digest of the whole that keeps it distinct, and the extension.
 private func shortened(_ component: [UInt8], _ source: SourceName) -> [UInt8] {
     guard component.count > longestName else { return component }
-    let dot = component.lastIndex(of: UInt8(ascii: ".")).flatMap { component.count - $0 <= 16 ? $0 : nil } ?? component.count
+    let dot =
+        component.lastIndex(of: UInt8(ascii: ".")).flatMap { component.count - $0 <= 16 ? $0 : nil } ?? component.count
     let ending = Array("~\(digest(component))".utf8) + component[dot...]
     var beginning = Array(component[..<dot].prefix(longestName - ending.count))
     // Do not end in the middle of a UTF-8 character.

@@ -18,7 +18,9 @@ extension Double: ParameterNumber {
     package static var expectation: String { "a number" }
     package static var schema: JSONValue { ["type": "number"] }
     package static var placeholder: Double { 1 }
-    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Double? { node.plainText.flatMap(finiteNumber) }
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Double? {
+        node.plainText.flatMap(finiteNumber)
+    }
     package var written: String { writtenNumber(self) }
     package var json: JSONValue { .double(self) }
 }
@@ -55,7 +57,9 @@ extension ParameterWord {
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Self? {
         guard let text = node.text else { return nil }
         if let value = Self(rawValue: text) { return value }
-        log.problem(node.position, "expected \(expectation), found '\(text)'\(suggestion(for: text, among: allCases.map(\.rawValue)))")
+        log.problem(
+            node.position,
+            "expected \(expectation), found '\(text)'\(suggestion(for: text, among: allCases.map(\.rawValue)))")
         return nil
     }
     package var written: String { rawValue }
@@ -63,7 +67,9 @@ extension ParameterWord {
 
 /// A number as decimal digits; YAML's `.inf`, hexadecimal and the like are not numbers here.
 package func finiteNumber(_ text: String) -> Double? {
-    guard text.allSatisfy({ "0123456789.+-eE".contains($0) }), let value = Double(text), value.isFinite else { return nil }
+    guard text.allSatisfy({ "0123456789.+-eE".contains($0) }), let value = Double(text), value.isFinite else {
+        return nil
+    }
     return value
 }
 

@@ -11,7 +11,8 @@ package enum JSONValue: Equatable, Sendable {
     case object([String: JSONValue])
 }
 
-extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
+extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByStringLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     package init(booleanLiteral value: Bool) { self = .bool(value) }

@@ -22,7 +22,9 @@ package protocol ParameterMapping: ParameterValue, ParameterGroup {
 
 extension ParameterMapping {
     package static var schema: JSONValue { mappingSchema() }
-    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Self? { Parameters.read(Self.self, from: node, owner: owner, &log) }
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Self? {
+        Parameters.read(Self.self, from: node, owner: owner, &log)
+    }
 }
 
 /// What reading a file gathers besides values: mistakes, and facts about the stage that is being read.

@@ -13,9 +13,9 @@ package struct ParameterDescription: Sendable {
 
 /// The parameters of a stage, of `save`, or of the whole file.
 ///
-/// An initialiser that takes one of these declares its parameters by asking for them. In *reading* mode that decodes a YAML mapping and
-/// notes every mistake with its position; in *describing* mode the same calls only write down what was asked for. So an initialiser must
-/// ask for the same keys whatever the values are.
+/// An initialiser that takes one of these declares its parameters by asking for them. In *reading* mode that decodes a
+/// YAML mapping and notes every mistake with its position; in *describing* mode the same calls only write down what was
+/// asked for. So an initialiser must ask for the same keys whatever the values are.
 package struct Parameters {
     private enum Mode {
         case describing
@@ -37,7 +37,9 @@ package struct Parameters {
     }
 
     /// What a type's initialiser asks for.
-    package static func describe(_ type: any ParameterGroup.Type, catalogue: StageCatalogue = StageCatalogue([])) -> [ParameterDescription] {
+    package static func describe(_ type: any ParameterGroup.Type, catalogue: StageCatalogue = StageCatalogue([]))
+        -> [ParameterDescription]
+    {
         var parameters = Parameters(mode: .describing, log: ReadingLog(catalogue: catalogue))
         _ = type.init(&parameters)
         return parameters.descriptions
@@ -45,7 +47,9 @@ package struct Parameters {
 
     /// Reads a mapping as a type.
     /// - Parameter owner: the thing in the user's words, such as `stage 'crop'`.
-    package static func read<Group: ParameterGroup>(_ type: Group.Type, from node: YAMLNode, owner: String, _ log: inout ReadingLog) -> Group? {
+    package static func read<Group: ParameterGroup>(
+        _ type: Group.Type, from node: YAMLNode, owner: String, _ log: inout ReadingLog
+    ) -> Group? {
         let entries: [YAMLNode.Entry]
         switch node.content {
         case .mapping(let found): entries = found
@@ -85,7 +89,9 @@ package struct Parameters {
     }
 
     /// A number that must be there, within a range.
-    package mutating func required<Value: ParameterNumber>(_ key: String, in range: ClosedRange<Value>, _ text: String) -> Value {
+    package mutating func required<Value: ParameterNumber>(_ key: String, in range: ClosedRange<Value>, _ text: String)
+        -> Value
+    {
         describe(key, text: text, as: Value.self, isRequired: true, default: nil, range: range)
         if let value = value(key, in: range) { return value }
         missing.append((key, "\(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written)"))
@@ -93,13 +99,17 @@ package struct Parameters {
     }
 
     /// A number that may be missing, within a range.
-    package mutating func optional<Value: ParameterNumber>(_ key: String, in range: ClosedRange<Value>, _ text: String) -> Value? {
+    package mutating func optional<Value: ParameterNumber>(_ key: String, in range: ClosedRange<Value>, _ text: String)
+        -> Value?
+    {
         describe(key, text: text, as: Value.self, isRequired: false, default: nil, range: range)
         return value(key, in: range)
     }
 
     /// A number with a default, within a range.
-    package mutating func optional<Value: ParameterNumber>(_ key: String, _ fallback: Value, in range: ClosedRange<Value>, _ text: String) -> Value {
+    package mutating func optional<Value: ParameterNumber>(
+        _ key: String, _ fallback: Value, in range: ClosedRange<Value>, _ text: String
+    ) -> Value {
         describe(key, text: text, as: Value.self, isRequired: false, default: fallback.written, range: range)
         return value(key, in: range) ?? fallback
     }
@@ -109,8 +119,8 @@ package struct Parameters {
 
     /// Notes a mistake that no single value shows, such as two parameters that exclude each other.
     ///
-    /// Without a key, or if the key is not written, the mapping itself is the place. Does nothing when describing, nor if a value
-    /// was not understood: what follows from a placeholder is no mistake of the user's.
+    /// Without a key, or if the key is not written, the mapping itself is the place. Does nothing when describing, nor
+    /// if a value was not understood: what follows from a placeholder is no mistake of the user's.
     package mutating func problem(at key: String? = nil, _ message: String) {
         guard case .reading(let entries, let position, _) = mode, !hasBrokenValue else { return }
         let entry = entries.first { $0.key == key }
@@ -158,7 +168,8 @@ package struct Parameters {
         if let value = Value.read(node, &log) { return value }
         if log.problems.count == problemsBefore {
             let expectation = expectation ?? Value.expectation
-            log.problem(node.position, "'\(key)' expects \(expectation), found \(node.found)\(remedy(for: node, Value.self))")
+            log.problem(
+                node.position, "'\(key)' expects \(expectation), found \(node.found)\(remedy(for: node, Value.self))")
         }
         // The mistake is noted; any value lets the reading go on.
         return Value.placeholder
@@ -170,7 +181,9 @@ package struct Parameters {
         guard let value: Value = value(key, expectation: expectation) else { return nil }
         guard log.problems.count == problemsBefore else { return range.lowerBound }
         guard range.contains(value) else {
-            log.problem(node(key)?.position ?? Position(line: 1, column: 1), "'\(key)' expects \(expectation), found \(value.written)")
+            log.problem(
+                node(key)?.position ?? Position(line: 1, column: 1),
+                "'\(key)' expects \(expectation), found \(value.written)")
             return range.lowerBound
         }
         return value
@@ -179,11 +192,14 @@ package struct Parameters {
     private mutating func describe<Value: ParameterValue>(
         _ key: String, text: String, as type: Value.Type, isRequired: Bool, default fallback: String?
     ) {
-        add(key, text: text, expectation: Value.expectation, schema: Value.schema, isRequired: isRequired, default: fallback)
+        add(
+            key, text: text, expectation: Value.expectation, schema: Value.schema, isRequired: isRequired,
+            default: fallback)
     }
 
     private mutating func describe<Value: ParameterNumber>(
-        _ key: String, text: String, as type: Value.Type, isRequired: Bool, default fallback: String?, range: ClosedRange<Value>
+        _ key: String, text: String, as type: Value.Type, isRequired: Bool, default fallback: String?,
+        range: ClosedRange<Value>
     ) {
         let schema = Value.schema.merging(["minimum": range.lowerBound.json, "maximum": range.upperBound.json])
         let expectation = "\(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written)"
@@ -195,7 +211,8 @@ package struct Parameters {
     ) {
         descriptions.append(
             ParameterDescription(
-                key: key, text: text, expectation: expectation, schema: schema, isRequired: isRequired, defaultText: fallback))
+                key: key, text: text, expectation: expectation, schema: schema, isRequired: isRequired,
+                defaultText: fallback))
     }
 
     private mutating func refuseUnknownAndMissingKeys() {
@@ -205,7 +222,9 @@ package struct Parameters {
         for entry in entries where !known.contains(entry.key) {
             let nearest = nearestWord(to: entry.key, among: known)
             let list = known.isEmpty ? "it has no parameters" : "it knows \(known.joined(separator: ", "))"
-            log.problem(entry.keyPosition, "unknown key '\(entry.key)' in \(owner); \(nearest.map { "did you mean '\($0)'?" } ?? list)")
+            log.problem(
+                entry.keyPosition,
+                "unknown key '\(entry.key)' in \(owner); \(nearest.map { "did you mean '\($0)'?" } ?? list)")
             if let nearest { meant.insert(nearest) }
         }
         // A misspelt key is one mistake, not two.
@@ -227,7 +246,9 @@ extension ParameterGroup {
         var required: [JSONValue] = []
         for parameter in Parameters.describe(Self.self, catalogue: catalogue) {
             var schema = parameter.schema.merging(["description": .string(parameter.text)])
-            if let fallback = parameter.defaultText { schema = schema.merging(["default": jsonValue(written: fallback)]) }
+            if let fallback = parameter.defaultText {
+                schema = schema.merging(["default": jsonValue(written: fallback)])
+            }
             properties[parameter.key] = schema
             if parameter.isRequired { required.append(.string(parameter.key)) }
         }

@@ -18,13 +18,18 @@ package struct CostModel {
     var memory: Int {
         let last = shared.last.map { $0.output.enlarged(shared.contains(where: \.isScaling) ? 1 : load.enlargement) }
         let sharedHeld = renditions.count > 1 && !scalesAtOnce ? (last ?? loaded).bytes : 0
-        let together = scalesAtOnce ? renditions.map { held(fromShared: $0.steps.prefix(1)) }.reduce(needsLoaded, saturating) : 0
+        let together =
+            scalesAtOnce ? renditions.map { held(fromShared: $0.steps.prefix(1)) }.reduce(needsLoaded, saturating) : 0
         let perRendition = renditions.map { rendition in
             // Its first step is part of what is scaled together.
-            let steps = scalesAtOnce ? Self.held(by: rendition.steps.dropFirst()) : held(fromShared: rendition.steps[...])
+            let steps =
+                scalesAtOnce ? Self.held(by: rendition.steps.dropFirst()) : held(fromShared: rendition.steps[...])
             return saturating(steps, Self.saving(rendition))
         }
-        let parts = [decoder, holdsLoaded ? loaded.bytes : 0, held(fromStart: shared), sharedHeld, together, perRendition.max() ?? 0]
+        let parts = [
+            decoder, holdsLoaded ? loaded.bytes : 0, held(fromStart: shared), sharedHeld, together,
+            perRendition.max() ?? 0,
+        ]
         return saturating(Self.base, Self.withAssets(assets, parts.reduce(0, saturating)))
     }
 
@@ -40,7 +45,8 @@ package struct CostModel {
         shared.contains(where: \.isScaling) ? Self.held(by: steps) : held(fromStart: Array(steps))
     }
 
-    /// Bytes of the assets, which are decoded one after the other before there is any other picture, and of what comes then.
+    /// Bytes of the assets, which are decoded one after the other before there is any other picture, and of what comes
+    /// then.
     static func withAssets(_ assets: [AssetFacts], _ work: Int) -> Int {
         guard !assets.isEmpty else { return work }
         let pictures = assets.map(\.picture.bytes)
@@ -77,15 +83,19 @@ package struct CostModel {
         // The coefficients of the whole picture, 16 bits each, whatever the size of the result.
         case .jpeg: source.isInterlaced ? 2 * bands * pixels : 0
         // The file, its pixels as they are packed and unpacked, and the result.
-        case .png: source.isInterlaced ? source.pixelBytes : source.isDecodedAsAWhole ? 13 * source.pixelBytes / 4 + (128 << 10) : 0
-        // The file, and RGBA and alpha as the decoder has them if there are no losses; besides, two frames, or what is made smaller afterwards.
+        case .png:
+            source.isInterlaced
+                ? source.pixelBytes : source.isDecodedAsAWhole ? 13 * source.pixelBytes / 4 + (128 << 10) : 0
+        // The file, and RGBA and alpha as the decoder has them if there are no losses; besides, two frames, or what is
+        // made smaller afterwards.
         case .webp: saturating(source.bytes, (source.isAnimated ? 12 : load.shrink > 1 ? 9 : 5) * pixels)
         case .gif: 4 * 2 * delivered
         // A file may be one strip.
         case .tiff: source.pixelBytes
         // The decoder's planes, and the same as RGB.
         case .heic, .avif: 10 * max(pixels, source.codedSize?.area ?? 0)
-        // Tiles, and layers of the drawing, which may be as large as the whole. Filters may need more; then the worker is stopped.
+        // Tiles, and layers of the drawing, which may be as large as the whole. Filters may need more; then the worker
+        // is stopped.
         case .svg, .pdf: saturating(160 << 20, 16 * loaded.size.area)
         case .jxl, .jp2: 24 * pixels
         }
@@ -100,11 +110,13 @@ package struct CostModel {
     /// What stages hold.
     static func held(by steps: ArraySlice<PlannedStage>) -> Int { steps.map { held(by: $0) }.reduce(0, saturating) }
 
-    /// What a stage holds: what comes in, if it does not read it row by row; the pictures on its way; and some rows of all of them.
+    /// What a stage holds: what comes in, if it does not read it row by row; the pictures on its way; and some rows of
+    /// all of them.
     /// - Parameter enlargement: how many times larger than planned the picture comes in.
     static func held(by step: PlannedStage, enlargement: Int = 1) -> Int {
         let input = step.input.enlarged(enlargement)
-        let intermediates = step.isScaling ? step.plan.intermediates : step.plan.intermediates.map { $0.enlarged(enlargement) }
+        let intermediates =
+            step.isScaling ? step.plan.intermediates : step.plan.intermediates.map { $0.enlarged(enlargement) }
         let pictures = (step.plan.isStreaming ? [] : [input]) + intermediates
         let sides = ([input] + intermediates).map { saturating($0.size.width, $0.size.height) }.reduce(0, saturating)
         let (rows, overflow) = sides.multipliedReportingOverflow(by: 128 * max(step.input.bands, step.output.bands))

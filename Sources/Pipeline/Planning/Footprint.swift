@@ -47,7 +47,8 @@ extension Anchor {
             }
         }
         switch kind {
-        case .edges(let horizontal, let vertical): return PlanePoint(place(horizontal, size.width), place(vertical, size.height))
+        case .edges(let horizontal, let vertical):
+            return PlanePoint(place(horizontal, size.width), place(vertical, size.height))
         case .focus(let x, let y): return PlanePoint(x * Double(size.width), y * Double(size.height))
         case .attention, .entropy: return nil
         }

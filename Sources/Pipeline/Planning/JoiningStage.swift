@@ -34,7 +34,8 @@ package struct SetMember: Hashable, Sendable {
 }
 
 extension [SetMember] {
-    /// The picture that every member is brought to before it is joined, but for its size: with colour, alpha and 16 bits if any has them.
+    /// The picture that every member is brought to before it is joined, but for its size: with colour, alpha and 16
+    /// bits if any has them.
     package var common: PictureInfo {
         let largest = PixelSize(map(\.geometry.size.width).max() ?? 1, map(\.geometry.size.height).max() ?? 1)
         var common = first?.geometry.resized(to: largest) ?? PictureInfo(size: largest)

@@ -30,7 +30,8 @@ package struct Limits: Hashable, Sendable, Codable {
     package init() {}
 }
 
-/// A limit of one source, as users name it. Mill files, inboxes, pipelines, options, plans of shards and `imagemill doctor` take theirs from this list.
+/// A limit of one source, as users name it. Mill files, inboxes, pipelines, options, plans of shards and `imagemill
+/// doctor` take theirs from this list.
 package struct LimitSetting: Sendable {
     package enum Unit: Sendable { case count, bytes, milliseconds }
 
@@ -41,25 +42,35 @@ package struct LimitSetting: Sendable {
     package let help: String
 
     package static let all = [
-        LimitSetting("max-pixels", .count, \.maximumPixels, "Most pixels of a source or a result, all frames together; default 100M."),
+        LimitSetting(
+            "max-pixels", .count, \.maximumPixels,
+            "Most pixels of a source or a result, all frames together; default 100M."),
         LimitSetting("max-side", .count, \.maximumSide, "Most pixels of a side of a source; default 100K."),
-        LimitSetting("max-bands", .count, \.maximumBands, "Most bands of a source, alpha among them; default 5, which is CMYK with alpha."),
+        LimitSetting(
+            "max-bands", .count, \.maximumBands,
+            "Most bands of a source, alpha among them; default 5, which is CMYK with alpha."),
         LimitSetting("max-frames", .count, \.maximumFrames, "Most frames of an animation; default 500."),
         LimitSetting("max-scans", .count, \.maximumScans, "Most passes of a progressive JPEG; default 500."),
         LimitSetting("max-source-bytes", .bytes, \.maximumSourceBytes, "Most bytes of a source; default 512M."),
-        LimitSetting("max-metadata-bytes", .bytes, \.maximumMetadataBytes, "Most bytes of a source's EXIF, XMP, IPTC and texts; default 32M."),
-        LimitSetting("max-profile-bytes", .bytes, \.maximumProfileBytes, "Most bytes of a source's color profile; default 4M."),
+        LimitSetting(
+            "max-metadata-bytes", .bytes, \.maximumMetadataBytes,
+            "Most bytes of a source's EXIF, XMP, IPTC and texts; default 32M."),
+        LimitSetting(
+            "max-profile-bytes", .bytes, \.maximumProfileBytes, "Most bytes of a source's color profile; default 4M."),
         LimitSetting("max-output-bytes", .bytes, \.maximumOutputBytes, "Most bytes of one rendition; default 2G."),
         LimitSetting(
             "max-time", .milliseconds, \.maximumMilliseconds,
-            "Most time for a source, besides what its pixels may take, which `imagemill plan` shows; half of it for a header; default 1m."),
+            "Most time for a source, besides what its pixels may take, which `imagemill plan` shows; half of it for a header; default 1m."
+        ),
         LimitSetting(
             "max-cpu-time", .milliseconds, \.maximumProcessorMilliseconds,
             "The same in processor time, of all threads together; default 2m."),
     ]
 
     /// A value as users write it.
-    package func written(_ value: Int) -> String { unit == .milliseconds ? Duration.milliseconds(value).written : String(value) }
+    package func written(_ value: Int) -> String {
+        unit == .milliseconds ? Duration.milliseconds(value).written : String(value)
+    }
 
     private init(_ name: String, _ unit: Unit, _ value: WritableKeyPath<Limits, Int> & Sendable, _ help: String) {
         self.name = name
@@ -98,7 +109,9 @@ package struct LimitOverrides: Hashable, Sendable {
     package func lowering(_ limits: Limits) -> Limits {
         var limits = limits
         for setting in LimitSetting.all {
-            if let value = values[setting.name] { limits[keyPath: setting.value] = min(value, limits[keyPath: setting.value]) }
+            if let value = values[setting.name] {
+                limits[keyPath: setting.value] = min(value, limits[keyPath: setting.value])
+            }
         }
         return limits
     }
@@ -117,7 +130,9 @@ extension LimitOverrides: ParameterMapping {
     package static var owner: String { "'limits'" }
     package static var placeholder: LimitOverrides { LimitOverrides() }
     package var written: String {
-        "{ " + LimitSetting.all.compactMap { limit in values[limit.name].map { "\(limit.name): \(limit.written($0))" } }.joined(separator: ", ")
+        "{ "
+            + LimitSetting.all.compactMap { limit in values[limit.name].map { "\(limit.name): \(limit.written($0))" } }
+            .joined(separator: ", ")
             + " }"
     }
 }

@@ -78,7 +78,8 @@ private struct OutlineTracer {
         if tracer.kept.points.isEmpty { tracer.notes.append("nothing of the picture is seen") }
         if rendition.output.certainty != .exact { tracer.notes.append("a guess: the content decides") }
         return RenditionOutline(
-            titles: ["\(rendition.title) \(rendition.output.description)"], kept: tracer.kept, frame: tracer.frame, anchors: tracer.anchors,
+            titles: ["\(rendition.title) \(rendition.output.description)"], kept: tracer.kept, frame: tracer.frame,
+            anchors: tracer.anchors,
             lines: tracer.lines, drawings: tracer.drawings, notes: tracer.notes, index: rendition.index,
             pixel: (abs(tracer.frame.area) / Double(rendition.output.size.area)).squareRoot())
     }
@@ -105,6 +106,8 @@ private struct OutlineTracer {
         toSource = toSource.after(map)
         frame = Polygon(step.output.size).mapped(by: toSource)
         kept = kept.clipped(to: frame)
-        drawings = drawings.map { Footprint.Drawing($0.name, $0.area.clipped(to: frame)) }.filter { !$0.area.points.isEmpty }
+        drawings = drawings.map { Footprint.Drawing($0.name, $0.area.clipped(to: frame)) }.filter {
+            !$0.area.points.isEmpty
+        }
     }
 }

@@ -25,7 +25,9 @@ package struct PlanSheet {
     private static let panel: JSONValue = "#2b3038"
     private static let paper: JSONValue = "#f4f6f8"
     /// Bright, so that they are seen on the panel; on the picture a dark edge goes round them.
-    private static let colors = ["#ff6b6b", "#45c4ff", "#ffd447", "#63e287", "#d79bff", "#ffa552", "#52e5d5", "#ff9ccd"]
+    private static let colors = [
+        "#ff6b6b", "#45c4ff", "#ffd447", "#63e287", "#d79bff", "#ffa552", "#52e5d5", "#ff9ccd",
+    ]
 
     /// - Parameter title: the source as the user names it.
     package init(_ plan: SourcePlan, title: String) {
@@ -43,7 +45,8 @@ package struct PlanSheet {
         let (wide, high) = (bounds.right - bounds.left, bounds.bottom - bounds.top)
         zoom = min(Double(Self.room.width) / wide, Double(Self.room.height) / high, 16)
         let sheet = max(Self.leastWidth, wide * zoom + 2 * Self.margin)
-        corner = PlanePoint(((sheet - wide * zoom) / 2 - bounds.left * zoom).rounded(), (Self.header - bounds.top * zoom).rounded())
+        corner = PlanePoint(
+            ((sheet - wide * zoom) / 2 - bounds.left * zoom).rounded(), (Self.header - bounds.top * zoom).rounded())
         picture = PixelSize(rounded(width * zoom), rounded(height * zoom))
         legendTop = rounded(Self.header + high * zoom + Self.margin)
         size = PixelSize(rounded(sheet), 0)
@@ -60,13 +63,18 @@ package struct PlanSheet {
             "width": .int(picture.width), "height": .int(picture.height), "mode": "scale-to-fill", "kernel": kernel,
         ]
         let markup: JSONValue = [
-            "width": .int(size.width), "height": .int(height), "x": .int(rounded(corner.x)), "y": .int(rounded(corner.y)), "background": Self.panel,
+            "width": .int(size.width), "height": .int(height), "x": .int(rounded(corner.x)),
+            "y": .int(rounded(corner.y)), "background": Self.panel,
             "paper": "#8c929b",
             "lines": .array([edge] + outlines.indices.flatMap(lines) + legend.flatMap(\.lines)),
             "texts": .array([header] + labels + legend.flatMap(\.texts)),
         ]
         let save: JSONValue = ["format": .string(format.rawValue)]
-        return ["renditions": ["sheet": ["stages": [["resize": resize], ["markup": markup]], "save": save, "file": "sheet.{ext}"]]]
+        return [
+            "renditions": [
+                "sheet": ["stages": [["resize": resize], ["markup": markup]], "save": save, "file": "sheet.{ext}"]
+            ]
+        ]
     }
 
     // MARK: - On the picture
@@ -108,7 +116,8 @@ package struct PlanSheet {
         return outlines.enumerated().map { index, outline in
             let points = (outline.kept.points.isEmpty ? outline.frame : outline.kept).points.map(onSheet)
             let names = outline.titles.map { $0.split(separator: " ").dropLast().joined(separator: " ") }
-            let name = shortened(names.count > 3 ? "\(names[0]) and \(names.count - 1) more" : names.joined(separator: ", "), 40)
+            let name = shortened(
+                names.count > 3 ? "\(names[0]) and \(names.count - 1) more" : names.joined(separator: ", "), 40)
             let width = Double(name.count) * Self.character + 16
             let x = min(max(8, (points.map(\.x).min() ?? 0) + 7), Double(size.width) - width - 8)
             var y = max(Self.header, (points.map(\.y).min() ?? 0) + 7)
@@ -118,7 +127,9 @@ package struct PlanSheet {
         }
     }
 
-    private func onSheet(_ point: PlanePoint) -> PlanePoint { PlanePoint(point.x * zoom + corner.x, point.y * zoom + corner.y) }
+    private func onSheet(_ point: PlanePoint) -> PlanePoint {
+        PlanePoint(point.x * zoom + corner.x, point.y * zoom + corner.y)
+    }
 
     // MARK: - The legend
 
@@ -137,10 +148,12 @@ package struct PlanSheet {
                 rows.append(([], [text(words, x: 64, y: legendTop + rows.count * Self.row, color: "#b7c0cc")]))
             }
         }
-        let key = "Lines show the part of the picture that a rendition shows, broken lines the edge of a result with room beside it, crosses anchors"
+        let key =
+            "Lines show the part of the picture that a rendition shows, broken lines the edge of a result with room beside it, crosses anchors"
         let isDrawnOn = outlines.contains { !$0.drawings.isEmpty }
         for words in wrapped(key + (isDrawnOn ? ", boxes with diagonals what is drawn on it." : ".")) {
-            rows.append(([], [text(words, x: 24, y: legendTop + rows.count * Self.row + Self.row / 2, color: "#8d98a7")]))
+            rows.append(
+                ([], [text(words, x: 24, y: legendTop + rows.count * Self.row + Self.row / 2, color: "#8d98a7")]))
         }
         return rows
     }
@@ -176,21 +189,33 @@ package struct PlanSheet {
         return lines.map { shortened($0, mostCharacters) }
     }
 
-    private func shortened(_ text: String, _ most: Int) -> String { text.count <= most ? text : text.prefix(most - 1) + "…" }
+    private func shortened(_ text: String, _ most: Int) -> String {
+        text.count <= most ? text : text.prefix(most - 1) + "…"
+    }
 
     // MARK: - Parts
 
-    private func line(_ points: [PlanePoint], _ color: JSONValue, width: Double = 2.5, isBroken: Bool = false, isClosed: Bool = true) -> JSONValue {
-        sheetLine(points.map(onSheet) + (isClosed ? points.prefix(1).map(onSheet) : []), color, width: width, isBroken: isBroken)
+    private func line(
+        _ points: [PlanePoint], _ color: JSONValue, width: Double = 2.5, isBroken: Bool = false, isClosed: Bool = true
+    ) -> JSONValue {
+        sheetLine(
+            points.map(onSheet) + (isClosed ? points.prefix(1).map(onSheet) : []), color, width: width,
+            isBroken: isBroken)
     }
 
-    private func sheetLine(_ points: [PlanePoint], _ color: JSONValue, width: Double, isBroken: Bool = false) -> JSONValue {
+    private func sheetLine(_ points: [PlanePoint], _ color: JSONValue, width: Double, isBroken: Bool = false)
+        -> JSONValue
+    {
         let numbers = points.flatMap { [$0.x, $0.y] }.map { JSONValue.double(($0 * 10).rounded() / 10) }
         return ["points": .array(numbers), "color": color, "width": .double(width), "broken": .bool(isBroken)]
     }
 
-    private func text(_ text: String, x: Int, y: Int, color: JSONValue = PlanSheet.paper, background: JSONValue? = nil) -> JSONValue {
-        let base: JSONValue = ["text": .string(text), "x": .int(x), "y": .int(y), "size": .int(Self.type), "color": color]
+    private func text(_ text: String, x: Int, y: Int, color: JSONValue = PlanSheet.paper, background: JSONValue? = nil)
+        -> JSONValue
+    {
+        let base: JSONValue = [
+            "text": .string(text), "x": .int(x), "y": .int(y), "size": .int(Self.type), "color": color,
+        ]
         return base.merging(background.map { ["background": $0] } ?? [:])
     }
 }

@@ -50,7 +50,8 @@ package struct Planner: Sendable {
     /// Works out what will happen to a source.
     /// - Parameters:
     ///   - pixelsPerPoint: the `@Nx` of the source's name.
-    ///   - measurements: what was measured on the decoded picture, if stages ask for that; without it their sizes are bounds.
+    ///   - measurements: what was measured on the decoded picture, if stages ask for that; without it their sizes are
+    ///     bounds.
     /// - Throws: `PlanFailure` if the source is beyond a limit, or a stage can do nothing with it.
     package func plan(
         _ source: SourceFacts, pixelsPerPoint: Int, measurements: [StagePath: Measurement] = [:]
@@ -76,15 +77,20 @@ package struct Planner: Sendable {
             renditions.allSatisfy { $0.firstScaling != nil && $0.steps[0].input.frames == base.frames }
             && (base.frames == 1 || (shared.isEmpty && source.orientation == 1))
         var load = loadPlan(source, decoded, shared: shared, renditions: renditions, scalesAtOnce: scalesAtOnce)
-        load.enlargement = Enlargement.factor(for: source, paths: renditions.map { shared + $0.steps }, maximumPixels: limits.maximumPixels)
+        load.enlargement = Enlargement.factor(
+            for: source, paths: renditions.map { shared + $0.steps }, maximumPixels: limits.maximumPixels)
         let cost = CostModel(
-            source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce, renditions: renditions,
+            source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce,
+            renditions: renditions,
             assets: Array(assets.values))
         // To be looked at, all pixels are decoded however small the renditions are, converted, and turned.
-        let (looking, overflow) = decoded.bytes.multipliedReportingOverflow(by: needsMeasurement && measurements.isEmpty ? 4 : 0)
+        let (looking, overflow) = decoded.bytes.multipliedReportingOverflow(
+            by: needsMeasurement && measurements.isEmpty ? 4 : 0)
         return SourcePlan(
-            source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce, renditions: renditions,
-            memory: saturating(cost.memory, overflow ? .max : looking), time: TimeBound(limits, pixelSeconds: cost.seconds),
+            source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce,
+            renditions: renditions,
+            memory: saturating(cost.memory, overflow ? .max : looking),
+            time: TimeBound(limits, pixelSeconds: cost.seconds),
             warnings: sourceWarnings(source)
                 + warnings(of: shared, renditions, frames: source.isAnimated ? source.frames : 1)
                 .filter { $0.code != .upscaled || load.enlargement == 1 })
@@ -119,7 +125,8 @@ package struct Planner: Sendable {
     }
 
     func steps(
-        _ places: some Sequence<(use: StageUse, path: StagePath)>, from start: PictureInfo, scale: Int, _ measurements: [StagePath: Measurement]
+        _ places: some Sequence<(use: StageUse, path: StagePath)>, from start: PictureInfo, scale: Int,
+        _ measurements: [StagePath: Measurement]
     ) throws(PlanFailure) -> [PlannedStage] {
         var steps: [PlannedStage] = []
         for (use, path) in places {
@@ -138,23 +145,30 @@ package struct Planner: Sendable {
         _ rendition: Rendition, at index: Int, scale: Int, steps: [PlannedStage], from start: PictureInfo
     ) throws(PlanFailure) -> RenditionPlan {
         let drawn = steps.last?.output ?? start
-        return RenditionPlan(rendition: rendition, index: index, scale: scale, steps: steps, output: try saved(drawn, rendition))
+        return RenditionPlan(
+            rendition: rendition, index: index, scale: scale, steps: steps, output: try saved(drawn, rendition))
     }
 
     func saved(_ drawn: PictureInfo, _ rendition: Rendition) throws(PlanFailure) -> PictureInfo {
         let format = rendition.save.format
         guard format.supports(drawn.colour) else {
-            let message = "\(format.rawValue) cannot hold \(drawn.colour.rawValue) colors; remove 'profile: keep' or save as tiff"
+            let message =
+                "\(format.rawValue) cannot hold \(drawn.colour.rawValue) colors; remove 'profile: keep' or save as tiff"
             throw PlanFailure(.unsupportedColour, stage: "save", message)
         }
         let longest = max(drawn.size.width, drawn.size.height)
         guard longest <= format.maximumSide else {
-            let message = "'\(rendition.name)' would be \(drawn.size) pixels; \(format.rawValue) holds up to \(format.maximumSide) a side"
+            let message =
+                "'\(rendition.name)' would be \(drawn.size) pixels; \(format.rawValue) holds up to \(format.maximumSide) a side"
             throw PlanFailure(.tooLargeForFormat, stage: "save", message)
         }
-        if rendition.layout == .freedesktop, let most = Layout.longestSide(in: rendition.name), longest > most, drawn.certainty == .exact {
-            let message = "'\(rendition.name)' would be \(drawn.size) pixels; such thumbnails have at most \(most) a side"
-            throw PlanFailure(.tooLargeForFormat, stage: "save", message + "; scale with 'resize: { size: \"\(most)x\(most)>\" }'")
+        if rendition.layout == .freedesktop, let most = Layout.longestSide(in: rendition.name), longest > most,
+            drawn.certainty == .exact
+        {
+            let message =
+                "'\(rendition.name)' would be \(drawn.size) pixels; such thumbnails have at most \(most) a side"
+            throw PlanFailure(
+                .tooLargeForFormat, stage: "save", message + "; scale with 'resize: { size: \"\(most)x\(most)>\" }'")
         }
         var output = drawn
         if !rendition.save.supportsAlpha, drawn.hasAlpha {
@@ -170,7 +184,9 @@ package struct Planner: Sendable {
     func checkLimits(_ source: SourceFacts, loadsAllFrames: Bool) throws(PlanFailure) {
         if let page = pipeline.page, page > source.frames {
             let found = source.frames == 1 ? "one" : "\(source.frames) pages or frames"
-            throw PlanFailure(.noSuchPage, stage: "read", "expected page \(page), which the pipeline asks for ('page'); the file has \(found)")
+            throw PlanFailure(
+                .noSuchPage, stage: "read",
+                "expected page \(page), which the pipeline asks for ('page'); the file has \(found)")
         }
         let frames = loadsAllFrames ? source.frames : 1
         guard frames <= limits.maximumFrames else {
@@ -184,7 +200,8 @@ package struct Planner: Sendable {
             throw PlanFailure(.tooManyPixels, stage: "read", message)
         }
         if let coded = source.codedSize, coded.area > limits.maximumPixels {
-            let message = "the picture has \(source.size) pixels, and its codec's header says \(coded); the limit is \(limits.maximumPixels) in all"
+            let message =
+                "the picture has \(source.size) pixels, and its codec's header says \(coded); the limit is \(limits.maximumPixels) in all"
             throw PlanFailure(.tooManyPixels, stage: "read", message + " (max-pixels)")
         }
         guard max(source.size.width, source.size.height) <= limits.maximumSide else {
@@ -193,13 +210,17 @@ package struct Planner: Sendable {
         }
         let bands = source.colour.bands + (source.hasAlpha ? 1 : 0)
         guard bands <= limits.maximumBands else {
-            throw PlanFailure(.tooManyBands, stage: "read", "the picture has \(bands) bands; the limit is \(limits.maximumBands) (max-bands)")
+            throw PlanFailure(
+                .tooManyBands, stage: "read",
+                "the picture has \(bands) bands; the limit is \(limits.maximumBands) (max-bands)")
         }
         for (what, bytes, limit, name) in [
             ("metadata", source.metadataBytes, limits.maximumMetadataBytes, "max-metadata-bytes"),
             ("a color profile", source.profileBytes, limits.maximumProfileBytes, "max-profile-bytes"),
         ] where bytes > limit {
-            throw PlanFailure(.tooMuchMetadata, stage: "read", "the picture has \(what) of \(bytes) bytes; the limit is \(limit) (\(name))")
+            throw PlanFailure(
+                .tooMuchMetadata, stage: "read",
+                "the picture has \(what) of \(bytes) bytes; the limit is \(limit) (\(name))")
         }
     }
 
@@ -210,7 +231,8 @@ package struct Planner: Sendable {
             let size = picture.size
             let (pixels, overflow) = size.area.multipliedReportingOverflow(by: isSet ? 1 : picture.frames)
             guard !overflow, pixels <= limits.maximumPixels, max(size.width, size.height) <= maximumCoordinate else {
-                let message = "'\(step.name)' would make a picture of \(size) pixels; the limit is \(limits.maximumPixels) (max-pixels)"
+                let message =
+                    "'\(step.name)' would make a picture of \(size) pixels; the limit is \(limits.maximumPixels) (max-pixels)"
                 throw PlanFailure(.tooManyPixels, stage: step.name, message)
             }
         }
@@ -219,7 +241,8 @@ package struct Planner: Sendable {
     // MARK: - Loading
 
     private func loadPlan(
-        _ source: SourceFacts, _ decoded: PictureInfo, shared: [PlannedStage], renditions: [RenditionPlan], scalesAtOnce: Bool
+        _ source: SourceFacts, _ decoded: PictureInfo, shared: [PlannedStage], renditions: [RenditionPlan],
+        scalesAtOnce: Bool
     ) -> LoadPlan {
         // Turning and mirroring upside down need the last rows first; frames are cut out of one tall picture.
         let readsOutOfOrder = source.orientation > 2 || decoded.frames > 1
@@ -227,11 +250,13 @@ package struct Planner: Sendable {
         // What is scaled while it is loaded is turned afterwards, when it is small.
         let turnsLate = scalesAtOnce && shared.isEmpty
         let factors = renditions.map {
-            ShrinkOnLoad.factor(for: source, path: shared + $0.steps, save: $0.rendition.save, scalesWhatIsDecoded: turnsLate)
+            ShrinkOnLoad.factor(
+                for: source, path: shared + $0.steps, save: $0.rendition.save, scalesWhatIsDecoded: turnsLate)
         }
         let isReadAgain = shared.isEmpty && renditions.count > 1
         let isHeld = !turnsLate && (readsOutOfOrder || isReadAgain || first?.plan.isStreaming == false)
-        return LoadPlan(shrinks: factors, loadsAllFrames: decoded.frames > 1, isHeldInMemory: isHeld, turnsLate: turnsLate)
+        return LoadPlan(
+            shrinks: factors, loadsAllFrames: decoded.frames > 1, isHeldInMemory: isHeld, turnsLate: turnsLate)
     }
 
     // MARK: - Warnings
@@ -255,15 +280,19 @@ package struct Planner: Sendable {
     /// Scales of one rendition that come out as large as a smaller one, since the source has no more pixels.
     private func equalScales(_ renditions: [RenditionPlan]) -> [Warning] {
         zip(renditions, renditions.dropFirst()).compactMap { first, second in
-            guard first.index == second.index, first.output.size == second.output.size, second.output.certainty == .exact else { return nil }
-            let message = "'\(second.title)' has \(second.output.size) pixels like '\(first.title)': nothing is enlarged, and the source has no more"
+            guard first.index == second.index, first.output.size == second.output.size,
+                second.output.certainty == .exact
+            else { return nil }
+            let message =
+                "'\(second.title)' has \(second.output.size) pixels like '\(first.title)': nothing is enlarged, and the source has no more"
             return Warning(.scaleWithoutEffect, message)
         }
     }
 
     private func animationDropped(_ plan: RenditionPlan, frames: Int) -> Warning? {
         guard frames > 1 && !plan.format.supportsAnimation else { return nil }
-        let message = "'\(plan.title)': \(plan.format.rawValue) has no animation; only the first of \(frames) frames is used"
+        let message =
+            "'\(plan.title)': \(plan.format.rawValue) has no animation; only the first of \(frames) frames is used"
         return Warning(.animationDropped, message)
     }
 

@@ -9,7 +9,8 @@ extension RenditionPlan {
     }
 
     private func repeats(_ other: RenditionPlan) -> Bool {
-        guard rendition.layout == .plain, other.rendition.layout == .plain, output == other.output, output.certainty == .exact,
+        guard rendition.layout == .plain, other.rendition.layout == .plain, output == other.output,
+            output.certainty == .exact,
             rendition.canonicalSave == other.rendition.canonicalSave, nameParts == other.nameParts
         else { return false }
         let stages = effectiveStages

@@ -17,12 +17,15 @@ struct SetCost {
 
     /// Seconds that it may take on a slow machine.
     var seconds: Double {
-        members.reduce(0) { $0 + Double($1.facts.size.area) / 2_000_000 } + renditions.map(CostModel.encodingSeconds).reduce(0, +) + comparing
+        members.reduce(0) { $0 + Double($1.facts.size.area) / 2_000_000 }
+            + renditions.map(CostModel.encodingSeconds).reduce(0, +) + comparing
     }
 
     /// Seconds for the comparison of each member with the next one, which looks at each overlap that is possible.
     private var comparing: Double {
-        isMeasured ? members.reduce(0) { $0 + Double(max($1.facts.size.width, $1.facts.size.height)) / Self.overlapsPerSecond } : 0
+        isMeasured
+            ? members.reduce(0) { $0 + Double(max($1.facts.size.width, $1.facts.size.height)) / Self.overlapsPerSecond }
+            : 0
     }
 
     /// A tenth of what was measured.
@@ -47,7 +50,9 @@ struct SetCost {
     private struct Way {
         let rendition: Int?
 
-        func callAsFunction(_ member: MemberPlan) -> [PlannedStage] { rendition.map { member.own[$0] } ?? member.shared }
+        func callAsFunction(_ member: MemberPlan) -> [PlannedStage] {
+            rendition.map { member.own[$0] } ?? member.shared
+        }
     }
 
     /// The most that one member needs while it is made ready.
@@ -55,7 +60,8 @@ struct SetCost {
         members.map { member in
             let steps = member.shared + (member.own.max { $0.count < $1.count } ?? [])
             return CostModel(
-                source: member.facts, load: member.load, decoded: member.decoded, shared: steps, scalesAtOnce: false, renditions: []
+                source: member.facts, load: member.load, decoded: member.decoded, shared: steps, scalesAtOnce: false,
+                renditions: []
             ).memory
         }.max() ?? CostModel.base
     }
@@ -65,7 +71,9 @@ struct SetCost {
         // The frames of an animation are the members that are held already.
         let isHeld = renditions.count > 1 && !shared.isEmpty
         let joined = isHeld ? shared.last.map { $0.output.frames > 1 ? 0 : $0.output.bytes } ?? 0 : 0
-        let each = renditions.map { saturating(behindJoin($0.steps, isShared: !shared.isEmpty), CostModel.saving($0)) }.max() ?? 0
+        let each =
+            renditions.map { saturating(behindJoin($0.steps, isShared: !shared.isEmpty), CostModel.saving($0)) }.max()
+            ?? 0
         return [joined, behindJoin(shared, isShared: false), each].reduce(0, saturating)
     }
 

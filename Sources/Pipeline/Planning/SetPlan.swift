@@ -29,25 +29,37 @@ extension Planner {
     ///   - members: in their order.
     ///   - measurements: what was measured on the decoded members, if stages ask for that.
     /// - Throws: `PlanFailure` if a member is beyond a limit, or the set cannot be joined.
-    package func plan(set members: [MemberFacts], measurements: [StagePath: Measurement] = [:]) throws(PlanFailure) -> SourcePlan {
-        guard let first = members.first else { throw PlanFailure(.empty, stage: "read", "expected a folder with pictures, found none in it") }
+    package func plan(set members: [MemberFacts], measurements: [StagePath: Measurement] = [:]) throws(PlanFailure)
+        -> SourcePlan
+    {
+        guard let first = members.first else {
+            throw PlanFailure(.empty, stage: "read", "expected a folder with pictures, found none in it")
+        }
         for member in members { try checkMember(member) }
-        let starts = members.map { geometry(of: $0.facts, frames: 1, pixelsPerPoint: SourceName($0.name).pixelsPerPoint) }
+        let starts = members.map {
+            geometry(of: $0.facts, frames: 1, pixelsPerPoint: SourceName($0.name).pixelsPerPoint)
+        }
 
         let uses = places(pipeline.stages, rendition: nil)
         let join = uses.firstIndex { $0.use.isJoining }
         let before = try memberSteps(
-            uses[..<(join ?? uses.count)], before: join.map { uses[$0].use }, from: starts, scale: 1, measurements: measurements)
-        let gathered = zip(members, zip(before, starts)).map { SetMember(name: $0.name, geometry: $1.0.last?.output ?? $1.1) }
+            uses[..<(join ?? uses.count)], before: join.map { uses[$0].use }, from: starts, scale: 1,
+            measurements: measurements)
+        let gathered = zip(members, zip(before, starts)).map {
+            SetMember(name: $0.name, geometry: $1.0.last?.output ?? $1.1)
+        }
         let shared =
-            try join.map { index throws(PlanFailure) in try joinSteps(uses[index...], joining: gathered, scale: 1, measurements: measurements) } ?? []
+            try join.map { index throws(PlanFailure) in
+                try joinSteps(uses[index...], joining: gathered, scale: 1, measurements: measurements)
+            } ?? []
 
         var renditions: [RenditionPlan] = []
         var own: [[[PlannedStage]]] = []
         for (index, rendition) in pipeline.renditions.enumerated() {
             for scale in rendition.scales {
                 let (each, steps) = try self.steps(
-                    of: rendition, at: index, scale: scale, after: shared.last?.output, members: gathered, measurements: measurements)
+                    of: rendition, at: index, scale: scale, after: shared.last?.output, members: gathered,
+                    measurements: measurements)
                 let start = input(shared.last?.output ?? gathered.common, for: rendition)
                 renditions.append(try plan(rendition, at: index, scale: scale, steps: steps, from: start))
                 own.append(each)
@@ -55,30 +67,36 @@ extension Planner {
         }
         let plans = members.indices.map { member in
             memberPlan(
-                for: members[member].facts, decoded: starts[member], shared: before[member], own: own.map { $0.isEmpty ? [] : $0[member] },
+                for: members[member].facts, decoded: starts[member], shared: before[member],
+                own: own.map { $0.isEmpty ? [] : $0[member] },
                 renditions: renditions)
         }
         let cost = SetCost(
-            members: plans, shared: shared, renditions: renditions, isMeasured: needsMeasurement && measurements.isEmpty,
+            members: plans, shared: shared, renditions: renditions,
+            isMeasured: needsMeasurement && measurements.isEmpty,
             assets: Array(assets.values))
         let frames = shared.last?.output.frames ?? 1
         return SourcePlan(
-            source: first.facts, load: plans[0].load, decoded: starts[0], members: plans, shared: shared, scalesAtOnce: false,
+            source: first.facts, load: plans[0].load, decoded: starts[0], members: plans, shared: shared,
+            scalesAtOnce: false,
             renditions: renditions, memory: cost.memory, time: TimeBound(limits, pixelSeconds: cost.seconds),
-            warnings: memberWarnings(about: members, first: plans[0], renditions: renditions) + warnings(of: shared, renditions, frames: frames))
+            warnings: memberWarnings(about: members, first: plans[0], renditions: renditions)
+                + warnings(of: shared, renditions, frames: frames))
     }
 
     private func checkMember(_ member: MemberFacts) throws(PlanFailure) {
         do throws(PlanFailure) {
             try checkLimits(member.facts, loadsAllFrames: false)
         } catch {
-            throw PlanFailure(error.failure.code, stage: error.failure.stage, "'\(member.name.printable)': \(error.failure.message)")
+            throw PlanFailure(
+                error.failure.code, stage: error.failure.stage, "'\(member.name.printable)': \(error.failure.message)")
         }
     }
 
     /// What is done to each member before the stage that joins: the stages before it, and its own.
     private func memberSteps(
-        _ places: ArraySlice<(use: StageUse, path: StagePath)>, before join: StageUse?, from starts: [PictureInfo], scale: Int,
+        _ places: ArraySlice<(use: StageUse, path: StagePath)>, before join: StageUse?, from starts: [PictureInfo],
+        scale: Int,
         measurements: [StagePath: Measurement]
     ) throws(PlanFailure) -> [[PlannedStage]] {
         let extra = (join?.stage as? any JoiningStage)?.memberStages ?? []
@@ -86,7 +104,9 @@ extension Planner {
         for start in starts {
             var steps = try steps(places, from: start, scale: scale, measurements)
             for stage in extra {
-                steps.append(try PlannedStage.plan(stage, steps.last?.output ?? start, in: PlanContext(scale: scale, assets: assets)))
+                steps.append(
+                    try PlannedStage.plan(
+                        stage, steps.last?.output ?? start, in: PlanContext(scale: scale, assets: assets)))
             }
             result.append(steps)
         }
@@ -95,14 +115,16 @@ extension Planner {
 
     /// The stage that joins, and those after it.
     private func joinSteps(
-        _ places: ArraySlice<(use: StageUse, path: StagePath)>, joining members: [SetMember], scale: Int, measurements: [StagePath: Measurement]
+        _ places: ArraySlice<(use: StageUse, path: StagePath)>, joining members: [SetMember], scale: Int,
+        measurements: [StagePath: Measurement]
     ) throws(PlanFailure) -> [PlannedStage] {
         guard let (use, path) = places.first, let stage = use.stage as? any JoiningStage else { return [] }
         let context = PlanContext(scale: scale, assets: assets, measurement: measurements[path])
         let join = try PlannedStage.plan(stage, members, in: context, path: path)
         try checkPixels(join)
         guard join.output.frames <= limits.maximumFrames else {
-            let message = "the animation would have \(join.output.frames) frames; the limit is \(limits.maximumFrames) (max-frames)"
+            let message =
+                "the animation would have \(join.output.frames) frames; the limit is \(limits.maximumFrames) (max-frames)"
             throw PlanFailure(.tooManyFrames, stage: use.name, message)
         }
         return [join] + (try steps(places.dropFirst(), from: join.output, scale: scale, measurements))
@@ -117,16 +139,19 @@ extension Planner {
         if let joined { return ([], try steps(uses, from: input(joined, for: rendition), scale: scale, measurements)) }
         let join = uses.firstIndex { $0.use.isJoining } ?? uses.count
         let each = try memberSteps(
-            uses[..<join], before: uses[join...].first?.use, from: members.map(\.geometry), scale: scale, measurements: measurements)
+            uses[..<join], before: uses[join...].first?.use, from: members.map(\.geometry), scale: scale,
+            measurements: measurements)
         let gathered = zip(members, each).map { SetMember(name: $0.name, geometry: $1.last?.output ?? $0.geometry) }
         return (each, try joinSteps(uses[join...], joining: gathered, scale: scale, measurements: measurements))
     }
 
     private func memberPlan(
-        for facts: SourceFacts, decoded: PictureInfo, shared: [PlannedStage], own: [[PlannedStage]], renditions: [RenditionPlan]
+        for facts: SourceFacts, decoded: PictureInfo, shared: [PlannedStage], own: [[PlannedStage]],
+        renditions: [RenditionPlan]
     ) -> MemberPlan {
         let factors = zip(renditions, own).map { rendition, own in
-            ShrinkOnLoad.factor(for: facts, path: shared + own, save: rendition.rendition.save, scalesWhatIsDecoded: false)
+            ShrinkOnLoad.factor(
+                for: facts, path: shared + own, save: rendition.rendition.save, scalesWhatIsDecoded: false)
         }
         let firsts = shared.first.map { [$0] } ?? own.compactMap(\.first)
         let isReadAgain = own.filter { !$0.isEmpty }.count > 1
@@ -135,10 +160,15 @@ extension Planner {
         return MemberPlan(facts: facts, load: load, decoded: decoded, shared: shared, own: own)
     }
 
-    private func memberWarnings(about members: [MemberFacts], first: MemberPlan, renditions: [RenditionPlan]) -> [Warning] {
+    private func memberWarnings(about members: [MemberFacts], first: MemberPlan, renditions: [RenditionPlan])
+        -> [Warning]
+    {
         let animated = members.filter { $0.facts.frames > 1 }.map { "'\($0.name.printable)'" }
-        let dropped = animated.isEmpty ? [] : [Warning(.animationDropped, "of \(animated.joined(separator: ", ")) only the first frame is used")]
+        let dropped =
+            animated.isEmpty
+            ? [] : [Warning(.animationDropped, "of \(animated.joined(separator: ", ")) only the first frame is used")]
         // What is said of one member holds for all that are like it.
-        return dropped + enlargements(first.shared, "each member") + zip(renditions, first.own).flatMap { enlargements($1, "'\($0.title)'") }
+        return dropped + enlargements(first.shared, "each member")
+            + zip(renditions, first.own).flatMap { enlargements($1, "'\($0.title)'") }
     }
 }

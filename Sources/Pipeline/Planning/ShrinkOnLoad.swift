@@ -3,12 +3,15 @@
 enum ShrinkOnLoad {
     /// The factor by which the decoder may shrink for one rendition.
     ///
-    /// Every stage before the first scaling one must treat all pixels alike. What is left for that one to do must be enough
-    /// to hide how coarsely decoders shrink.
+    /// Every stage before the first scaling one must treat all pixels alike. What is left for that one to do must be
+    /// enough to hide how coarsely decoders shrink.
     /// - Parameters:
     ///   - path: the stages from the decoded picture to the rendition.
-    ///   - scalesWhatIsDecoded: the first stage scales the decoded picture as it is, and so can make up for half a pixel at its edges.
-    static func factor(for source: SourceFacts, path: [PlannedStage], save: SaveSettings, scalesWhatIsDecoded: Bool) -> Int {
+    ///   - scalesWhatIsDecoded: the first stage scales the decoded picture as it is, and so can make up for half a
+    ///     pixel at its edges.
+    static func factor(for source: SourceFacts, path: [PlannedStage], save: SaveSettings, scalesWhatIsDecoded: Bool)
+        -> Int
+    {
         let ratio = self.ratio(path)
         let hidesFineErrors = save.hidesFineErrors && !source.isFinelyDetailed
         let factors = factors(of: source, isExact: !scalesWhatIsDecoded)
@@ -16,12 +19,15 @@ enum ShrinkOnLoad {
     }
 
     /// The factors that the format's decoder offers, in rising order.
-    /// - Parameter isExact: only those after which every pixel stands for as many as any other. At 1/2, a picture 2725 pixels wide becomes 1362
-    ///   pixels and half a one, which is left out or taken for a whole one; that would move the picture by up to half a pixel.
+    /// - Parameter isExact: only those after which every pixel stands for as many as any other. At 1/2, a picture 2725
+    ///   pixels wide becomes 1362 pixels and half a one, which is left out or taken for a whole one; that would move
+    ///   the picture by up to half a pixel.
     private static func factors(of source: SourceFacts, isExact: Bool) -> [Int] {
         switch source.format {
         case .jpeg, .webp:
-            source.isAnimated ? [1] : [1, 2, 4, 8].filter { !isExact || (source.size.width % $0 == 0 && source.size.height % $0 == 0) }
+            source.isAnimated
+                ? [1]
+                : [1, 2, 4, 8].filter { !isExact || (source.size.width % $0 == 0 && source.size.height % $0 == 0) }
         case .svg, .pdf: [1, 2, 4, 8]
         case .png, .gif, .tiff, .heic, .avif, .jxl, .jp2: [1]
         }
@@ -29,8 +35,8 @@ enum ShrinkOnLoad {
 
     /// How much the first scaling stage must still shrink after a decode at 1/factor.
     ///
-    /// Two is what keeps a decode at 1/2 to 1/8 above 50 dB to a full one. A lossy encoder hides the error of a decode at 1/2
-    /// already where a third is left; that of 1/4 and 1/8 it does not.
+    /// Two is what keeps a decode at 1/2 to 1/8 above 50 dB to a full one. A lossy encoder hides the error of a decode
+    /// at 1/2 already where a third is left; that of 1/4 and 1/8 it does not.
     private static func leftOver(_ factor: Int, hidesFineErrors: Bool) -> Double {
         switch factor {
         case 1: 0
@@ -39,7 +45,8 @@ enum ShrinkOnLoad {
         }
     }
 
-    /// How many source pixels the first scaling stage makes one of, along the side where that is least; 1 if no stage scales.
+    /// How many source pixels the first scaling stage makes one of, along the side where that is least; 1 if no stage
+    /// scales.
     private static func ratio(_ path: [PlannedStage]) -> Double {
         for step in path {
             switch step.plan.sizeDependence {
@@ -55,7 +62,7 @@ enum ShrinkOnLoad {
 }
 
 extension SourceFacts {
-    /// The file spends so much on each pixel that the finest details are in it, as in a picture that was made smaller and saved well. In a
-    /// photo as cameras write it they are not.
+    /// The file spends so much on each pixel that the finest details are in it, as in a picture that was made smaller
+    /// and saved well. In a photo as cameras write it they are not.
     fileprivate var isFinelyDetailed: Bool { bytes * 8 > 3 * size.area }
 }

@@ -13,7 +13,8 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var colour: ColourModel
     package var depth: BitDepth
     package var hasProfile: Bool
-    /// The page, from 1, that the pipeline asks for and that all of this is about; nil for the first one, or all frames.
+    /// The page, from 1, that the pipeline asks for and that all of this is about; nil for the first one, or all
+    /// frames.
     package var page: Int?
     /// The decoder must hold the whole picture, as for progressive JPEG and interlaced PNG.
     package var isInterlaced: Bool
@@ -23,13 +24,15 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var metadataBytes = 0
     /// Bytes of the colour profile.
     package var profileBytes = 0
-    /// What the codec's own header says of the size, for HEIC and AVIF: its decoder allocates by that. Nil if nothing is known.
+    /// What the codec's own header says of the size, for HEIC and AVIF: its decoder allocates by that. Nil if nothing
+    /// is known.
     package var codedSize: PixelSize?
     /// When the picture was taken, by its EXIF; `YYYY:MM:DD HH:MM:SS` without a time zone.
     package var captureDate: String?
 
     package init(
-        format: SourceFormat, size: PixelSize, orientation: Int = 1, frames: Int = 1, hasAlpha: Bool = false, colour: ColourModel = .rgb,
+        format: SourceFormat, size: PixelSize, orientation: Int = 1, frames: Int = 1, hasAlpha: Bool = false,
+        colour: ColourModel = .rgb,
         depth: BitDepth = .eight, hasProfile: Bool = false, isInterlaced: Bool = false, captureDate: String? = nil
     ) {
         self.format = format
@@ -50,9 +53,13 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     /// Whether a header can say this at all. A worker that a picture has taken over could claim anything.
     package var isPlausible: Bool {
         let sides = 1...maximumCoordinate
-        if let codedSize, ![codedSize.width, codedSize.height].allSatisfy((0...maximumCoordinate).contains) { return false }
-        return sides.contains(size.width) && sides.contains(size.height) && (1...8).contains(orientation) && (1...1_000_000).contains(frames)
-            && metadataBytes >= 0 && profileBytes >= 0 && (1...1_000_000).contains(page ?? 1) && captureDate.map(isDate) ?? true
+        if let codedSize, ![codedSize.width, codedSize.height].allSatisfy((0...maximumCoordinate).contains) {
+            return false
+        }
+        return sides.contains(size.width) && sides.contains(size.height) && (1...8).contains(orientation)
+            && (1...1_000_000).contains(frames)
+            && metadataBytes >= 0 && profileBytes >= 0 && (1...1_000_000).contains(page ?? 1)
+            && captureDate.map(isDate) ?? true
     }
 
     /// Several frames that follow each other in time, not pages. One that the pipeline asks for is a still.

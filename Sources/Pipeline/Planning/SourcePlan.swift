@@ -26,7 +26,9 @@ package struct PlannedStage: Sendable {
     }
 
     /// Plans stages one after the other.
-    package static func plan(_ uses: [StageUse], from start: PictureInfo, in context: PlanContext) throws(PlanFailure) -> [PlannedStage] {
+    package static func plan(_ uses: [StageUse], from start: PictureInfo, in context: PlanContext) throws(PlanFailure)
+        -> [PlannedStage]
+    {
         var steps: [PlannedStage] = []
         for use in uses { steps.append(try plan(use.stage, steps.last?.output ?? start, in: context)) }
         return steps
@@ -82,7 +84,8 @@ package struct SourcePlan: Sendable {
     package var members: [MemberPlan] = []
     /// The steps of a set from the stage that joins it; empty if the renditions join it.
     package let shared: [PlannedStage]
-    /// Every rendition begins by scaling: all of that is done while the rows of the shared result pass by a single time.
+    /// Every rendition begins by scaling: all of that is done while the rows of the shared result pass by a single
+    /// time.
     package let scalesAtOnce: Bool
     package private(set) var renditions: [RenditionPlan]
     /// Bytes that the worker needs at most.
@@ -98,9 +101,11 @@ package struct SourcePlan: Sendable {
     /// All pixels that are decoded are in memory at one time: the stages need it, or the decoder works so.
     package var holdsDecoded: Bool { load.isHeldInMemory || source.isDecodedAsAWhole }
 
-    /// The shared result is computed once and held: it feeds several renditions that do not scale at once, or one that reads its rows out of order.
+    /// The shared result is computed once and held: it feeds several renditions that do not scale at once, or one that
+    /// reads its rows out of order.
     package var holdsShared: Bool {
-        (renditions.count > 1 && !scalesAtOnce) || (!shared.isEmpty && renditions.contains { $0.steps.first?.plan.isStreaming == false })
+        (renditions.count > 1 && !scalesAtOnce)
+            || (!shared.isEmpty && renditions.contains { $0.steps.first?.plan.isStreaming == false })
     }
 
     /// The same plan with what is known of the results: where a size was a bound, it is the size now.
@@ -118,7 +123,8 @@ package struct SourcePlan: Sendable {
         for plan in renditions {
             let name = try plan.rendition.name(for: facts, scale: plan.scale, size: plan.output.size, version: version)
             if names.contains(where: { $0.path == name.path }) {
-                let message = "two renditions of this source would both be named '\(name.path.printable)'; add {rendition} or {scale} to 'file'"
+                let message =
+                    "two renditions of this source would both be named '\(name.path.printable)'; add {rendition} or {scale} to 'file'"
                 throw PlanFailure(.nameTaken, stage: "publish", message)
             }
             names.append(name)

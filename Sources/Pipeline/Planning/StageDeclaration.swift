@@ -10,7 +10,8 @@ package protocol StageDeclaration: ParameterGroup {
     static var summary: String { get }
     /// A pipeline's `stages` entry that shows the usual use, as YAML.
     static var example: String { get }
-    /// What its parameters hold besides plain values and refer to in the schema as `#/$defs/name`: explained in the docs beside the stage.
+    /// What its parameters hold besides plain values and refer to in the schema as `#/$defs/name`: explained in the
+    /// docs beside the stage.
     static var parts: [StagePart] { get }
 
     /// The plan depends on what is in the picture: it is measured, and then planned again.
@@ -49,8 +50,9 @@ package protocol StagePlan: Sendable {
     var sizeDependence: SizeDependence { get }
     /// Rows are read once, from top to bottom; otherwise the picture must be held in memory.
     var isStreaming: Bool { get }
-    /// Every picture that the stage holds whole in memory, besides what comes in: what it scales, masks, layers, assets, and the pictures of the
-    /// stages within it. The limit of pixels and the predicted memory follow from this list.
+    /// Every picture that the stage holds whole in memory, besides what comes in: what it scales, masks, layers,
+    /// assets, and the pictures of the stages within it. The limit of pixels and the predicted memory follow from this
+    /// list.
     var intermediates: [PictureInfo] { get }
     /// The picture is drawn larger than it comes in.
     var isEnlarging: Bool { get }
@@ -73,7 +75,8 @@ extension StagePlan {
     package var warnings: [Warning] { [] }
 }
 
-/// How a stage depends on the number of pixels that come in. Loading shrinks only if every stage up to the first scaling one allows it.
+/// How a stage depends on the number of pixels that come in. Loading shrinks only if every stage up to the first
+/// scaling one allows it.
 package enum SizeDependence: Hashable, Sendable {
     /// Any number will do: the stage treats all pixels alike.
     case anySize
@@ -116,7 +119,8 @@ package struct AssetFacts: Hashable, Sendable, Codable {
 
     /// The asset as stages get it: with an alpha channel.
     package var picture: PictureInfo {
-        PictureInfo(size: size, hasAlpha: true, colour: isGrey ? .grey : .rgb, depth: depth, pixelsPerPoint: pixelsPerPoint)
+        PictureInfo(
+            size: size, hasAlpha: true, colour: isGrey ? .grey : .rgb, depth: depth, pixelsPerPoint: pixelsPerPoint)
     }
 }
 

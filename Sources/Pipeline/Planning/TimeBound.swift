@@ -13,12 +13,16 @@ package struct TimeBound: Hashable, Sendable {
             let besides = bound.pixels > 0 ? ", and \(written(bound.pixels)) for its pixels" : ""
             switch bound.work {
             case .source: return "was stopped after \(spent); the limit is \(written(allowed)) (\(setting))\(besides)"
-            case .header: return "was stopped after \(spent) at its header; the limit for that is half of \(written(2 * allowed)) (\(setting))"
+            case .header:
+                return
+                    "was stopped after \(spent) at its header; the limit for that is half of \(written(2 * allowed)) (\(setting))"
             case .preparation: return "was stopped after \(spent) of preparation, which is the limit"
             }
         }
 
-        private func written(_ seconds: Double) -> String { writtenNumber(seconds < 10 ? (seconds * 10).rounded() / 10 : seconds.rounded()) + " s" }
+        private func written(_ seconds: Double) -> String {
+            writtenNumber(seconds < 10 ? (seconds * 10).rounded() / 10 : seconds.rounded()) + " s"
+        }
     }
 
     /// What the settings allow, in seconds.

@@ -21,7 +21,8 @@ package enum OutputFormat: String, ParameterWord, Codable {
         }
     }
 
-    /// The format of a source, if it can be written; else PNG for a drawing and for a picture with an alpha channel, and JPEG for one without.
+    /// The format of a source, if it can be written; else PNG for a drawing and for a picture with an alpha channel,
+    /// and JPEG for one without.
     package init(sameAs source: SourceFacts) {
         self =
             switch source.format {

@@ -15,17 +15,24 @@ struct SaveList: ParameterValue {
 
     static var expectation: String { "a mapping such as { format: jpeg, quality: 82 }, or a list of them" }
     static var placeholder: SaveList {
-        SaveList(ways: [SaveWay(settings: .placeholder, node: YAMLNode(text: "", position: Position(line: 1, column: 1)))])
+        SaveList(ways: [
+            SaveWay(settings: .placeholder, node: YAMLNode(text: "", position: Position(line: 1, column: 1)))
+        ])
     }
     var written: String { ways.map(\.settings.written).joined(separator: ", ") }
 
     static var schema: JSONValue {
         let formats: JSONValue = [
-            "type": "array", "minItems": 1, "uniqueItems": true, "items": SaveFormat.schema, "description": "A rendition for each format.",
+            "type": "array", "minItems": 1, "uniqueItems": true, "items": SaveFormat.schema,
+            "description": "A rendition for each format.",
         ]
-        let options = SaveFormat.allCases.flatMap { SaveSettings.descriptions(of: $0) }.map { ($0.key, [:] as JSONValue) }
+        let options = SaveFormat.allCases.flatMap { SaveSettings.descriptions(of: $0) }.map {
+            ($0.key, [:] as JSONValue)
+        }
         let properties = Dictionary(options) { first, _ in first }.merging(["format": formats]) { $1 }
-        let several: JSONValue = ["type": "object", "additionalProperties": false, "properties": .object(properties), "required": ["format"]]
+        let several: JSONValue = [
+            "type": "object", "additionalProperties": false, "properties": .object(properties), "required": ["format"],
+        ]
         let one: JSONValue = ["anyOf": [SaveSettings.schema, several]]
         return ["anyOf": [SaveSettings.schema, several, ["type": "array", "minItems": 1, "items": one]]]
     }
@@ -43,11 +50,15 @@ struct SaveList: ParameterValue {
 
     private static func ways(_ node: YAMLNode, _ log: inout ReadingLog) -> [SaveWay] {
         guard case .mapping(let entries) = node.content else {
-            let remedy = node.text.flatMap { SaveFormat(rawValue: $0) }.map { "; write { format: \($0.rawValue) }" } ?? ""
-            log.problem(node.position, "'save' expects a list of mappings such as { format: jpeg }, found \(node.found)\(remedy)")
+            let remedy =
+                node.text.flatMap { SaveFormat(rawValue: $0) }.map { "; write { format: \($0.rawValue) }" } ?? ""
+            log.problem(
+                node.position,
+                "'save' expects a list of mappings such as { format: jpeg }, found \(node.found)\(remedy)")
             return []
         }
-        guard let format = entries.first(where: { $0.key == "format" })?.value, case .list(let formats) = format.content else {
+        guard let format = entries.first(where: { $0.key == "format" })?.value, case .list(let formats) = format.content
+        else {
             return way(node, &log).map { [$0] } ?? []
         }
         if formats.isEmpty { log.problem(format.position, "'format' is an empty list: nothing would be written") }
@@ -65,7 +76,9 @@ struct SaveList: ParameterValue {
             var trial = ReadingLog(catalogue: log.catalogue)
             ways += way(YAMLNode(content: .mapping(alone), position: node.position), &trial).map { [$0] } ?? []
             // What is wrong for several formats is said once.
-            for problem in trial.problems where !log.problems.contains(problem) { log.problem(problem.position, problem.message) }
+            for problem in trial.problems where !log.problems.contains(problem) {
+                log.problem(problem.position, problem.message)
+            }
         }
         return ways
     }
@@ -79,7 +92,8 @@ struct SaveList: ParameterValue {
         var ways: [OutputFormat: SaveWay] = [:]
         for format in OutputFormat.allCases {
             let kept = entries.filter { $0.key != "quality" || SameFormatGroup.formatsWithQuality.contains(format) }
-            let alone = YAMLNode(content: .mapping(kept), position: node.position).replacing("format", with: format.rawValue)
+            let alone = YAMLNode(content: .mapping(kept), position: node.position).replacing(
+                "format", with: format.rawValue)
             ways[format] = SaveSettings.read(alone, &log).map { SaveWay(settings: $0, node: alone) }
         }
         return SaveWay(settings: settings, node: node, sameFormat: ways)
@@ -91,10 +105,15 @@ struct SameFormatGroup: ParameterGroup {
     static let formatsWithQuality: Set<OutputFormat> = [.jpeg, .webp, .avif]
 
     init(_ p: inout Parameters) {
-        let _: SaveFormat = p.required("format", "That of the source; HEIC becomes JPEG, or PNG if it has an alpha channel.")
-        let _: Int? = p.optional("quality", in: 1...100, "How good the picture is, if it is JPEG, WebP or AVIF; default: the format's own.")
+        let _: SaveFormat = p.required(
+            "format", "That of the source; HEIC becomes JPEG, or PNG if it has an alpha channel.")
+        let _: Int? = p.optional(
+            "quality", in: 1...100, "How good the picture is, if it is JPEG, WebP or AVIF; default: the format's own.")
         let background = p.optional("background", Color.white, "What a format without alpha draws the picture on.")
-        let _ = p.optional("metadata", MetadataPolicy.copyright, "Which metadata stays: copyright, artist and licence; all; or none.")
-        if !background.isOpaque { p.problem(at: "background", "'background' of 'save' must be opaque: it replaces the transparency") }
+        let _ = p.optional(
+            "metadata", MetadataPolicy.copyright, "Which metadata stays: copyright, artist and licence; all; or none.")
+        if !background.isOpaque {
+            p.problem(at: "background", "'background' of 'save' must be opaque: it replaces the transparency")
+        }
     }
 }

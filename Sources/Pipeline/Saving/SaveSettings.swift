@@ -79,8 +79,11 @@ private struct SaveGroup<Options: FormatOptions>: ParameterGroup {
         let _: SaveFormat = p.required("format", "The file format.")
         let options = Options(&p)
         let background = p.optional("background", Color.white, "What a format without alpha draws the picture on.")
-        let metadata = p.optional("metadata", MetadataPolicy.copyright, "Which metadata stays: copyright, artist and licence; all; or none.")
-        if !background.isOpaque { p.problem(at: "background", "'background' of 'save' must be opaque: it replaces the transparency") }
+        let metadata = p.optional(
+            "metadata", MetadataPolicy.copyright, "Which metadata stays: copyright, artist and licence; all; or none.")
+        if !background.isOpaque {
+            p.problem(at: "background", "'background' of 'save' must be opaque: it replaces the transparency")
+        }
         settings = SaveSettings(encoding: options.encoding, background: background, metadata: metadata)
     }
 }
@@ -102,7 +105,9 @@ extension SaveSettings: ParameterValue {
     }
 
     private static func schema(of format: SaveFormat) -> JSONValue {
-        guard case .object(var schema) = group(of: format).mappingSchema(), case .object(var properties)? = schema["properties"] else { return .null }
+        guard case .object(var schema) = group(of: format).mappingSchema(),
+            case .object(var properties)? = schema["properties"]
+        else { return .null }
         properties["format"] = ["const": .string(format.rawValue)]
         schema["properties"] = .object(properties)
         return .object(schema)
@@ -147,8 +152,12 @@ extension SaveSettings: ParameterValue {
         }
     }
 
-    private static func read<Options: FormatOptions>(_ type: Options.Type, from node: YAMLNode, _ log: inout ReadingLog) -> SaveSettings? {
-        Parameters.read(SaveGroup<Options>.self, from: node, owner: "'save' with format '\(Options.format.rawValue)'", &log)?.settings
+    private static func read<Options: FormatOptions>(_ type: Options.Type, from node: YAMLNode, _ log: inout ReadingLog)
+        -> SaveSettings?
+    {
+        Parameters.read(
+            SaveGroup<Options>.self, from: node, owner: "'save' with format '\(Options.format.rawValue)'", &log)?
+            .settings
     }
 }
 
@@ -168,7 +177,8 @@ package struct JPEGOptions: FormatOptions {
     package init(_ p: inout Parameters) {
         quality = p.optional("quality", 80, in: 1...100, "How good the picture is; 75 to 85 suits photos.")
         progressive = p.optional("progressive", false, "Shows a coarse picture first while it loads.")
-        subsampling = p.optional("subsampling", .auto, "Stores color at half resolution: on, off, or auto (off from quality 90).")
+        subsampling = p.optional(
+            "subsampling", .auto, "Stores color at half resolution: on, off, or auto (off from quality 90).")
     }
 
     init(quality: Int) {
@@ -190,12 +200,15 @@ package struct PNGOptions: FormatOptions {
 
     package init(_ p: inout Parameters) {
         compression = p.optional("compression", 6, in: 0...9, "How hard to compress; slower above 6 for little gain.")
-        progressive = p.optional("progressive", false, "Interlaces, so that a coarse picture shows first; larger files.")
+        progressive = p.optional(
+            "progressive", false, "Interlaces, so that a coarse picture shows first; larger files.")
         let palette = p.optional("palette", false, "Reduces to a palette: much smaller for drawings and icons.")
         let colors = p.optional("colors", 256, in: 2...256, "The most colors of the palette: 2, 4, 16 or 256.")
         checkPalette(colors, allowed: [2, 4, 16, 256], &p)
         dither = p.optional("dither", 1.0, in: 0...1, "How much dithering hides the missing colors of the palette.")
-        for key in ["colors", "dither"] where p.has(key) && !palette { p.problem(at: key, "'\(key)' needs 'palette: true'") }
+        for key in ["colors", "dither"] where p.has(key) && !palette {
+            p.problem(at: key, "'\(key)' needs 'palette: true'")
+        }
         paletteColors = palette ? colors : nil
     }
 
@@ -228,7 +241,9 @@ package struct WebPOptions: FormatOptions {
         lossless = p.optional("lossless", false, "Keeps every pixel as it is.")
         effort = p.optional("effort", 4, in: 0...6, "How long to try for a smaller file.")
         alphaQuality = p.optional("alpha-quality", 100, in: 0...100, "How exact the transparency is.")
-        if lossless && p.has("quality") { p.problem(at: "quality", "'quality' has no meaning with 'lossless: true'; remove one of them") }
+        if lossless && p.has("quality") {
+            p.problem(at: "quality", "'quality' has no meaning with 'lossless: true'; remove one of them")
+        }
     }
 
     var encoding: SaveSettings.Encoding { .webp(self) }
@@ -245,8 +260,11 @@ package struct AVIFOptions: FormatOptions {
         quality = p.optional("quality", 50, in: 1...100, "How good the picture is; 45 to 60 suits photos.")
         lossless = p.optional("lossless", false, "Keeps every pixel to within the rounding of one color conversion.")
         effort = p.optional("effort", 4, in: 0...9, "How long to try for a smaller file; each step costs much time.")
-        subsampling = p.optional("subsampling", .auto, "Stores color at half resolution: on, off, or auto (off from quality 90).")
-        if lossless && p.has("quality") { p.problem(at: "quality", "'quality' has no meaning with 'lossless: true'; remove one of them") }
+        subsampling = p.optional(
+            "subsampling", .auto, "Stores color at half resolution: on, off, or auto (off from quality 90).")
+        if lossless && p.has("quality") {
+            p.problem(at: "quality", "'quality' has no meaning with 'lossless: true'; remove one of them")
+        }
     }
 
     var encoding: SaveSettings.Encoding { .avif(self) }

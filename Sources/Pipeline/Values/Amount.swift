@@ -44,7 +44,9 @@ extension ByteCount: ParameterValue {
     package static var expectation: String { "a number of bytes such as 512M or 4G" }
     package static var schema: JSONValue { amountSchema }
     package static var placeholder: ByteCount { ByteCount("1")! }
-    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> ByteCount? { node.text.flatMap { ByteCount($0) } }
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> ByteCount? {
+        node.text.flatMap { ByteCount($0) }
+    }
     package var written: String { String(value) }
 }
 

@@ -36,7 +36,9 @@ package struct Color: Hashable, Sendable {
     }
 
     private init?(hex text: String) {
-        guard text.hasPrefix("#"), text.utf8.dropFirst().allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }) else { return nil }
+        guard text.hasPrefix("#"), text.utf8.dropFirst().allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }) else {
+            return nil
+        }
         var digits = text.dropFirst().compactMap(\.hexDigitValue)
         // The short form doubles each digit.
         if digits.count == 3 || digits.count == 4 { digits = digits.flatMap { [$0, $0] } }

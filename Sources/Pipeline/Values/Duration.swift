@@ -2,7 +2,8 @@
 
 extension Duration: ParameterValue {
     private static let units: [(suffix: String, nanoseconds: Int64)] = [
-        ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000), ("d", 86_400_000_000_000),
+        ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000),
+        ("d", 86_400_000_000_000),
     ]
 
     package static var expectation: String { "a time such as 500ms, 2s, 10m or 1h" }
@@ -14,7 +15,8 @@ extension Duration: ParameterValue {
         // The longest unit first, since `ms` ends in `s`.
         guard let unit = Self.units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
         let digits = text.dropLast(unit.suffix.count)
-        guard let first = digits.first, first.isASCII, first.isNumber, digits.last != ".", !digits.contains(where: { "+-eE".contains($0) }),
+        guard let first = digits.first, first.isASCII, first.isNumber, digits.last != ".",
+            !digits.contains(where: { "+-eE".contains($0) }),
             let number = finiteNumber(String(digits))
         else { return nil }
         let nanoseconds = number * Double(unit.nanoseconds)
@@ -26,7 +28,8 @@ extension Duration: ParameterValue {
         guard let text = node.text else { return nil }
         if let value = Duration(written: text) { return value }
         guard let number = finiteNumber(text), number >= 0 else { return nil }
-        log.problem(node.position, "expected \(expectation), found '\(text)' without a unit; write \(text)s for seconds")
+        log.problem(
+            node.position, "expected \(expectation), found '\(text)' without a unit; write \(text)s for seconds")
         return nil
     }
 

@@ -9,10 +9,13 @@ import Yams
 func readYAML(_ text: String, need: String = "renditions") -> (root: YAMLNode?, problems: [Diagnostic]) {
     var reader = YAMLReader()
     do {
-        // What a scalar means is decided by whoever asks for it; the usual resolver takes a millisecond to make its regular expressions.
+        // What a scalar means is decided by whoever asks for it; the usual resolver takes a millisecond to make its
+        // regular expressions.
         let parser = try Parser(yaml: text, resolver: .basic)
         guard let root = try parser.singleRoot() else {
-            return (nil, [Diagnostic(Position(line: 1, column: 1), "the file is empty; expected a mapping with '\(need)'")])
+            return (
+                nil, [Diagnostic(Position(line: 1, column: 1), "the file is empty; expected a mapping with '\(need)'")]
+            )
         }
         // Nodes hold their anchors weakly; the parser owns them.
         return withExtendedLifetime(parser) { (reader.node(root), reader.problems) }
@@ -86,7 +89,8 @@ private struct YAMLReader {
     /// The value is read all the same, as if it were written out, so that other mistakes show too.
     private mutating func refuseAnchor(of node: Node, _ position: Position) {
         guard let anchor = node.anchor else { return }
-        let message = "anchors and aliases are not supported (found '\(anchor.rawValue)'); write the value out where it is needed"
+        let message =
+            "anchors and aliases are not supported (found '\(anchor.rawValue)'); write the value out where it is needed"
         if !problems.contains(Diagnostic(position, message)) { refuse(position, message) }
     }
 
@@ -104,7 +108,8 @@ private func diagnostic(for error: YamlError, in text: String) -> Diagnostic {
     case .composer(_, let problem, let mark, _):
         let place = Position(line: mark.line, column: mark.column)
         guard problem.contains("another document") else { return Diagnostic(place, "not YAML: \(problem)") }
-        return Diagnostic(place, "a second document begins here (---); a file holds one, so move the rest to a file of its own")
+        return Diagnostic(
+            place, "a second document begins here (---); a file holds one, so move the rest to a file of its own")
     case .reader(let problem, let offset, _, let text):
         return Diagnostic(position(of: offset ?? 0, in: text), "not YAML: \(problem)")
     case .duplicatedKeysInMapping(let duplicates, let context):

@@ -1,4 +1,5 @@
-// A node as text in which only what it says counts: for digests that must not change with comments, indentation or the order of keys.
+// A node as text in which only what it says counts: for digests that must not change with comments, indentation or the
+// order of keys.
 
 extension YAMLNode {
     /// One text for all nodes that say the same.
@@ -19,7 +20,9 @@ extension YAMLNode {
 
     /// The value of a mapping's key, as one text for all that say the same; empty if the key is not there.
     package func canonical(of key: String) -> String {
-        guard case .mapping(let entries) = content, let entry = entries.first(where: { $0.key == key }) else { return "" }
+        guard case .mapping(let entries) = content, let entry = entries.first(where: { $0.key == key }) else {
+            return ""
+        }
         return entry.value.canonical
     }
 }

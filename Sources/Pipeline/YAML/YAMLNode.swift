@@ -1,4 +1,5 @@
-// A YAML document as this project reads it: scalars, lists and mappings with their positions. Knows nothing of a YAML library.
+// A YAML document as this project reads it: scalars, lists and mappings with their positions. Knows nothing of a YAML
+// library.
 
 /// One node of a YAML document.
 package struct YAMLNode: Sendable {
@@ -54,7 +55,8 @@ package struct YAMLNode: Sendable {
 
     /// What to write, for a message, if `key:value` without a space was read as a text.
     package var missingSpace: String {
-        guard let text = plainText, let colon = text.firstIndex(of: ":"), colon != text.startIndex, text.index(after: colon) != text.endIndex
+        guard let text = plainText, let colon = text.firstIndex(of: ":"), colon != text.startIndex,
+            text.index(after: colon) != text.endIndex
         else { return "" }
         return "; write a space after the colon: \(text[..<colon]): \(text[text.index(after: colon)...])"
     }

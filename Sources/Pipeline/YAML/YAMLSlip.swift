@@ -19,22 +19,31 @@ struct YAMLSlip {
         // An unquoted # begins a comment, so that the parser notices only in a later line.
         for number in [place.line, place.line - 1] {
             guard let column = Self.value(in: line(number), beginningWith: ["#"]) else { continue }
-            self.init(position: Position(line: number, column: column), remedy: "a color with # needs quotes: '#ff8800'")
+            self.init(
+                position: Position(line: number, column: column), remedy: "a color with # needs quotes: '#ff8800'")
             return
         }
         if let column = Self.value(in: here, beginningWith: ["{"]), Self.goesOnAfterBrace(here, from: column) {
             let value = Self.text(of: here, from: column)
-            self.init(position: Position(line: place.line, column: column), remedy: "a value that begins with { needs quotes: \"\(value)\"")
+            self.init(
+                position: Position(line: place.line, column: column),
+                remedy: "a value that begins with { needs quotes: \"\(value)\"")
         } else if let column = Self.value(in: here, beginningWith: [">", "<", "%", "@", "`", "!", "&", "*"]) {
             let value = Self.text(of: here, from: column)
-            self.init(position: Position(line: place.line, column: column), remedy: "put the value in quotes: \"\(value)\"")
+            self.init(
+                position: Position(line: place.line, column: column), remedy: "put the value in quotes: \"\(value)\"")
         } else if problem.contains("unexpected end of stream"), let quote = Self.openQuote(lines) {
             self.init(position: quote, remedy: "the quote that begins here is not closed")
         } else if problem.hasSuffix("expected ',' or '}'") || problem.hasSuffix("expected ',' or ']'") {
             let (opening, closing) = problem.hasSuffix("'}'") ? ("{", "}") : ("[", "]")
-            self.init(position: place, remedy: "'\(opening)' before this place needs a '\(closing)', or there is a comma missing between two values")
+            self.init(
+                position: place,
+                remedy:
+                    "'\(opening)' before this place needs a '\(closing)', or there is a comma missing between two values"
+            )
         } else if problem.hasSuffix("expected key") || problem.contains("mapping values are not allowed") {
-            self.init(position: place, remedy: "lines that belong together must be indented by the same number of spaces")
+            self.init(
+                position: place, remedy: "lines that belong together must be indented by the same number of spaces")
         } else {
             return nil
         }
@@ -47,7 +56,9 @@ struct YAMLSlip {
 
     /// The column of a value, after `: ` or `- `, that begins with one of these characters.
     private static func value(in line: [Character], beginningWith first: Set<Character>) -> Int? {
-        line.indices.dropFirst(2).first { line[$0 - 1] == " " && [":", "-"].contains(line[$0 - 2]) && first.contains(line[$0]) }.map { $0 + 1 }
+        line.indices.dropFirst(2).first {
+            line[$0 - 1] == " " && [":", "-"].contains(line[$0 - 2]) && first.contains(line[$0])
+        }.map { $0 + 1 }
     }
 
     /// The last quote that begins a value and has no partner in its line.

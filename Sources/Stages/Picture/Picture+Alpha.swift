@@ -25,8 +25,8 @@ extension Picture {
         return Picture(try image.droppingAlpha(), PixelFormat(pixels.colour, pixels.depth), profile: profile)
     }
 
-    /// The picture after work in premultiplied floating point, so that transparent pixels lend no colour to their neighbours; without alpha,
-    /// after the same work on its pixels as they are.
+    /// The picture after work in premultiplied floating point, so that transparent pixels lend no colour to their
+    /// neighbours; without alpha, after the same work on its pixels as they are.
     func premultiplied(_ work: (Image) throws -> Image) throws -> Picture {
         guard hasAlpha else { return with(try work(image)) }
         return try storing(work(image.premultiply(maximumAlpha: white)).unpremultiply(maximumAlpha: white))
@@ -43,7 +43,8 @@ extension Picture {
         guard factor < 1 else { return self }
         let picture = try addingAlpha()
         let bands = picture.image.bands
-        return try picture.storing(picture.image.linear(Array(repeating: 1, count: bands - 1) + [factor], Array(repeating: 0, count: bands)))
+        return try picture.storing(
+            picture.image.linear(Array(repeating: 1, count: bands - 1) + [factor], Array(repeating: 0, count: bands)))
     }
 
     /// Every pixel's alpha times a mask of one band.
@@ -52,7 +53,8 @@ extension Picture {
         let picture = try addingAlpha()
         guard let alpha = try picture.alpha else { return picture }
         let masked = try alpha.multiply(mask).linear([1 / full], [0]).rint().cast(image.format)
-        return picture.with(try picture.image.droppingAlpha().bandjoin(masked).copy(interpretation: pixels.interpretation))
+        return picture.with(
+            try picture.image.droppingAlpha().bandjoin(masked).copy(interpretation: pixels.interpretation))
     }
 
     /// Composites onto an opaque colour and drops the alpha.
@@ -61,7 +63,8 @@ extension Picture {
         guard hasAlpha else { return self }
         let image = if let watch { try image.watched(by: watch) } else { image }
         // In floating point, since libvips cuts off what it should round.
-        return try storing(image.cast(.float).flatten(background: components(of: color), maximumAlpha: white), hasAlpha: false)
+        return try storing(
+            image.cast(.float).flatten(background: components(of: color), maximumAlpha: white), hasAlpha: false)
     }
 
     /// Composites onto a colour that is neither opaque nor transparent: source-over on premultiplied values.

@@ -6,28 +6,38 @@ extension Picture {
     /// A part of the picture; itself if that is all of it.
     package func cropped(to box: PixelBox) throws -> Picture {
         guard box != PixelBox(PixelOffset(0, 0), size) else { return self }
-        return with(try image.extractArea(left: box.offset.x, top: box.offset.y, width: box.size.width, height: box.size.height))
+        return with(
+            try image.extractArea(left: box.offset.x, top: box.offset.y, width: box.size.width, height: box.size.height)
+        )
     }
 
     /// The picture on a canvas of one colour; what does not fit is cut. Itself if it covers the canvas exactly.
     /// - Parameter background: a number for each band; nil is transparent black.
-    func onCanvas(_ canvas: PixelSize, at offset: PixelOffset = PixelOffset(0, 0), background: [Double]? = nil) throws -> Picture {
+    func onCanvas(_ canvas: PixelSize, at offset: PixelOffset = PixelOffset(0, 0), background: [Double]? = nil) throws
+        -> Picture
+    {
         guard offset != PixelOffset(0, 0) || canvas != size else { return self }
         let colour = background ?? Array(repeating: 0, count: image.bands)
-        return with(try image.embed(x: offset.x, y: offset.y, width: canvas.width, height: canvas.height, background: colour))
+        return with(
+            try image.embed(x: offset.x, y: offset.y, width: canvas.width, height: canvas.height, background: colour))
     }
 
-    /// The picture with another one of the same format in its place. Both may be made of the same rows, which come once.
+    /// The picture with another one of the same format in its place. Both may be made of the same rows, which come
+    /// once.
     func inserting(_ other: Picture, at offset: PixelOffset) throws -> Picture {
-        // So marked, libvips lets go of the rows that the other one was made of when it is past it, whoever else needs them.
+        // So marked, libvips lets go of the rows that the other one was made of when it is past it, whoever else needs
+        // them.
         let mark = "vips-sequential"
         let (below, above) = (try image.removingMetadata([mark]), try other.image.removingMetadata([mark]))
         let inserted = try below.insert(above, x: offset.x, y: offset.y)
-        return with(image.has(mark) || other.image.has(mark) ? try inserted.editingMetadata { $0.set(mark, int: 1) } : inserted)
+        return with(
+            image.has(mark) || other.image.has(mark) ? try inserted.editingMetadata { $0.set(mark, int: 1) } : inserted)
     }
 
     /// Another picture of the same format below this one, or beside it.
-    func joined(to other: Picture, _ direction: Vips.Direction) throws -> Picture { with(try image.join(other.image, direction)) }
+    func joined(to other: Picture, _ direction: Vips.Direction) throws -> Picture {
+        with(try image.join(other.image, direction))
+    }
 
     /// A canvas full of this picture, side by side.
     /// - Parameter phase: the pixel of the picture that is in the canvas's top left corner.
@@ -63,13 +73,17 @@ extension Picture {
 // Scaling.
 extension Picture {
     /// Scales to a size in pixels.
-    package func scaled(to size: PixelSize, kernel: ScalingKernel = .lanczos3, inLinearLight linear: Bool = false) throws -> Picture {
+    package func scaled(to size: PixelSize, kernel: ScalingKernel = .lanczos3, inLinearLight linear: Bool = false)
+        throws -> Picture
+    {
         guard size != self.size else { return self }
         return linear && kernel != .nearest
-            ? try inLinearLight { try $0.scaled(to: size, kernel: kernel) } : with(try image.scaled(to: size, kernel: kernel))
+            ? try inLinearLight { try $0.scaled(to: size, kernel: kernel) }
+            : with(try image.scaled(to: size, kernel: kernel))
     }
 
-    /// The picture after work on light instead of on sRGB's numbers. A kept profile is taken to have sRGB's curve, which most have.
+    /// The picture after work on light instead of on sRGB's numbers. A kept profile is taken to have sRGB's curve,
+    /// which most have.
     private func inLinearLight(_ work: (Image) throws -> Image) throws -> Picture {
         let space = pixels.interpretation
         // The alpha channel is no light: it goes along as a band of its own, premultiplied into the others.

@@ -2,7 +2,8 @@
 import Pipeline
 package import Vips
 
-/// A colour was to be drawn on a picture that cannot hold it: a mistake in this program, since plans promote pictures first.
+/// A colour was to be drawn on a picture that cannot hold it: a mistake in this program, since plans promote pictures
+/// first.
 struct ImpossibleColor: Error {
     let color: Color
     let pixels: PixelFormat
@@ -14,7 +15,8 @@ extension Picture {
         if let profile {
             let bytes = [color.red, color.green, color.blue].map { UInt8(clamping: $0) }
             let pixel = try Image(bytes: bytes, width: 1, height: 1, bands: 3).copy(interpretation: .srgb)
-            let converted = try pixel.converted(toProfile: profile, depth: pixels.depth == .eight ? 8 : 16).getpoint(x: 0, y: 0)
+            let converted = try pixel.converted(toProfile: profile, depth: pixels.depth == .eight ? 8 : 16).getpoint(
+                x: 0, y: 0)
             return Array(converted.prefix(pixels.colour.bands))
         }
         let parts = [color.red, color.green, color.blue].map { Double($0) * (white / 255) }
@@ -34,7 +36,8 @@ extension Picture {
     func filled(with color: Color, size: PixelSize, hasAlpha: Bool) throws -> Picture {
         let components = try components(of: color) + (hasAlpha ? [color.alpha * white] : [])
         let pixel = try Image.black(width: 1, height: 1, bands: components.count)
-        let painted = try storing(pixel.linear(Array(repeating: 0, count: components.count), components), hasAlpha: hasAlpha)
+        let painted = try storing(
+            pixel.linear(Array(repeating: 0, count: components.count), components), hasAlpha: hasAlpha)
         return try painted.onCanvas(size, background: components.map { $0.rounded() })
     }
 

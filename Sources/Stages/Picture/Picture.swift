@@ -12,7 +12,8 @@ package struct Picture {
         (self.image, self.pixels, self.profile) = (image, pixels, profile)
     }
 
-    /// A picture as a decoder delivers it: packed numbers are unpacked, and those of floating point are made whole, except for Lab.
+    /// A picture as a decoder delivers it: packed numbers are unpacked, and those of floating point are made whole,
+    /// except for Lab.
     /// - Throws: `Failure` with the code `unsupported-colour` if its numbers are none that stages know.
     package init(decoded image: Image) throws {
         let whole = try Self.withKnownNumbers(image)
@@ -27,7 +28,9 @@ package struct Picture {
         let depth: BitDepth = whole.format == .uchar ? .eight : whole.format == .float ? .float : .sixteen
         let pixels = PixelFormat(colour, depth, hasAlpha: whole.hasAlpha)
         let isNamed = whole.interpretation == pixels.interpretation
-        self.init(isNamed ? whole : try whole.copy(interpretation: pixels.interpretation), pixels, profile: whole.blob("icc-profile-data"))
+        self.init(
+            isNamed ? whole : try whole.copy(interpretation: pixels.interpretation), pixels,
+            profile: whole.blob("icc-profile-data"))
     }
 
     private static func withKnownNumbers(_ image: Image) throws -> Image {
@@ -75,7 +78,8 @@ extension Picture {
     /// A canvas of one colour, with alpha, in 8 bits.
     init(_ color: Color, size: PixelSize) throws {
         let pixels = PixelFormat(color.isGrey ? .grey : .rgb)
-        let pixel = try Image.black(width: 1, height: 1, bands: pixels.bands).copy(interpretation: pixels.interpretation)
+        let pixel = try Image.black(width: 1, height: 1, bands: pixels.bands).copy(
+            interpretation: pixels.interpretation)
         self = try Picture(pixel, pixels, profile: nil).filled(with: color, size: size, hasAlpha: true)
     }
 
@@ -84,7 +88,8 @@ extension Picture {
     package var size: PixelSize { PixelSize(image.width, image.height) }
     package var hasAlpha: Bool { pixels.hasAlpha }
     var isGrey: Bool { pixels.colour == .grey }
-    /// The number of a band that is full: 65535 with 16 bits, and 255 else; alpha beside Lab goes up to 255, as libvips has it.
+    /// The number of a band that is full: 65535 with 16 bits, and 255 else; alpha beside Lab goes up to 255, as libvips
+    /// has it.
     var white: Double { pixels.depth == .sixteen && pixels.colour != .lab ? 65_535 : 255 }
 
     /// Other pixels of the same format.
@@ -95,7 +100,8 @@ extension Picture {
     func storing(_ numbers: Image, hasAlpha: Bool? = nil) throws -> Picture {
         var stored = pixels
         stored.hasAlpha = hasAlpha ?? pixels.hasAlpha
-        return Picture(try numbers.rint().cast(image.format).copy(interpretation: stored.interpretation), stored, profile: profile)
+        return Picture(
+            try numbers.rint().cast(image.format).copy(interpretation: stored.interpretation), stored, profile: profile)
     }
 
     /// The picture with its pixels computed once and held in memory.
@@ -130,7 +136,9 @@ extension Picture {
     func inSixteenBits() throws -> Picture {
         guard pixels.depth == .eight else { return self }
         let deep = PixelFormat(pixels.colour, .sixteen, hasAlpha: hasAlpha)
-        return Picture(try image.linear([257], [0]).cast(.ushort).copy(interpretation: deep.interpretation), deep, profile: profile)
+        return Picture(
+            try image.linear([257], [0]).cast(.ushort).copy(interpretation: deep.interpretation), deep, profile: profile
+        )
     }
 
     /// The picture in sRGB or its grey, as another picture that libvips has made of it.

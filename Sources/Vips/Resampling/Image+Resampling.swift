@@ -1,4 +1,5 @@
-// Scaling with the project's own inner loops: libvips 8.14 scales rows in scalar code, see docs/decisions/0007-our-own-resampler.md.
+// Scaling with the project's own inner loops: libvips 8.14 scales rows in scalar code, see
+// docs/decisions/0007-our-own-resampler.md.
 import CResample
 import CVips
 
@@ -29,7 +30,8 @@ extension Image {
     /// The means of `shrink` × `shrink` pixels, as a decoder makes them that shrinks while it loads.
     package func averaged(by shrink: Int) throws(VipsError) -> Image {
         guard shrink > 1 else { return self }
-        let target = ResamplingTarget(width: (width + shrink - 1) / shrink, height: (height + shrink - 1) / shrink, kernel: .mean)
+        let target = ResamplingTarget(
+            width: (width + shrink - 1) / shrink, height: (height + shrink - 1) / shrink, kernel: .mean)
         return try resampled(to: [target], extent: (Double(target.width * shrink), Double(target.height * shrink)))[0]
     }
 
@@ -45,10 +47,13 @@ extension Image {
 
     /// The same with chosen instructions, so that a test can compare them.
     func resampled(
-        to targets: [ResamplingTarget], extent: (width: Double, height: Double)? = nil, frames: Int = 1, instructions: CResampleInstructions
+        to targets: [ResamplingTarget], extent: (width: Double, height: Double)? = nil, frames: Int = 1,
+        instructions: CResampleInstructions
     ) throws(VipsError) -> [Image] {
         precondition(height % frames == 0, "the frames are not of one size")
-        guard let layout = RowLayout(self, instructions) else { return try resampledByVips(to: targets, frames: frames) }
+        guard let layout = RowLayout(self, instructions) else {
+            return try resampledByVips(to: targets, frames: frames)
+        }
         let frameHeight = height / frames
         let sides = Sides(width: width, height: frameHeight, extent: extent)
         let results = try targets.map { target throws(VipsError) in
@@ -91,7 +96,9 @@ extension Image {
         let frameHeight = height / frames
         return try targets.map { target throws(VipsError) in
             guard let kernel = Kernel(rawValue: target.kernel.rawValue) else {
-                throw VipsError(reason: .outOfRange, operation: "resize", message: "libvips has no kernel '\(target.kernel.rawValue)'")
+                throw VipsError(
+                    reason: .outOfRange, operation: "resize",
+                    message: "libvips has no kernel '\(target.kernel.rawValue)'")
             }
             let scaled = try (0..<frames).map { frame throws(VipsError) in
                 try source.extractArea(left: 0, top: frame * frameHeight, width: width, height: frameHeight)
@@ -111,7 +118,8 @@ struct Sides {
     func shrunk(by shrink: Int) -> Sides {
         let factor = Double(shrink)
         return Sides(
-            width: (width + shrink - 1) / shrink, height: (height + shrink - 1) / shrink, extent: (extent.width / factor, extent.height / factor))
+            width: (width + shrink - 1) / shrink, height: (height + shrink - 1) / shrink,
+            extent: (extent.width / factor, extent.height / factor))
     }
 
     init(width: Int, height: Int, extent: (width: Double, height: Double)? = nil) {
@@ -153,7 +161,8 @@ struct RowLayout {
         return stride(from: 0, to: count, by: Strip.width).lazy.map { $0..<min(count, $0 + Strip.width) }
     }
 
-    /// How many rows libvips is asked for at once, in whole strips: a question takes it some microseconds, and the rows are to stay in the second cache.
+    /// How many rows libvips is asked for at once, in whole strips: a question takes it some microseconds, and the rows
+    /// are to stay in the second cache.
     func rowsAskedFor(width: Int) -> Int {
         let strip = Strip.capacity * width * bands * bytesPerNumber
         return Strip.capacity * max(1, min(4, Self.bytesAskedFor / strip))
@@ -170,7 +179,10 @@ struct RowLayout {
     func whole(_ floats: Int, by shrink: Int) -> Int { floats / (shrink * bands) * shrink * bands }
 
     /// Makes a row of means of some rows of a strip.
-    func average(_ first: UnsafePointer<Float>, rows: Int, floats: Int, by shrink: Int, into means: UnsafeMutablePointer<Float>) {
-        cresample_mean_rows(instructions, first, Strip.stride, CInt(rows), CInt(shrink), CInt(bands), CInt(floats / bands), means)
+    func average(
+        _ first: UnsafePointer<Float>, rows: Int, floats: Int, by shrink: Int, into means: UnsafeMutablePointer<Float>
+    ) {
+        cresample_mean_rows(
+            instructions, first, Strip.stride, CInt(rows), CInt(shrink), CInt(bands), CInt(floats / bands), means)
     }
 }

@@ -1,11 +1,12 @@
-// Scales one picture while its rows come in from top to bottom: rows are weighted and summed first, then each sum along its length.
+// Scales one picture while its rows come in from top to bottom: rows are weighted and summed first, then each sum along
+// its length.
 import CResample
 
 /// Scaling from one size to another in a few rows of memory, whatever the factor.
 ///
-/// Rows of a picture that becomes lower are *scattered*: each is added to the few sums that it counts for, and is not kept. Rows of a picture that
-/// becomes higher are *gathered*: the last few are kept, and each sum is made of them at once, since a row counts for any number of sums.
-/// Either way the numbers are added in the same order.
+/// Rows of a picture that becomes lower are *scattered*: each is added to the few sums that it counts for, and is not
+/// kept. Rows of a picture that becomes higher are *gathered*: the last few are kept, and each sum is made of them at
+/// once, since a row counts for any number of sums. Either way the numbers are added in the same order.
 final class Resampler {
     private let rows: Taps
     private let columns: Taps
@@ -15,7 +16,8 @@ final class Resampler {
     private let length: Int
     private let gathers: Bool
 
-    /// Sums of rows that wait to be scaled along their length; the row of the result at `index` has its sum at `index % sumCount`.
+    /// Sums of rows that wait to be scaled along their length; the row of the result at `index` has its sum at `index %
+    /// sumCount`.
     private let sums: UnsafeMutableBufferPointer<Float>
     private let stride: Int
     private let sumCount: Int
@@ -33,7 +35,10 @@ final class Resampler {
     /// - Parameters:
     ///   - bands: 1 to 4.
     ///   - gathers: whether rows are kept and sums are made at once; default if the picture becomes higher.
-    init(from source: Sides, bands: Int, to target: ResamplingTarget, instructions: CResampleInstructions, gathers: Bool? = nil) {
+    init(
+        from source: Sides, bands: Int, to target: ResamplingTarget, instructions: CResampleInstructions,
+        gathers: Bool? = nil
+    ) {
         precondition((1...4).contains(bands), "the inner loops know 1 to 4 bands")
         self.bands = bands
         self.instructions = instructions
@@ -66,8 +71,8 @@ final class Resampler {
     /// Takes a part of the next rows of the source.
     /// - Parameters:
     ///   - range: which rows these are; each comes once, in order.
-    ///   - columns: which floats of these rows are in the strip: as many as it holds, or those that are left. What is beyond the last ones
-    ///     is written over.
+    ///   - columns: which floats of these rows are in the strip: as many as it holds, or those that are left. What is
+    ///     beyond the last ones is written over.
     func add(_ strip: Strip, rows range: Range<Int>, columns: Range<Int>) {
         if gathers { return keep(strip, rows: range, columns: columns) }
         var y = next
@@ -75,7 +80,9 @@ final class Resampler {
             let first = max(rows.start(y), range.lowerBound)
             let end = min(rows.end(y), range.upperBound)
             if first < end {
-                sumUp(strip.row(first - range.lowerBound), stride: Strip.stride, rows: first..<end, columns: columns, for: y)
+                sumUp(
+                    strip.row(first - range.lowerBound), stride: Strip.stride, rows: first..<end, columns: columns,
+                    for: y)
             }
             y += 1
         }
@@ -92,10 +99,13 @@ final class Resampler {
     private func sum(_ y: Int) -> UnsafeMutablePointer<Float> { sums.baseAddress! + (y % sumCount) * stride }
 
     /// Adds rows of the source to the sum for a row of the result, or begins it with them.
-    private func sumUp(_ floats: UnsafePointer<Float>, stride: Int, rows source: Range<Int>, columns: Range<Int>, for y: Int) {
+    private func sumUp(
+        _ floats: UnsafePointer<Float>, stride: Int, rows source: Range<Int>, columns: Range<Int>, for y: Int
+    ) {
         rows.withWeights(of: y, from: source.lowerBound) { weights in
             cresample_sum_rows(
-                instructions, sum(y) + columns.lowerBound, source.lowerBound > rows.start(y) ? 1 : 0, floats, stride, weights,
+                instructions, sum(y) + columns.lowerBound, source.lowerBound > rows.start(y) ? 1 : 0, floats, stride,
+                weights,
                 CInt(source.count), columns.count)
         }
     }
@@ -133,7 +143,9 @@ final class Resampler {
         var first = rows.start(y)
         while first < rows.end(y) {
             let end = min(rows.end(y), (first / keptCount + 1) * keptCount)
-            sumUp(kept.baseAddress! + (first % keptCount) * stride, stride: stride, rows: first..<end, columns: 0..<length, for: y)
+            sumUp(
+                kept.baseAddress! + (first % keptCount) * stride, stride: stride, rows: first..<end,
+                columns: 0..<length, for: y)
             first = end
         }
     }
@@ -141,8 +153,8 @@ final class Resampler {
     // MARK: - Both
 
     private static let together = Int(CRESAMPLE_ROWS)
-    /// Pixels of the source whose columns the processor's cache has room for. If a pixel of the result needs most of them, more are taken, since
-    /// what two neighbouring parts share is turned twice.
+    /// Pixels of the source whose columns the processor's cache has room for. If a pixel of the result needs most of
+    /// them, more are taken, since what two neighbouring parts share is turned twice.
     private static let columnsTogether = 192
 
     private func scale(_ complete: Range<Int>, _ kind: CResampleRow, _ place: (Int) -> UnsafeMutableRawPointer) {
@@ -155,7 +167,8 @@ final class Resampler {
                         inputs.initializeElement(at: index, to: UnsafePointer(sum(y)))
                         outputs.initializeElement(at: index, to: place(y))
                     }
-                    cresample_scale_rows(instructions, taps, kind, inputs.baseAddress, outputs.baseAddress, scratch.baseAddress)
+                    cresample_scale_rows(
+                        instructions, taps, kind, inputs.baseAddress, outputs.baseAddress, scratch.baseAddress)
                 }
             }
         }

@@ -16,7 +16,8 @@ final class ScaledImage {
     ///   - sides: the size of a frame of the source.
     ///   - frames: how many pictures are stacked below each other.
     init(like source: Image, sides: Sides, layout: RowLayout, target: ResamplingTarget, frames: Int) throws(VipsError) {
-        guard let memory = cvips_memory_image_like(source.pointer, CInt(target.width), CInt(target.height * frames)) else {
+        guard let memory = cvips_memory_image_like(source.pointer, CInt(target.width), CInt(target.height * frames))
+        else {
             throw VipsError.failed(operation: "resample")
         }
         image = Image(owning: memory)
@@ -24,7 +25,8 @@ final class ScaledImage {
         self.target = target
         let stays = (sides.width, sides.height) == (target.width, target.height) && target.shrink == 1
         let means = sides.shrunk(by: target.shrink)
-        resampler = stays ? nil : Resampler(from: means, bands: image.bands, to: target, instructions: layout.instructions)
+        resampler =
+            stays ? nil : Resampler(from: means, bands: image.bands, to: target, instructions: layout.instructions)
     }
 
     /// Gets ready for the rows of a frame.
@@ -36,7 +38,8 @@ final class ScaledImage {
     /// Takes a part of the next rows of the frame.
     /// - Parameter columns: which floats of these rows are in the strips.
     func add(_ strips: Strips, rows range: Range<Int>, columns: Range<Int>) {
-        resampler?.add(strips.strip(shrink: target.shrink), rows: means(range), columns: means(columns, bands: image.bands))
+        resampler?.add(
+            strips.strip(shrink: target.shrink), rows: means(range), columns: means(columns, bands: image.bands))
     }
 
     /// Which means the rows or floats of the source make.

@@ -1,11 +1,13 @@
 // Parts of a few rows that fit the nearest cache, in which all sizes take what they need of them.
 import CResample
 
-/// Some columns of a few rows, as floats: few enough for the processor's nearest cache, so that all sizes are made of them there.
+/// Some columns of a few rows, as floats: few enough for the processor's nearest cache, so that all sizes are made of
+/// them there.
 final class Strip {
     /// Rows that it holds.
     static let capacity = 16
-    /// Floats of a row that it holds: whole pixels of 1, 2, 3 and 4 bands, and whole vectors of them and of their means.
+    /// Floats of a row that it holds: whole pixels of 1, 2, 3 and 4 bands, and whole vectors of them and of their
+    /// means.
     static let width = Int(CRESAMPLE_MEANS)
     static let stride = paddedLength(width)
     private let memory = floats(capacity * stride)
@@ -44,7 +46,10 @@ final class Strips {
                     continue
                 }
                 layout.average(finer.row(2 * first / shrink), rows: 2, floats: 2 * whole / shrink, by: 2, into: result)
-                if whole < floats { layout.average(source + whole, rows: shrink, floats: floats - whole, by: shrink, into: result + whole / shrink) }
+                if whole < floats {
+                    layout.average(
+                        source + whole, rows: shrink, floats: floats - whole, by: shrink, into: result + whole / shrink)
+                }
             }
         }
     }

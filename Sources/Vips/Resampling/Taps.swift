@@ -38,7 +38,8 @@ struct Taps {
         }
     }
 
-    /// The same, from those computed last if they are among them: icons and thumbnails come in the same sizes again and again.
+    /// The same, from those computed last if they are among them: icons and thumbnails come in the same sizes again and
+    /// again.
     static func recent(from length: Int, extent: Double, to newLength: Int, kernel: ResamplingKernel) -> Taps {
         let side = Side(length: length, extent: extent, newLength: newLength, kernel: kernel)
         if let taps = recent.withLock({ $0[side] }) { return taps }
@@ -82,7 +83,8 @@ struct Taps {
                 weights.withUnsafeBufferPointer { weights in
                     body(
                         CResampleTaps(
-                            starts: starts.baseAddress, places: places.baseAddress, weights: weights.baseAddress, columns: CInt(columns)))
+                            starts: starts.baseAddress, places: places.baseAddress, weights: weights.baseAddress,
+                            columns: CInt(columns)))
                 }
             }
         }

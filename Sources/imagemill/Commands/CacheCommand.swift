@@ -31,7 +31,8 @@ struct CacheFolder: ParsableArguments {
 
 struct CacheStatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stats", abstract: "Says how much is in a cache.", discussion: "Example: imagemill cache stats cache/")
+        commandName: "stats", abstract: "Says how much is in a cache.",
+        discussion: "Example: imagemill cache stats cache/")
 
     @OptionGroup var cache: CacheFolder
 
@@ -64,7 +65,8 @@ struct CacheVerifyCommand: ParsableCommand {
             }
             problems.forEach { printOutput("\($0)\n") }
             printError(
-                "\(counted(problems.count, "problem")) \(repair ? "repaired" : "found; 'imagemill cache verify --repair' removes what is wrong")")
+                "\(counted(problems.count, "problem")) \(repair ? "repaired" : "found; 'imagemill cache verify --repair' removes what is wrong")"
+            )
             throw ExitStatus.someFailed
         }
     }
@@ -89,7 +91,8 @@ struct CachePruneCommand: ParsableCommand {
 
 struct CacheClearCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "clear", abstract: "Removes all renditions of a cache.", discussion: "Example: imagemill cache clear cache/")
+        commandName: "clear", abstract: "Removes all renditions of a cache.",
+        discussion: "Example: imagemill cache clear cache/")
 
     @OptionGroup var cache: CacheFolder
 

@@ -35,7 +35,8 @@ struct CheckCommand: RenderingCommand {
                 let text = try LoadedPipeline.text(of: file)
                 let sentence =
                     try await MillFile.isLikely(text)
-                    ? checkMill(at: file, text: text, workers: workers) : checkPipeline(at: file, text: text, workers: workers)
+                    ? checkMill(at: file, text: text, workers: workers)
+                    : checkPipeline(at: file, text: text, workers: workers)
                 results.append(CheckedFile(file))
                 if !json { printOutput("\(argument): good; \(sentence)\n") }
             } catch {
@@ -56,20 +57,28 @@ struct CheckCommand: RenderingCommand {
 
     private func checkMill(at path: String, text: String, workers: WorkerPool) async throws -> String {
         let mill = try LoadedMill(path: path, text: text) { name in getenv(name).map { String(cString: $0) } }
-        for inbox in mill.inboxes { try await checkAssets(of: inbox.pipeline, limits: inbox.settings.limits(within: mill.limits), workers: workers) }
+        for inbox in mill.inboxes {
+            try await checkAssets(
+                of: inbox.pipeline, limits: inbox.settings.limits(within: mill.limits), workers: workers)
+        }
         let missing = mill.hookProblems
         guard missing.isEmpty else { throw Diagnostics(file: path, text: text, items: missing) }
         let count = mill.inboxes.count
         let head = counted(count, "inbox", "inboxes")
-        let cache = mill.cache.map { "cache: \($0.folder.printable), at most \(($0.bound ?? SharedCache.usualBound) >> 20) MiB" }
+        let cache = mill.cache.map {
+            "cache: \($0.folder.printable), at most \(($0.bound ?? SharedCache.usualBound) >> 20) MiB"
+        }
         return ([head] + mill.inboxes.map(sentence) + [cache].compactMap(\.self)).joined(separator: "\n  ")
     }
 
     private func sentence(_ inbox: LoadedMill.Inbox) -> String {
         let head = "\(inbox.settings.name): \(inbox.path.printable) → \(inbox.outbox.printable)"
-        if let place = inbox.spool.predicted { return "\(head); work/, done/ and failed/ will be in \(place.printable)" }
+        if let place = inbox.spool.predicted {
+            return "\(head); work/, done/ and failed/ will be in \(place.printable)"
+        }
         let isThere = (try? FileSystem.status(inbox.path)).flatMap { $0 } != nil
-        let trouble = isThere ? "this user may write to no place for work/, done/ and failed/" : Self.missing(inbox.path)
+        let trouble =
+            isThere ? "this user may write to no place for work/, done/ and failed/" : Self.missing(inbox.path)
         return "\(head); \(trouble)"
     }
 

@@ -26,7 +26,8 @@ enum GeneratedDocs {
             files.append(("schema/\(document.rawValue).schema.json", json(document.schema, pretty: true) + "\n"))
         }
         files += [
-            ("reference/stages.md", stages), ("reference/saving.md", saving), ("reference/codes.md", codes), ("reference/mill.md", mill),
+            ("reference/stages.md", stages), ("reference/saving.md", saving), ("reference/codes.md", codes),
+            ("reference/mill.md", mill),
             ("reference/commands.md", notice + (try CommandReference.page())),
         ]
         for page in try CommandPages.pages() + FormatPages.pages { files.append(("man/\(page.name)", page.text)) }
@@ -51,7 +52,8 @@ enum GeneratedDocs {
 
     private static var mill: String {
         let (file, inbox, cache) = MillFile.descriptions
-        let head = "# The mill file\n\nWhat `imagemill watch` reads. Paths are relative to the file. `imagemill check mill.yaml` checks it.\n\n"
+        let head =
+            "# The mill file\n\nWhat `imagemill watch` reads. Paths are relative to the file. `imagemill check mill.yaml` checks it.\n\n"
         return notice + head + table(file, title: "setting") + "\n## An inbox\n\n" + table(inbox, title: "setting")
             + "\n## The cache\n\n" + table(cache, title: "setting")
     }
@@ -66,7 +68,9 @@ enum GeneratedDocs {
     }
 
     private static var codes: String {
-        let failures = FailureCode.allCases.map { "| `\($0.rawValue)` | \($0.isRetryable ? "yes" : "no") | \($0.explanation) |\n" }
+        let failures = FailureCode.allCases.map {
+            "| `\($0.rawValue)` | \($0.isRetryable ? "yes" : "no") | \($0.explanation) |\n"
+        }
         let warnings = WarningCode.allCases.map { "| `\($0.rawValue)` | \($0.explanation) |\n" }
         return notice
             + "# Codes in reports\n\nWhat to do about a failure: [When a picture fails](../failures.md).\n\n## Failures\n\n| code | may pass | meaning |\n|---|---|---|\n"

@@ -14,7 +14,10 @@ struct DoctorCommand: RenderingCommand {
             Exit codes: 0 nothing is missing, 1 something is, 78 a mistake in the mill file.
             """)
 
-    @Argument(help: "A mill file, whose limits are shown and whose hooks are looked at. Default: the limits of `imagemill run`.")
+    @Argument(
+        help:
+            "A mill file, whose limits are shown and whose hooks are looked at. Default: the limits of `imagemill run`."
+    )
     var mill: String?
 
     func workerCount(for preparation: Void) -> Int { 1 }
@@ -36,7 +39,9 @@ struct DoctorCommand: RenderingCommand {
         printOutput(Self.row("writes", formats.writable.map(\.rawValue).joined(separator: " ")))
         printOutput(Self.row("workers", "\(Machine.cores), one for each core"))
         for (name, value, standard) in Self.described(limits, usual: usual) {
-            printOutput(Self.row(name, value + (value == standard ? " (default)" : " (\(mill ?? ""); the default is \(standard))")))
+            printOutput(
+                Self.row(
+                    name, value + (value == standard ? " (default)" : " (\(mill ?? ""); the default is \(standard))")))
         }
         for inbox in loaded?.inboxes ?? [] { printOutput(Self.ownLimits(of: inbox, within: limits).joined()) }
         let problems =
@@ -61,9 +66,12 @@ struct DoctorCommand: RenderingCommand {
             let values = [mill, ofInbox, ofPipeline].map { $0[keyPath: setting.value] }
             if values[2] != values[1] {
                 return row(
-                    setting.name, "\(text(values[2], setting.unit)) (pipeline \(inbox.settings.pipeline.text), for inbox \(inbox.settings.name))")
+                    setting.name,
+                    "\(text(values[2], setting.unit)) (pipeline \(inbox.settings.pipeline.text), for inbox \(inbox.settings.name))"
+                )
             }
-            return values[1] == values[0] ? nil : row(setting.name, "\(text(values[1], setting.unit)) (inbox \(inbox.settings.name))")
+            return values[1] == values[0]
+                ? nil : row(setting.name, "\(text(values[1], setting.unit)) (inbox \(inbox.settings.name))")
         }
     }
 
@@ -81,7 +89,9 @@ struct DoctorCommand: RenderingCommand {
 
     /// Each limit by its name in a mill file, with its value and its default.
     private static func described(_ limits: Limits, usual: Limits) -> [(String, String, String)] {
-        LimitSetting.all.map { ($0.name, text(limits[keyPath: $0.value], $0.unit), text(usual[keyPath: $0.value], $0.unit)) }
+        LimitSetting.all.map {
+            ($0.name, text(limits[keyPath: $0.value], $0.unit), text(usual[keyPath: $0.value], $0.unit))
+        }
             + [("max-memory", text(limits.maximumMemory, .bytes), text(usual.maximumMemory, .bytes))]
     }
 
@@ -96,7 +106,8 @@ struct DoctorCommand: RenderingCommand {
         /// Waits for a worker.
         init(_ workers: WorkerPool) throws {
             for format in OutputFormat.allCases {
-                let pipeline = try LoadedPipeline(path: "doctor.yaml", text: "renditions: { a: { save: { format: \(format.rawValue) } } }")
+                let pipeline = try LoadedPipeline(
+                    path: "doctor.yaml", text: "renditions: { a: { save: { format: \(format.rawValue) } } }")
                 let settings = RenderSettings.looking(pipeline, limits: Limits())
                 do {
                     try WorkerLoan(workers, cancellation: settings.cancellation).prepare(settings)
@@ -107,7 +118,11 @@ struct DoctorCommand: RenderingCommand {
             }
             let worker = WorkerLoan(workers, cancellation: Cancellation())
             for format in SourceFormat.allCases where !format.isOnRequest {
-                if try worker.canRead(format) { readable.append(format) } else { problems.append(format.missingDecoder) }
+                if try worker.canRead(format) {
+                    readable.append(format)
+                } else {
+                    problems.append(format.missingDecoder)
+                }
             }
             onRequest = try SourceFormat.onRequest.filter { try worker.canRead($0) }
         }

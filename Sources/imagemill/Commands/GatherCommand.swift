@@ -21,10 +21,15 @@ struct GatherCommand: ParsableCommand {
     @Option(name: [.customShort("o"), .long], help: "The folder that the tasks write into.")
     var output: String
 
-    @Option(help: "A page for a browser, such as report.html, with up to 10,000 sources: those that failed first.", completion: .file())
+    @Option(
+        help: "A page for a browser, such as report.html, with up to 10,000 sources: those that failed first.",
+        completion: .file())
     var report: String?
 
-    @Flag(help: "Prints the numbers of the tasks that have shards to do, such as 3,17,200-210, and nothing else. Ends with 0.")
+    @Flag(
+        help:
+            "Prints the numbers of the tasks that have shards to do, such as 3,17,200-210, and nothing else. Ends with 0."
+    )
     var missing = false
 
     @Flag(help: "Prints the document on standard output.")
@@ -34,7 +39,9 @@ struct GatherCommand: ParsableCommand {
         guard !missing || !json else { throw ValidationError("--missing and --json exclude each other") }
         guard !missing || report == nil else { throw ValidationError("--missing and --report exclude each other") }
         guard report.map(ReportPageFile.isPage) ?? true else {
-            throw ValidationError("--report writes a page; name a file that ends with .html. The document is in OUT/.imagemill/report.json")
+            throw ValidationError(
+                "--report writes a page; name a file that ends with .html. The document is in OUT/.imagemill/report.json"
+            )
         }
     }
 
@@ -58,7 +65,8 @@ struct GatherCommand: ParsableCommand {
             if let report {
                 var document = GatheredDocument()
                 try gathering.eachReport { try document.add($0) }
-                try ReportPageFile(RawArguments.paths([report])[0], renditionsIn: folder).write(document.document(summary))
+                try ReportPageFile(RawArguments.paths([report])[0], renditionsIn: folder).write(
+                    document.document(summary))
             }
         } catch {
             throw ExitStatus.explaining(error, pipeline: plan)
@@ -78,22 +86,29 @@ private struct GatherText {
 
     private var head: String {
         let failed = summary.failed > 0 ? ", \(summary.failed) failed" : ""
-        return "\(summary.shardsDone) of \(summary.shards) shards, \(summary.done) of \(summary.sources) sources done\(failed), "
+        return
+            "\(summary.shardsDone) of \(summary.shards) shards, \(summary.done) of \(summary.sources) sources done\(failed), "
             + "\(summary.renditions) renditions, \(oneDecimal(Double(summary.bytes) / 1e6)) MB"
     }
 
     private var reasons: [String] {
         summary.codes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "  \($0.value) failed: \($0.key)" }
-            + summary.warnings.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "  \($0.value) warnings: \($0.key)" }
+            + summary.warnings.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
+                "  \($0.value) warnings: \($0.key)"
+            }
     }
 
     private var nodes: [String] {
-        summary.nodes.map { "  node \($0.node): \($0.shards) shards, \($0.sources) sources in \(time($0.milliseconds)), \(oneDecimal($0.rate))/s" }
+        summary.nodes.map {
+            "  node \($0.node): \($0.shards) shards, \($0.sources) sources in \(time($0.milliseconds)), \(oneDecimal($0.rate))/s"
+        }
     }
 
     private var slowest: [String] {
         guard summary.shardsDone > 1 else { return [] }
-        return summary.slowest.map { "  slow: shard \($0.shard), \($0.sources) sources in \(time($0.milliseconds)) on \($0.node)" }
+        return summary.slowest.map {
+            "  slow: shard \($0.shard), \($0.sources) sources in \(time($0.milliseconds)) on \($0.node)"
+        }
     }
 
     private var holes: [String] {

@@ -23,7 +23,9 @@ struct InitCommand: ParsableCommand {
                 printError("imagemill: '\(root.printable)' is a file; name a folder")
                 throw ExitStatus.usage
             }
-            let files = [("pipeline.yaml", Self.pipeline), ("mill.yaml", Self.mill)].map { (path: root.appending(BytePath($0.0)), text: $0.1) }
+            let files = [("pipeline.yaml", Self.pipeline), ("mill.yaml", Self.mill)].map {
+                (path: root.appending(BytePath($0.0)), text: $0.1)
+            }
             for file in files where try FileSystem.status(file.path, followLinks: false) != nil {
                 printError("imagemill: '\(file.path.printable)' is there already; nothing was written")
                 throw ExitStatus.usage
@@ -37,7 +39,9 @@ struct InitCommand: ParsableCommand {
     }
 
     private func next(_ root: BytePath) -> String {
-        func path(_ name: String) -> String { shellQuoted(folder == "." ? BytePath(name) : root.appending(BytePath(name))) }
+        func path(_ name: String) -> String {
+            shellQuoted(folder == "." ? BytePath(name) : root.appending(BytePath(name)))
+        }
         // Not into the outbox: `run` and `watch` would each keep the other's renditions, and make copies with -2.
         return """
             wrote \(path("pipeline.yaml")), which says what to do with each picture, and \(path("mill.yaml")), which describes a drop folder

@@ -45,9 +45,12 @@ struct SourceLimitOptions: ParsableArguments {
 
     var limits: Limits {
         let given = [
-            "max-pixels": maxPixels?.value, "max-side": maxSide?.value, "max-bands": maxBands?.value, "max-frames": maxFrames?.value,
-            "max-scans": maxScans?.value, "max-source-bytes": maxSourceBytes?.value, "max-metadata-bytes": maxMetadataBytes?.value,
-            "max-profile-bytes": maxProfileBytes?.value, "max-output-bytes": maxOutputBytes?.value, "max-time": maxTime?.milliseconds,
+            "max-pixels": maxPixels?.value, "max-side": maxSide?.value, "max-bands": maxBands?.value,
+            "max-frames": maxFrames?.value,
+            "max-scans": maxScans?.value, "max-source-bytes": maxSourceBytes?.value,
+            "max-metadata-bytes": maxMetadataBytes?.value,
+            "max-profile-bytes": maxProfileBytes?.value, "max-output-bytes": maxOutputBytes?.value,
+            "max-time": maxTime?.milliseconds,
             "max-cpu-time": maxCpuTime?.milliseconds,
         ]
         var limits = Limits()
@@ -59,7 +62,9 @@ struct SourceLimitOptions: ParsableArguments {
     }
 }
 
-private func help(_ name: String) -> ArgumentHelp { ArgumentHelp(LimitSetting.all.first { $0.name == name }?.help ?? "") }
+private func help(_ name: String) -> ArgumentHelp {
+    ArgumentHelp(LimitSetting.all.first { $0.name == name }?.help ?? "")
+}
 
 /// How much one source, and all that are under way, may cost.
 struct LimitOptions: ParsableArguments {

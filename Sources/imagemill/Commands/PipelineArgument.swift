@@ -33,7 +33,8 @@ struct PipelineArgument {
         guard !path.contains("/"), (try? FileSystem.status(BytePath(path))) == .some(nil) else { return }
         let near = suggestion(for: path, among: ShippedPipelines.names)
         guard !near.isEmpty else { return }
-        printError("imagemill: there is no file '\(BytePath(path).printable)', and no shipped pipeline of that name\(near)")
+        printError(
+            "imagemill: there is no file '\(BytePath(path).printable)', and no shipped pipeline of that name\(near)")
         throw ExitStatus.configuration
     }
 
@@ -52,8 +53,12 @@ struct PipelineArgument {
         switch status.kind {
         case .directory: return true
         case .regular:
-            guard let file = try? OpenFile.reading(path) else { return isNamedLikeAPicture(path, allowed: Set(SourceFormat.onRequest)) }
-            if case .unknown = guessFormat(file.bytes(at: 0, count: 4096)) { return isNamedLikeAPicture(path, allowed: Set(SourceFormat.onRequest)) }
+            guard let file = try? OpenFile.reading(path) else {
+                return isNamedLikeAPicture(path, allowed: Set(SourceFormat.onRequest))
+            }
+            if case .unknown = guessFormat(file.bytes(at: 0, count: 4096)) {
+                return isNamedLikeAPicture(path, allowed: Set(SourceFormat.onRequest))
+            }
             return true
         case .link, .other: return false
         }

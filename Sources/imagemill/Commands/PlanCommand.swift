@@ -26,7 +26,9 @@ struct PlanCommand: RenderingCommand {
     @Flag(help: "Prints the plan as JSON.")
     var json = false
 
-    @Option(help: "Draws frames, crops and anchors of all renditions over the picture, into this file: .png or .jpg.", completion: .file())
+    @Option(
+        help: "Draws frames, crops and anchors of all renditions over the picture, into this file: .png or .jpg.",
+        completion: .file())
     var sheet: String?
 
     @OptionGroup(title: "Limits")
@@ -36,9 +38,13 @@ struct PlanCommand: RenderingCommand {
     var color: ColorOption
 
     func validate() throws {
-        guard !inputs.isEmpty else { throw ValidationError("name a picture and a pipeline, such as: imagemill plan photo.jpg my.yaml") }
+        guard !inputs.isEmpty else {
+            throw ValidationError("name a picture and a pipeline, such as: imagemill plan photo.jpg my.yaml")
+        }
         let count = try PipelineArgument(among: inputs).others.count
-        guard count == 1 else { throw ValidationError("name one picture and one pipeline, found \(counted(count, "picture"))") }
+        guard count == 1 else {
+            throw ValidationError("name one picture and one pipeline, found \(counted(count, "picture"))")
+        }
         guard sheet.map({ PlanSheetFile.format(of: $0) != nil }) ?? true else {
             throw ValidationError("--sheet writes a PNG or a JPEG; name a file that ends with .png or .jpg")
         }
@@ -55,7 +61,9 @@ struct PlanCommand: RenderingCommand {
             let settings = RenderSettings.looking(loaded, limits: limitOptions.limits, measures: sheet != nil)
             let path = RawArguments.paths([sample])[0]
             let source = try self.source(path, loaded)
-            let file = try sheet.map { try PlanSheetFile(RawArguments.paths([$0])[0], besides: [source] + (source.members ?? []), pipeline) }
+            let file = try sheet.map {
+                try PlanSheetFile(RawArguments.paths([$0])[0], besides: [source] + (source.members ?? []), pipeline)
+            }
             let (plan, names) = try await onNewThread {
                 let maker = RenditionMaker(workers, cancellation: settings.cancellation)
                 let (plan, names) = try maker.plan(source, settings)
@@ -77,10 +85,14 @@ struct PlanCommand: RenderingCommand {
 
 extension PlanCommand {
     private func source(_ path: BytePath, _ pipeline: LoadedPipeline) throws -> SourceFile {
-        guard pipeline.file.source == .set else { return SourceFile(location: .path(path), identity: path, relative: path.lastComponent) }
+        guard pipeline.file.source == .set else {
+            return SourceFile(location: .path(path), identity: path, relative: path.lastComponent)
+        }
         let found = SourceWalk.find([path], WalkRules(outbox: BytePath([]), kind: .set)).sources
         // A folder's own pictures come before those of the folders in it.
-        guard let set = found.first else { throw Failure(.empty, stage: "read", "expected a folder with pictures, found none in it") }
+        guard let set = found.first else {
+            throw Failure(.empty, stage: "read", "expected a folder with pictures, found none in it")
+        }
         return set
     }
 }

@@ -31,7 +31,8 @@ struct PlannedTask: Rendering {
             let task = try number()
             let plan = try OpenedPlan(RawArguments.paths([planPath])[0])
             guard (0..<plan.plan.tasks).contains(task) else {
-                printError("imagemill: there is no task \(task): the plan has \(plan.plan.tasks), 0 to \(plan.plan.tasks - 1)")
+                printError(
+                    "imagemill: there is no task \(task): the plan has \(plan.plan.tasks), 0 to \(plan.plan.tasks - 1)")
                 throw ExitStatus.usage
             }
             try plan.checkEngine()
@@ -39,9 +40,12 @@ struct PlannedTask: Rendering {
             let all = Array(plan.plan.shards(of: task))
             let shards = try all.filter { try !output.isDone($0) }
             let pipeline = shards.isEmpty ? nil : try plan.pipeline()
-            if let pipeline { try refuseTooFewDescriptors(workers: jobs ?? Machine.cores, renditions: pipeline.file.renditions.count) }
+            if let pipeline {
+                try refuseTooFewDescriptors(workers: jobs ?? Machine.cores, renditions: pipeline.file.renditions.count)
+            }
             return Preparation(
-                plan: plan, task: task, output: output, shards: shards, finished: all.count - shards.count, pipeline: pipeline)
+                plan: plan, task: task, output: output, shards: shards, finished: all.count - shards.count,
+                pipeline: pipeline)
         } catch let exit as ExitCode {
             throw exit
         } catch {
@@ -54,8 +58,13 @@ struct PlannedTask: Rendering {
 
     private func number() throws -> Int {
         if let task { return task }
-        guard let (name, text) = Self.variables.lazy.compactMap({ name in getenv(name).map { (name, String(cString: $0)) } }).first else {
-            printError("imagemill: which task? Name it with --task, or start it where one of \(Self.variables.joined(separator: ", ")) is set")
+        guard
+            let (name, text) = Self.variables.lazy.compactMap({ name in getenv(name).map { (name, String(cString: $0)) }
+            }).first
+        else {
+            printError(
+                "imagemill: which task? Name it with --task, or start it where one of \(Self.variables.joined(separator: ", ")) is set"
+            )
             throw ExitStatus.usage
         }
         guard let number = Int(text) else {
@@ -68,7 +77,9 @@ struct PlannedTask: Rendering {
     func workerCount(for preparation: Preparation) -> Int { preparation.shards.isEmpty ? 0 : jobs ?? Machine.cores }
 
     func run(_ preparation: Preparation, _ workers: WorkerPool) async throws {
-        guard let pipeline = preparation.pipeline else { return say("\(counted(preparation.finished, "shard")) done already; nothing to do") }
+        guard let pipeline = preparation.pipeline else {
+            return say("\(counted(preparation.finished, "shard")) done already; nothing to do")
+        }
         let cancellation = TaskCancellation()
         do {
             try SignalWatcher.watch { number in
@@ -77,10 +88,13 @@ struct PlannedTask: Rendering {
             }
             let progress = Progress(showsLine: showsProgress)
             let recorder = metrics.map { path in
-                RunMetrics(progress, writing: path, labels: [("pipeline", pipeline.file.name), ("task", String(preparation.task))])
+                RunMetrics(
+                    progress, writing: path,
+                    labels: [("pipeline", pipeline.file.name), ("task", String(preparation.task))])
             }
             let runner = ShardRunner(
-                preparation.plan, pipeline: pipeline, output: preparation.output, workers: workers, lanes: jobs ?? Machine.cores,
+                preparation.plan, pipeline: pipeline, output: preparation.output, workers: workers,
+                lanes: jobs ?? Machine.cores,
                 memory: memory?.value ?? Machine.memory / 2, cancellation: cancellation, observer: recorder ?? progress)
             do {
                 try await run(preparation, with: runner, cancellation: cancellation)
@@ -96,7 +110,8 @@ struct PlannedTask: Rendering {
         }
     }
 
-    private func run(_ preparation: Preparation, with runner: ShardRunner, cancellation: TaskCancellation) async throws {
+    private func run(_ preparation: Preparation, with runner: ShardRunner, cancellation: TaskCancellation) async throws
+    {
         var hasTrouble = false
         for shard in preparation.shards {
             if let signal = cancellation.signal { throw ExitStatus.stopped(by: signal) }

@@ -37,18 +37,27 @@ struct QuickOptions: ParsableArguments {
     var printPipeline = false
 
     /// Any of the options that make a pipeline.
-    var isAny: Bool { resize != nil || crop != nil || watermark != nil || format != nil || quality != nil || metadata != nil }
+    var isAny: Bool {
+        resize != nil || crop != nil || watermark != nil || format != nil || quality != nil || metadata != nil
+    }
 
     func validate() throws {
-        if quality != nil, let format, !SaveSettings.descriptions(of: format).contains(where: { $0.key == "quality" }) || format == .tiff {
-            throw ValidationError("--quality means nothing for \(format.rawValue); leave it out, or choose jpeg, webp or avif with --format")
+        if quality != nil, let format,
+            !SaveSettings.descriptions(of: format).contains(where: { $0.key == "quality" }) || format == .tiff
+        {
+            throw ValidationError(
+                "--quality means nothing for \(format.rawValue); leave it out, or choose jpeg, webp or avif with --format"
+            )
         }
-        if let crop, cutSides(crop) == nil { throw ValidationError("--crop takes a width and a height, such as 300x300, found '\(crop)'") }
+        if let crop, cutSides(crop) == nil {
+            throw ValidationError("--crop takes a width and a height, such as 300x300, found '\(crop)'")
+        }
     }
 
     private func cutSides(_ text: String) -> (width: String, height: String)? {
         let sides = text.split(separator: "x", omittingEmptySubsequences: false)
-        guard sides.count == 2, sides.allSatisfy({ !$0.isEmpty && $0.allSatisfy { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "%") } })
+        guard sides.count == 2,
+            sides.allSatisfy({ !$0.isEmpty && $0.allSatisfy { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "%") } })
         else { return nil }
         return (String(sides[0]), String(sides[1]))
     }
@@ -57,9 +66,13 @@ struct QuickOptions: ParsableArguments {
     var text: String {
         var stages: [String] = []
         if let resize { stages.append("resize: { size: \(quoted(resize)) }") }
-        if let (width, height) = crop.flatMap(cutSides) { stages.append("crop: { width: \(width), height: \(height) }") }
+        if let (width, height) = crop.flatMap(cutSides) {
+            stages.append("crop: { width: \(width), height: \(height) }")
+        }
         if let watermark {
-            stages.append("overlay: { image: \(quoted(watermark)), anchor: bottom-trailing, offset: { x: 2%, y: 2% }, width: 20% }")
+            stages.append(
+                "overlay: { image: \(quoted(watermark)), anchor: bottom-trailing, offset: { x: 2%, y: 2% }, width: 20% }"
+            )
         }
         let list = stages.isEmpty ? "" : "    stages:\n" + stages.map { "      - \($0)\n" }.joined()
         let save =
@@ -83,7 +96,8 @@ struct QuickOptions: ParsableArguments {
         let escaped = text.unicodeScalars.map { scalar in
             switch scalar {
             case "\"", "\\": "\\\(scalar)"
-            case let scalar where scalar.value < 0x20: "\\x" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            case let scalar where scalar.value < 0x20:
+                "\\x" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
             default: String(scalar)
             }
         }

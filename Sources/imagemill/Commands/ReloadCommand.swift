@@ -31,7 +31,9 @@ extension ControlReply {
     /// The answer, for people: what went well on standard output, the rest on standard error.
     func print() {
         // Diagnostics have lines of their own; each of their lines is shown as it is, and harmless.
-        let lines = ([message] + details).flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false).map { oneLine(String($0)) } }
+        let lines = ([message] + details).flatMap {
+            $0.split(separator: "\n", omittingEmptySubsequences: false).map { oneLine(String($0)) }
+        }
         lines.forEach { ok ? printOutput($0 + "\n") : printError($0) }
     }
 }

@@ -15,31 +15,41 @@ struct ReportCommand: ParsableCommand {
             and each picture before and after. The pictures are not in it; it finds them by their paths from the page.
             """)
 
-    @Argument(help: "A report of `run`, what --json-lines printed, a report of one source, or a journal.", completion: .file())
+    @Argument(
+        help: "A report of `run`, what --json-lines printed, a report of one source, or a journal.", completion: .file()
+    )
     var report: String
 
-    @Option(name: [.customShort("o"), .long], help: "The page, such as report.html; - for standard output.", completion: .file())
+    @Option(
+        name: [.customShort("o"), .long], help: "The page, such as report.html; - for standard output.",
+        completion: .file())
     var output: String
 
     @Option(
         help: ArgumentHelp(
-            "The folder of the renditions. Default: the one that the report is in, if that is OUT/.imagemill/report.json.", valueName: "dir"),
+            "The folder of the renditions. Default: the one that the report is in, if that is OUT/.imagemill/report.json.",
+            valueName: "dir"),
         completion: .directory)
     var renditions: String?
 
     func run() throws {
         let (file, page) = (RawArguments.paths([report])[0], RawArguments.paths([output])[0])
         if let same = FileSystem.absolute(file), FileSystem.absolute(page) == same {
-            printError("imagemill: the page would be written over the report '\(file.printable)'; choose another file (-o)")
+            printError(
+                "imagemill: the page would be written over the report '\(file.printable)'; choose another file (-o)")
             throw ExitStatus.usage
         }
         do {
             let folder = renditions.map { RawArguments.paths([$0])[0] } ?? Self.outbox(of: file)
             let unreadable = try ReportPageFile(page, renditionsIn: folder).write(reportIn: file)
-            if unreadable > 0 { printError("note: \(counted(unreadable, "entry", "entries")) of '\(file.printable)' cannot be read") }
+            if unreadable > 0 {
+                printError("note: \(counted(unreadable, "entry", "entries")) of '\(file.printable)' cannot be read")
+            }
         } catch let error as ReportDocument.NoReport {
             let found = error.found.map { ", found \($0)" } ?? ""
-            printError("imagemill: '\(file.printable)' is no report: expected imagemill.batch/1 or lines of imagemill.report/1\(found)")
+            printError(
+                "imagemill: '\(file.printable)' is no report: expected imagemill.batch/1 or lines of imagemill.report/1\(found)"
+            )
             throw ExitStatus.configuration
         } catch {
             throw ExitStatus.explaining(error, reading: report, ending: "")
@@ -48,7 +58,8 @@ struct ReportCommand: ParsableCommand {
 
     /// The output folder that a report is in; nil if it is somewhere else.
     private static func outbox(of file: BytePath) -> BytePath? {
-        guard let absolute = FileSystem.absolute(file), absolute.directory.lastComponent == BytePath(".imagemill") else { return nil }
+        guard let absolute = FileSystem.absolute(file), absolute.directory.lastComponent == BytePath(".imagemill")
+        else { return nil }
         return absolute.directory.directory
     }
 }

@@ -28,19 +28,26 @@ struct RetryCommand: ParsableCommand {
 
     func validate() throws {
         guard all || !named.sources.isEmpty else { throw ValidationError("name the failed sources, or use --all") }
-        guard !all || named.sources.isEmpty else { throw ValidationError("--all takes no sources; leave out '\(named.sources[0])' or --all") }
+        guard !all || named.sources.isEmpty else {
+            throw ValidationError("--all takes no sources; leave out '\(named.sources[0])' or --all")
+        }
     }
 
     /// A mill file comes first, and is known by what is in it: a failed source may be a YAML file too.
     private var named: (mill: String?, sources: [String]) {
-        guard let first = files.first, let text = try? LoadedPipeline.text(of: first), MillFile.isLikely(text) else { return (nil, files) }
+        guard let first = files.first, let text = try? LoadedPipeline.text(of: first), MillFile.isLikely(text) else {
+            return (nil, files)
+        }
         return (first, Array(files.dropFirst()))
     }
 
     func run() throws {
         let (mill, sources) = named
-        let names = RawArguments.paths(sources).map { path in (try? FileSystem.status(path)) == nil ? path : absolute(path) }
-        let reply = try daemon.ask(.retry(RetryRequest(names: names, all: all)), of: mill, as: ControlReply.self, withinSeconds: 120)
+        let names = RawArguments.paths(sources).map { path in
+            (try? FileSystem.status(path)) == nil ? path : absolute(path)
+        }
+        let reply = try daemon.ask(
+            .retry(RetryRequest(names: names, all: all)), of: mill, as: ControlReply.self, withinSeconds: 120)
         reply.print()
         if !reply.ok { throw ExitStatus.someFailed }
     }

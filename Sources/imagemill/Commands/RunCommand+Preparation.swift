@@ -33,7 +33,8 @@ extension RunCommand {
             let written = isToStandardOutput ? streams?.output : nil
             let outbox = OutboxLocation(written ?? folder, state: state.map { RawArguments.paths([$0])[0] })
             try refuseOutputs(outbox, roots)
-            let input = try inputs.contains("-") ? streams?.takeInput(limit: limitOptions.limits.maximumSourceBytes + 1) : nil
+            let input =
+                try inputs.contains("-") ? streams?.takeInput(limit: limitOptions.limits.maximumSourceBytes + 1) : nil
             if let input { roots.append(input) }
             let found = find(roots, outbox: outbox, standardInput: input, for: pipeline)
             try refuseOverSource(report, as: "report", option: "--report", among: found)
@@ -45,11 +46,15 @@ extension RunCommand {
             if let note = lock?.note { printError("note: \(note)") }
             let setup = RunSetup(pipeline, keepsTree: keepTree, policy: collision)
             let doesAll = force || why != nil
-            var work = doesAll ? WorkList(toDo: found.sources) : WorkList(found.sources, setup, outbox: outbox, isDryRun: dryRun)
+            var work =
+                doesAll
+                ? WorkList(toDo: found.sources) : WorkList(found.sources, setup, outbox: outbox, isDryRun: dryRun)
             work.passedOver = found.passedOver.count
             let preparation = Preparation(
-                start: start, pipeline: pipeline, roots: roots, found: found, setup: setup, work: work, outbox: outbox, streams: streams, lock: lock)
-            try refuseTooFewDescriptors(workers: workerCount(for: preparation), renditions: pipeline.file.renditions.count)
+                start: start, pipeline: pipeline, roots: roots, found: found, setup: setup, work: work, outbox: outbox,
+                streams: streams, lock: lock)
+            try refuseTooFewDescriptors(
+                workers: workerCount(for: preparation), renditions: pipeline.file.renditions.count)
             return preparation
         } catch let exit as ExitCode {
             throw exit
@@ -66,10 +71,13 @@ extension RunCommand {
 
     var isToStandardOutput: Bool { output == "-" }
 
-    private func find(_ roots: [BytePath], outbox: OutboxLocation, standardInput: BytePath?, for pipeline: LoadedPipeline) -> FoundSources {
+    private func find(
+        _ roots: [BytePath], outbox: OutboxLocation, standardInput: BytePath?, for pipeline: LoadedPipeline
+    ) -> FoundSources {
         let cache = cache.map { RawArguments.paths([$0])[0] }
         let rules = WalkRules(
-            outbox: outbox.path, cache: cache, kind: pipeline.file.source, filter: search.filter, allowed: limitOptions.limits.allowed)
+            outbox: outbox.path, cache: cache, kind: pipeline.file.source, filter: search.filter,
+            allowed: limitOptions.limits.allowed)
         var found = SourceWalk.find(roots, rules)
         if let standardInput {
             found.sources = found.sources.map { $0.typed == standardInput ? $0.shown(as: "standard input") : $0 }

@@ -7,7 +7,9 @@ extension RunCommand {
     func refuseSeveralToStandardOutput(_ pipeline: LoadedPipeline) throws {
         let count = pipeline.file.renditions.reduce(0) { $0 + $1.scales.count }
         guard isToStandardOutput, count > 1 else { return }
-        printError("imagemill: this pipeline makes \(count) renditions of a picture; only one can go to standard output (-o -)")
+        printError(
+            "imagemill: this pipeline makes \(count) renditions of a picture; only one can go to standard output (-o -)"
+        )
         throw ExitStatus.usage
     }
 
@@ -22,26 +24,33 @@ extension RunCommand {
 
     private func refuseAddress(_ outbox: BytePath) throws {
         guard outbox.printable.contains("://") else { return }
-        printError("imagemill: '\(outbox.printable)' is an address; name a folder of this machine for the renditions (-o), and upload it afterwards")
+        printError(
+            "imagemill: '\(outbox.printable)' is an address; name a folder of this machine for the renditions (-o), and upload it afterwards"
+        )
         throw ExitStatus.usage
     }
 
     private func refuseFolder(_ file: String?, as what: String, option: String) throws {
-        guard let path = file.map({ RawArguments.paths([$0])[0] }), (try? FileSystem.status(path))??.kind == .directory else { return }
-        printError("imagemill: the \(what) cannot be written to '\(path.printable)': it is a folder; name a file (\(option))")
+        guard let path = file.map({ RawArguments.paths([$0])[0] }), (try? FileSystem.status(path))??.kind == .directory
+        else { return }
+        printError(
+            "imagemill: the \(what) cannot be written to '\(path.printable)': it is a folder; name a file (\(option))")
         throw ExitStatus.usage
     }
 
     private func refuseFile(_ outbox: BytePath) throws {
         guard let found = try? FileSystem.status(outbox), found.kind != .directory else { return }
-        printError("imagemill: the output folder '\(outbox.printable)' is a file; name a folder for the renditions (-o)")
+        printError(
+            "imagemill: the output folder '\(outbox.printable)' is a file; name a folder for the renditions (-o)")
         throw ExitStatus.usage
     }
 
     private func refuseSameFolder(_ roots: [BytePath], _ outbox: BytePath) throws {
         guard let absolute = FileSystem.absolute(outbox) else { return }
         for root in roots where FileSystem.absolute(root) == absolute {
-            printError("imagemill: '\(root.printable)' is the output folder too; choose another folder for the renditions (-o)")
+            printError(
+                "imagemill: '\(root.printable)' is the output folder too; choose another folder for the renditions (-o)"
+            )
             throw ExitStatus.usage
         }
     }
@@ -49,18 +58,25 @@ extension RunCommand {
     func refuseOverSource(_ file: String?, as what: String, option: String, among found: FoundSources) throws {
         guard let file else { return }
         let path = RawArguments.paths([file])[0]
-        guard let absolute = FileSystem.absolute(path), found.sources.contains(where: { $0.identity == absolute }) else { return }
-        printError("imagemill: the \(what) would be written over the source '\(path.printable)'; choose another file (\(option))")
+        guard let absolute = FileSystem.absolute(path), found.sources.contains(where: { $0.identity == absolute })
+        else { return }
+        printError(
+            "imagemill: the \(what) would be written over the source '\(path.printable)'; choose another file (\(option))"
+        )
         throw ExitStatus.usage
     }
 }
 
-/// Each worker needs a socket, and an open source, asset and renditions; without them every source would fail with `io-error`.
+/// Each worker needs a socket, and an open source, asset and renditions; without them every source would fail with
+/// `io-error`.
 func refuseTooFewDescriptors(workers: Int, renditions: Int) throws {
     let limit = Machine.raiseDescriptorLimit()
-    // Databases, the terminal, folders on the way, and a worker that is replaced: 26 in all were seen with two workers, and once 38.
+    // Databases, the terminal, folders on the way, and a worker that is replaced: 26 in all were seen with two workers,
+    // and once 38.
     let needed = 32 + workers * (6 + renditions)
     guard (1..<needed).contains(limit) else { return }
-    printError("imagemill: only \(limit) files may be open at once, and this run needs \(needed); raise the limit (ulimit -n), or use fewer --jobs")
+    printError(
+        "imagemill: only \(limit) files may be open at once, and this run needs \(needed); raise the limit (ulimit -n), or use fewer --jobs"
+    )
     throw ExitStatus.tryAgain
 }

@@ -7,7 +7,8 @@ extension RunCommand {
     /// - Returns: how many renditions were removed.
     func removeStale(_ preparation: Preparation, record: OutboxRecord, made: MadeNames) throws -> Int {
         let pruning = Pruning(
-            record, roots: preparation.roots, found: preparation.found.sources, unchanged: preparation.work.unchanged, made: made)
+            record, roots: preparation.roots, found: preparation.found.sources, unchanged: preparation.work.unchanged,
+            made: made)
         let stale = try pruning.stale()
         if dryRun {
             guard !json && !jsonLines else { return 0 }
@@ -29,8 +30,11 @@ extension RunCommand {
     }
 
     func writePage(_ preparation: Preparation) throws {
-        guard isPage, let page = reportPath(preparation.outbox), let document = documentPath(preparation) else { return }
-        try ReportPageFile(page, renditionsIn: isToStandardOutput ? nil : preparation.outbox.path).write(reportIn: document)
+        guard isPage, let page = reportPath(preparation.outbox), let document = documentPath(preparation) else {
+            return
+        }
+        try ReportPageFile(page, renditionsIn: isToStandardOutput ? nil : preparation.outbox.path).write(
+            reportIn: document)
     }
 
     private func reportPath(_ outbox: OutboxLocation) -> BytePath? {
@@ -38,7 +42,9 @@ extension RunCommand {
         return dryRun ? nil : outbox.report
     }
 
-    func conclude(_ summary: BatchSummary, removed: Int, outbox: OutboxLocation, progress: Progress, cancellation: Cancellation) throws {
+    func conclude(
+        _ summary: BatchSummary, removed: Int, outbox: OutboxLocation, progress: Progress, cancellation: Cancellation
+    ) throws {
         if !quiet && !isToStandardOutput {
             let report = reportPath(outbox)
             let words = RunSummary(

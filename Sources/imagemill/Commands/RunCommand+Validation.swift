@@ -10,13 +10,18 @@ extension RunCommand {
         guard !json || !jsonLines else { throw ValidationError("--json and --json-lines exclude each other") }
         guard !verbose || !quiet else { throw ValidationError("--verbose and --quiet exclude each other") }
         guard let plan else { return try validateWithoutPlan() }
-        guard inputs.isEmpty, !quick.isAny else { throw ValidationError("--plan takes no pipeline and no sources: they are in '\(plan)'") }
+        guard inputs.isEmpty, !quick.isAny else {
+            throw ValidationError("--plan takes no pipeline and no sources: they are in '\(plan)'")
+        }
         guard output != nil else { throw Self.outputMissing }
         let isOther =
-            report != nil || state != nil || json || jsonLines || dryRun || force || why != nil || keepTree || cache != nil || collision != .version
+            report != nil || state != nil || json || jsonLines || dryRun || force || why != nil || keepTree
+            || cache != nil || collision != .version
             || verbose || prune || !search.isEmpty || quick.printPipeline || output == "-"
         let takes = "-o, --task, --jobs, --max-memory, --metrics, --quiet and --no-progress"
-        guard !isOther, !limitOptions.hasSourceLimits else { throw ValidationError("--plan takes \(takes); everything else is in the plan") }
+        guard !isOther, !limitOptions.hasSourceLimits else {
+            throw ValidationError("--plan takes \(takes); everything else is in the plan")
+        }
     }
 
     private static let outputMissing = ValidationError("name the folder for the renditions with -o DIR (--output)")
@@ -29,22 +34,29 @@ extension RunCommand {
         let sources: [String]
         if quick.isAny {
             if let file = inputs.first(where: { $0.hasSuffix(".yaml") || $0.hasSuffix(".yml") }) {
-                throw ValidationError("options such as --resize replace the pipeline file; leave out '\(file)' or the options")
+                throw ValidationError(
+                    "options such as --resize replace the pipeline file; leave out '\(file)' or the options")
             }
             sources = inputs
         } else {
             guard !inputs.isEmpty || search.filesFrom != nil else {
-                throw ValidationError("name a pipeline and the sources, such as: imagemill run web-photos photos/ -o out/")
+                throw ValidationError(
+                    "name a pipeline and the sources, such as: imagemill run web-photos photos/ -o out/")
             }
             sources = try PipelineArgument(among: inputs).others
         }
-        guard !sources.isEmpty || search.filesFrom != nil else { throw ValidationError("name the sources: pictures, or folders of pictures") }
+        guard !sources.isEmpty || search.filesFrom != nil else {
+            throw ValidationError("name the sources: pictures, or folders of pictures")
+        }
         guard output != nil else { throw Self.outputMissing }
         let isRecorded = json || jsonLines || prune || dryRun || why != nil || keepTree || state != nil
         guard output != "-" || !isRecorded else {
-            throw ValidationError("-o - takes none of --json, --json-lines, --prune, --dry-run, --why, --keep-tree and --state")
+            throw ValidationError(
+                "-o - takes none of --json, --json-lines, --prune, --dry-run, --why, --keep-tree and --state")
         }
-        guard output != "-" || isatty(1) == 0 else { throw ValidationError("-o - writes a picture; send standard output to a file or a program") }
+        guard output != "-" || isatty(1) == 0 else {
+            throw ValidationError("-o - writes a picture; send standard output to a file or a program")
+        }
         guard sources.count(where: { $0 == "-" }) + (search.filesFrom == "-" ? 1 : 0) <= 1 else {
             throw ValidationError("standard input can be read once only: name '-' once")
         }

@@ -46,32 +46,45 @@ struct RunCommand: RenderingCommand {
     @Option(help: "Does one task of this plan, which `imagemill shard` has made, instead of a pipeline and sources.")
     var plan: String?
 
-    @Option(name: .customLong("task"), help: "The number of the task. Default: what Slurm, Kubernetes or AWS Batch set in the environment.")
+    @Option(
+        name: .customLong("task"),
+        help: "The number of the task. Default: what Slurm, Kubernetes or AWS Batch set in the environment.")
     var taskNumber: Int?
 
     @Option(help: "Worker processes, 1 to 1024. Default: one for each core.")
     var jobs: Int?
 
-    @Option(help: "The file for the report: JSON, or a page for a browser if it ends with .html. Default: report.json in the folder of --state.")
+    @Option(
+        help:
+            "The file for the report: JSON, or a page for a browser if it ends with .html. Default: report.json in the folder of --state."
+    )
     var report: String?
 
-    @Option(help: "A file for metrics in Prometheus' text format, for the textfile collector of node exporter.", completion: .file())
+    @Option(
+        help: "A file for metrics in Prometheus' text format, for the textfile collector of node exporter.",
+        completion: .file())
     var metrics: String?
 
     @Option(
-        help: "The folder for what the next run needs to know of this output folder, and for the report. Default: .imagemill in the output folder.")
+        help:
+            "The folder for what the next run needs to know of this output folder, and for the report. Default: .imagemill in the output folder."
+    )
     var state: String?
 
     @Flag(help: "Prints the report on standard output.")
     var json = false
 
-    @Flag(help: "Prints a line of JSON on standard output for each source when it is finished, and one for the summary.")
+    @Flag(
+        help: "Prints a line of JSON on standard output for each source when it is finished, and one for the summary.")
     var jsonLines = false
 
     @Flag(name: [.customShort("n"), .long], help: "Lists what would be written, and writes nothing.")
     var dryRun = false
 
-    @Flag(help: "Removes renditions whose source is gone, or that the pipeline makes no more. With --dry-run they are listed.")
+    @Flag(
+        help:
+            "Removes renditions whose source is gone, or that the pipeline makes no more. With --dry-run they are listed."
+    )
     var prune = false
 
     @Option(help: "If a name belongs to another source: version (a-2.webp), fail, or overwrite.")
@@ -111,8 +124,10 @@ struct RunCommand: RenderingCommand {
     var planned: PlannedTask? {
         plan.map { plan in
             PlannedTask(
-                planPath: plan, task: taskNumber, output: output ?? "", jobs: jobs, memory: limitOptions.maxMemory, isQuiet: quiet,
-                metrics: metrics.map { RawArguments.paths([$0])[0] }, showsProgress: !noProgress && !quiet && isatty(2) == 1)
+                planPath: plan, task: taskNumber, output: output ?? "", jobs: jobs, memory: limitOptions.maxMemory,
+                isQuiet: quiet,
+                metrics: metrics.map { RawArguments.paths([$0])[0] },
+                showsProgress: !noProgress && !quiet && isatty(2) == 1)
         }
     }
 
@@ -125,7 +140,8 @@ struct RunCommand: RenderingCommand {
         let cancellation = Cancellation()
         let isSilent = quiet || isToStandardOutput
         let progress = Progress(
-            showsLine: !noProgress && !isSilent && isatty(2) == 1, listingIn: verbose && !dryRun ? preparation.outbox.path : nil)
+            showsLine: !noProgress && !isSilent && isatty(2) == 1,
+            listingIn: verbose && !dryRun ? preparation.outbox.path : nil)
         // Until everything is written and said.
         defer { withExtendedLifetime(preparation.lock) {} }
         let counted = metrics.map { runMetrics(preparation, progress, writing: RawArguments.paths([$0])[0]) }
@@ -141,11 +157,14 @@ struct RunCommand: RenderingCommand {
             let prepared = try batch(preparation, render, record: record, workers: workers, observer: made ?? observer)
             await ready
             let summary = try await prepared.run(since: preparation.start)
-            let removed = try summary.interrupted ? 0 : made.map { try removeStale(preparation, record: record, made: $0) } ?? 0
+            let removed =
+                try summary.interrupted ? 0 : made.map { try removeStale(preparation, record: record, made: $0) } ?? 0
             if isToStandardOutput { try preparation.streams?.giveOutput() }
             try writePage(preparation)
-            try counted?.write(skipped: summary.unchanged, passedOver: summary.passedOver, isComplete: !summary.interrupted)
-            try conclude(summary, removed: removed, outbox: preparation.outbox, progress: progress, cancellation: cancellation)
+            try counted?.write(
+                skipped: summary.unchanged, passedOver: summary.passedOver, isComplete: !summary.interrupted)
+            try conclude(
+                summary, removed: removed, outbox: preparation.outbox, progress: progress, cancellation: cancellation)
         } catch let exit as ExitCode {
             throw exit
         } catch {
@@ -156,8 +175,10 @@ struct RunCommand: RenderingCommand {
     private func renderSettings(_ preparation: Preparation, _ cancellation: Cancellation) -> RenderSettings {
         let limits = limitOptions.limits
         var render = RenderSettings(
-            pipeline: preparation.pipeline, limits: limits, outbox: Outbox(path: preparation.outbox.path, of: .run), keepsTree: keepTree,
-            overwrites: collision == .overwrite, memory: MemoryBudget(bytes: limits.maximumMemory), cancellation: cancellation)
+            pipeline: preparation.pipeline, limits: limits, outbox: Outbox(path: preparation.outbox.path, of: .run),
+            keepsTree: keepTree,
+            overwrites: collision == .overwrite, memory: MemoryBudget(bytes: limits.maximumMemory),
+            cancellation: cancellation)
         render.isDryRun = dryRun
         render.likelyFormats = preparation.work.toDo.likelyFormats
         render.cache = sharedCache.map { PipelineCache($0, preparation.pipeline) }
@@ -165,7 +186,8 @@ struct RunCommand: RenderingCommand {
     }
 
     private func batch(
-        _ preparation: Preparation, _ render: RenderSettings, record: OutboxRecord, workers: WorkerPool, observer: any BatchObserver
+        _ preparation: Preparation, _ render: RenderSettings, record: OutboxRecord, workers: WorkerPool,
+        observer: any BatchObserver
     ) throws -> BatchRun {
         let (location, outbox) = (preparation.outbox, render.outbox)
         // A source may be the rendition of another one that is gone; its name is not free for that.
@@ -180,11 +202,13 @@ struct RunCommand: RenderingCommand {
             file: documentPath(preparation), mayBeStream: report != nil && !isPage, stream: json || jsonLines ? 1 : nil,
             form: jsonLines ? .lines : .document)
         return BatchRun(
-            preparation.work, settings, report: document, observer: observer, results: dryRun ? nil : ResultRecord(record, preparation.setup))
+            preparation.work, settings, report: document, observer: observer,
+            results: dryRun ? nil : ResultRecord(record, preparation.setup))
     }
 
     private func runMetrics(_ preparation: Preparation, _ progress: Progress, writing path: BytePath) -> RunMetrics {
-        RunMetrics(observer(preparation, progress), writing: path, labels: [("pipeline", preparation.pipeline.file.name)])
+        RunMetrics(
+            observer(preparation, progress), writing: path, labels: [("pipeline", preparation.pipeline.file.name)])
     }
 
     private func observer(_ preparation: Preparation, _ progress: Progress) -> any BatchObserver {
@@ -193,6 +217,8 @@ struct RunCommand: RenderingCommand {
 
     private var sharedCache: SharedCache? {
         guard let cache, !dryRun else { return nil }
-        return SharedCache(folder: RawArguments.paths([cache])[0], bound: cacheSize?.value ?? SharedCache.usualBound) { printError("note: \($0)") }
+        return SharedCache(folder: RawArguments.paths([cache])[0], bound: cacheSize?.value ?? SharedCache.usualBound) {
+            printError("note: \($0)")
+        }
     }
 }

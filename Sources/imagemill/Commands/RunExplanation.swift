@@ -27,7 +27,8 @@ struct Explanation {
 
     private func reasons(_ index: Int) -> [Change] {
         if isForced { return [.forced] }
-        let changes = SourceChanges(preparation.found.sources, preparation.setup, outbox: preparation.outbox, isDryRun: true)
+        let changes = SourceChanges(
+            preparation.found.sources, preparation.setup, outbox: preparation.outbox, isDryRun: true)
         defer { changes?.close() }
         return changes?.changes(index) ?? [.neverDone]
     }

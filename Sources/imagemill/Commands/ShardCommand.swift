@@ -21,7 +21,8 @@ struct ShardCommand: RenderingCommand {
     @OptionGroup
     var search: SearchOptions
 
-    @Argument(help: "Pictures, folders, which are searched recursively, and tars, whose pictures are read where they are.")
+    @Argument(
+        help: "Pictures, folders, which are searched recursively, and tars, whose pictures are read where they are.")
     var sources: [String] = []
 
     @Option(help: "The pipeline file.")
@@ -39,7 +40,10 @@ struct ShardCommand: RenderingCommand {
     @Flag(help: "Puts renditions into the same sub-folders as their sources. A folder's sources are then in one shard.")
     var keepTree = false
 
-    @Option(help: "How a shard's renditions are packed: tar puts them into one file, OUT/000017.tar, with their report at the end.")
+    @Option(
+        help:
+            "How a shard's renditions are packed: tar puts them into one file, OUT/000017.tar, with their report at the end."
+    )
     var pack: Packing?
 
     enum Packing: String, CaseIterable, ExpressibleByArgument { case tar }
@@ -79,13 +83,15 @@ struct ShardCommand: RenderingCommand {
             try refusePlanAmongSources()
             let request = PlanRequest(
                 pipeline: pipeline, sources: RawArguments.paths(sources),
-                list: try search.list(), filter: search.filter, folder: RawArguments.paths([output])[0], perShard: perShard,
+                list: try search.list(), filter: search.filter, folder: RawArguments.paths([output])[0],
+                perShard: perShard,
                 mostTasks: tasks, keepsTree: keepTree, packs: pack == .tar, limits: limitOptions.limits)
             let settings = RenderSettings.looking(pipeline, limits: limitOptions.limits)
             let line = PlanProgress(showsLine: !noProgress && !quiet && isatty(2) == 1, isQuiet: quiet)
             let (plan, passedOver) = try await onNewThread { [request = Sent(request)] in
                 try WorkerLoan(workers, cancellation: settings.cancellation).prepare(settings)
-                let planner = try ShardPlanner(request.value, cancellation: cancellation, progress: line.show, note: line.note)
+                let planner = try ShardPlanner(
+                    request.value, cancellation: cancellation, progress: line.show, note: line.note)
                 return (try planner.plan(), planner.passedOver)
             }
             line.end()
@@ -104,7 +110,8 @@ struct ShardCommand: RenderingCommand {
     private func refusePlanAmongSources() throws {
         guard let folder = FileSystem.absolute(RawArguments.paths([output])[0]) else { return }
         for source in RawArguments.paths(sources) where FileSystem.absolute(source) == folder {
-            throw PlanRefusal("'\(source.printable)' is the folder of the plan too; choose another folder for the plan (-o)")
+            throw PlanRefusal(
+                "'\(source.printable)' is the folder of the plan too; choose another folder for the plan (-o)")
         }
     }
 
@@ -117,7 +124,8 @@ struct ShardCommand: RenderingCommand {
             case .tar: "renditions go into a tar for each shard"
             case .folders: "renditions go into a folder for each shard"
             }
-        let amounts = "\(counted(plan.sources, "source")) in \(counted(plan.shards, "shard")) and \(counted(plan.tasks, "task"))"
+        let amounts =
+            "\(counted(plan.sources, "source")) in \(counted(plan.shards, "shard")) and \(counted(plan.tasks, "task"))"
         return "\(amounts), --array=\(array); \(place)" + passedOverClause(passedOver)
     }
 }

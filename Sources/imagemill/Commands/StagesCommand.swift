@@ -16,20 +16,23 @@ struct StagesCommand: ParsableCommand {
         guard let name else {
             let width = StageCatalogue.all.names.map(\.count).max() ?? 0
             for stage in StageCatalogue.all.stages {
-                printOutput("\(stage.name + String(repeating: " ", count: width - stage.name.count))  \(stage.summary)\n")
+                printOutput(
+                    "\(stage.name + String(repeating: " ", count: width - stage.name.count))  \(stage.summary)\n")
             }
             return
         }
         if name == "save" { return printOutput(SaveFormat.allCases.map(saving).joined(separator: "\n")) }
         guard let stage = StageCatalogue.all.stage(named: name) else {
-            printError("imagemill: there is no stage '\(name)'\(suggestion(for: name, among: StageCatalogue.all.names))")
+            printError(
+                "imagemill: there is no stage '\(name)'\(suggestion(for: name, among: StageCatalogue.all.names))")
             throw ExitStatus.usage
         }
         printOutput(StagePage(stage).text)
     }
 
     private func saving(_ format: SaveFormat) -> String {
-        "save: { format: \(format.rawValue) }\n" + StagePage.listing(of: SaveSettings.descriptions(of: format).filter { $0.key != "format" })
+        "save: { format: \(format.rawValue) }\n"
+            + StagePage.listing(of: SaveSettings.descriptions(of: format).filter { $0.key != "format" })
     }
 }
 
@@ -46,7 +49,9 @@ struct StagePage {
     init(_ stage: any StageDeclaration.Type) {
         name = stage.name
         summary = stage.summary
-        example = (stage is any JoiningStage.Type ? ["source: set"] : []) + ["stages:"] + stage.example.split(separator: "\n").map { "  \($0)" }
+        example =
+            (stage is any JoiningStage.Type ? ["source: set"] : []) + ["stages:"]
+            + stage.example.split(separator: "\n").map { "  \($0)" }
         parameters = Parameters.describe(stage, catalogue: .all)
         parts = stage.parts.map { ($0.name, Parameters.describe($0.type, catalogue: .all)) }
     }
@@ -80,8 +85,10 @@ struct StagePage {
     private func table(_ parameters: [ParameterDescription], title: String) -> [String] {
         ["| \(title) | value | meaning |", "|---|---|---|"]
             + parameters.map { parameter in
-                let fallback = parameter.isRequired ? "required" : parameter.defaultText.map { "default `\($0)`" } ?? "optional"
-                return "| `\(parameter.key)` | \(escaped(parameter.expectation)); \(fallback) | \(escaped(parameter.text)) |"
+                let fallback =
+                    parameter.isRequired ? "required" : parameter.defaultText.map { "default `\($0)`" } ?? "optional"
+                return
+                    "| `\(parameter.key)` | \(escaped(parameter.expectation)); \(fallback) | \(escaped(parameter.text)) |"
             }
     }
 

@@ -37,8 +37,10 @@ struct StatusCommand: ParsableCommand {
             failures[status.inboxes[index].name] = standing
             status.inboxes[index].failedNow = standing.count
         }
-        printOutput(json ? Engine.json(status, pretty: true) + "\n" : StatusTable(status: status, failures: failures).text)
-        let needsHelp = status.inboxes.contains { $0.state == .paused || $0.blocked > 0 } || status.reload.state == .refused
+        printOutput(
+            json ? Engine.json(status, pretty: true) + "\n" : StatusTable(status: status, failures: failures).text)
+        let needsHelp =
+            status.inboxes.contains { $0.state == .paused || $0.blocked > 0 } || status.reload.state == .refused
         if needsHelp { throw ExitStatus.someFailed }
     }
 }

@@ -36,7 +36,9 @@ struct WatchCommand: RenderingCommand {
     }
 
     static func load(_ path: String) throws -> LoadedMill {
-        try LoadedMill(path: path, text: try LoadedPipeline.text(of: path)) { name in getenv(name).map { String(cString: $0) } }
+        try LoadedMill(path: path, text: try LoadedPipeline.text(of: path)) { name in
+            getenv(name).map { String(cString: $0) }
+        }
     }
 
     func workerCount(for loaded: LoadedMill) -> Int {
@@ -52,11 +54,14 @@ struct WatchCommand: RenderingCommand {
         do {
             try await onNewThread {
                 let news = DaemonNews(LogSink(variables))
-                for problem in loaded.hookProblems { news.log.noted("\(path):\(problem.position.line): \(problem.message)") }
+                for problem in loaded.hookProblems {
+                    news.log.noted("\(path):\(problem.position.line): \(problem.message)")
+                }
                 // A large state folder, and much that an earlier run has begun, may take a while.
                 ServiceManager(variables)?.tell(.extendTimeout(600_000), .status("starting"))
                 let folder = try DropFolder(loaded, workers: workers, observer: news.observer)
-                try Daemon(folder, file: path, variables: variables, news: news, http: loaded.file.http).run(drain: loaded.file.drain)
+                try Daemon(folder, file: path, variables: variables, news: news, http: loaded.file.http).run(
+                    drain: loaded.file.drain)
             }
         } catch let error as StateInUse {
             printError("imagemill: \(error)")

@@ -57,7 +57,10 @@ final class Activity: DropFolderObserver {
     /// - Parameters:
     ///   - clock: milliseconds since 1970.
     ///   - changed: a source went to `failed/`.
-    init(clock: @escaping @Sendable () -> Int = wallClock, failed changed: @escaping @Sendable (_ inbox: String) -> Void = { _ in }) {
+    init(
+        clock: @escaping @Sendable () -> Int = wallClock,
+        failed changed: @escaping @Sendable (_ inbox: String) -> Void = { _ in }
+    ) {
         (self.clock, self.changed) = (clock, changed)
     }
 
@@ -87,7 +90,9 @@ final class Activity: DropFolderObserver {
 
     var snapshot: Snapshot {
         let minute = clock() / 60_000
-        return state.withLock { Snapshot(inboxes: $0.inboxes, results: $0.results, minutes: $0.minutes.all(until: minute)) }
+        return state.withLock {
+            Snapshot(inboxes: $0.inboxes, results: $0.results, minutes: $0.minutes.all(until: minute))
+        }
     }
 
     /// One of the latest results.
@@ -111,7 +116,8 @@ extension Activity.Result {
         let smallest = pictures.filter { $0.0.bytes != nil }.min { $0.0.bytes! < $1.0.bytes! }
         let picture = smallest.flatMap { $0.0.bytes! <= Activity.largestPicture ? (path: $0.0.path, type: $0.1) : nil }
         self.init(
-            number: number, inbox: inbox, path: report.source.path, time: timestamp(), milliseconds: times.wait + times.render + times.publish,
+            number: number, inbox: inbox, path: report.source.path, time: timestamp(),
+            milliseconds: times.wait + times.render + times.publish,
             renditions: report.renditions.count, warnings: report.warnings.count, picture: picture)
     }
 }
@@ -140,5 +146,7 @@ private struct Minutes {
         if entries.count > 2 * Self.count { entries = entries.filter { $0.key > minute - Self.count } }
     }
 
-    func all(until minute: Int) -> [Activity.Minute] { ((minute - Self.count + 1)...minute).map { entries[$0] ?? Activity.Minute() } }
+    func all(until minute: Int) -> [Activity.Minute] {
+        ((minute - Self.count + 1)...minute).map { entries[$0] ?? Activity.Minute() }
+    }
 }

@@ -108,7 +108,8 @@ final class Daemon: DaemonControl {
         let waiting = status.inboxes.reduce(0) { $0 + $1.waiting }
         let paused = status.inboxes.count { $0.pause != nil }
         let words = ["\(status.running.count) running", "\(ready) ready"] + (waiting > 0 ? ["\(waiting) waiting"] : [])
-        return (words + (paused > 0 ? ["\(paused) of \(status.inboxes.count) inboxes paused"] : [])).joined(separator: ", ")
+        return (words + (paused > 0 ? ["\(paused) of \(status.inboxes.count) inboxes paused"] : [])).joined(
+            separator: ", ")
     }
 
     // MARK: - What others ask for
@@ -120,7 +121,8 @@ final class Daemon: DaemonControl {
         let phase: StatusDocument.State
         if isDraining { phase = .draining } else { phase = isReady ? .running : .starting }
         var document = StatusDocument(
-            process: Int(getpid()), state: phase, started: started.text, uptimeSeconds: started.moment.milliseconds(until: .now) / 1000)
+            process: Int(getpid()), state: phase, started: started.text,
+            uptimeSeconds: started.moment.milliseconds(until: .now) / 1000)
         document.fill(from: status)
         document.reload = reload
         return document
@@ -138,7 +140,9 @@ final class Daemon: DaemonControl {
     }
 
     func reload() -> ControlReply {
-        guard state.withLock({ $0.isReady }), !stopping.isRaised else { return ControlReply(ok: false, "the daemon is starting or stopping") }
+        guard state.withLock({ $0.isReady }), !stopping.isRaised else {
+            return ControlReply(ok: false, "the daemon is starting or stopping")
+        }
         manager?.tell(.reloading)
         defer { manager?.tell(.ready, .status(sentence)) }
         do {
@@ -149,12 +153,14 @@ final class Daemon: DaemonControl {
             }
             log.logger.notice("read '\(file)' again", metadata: .event(.reloaded))
             let late = new.file.http == http ? [] : ["'http' takes effect at the next start"]
-            return ControlReply(ok: true, "read '\(file)' again", details: notes + late + new.hookProblems.map(\.message))
+            return ControlReply(
+                ok: true, "read '\(file)' again", details: notes + late + new.hookProblems.map(\.message))
         } catch {
             let lines = "\(error)".split(separator: "\n").map(String.init)
             state.withLock { $0.reload = StatusDocument.Reload(state: .refused, time: timestamp(), diagnostics: lines) }
             for line in lines { log.logger.error("\(line)", metadata: .event(.reloadRefused)) }
-            return ControlReply(ok: false, "'\(file)' was refused; the old configuration is still at work", details: lines)
+            return ControlReply(
+                ok: false, "'\(file)' was refused; the old configuration is still at work", details: lines)
         }
     }
 

@@ -24,7 +24,9 @@ struct DaemonLog: DropFolderObserver {
             let fields = fields(inbox: inbox, job: job, path: path, details(failure, attempt))
             logger.warning("tried again in \(after / 1000) s: \(failure.message)", metadata: .event(.postponed, fields))
         case .putBack(let path):
-            logger.info("went back to the inbox: somebody still writes to it", metadata: .event(.putBack, fields(inbox: inbox, job: nil, path: path)))
+            logger.info(
+                "went back to the inbox: somebody still writes to it",
+                metadata: .event(.putBack, fields(inbox: inbox, job: nil, path: path)))
         case .paused(let pause): tell(.paused(pause), inbox)
         case .resumed: tell(.resumed, inbox)
         case .recovered(let count):
@@ -32,13 +34,16 @@ struct DaemonLog: DropFolderObserver {
             logger.notice("\(sentence)", metadata: .event(.takenUp, [.inbox: inbox]))
         case .lost(let job, let path):
             logger.warning(
-                "somebody has removed it from work/ while it was claimed", metadata: .event(.lost, fields(inbox: inbox, job: job, path: path)))
+                "somebody has removed it from work/ while it was claimed",
+                metadata: .event(.lost, fields(inbox: inbox, job: job, path: path)))
         case .spool(let done, let failed):
             logger.notice(
-                "originals go to '\(done.printable)', failed ones to '\(failed.printable)'", metadata: [LogField.inbox.rawValue: .string(inbox)])
+                "originals go to '\(done.printable)', failed ones to '\(failed.printable)'",
+                metadata: [LogField.inbox.rawValue: .string(inbox)])
         case .pruned(let count, let folder):
             logger.notice(
-                "removed \(counted(count, "source")) from '\(folder.printable)'", metadata: [LogField.inbox.rawValue: .string(inbox)])
+                "removed \(counted(count, "source")) from '\(folder.printable)'",
+                metadata: [LogField.inbox.rawValue: .string(inbox)])
         case .hook(let news): logger.warning("\(news.sentence)", metadata: [LogField.inbox.rawValue: .string(inbox)])
         case .trouble(let sentence): logger.warning("\(sentence)", metadata: [LogField.inbox.rawValue: .string(inbox)])
         }
@@ -50,10 +55,14 @@ struct DaemonLog: DropFolderObserver {
         var fields: [LogField: String] = [.inbox: inbox]
         if case .paused(let pause) = note { fields[.reason] = pause.reason.rawValue }
         let level: Logger.Level = note.isWarning ? .warning : .notice
-        logger.log(level: level, "\(note.sentence)", metadata: note.event.map { .event($0, fields) } ?? [LogField.inbox.rawValue: .string(inbox)])
+        logger.log(
+            level: level, "\(note.sentence)",
+            metadata: note.event.map { .event($0, fields) } ?? [LogField.inbox.rawValue: .string(inbox)])
     }
 
-    private func fields(inbox: String, job: JobID?, path: BytePath, _ more: [LogField: String] = [:]) -> [LogField: String] {
+    private func fields(inbox: String, job: JobID?, path: BytePath, _ more: [LogField: String] = [:]) -> [LogField:
+        String]
+    {
         var fields = more
         fields[.inbox] = inbox
         fields[.source] = path.printable

@@ -25,6 +25,8 @@ struct DaemonNews: Sendable {
 private struct Observers: DropFolderObserver {
     let all: [any DropFolderObserver]
 
-    func happened(_ event: DropFolderEvent, inbox: String) { for observer in all { observer.happened(event, inbox: inbox) } }
+    func happened(_ event: DropFolderEvent, inbox: String) {
+        for observer in all { observer.happened(event, inbox: inbox) }
+    }
     func noted(_ sentence: String) { for observer in all { observer.noted(sentence) } }
 }

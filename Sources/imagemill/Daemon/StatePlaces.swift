@@ -15,7 +15,9 @@ struct StatePlaces {
     var defaultState: BytePath {
         // systemd separates several by colons; the first is ours.
         if let folder = first("STATE_DIRECTORY") { return BytePath(folder) }
-        if let folder = variables["XDG_STATE_HOME"], folder.hasPrefix("/") { return BytePath(folder).appending(BytePath("imagemill")) }
+        if let folder = variables["XDG_STATE_HOME"], folder.hasPrefix("/") {
+            return BytePath(folder).appending(BytePath("imagemill"))
+        }
         return BytePath(variables["HOME"] ?? "/").appending(BytePath(".local/state/imagemill"))
     }
 

@@ -46,7 +46,9 @@ struct CommandDescription: Decodable {
 
 extension CommandDescription {
     /// The commands of this one that users see.
-    var shownCommands: [CommandDescription] { (subcommands ?? []).filter { $0.shouldDisplay != false && $0.commandName != "help" } }
+    var shownCommands: [CommandDescription] {
+        (subcommands ?? []).filter { $0.shouldDisplay != false && $0.commandName != "help" }
+    }
 
     /// - Parameter words: what the user types: the program and the command.
     func usage(_ words: [String]) -> String {
@@ -76,8 +78,11 @@ extension CommandDescription {
     var blocks: [Block] {
         (discussion ?? "").split(separator: "\n\n").map { block in
             let lines = block.split(separator: "\n").map(String.init)
-            guard lines.contains(where: { $0.hasPrefix("  ") || $0.hasPrefix("Example:") }) else { return .paragraph(lines.joined(separator: " ")) }
-            return .example(lines.map { $0.hasPrefix("Example: ") || $0.hasPrefix("         ") ? String($0.dropFirst(9)) : $0 })
+            guard lines.contains(where: { $0.hasPrefix("  ") || $0.hasPrefix("Example:") }) else {
+                return .paragraph(lines.joined(separator: " "))
+            }
+            return .example(
+                lines.map { $0.hasPrefix("Example: ") || $0.hasPrefix("         ") ? String($0.dropFirst(9)) : $0 })
         }
     }
 }

@@ -7,7 +7,8 @@ enum CommandPages {
         let program = try CommandDescription.all()
         let pages = program.shownCommands.flatMap { command in
             let words = ["imagemill", command.commandName]
-            return [page(command, words: words)] + command.shownCommands.map { page($0, words: words + [$0.commandName]) }
+            return [page(command, words: words)]
+                + command.shownCommands.map { page($0, words: words + [$0.commandName]) }
         }
         return [("imagemill.1", overview(program, program.shownCommands))] + pages
     }
@@ -23,7 +24,9 @@ enum CommandPages {
         page.entry("NO_COLOR", ["No colors, unless --color says otherwise."])
         page.entry("STATE_DIRECTORY, XDG_STATE_HOME", ["The state folder of a drop folder whose mill file names none."])
         page.heading("See also")
-        page.paragraph((commands.map { "imagemill-\($0.commandName)(1)" } + ["imagemill-pipeline(5)", "imagemill-mill(5)"]).joined(separator: ", "))
+        page.paragraph(
+            (commands.map { "imagemill-\($0.commandName)(1)" } + ["imagemill-pipeline(5)", "imagemill-mill(5)"]).joined(
+                separator: ", "))
         return page.text
     }
 

@@ -8,13 +8,16 @@ enum CommandReference {
             let words = ["imagemill", command.commandName]
             return [section(command, words)] + command.shownCommands.map { section($0, words + [$0.commandName]) }
         }
-        let list = commands.map { "| [`\($0.commandName)`](#imagemill-\($0.commandName)) | \(escaped($0.abstract ?? "")) |\n" }.joined()
+        let list = commands.map {
+            "| [`\($0.commandName)`](#imagemill-\($0.commandName)) | \(escaped($0.abstract ?? "")) |\n"
+        }.joined()
         let head = "# Commands\n\nWhat `imagemill COMMAND --help` and the manual (`man imagemill-run`) show too.\n\n"
         return head + "| command | what it does |\n|---|---|\n" + list + "\n" + sections.joined(separator: "\n")
     }
 
     private static func section(_ command: CommandDescription, _ words: [String]) -> String {
-        var text = "## `\(words.joined(separator: " "))`\n\n\(escaped(command.abstract ?? ""))\n\n```text\n\(command.usage(words))\n```\n"
+        var text =
+            "## `\(words.joined(separator: " "))`\n\n\(escaped(command.abstract ?? ""))\n\n```text\n\(command.usage(words))\n```\n"
         for block in command.blocks {
             switch block {
             case .paragraph(let words): text += "\n\(escaped(words))\n"
@@ -22,7 +25,8 @@ enum CommandReference {
             }
         }
         for group in command.groups {
-            text += "\n**\(group.title)**\n\n" + group.arguments.map { "- `\($0.term)`: \(escaped($0.meaning))\n" }.joined()
+            text +=
+                "\n**\(group.title)**\n\n" + group.arguments.map { "- `\($0.term)`: \(escaped($0.meaning))\n" }.joined()
         }
         return text
     }

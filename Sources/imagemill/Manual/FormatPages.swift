@@ -5,11 +5,14 @@ import Stages
 
 enum FormatPages {
     /// File names below `docs/man`, and what they hold.
-    static var pages: [(name: String, text: String)] { [("imagemill-pipeline.5", pipeline), ("imagemill-mill.5", mill)] }
+    static var pages: [(name: String, text: String)] {
+        [("imagemill-pipeline.5", pipeline), ("imagemill-mill.5", mill)]
+    }
 
     private static var pipeline: String {
         var page = ManualPage(
-            "imagemill-pipeline", section: 5, version: imagemillVersion, summary: "describes what Imagemill does with each picture")
+            "imagemill-pipeline", section: 5, version: imagemillVersion,
+            summary: "describes what Imagemill does with each picture")
         page.heading("Description")
         page.paragraph(
             "A pipeline is a YAML file. Shared stages are done once; each rendition has further stages, and says how the result is saved. "
@@ -53,9 +56,12 @@ enum FormatPages {
 
     private static var mill: String {
         let (file, inbox, cache) = MillFile.descriptions
-        var page = ManualPage("imagemill-mill", section: 5, version: imagemillVersion, summary: "describes Imagemill's drop folder")
+        var page = ManualPage(
+            "imagemill-mill", section: 5, version: imagemillVersion, summary: "describes Imagemill's drop folder")
         page.heading("Description")
-        page.paragraph("The file that imagemill watch reads, in YAML. Paths are relative to the file. imagemill check mill.yaml checks it.")
+        page.paragraph(
+            "The file that imagemill watch reads, in YAML. Paths are relative to the file. imagemill check mill.yaml checks it."
+        )
         page.verbatim(["inboxes:", "  - path: drop", "    outbox: out", "    pipeline: web.yaml"])
         page.heading("Settings")
         list(file, in: &page)
@@ -70,7 +76,8 @@ enum FormatPages {
 
     private static func list(_ parameters: [ParameterDescription], in page: inout ManualPage) {
         for parameter in parameters {
-            let fallback = parameter.isRequired ? "required" : parameter.defaultText.map { "default \($0)" } ?? "optional"
+            let fallback =
+                parameter.isRequired ? "required" : parameter.defaultText.map { "default \($0)" } ?? "optional"
             page.entry(parameter.key, [parameter.text, "\(parameter.expectation); \(fallback)"])
         }
     }

@@ -13,19 +13,25 @@ struct DaemonMetrics {
 
     var text: String { (jobs + waiting + inboxes + workers + cache + process).map(\.text).joined() }
 
-    private func counts(_ inbox: StatusDocument.Inbox) -> Activity.Counts { activity.inboxes[inbox.name] ?? Activity.Counts() }
+    private func counts(_ inbox: StatusDocument.Inbox) -> Activity.Counts {
+        activity.inboxes[inbox.name] ?? Activity.Counts()
+    }
 
     private var jobs: [Metric] {
         var total = Metric(
-            "imagemill_jobs_total", .counter, "Sources that were done, that have failed for good, and attempts that were put off, since the start.")
-        var duration = Metric("imagemill_job_duration_seconds", .histogram, "How long the sources that were done took, by stage of the flow.")
+            "imagemill_jobs_total", .counter,
+            "Sources that were done, that have failed for good, and attempts that were put off, since the start.")
+        var duration = Metric(
+            "imagemill_job_duration_seconds", .histogram,
+            "How long the sources that were done took, by stage of the flow.")
         for inbox in status.inboxes {
             let counts = counts(inbox)
             for (status, count) in [("done", counts.done), ("failed", counts.failed), ("retried", counts.retried)] {
                 total.add(Double(count), [("inbox", inbox.name), ("status", status)])
             }
             for stage in Activity.Stage.allCases {
-                duration.add(counts.durations[stage] ?? Histogram(), [("inbox", inbox.name), ("stage", stage.rawValue)])
+                duration.add(
+                    counts.durations[stage] ?? Histogram(), [("inbox", inbox.name), ("stage", stage.rawValue)])
             }
         }
         return [total, duration]
@@ -33,7 +39,8 @@ struct DaemonMetrics {
 
     private var waiting: [Metric] {
         var depth = Metric("imagemill_queue_depth", .gauge, "Sources that are ready or under way.")
-        var oldest = Metric("imagemill_oldest_pending_seconds", .gauge, "How long the oldest of them has been waiting or under way.")
+        var oldest = Metric(
+            "imagemill_oldest_pending_seconds", .gauge, "How long the oldest of them has been waiting or under way.")
         for inbox in status.inboxes {
             depth.add(Double(inbox.ready + inbox.inProgress + inbox.waiting), [("inbox", inbox.name)])
             oldest.add(Double(inbox.oldestSeconds ?? 0), [("inbox", inbox.name)])
@@ -43,12 +50,15 @@ struct DaemonMetrics {
 
     private var inboxes: [Metric] {
         var paused = Metric("imagemill_paused", .gauge, "Whether the inbox takes no sources for this reason.")
-        var blocked = Metric("imagemill_blocked_files", .gauge, "Sources in the inbox that the system does not let be taken.")
+        var blocked = Metric(
+            "imagemill_blocked_files", .gauge, "Sources in the inbox that the system does not let be taken.")
         var failed = Metric("imagemill_failed_files", .gauge, "Sources in the folder failed/ now.")
-        var spool = Metric("imagemill_spool_bytes", .gauge, "Bytes in the folders work/, done/ and failed/, as of the last look.")
+        var spool = Metric(
+            "imagemill_spool_bytes", .gauge, "Bytes in the folders work/, done/ and failed/, as of the last look.")
         for inbox in status.inboxes {
             for reason in PauseReason.allCases {
-                paused.add(inbox.paused?.reason == reason ? 1 : 0, [("inbox", inbox.name), ("reason", reason.rawValue)])
+                paused.add(
+                    inbox.paused?.reason == reason ? 1 : 0, [("inbox", inbox.name), ("reason", reason.rawValue)])
             }
             blocked.add(Double(inbox.blocked), [("inbox", inbox.name)])
             guard let standing = standing[inbox.name] else { continue }
@@ -64,9 +74,15 @@ struct DaemonMetrics {
         [
             Metric("imagemill_workers", .gauge, "Worker processes.", Double(status.workers.total)),
             Metric("imagemill_workers_busy", .gauge, "Worker processes that have a job.", Double(status.workers.busy)),
-            Metric("imagemill_worker_restarts_total", .counter, "Workers that died, hung or had grown too large.", Double(status.workers.replaced)),
-            Metric("imagemill_memory_budget_bytes", .gauge, "What all workers together may be given.", Double(status.memory.budgetBytes)),
-            Metric("imagemill_memory_reserved_bytes", .gauge, "What the jobs under way are expected to need.", Double(status.memory.reservedBytes)),
+            Metric(
+                "imagemill_worker_restarts_total", .counter, "Workers that died, hung or had grown too large.",
+                Double(status.workers.replaced)),
+            Metric(
+                "imagemill_memory_budget_bytes", .gauge, "What all workers together may be given.",
+                Double(status.memory.budgetBytes)),
+            Metric(
+                "imagemill_memory_reserved_bytes", .gauge, "What the jobs under way are expected to need.",
+                Double(status.memory.reservedBytes)),
         ]
     }
 
@@ -74,9 +90,14 @@ struct DaemonMetrics {
         guard let cache = status.cache else { return [] }
         return [
             Metric("imagemill_cache_bytes", .gauge, "Bytes in the cache of renditions.", Double(cache.bytes)),
-            Metric("imagemill_cache_bound_bytes", .gauge, "Most bytes that the cache may have.", Double(cache.boundBytes)),
-            Metric("imagemill_cache_hits_total", .counter, "Renditions that were copied from the cache.", Double(cache.hits)),
-            Metric("imagemill_cache_misses_total", .counter, "Renditions that were not in the cache.", Double(cache.misses)),
+            Metric(
+                "imagemill_cache_bound_bytes", .gauge, "Most bytes that the cache may have.", Double(cache.boundBytes)),
+            Metric(
+                "imagemill_cache_hits_total", .counter, "Renditions that were copied from the cache.",
+                Double(cache.hits)),
+            Metric(
+                "imagemill_cache_misses_total", .counter, "Renditions that were not in the cache.", Double(cache.misses)
+            ),
         ]
     }
 
@@ -86,10 +107,15 @@ struct DaemonMetrics {
         return [
             build,
             Metric(
-                "imagemill_configuration_refused", .gauge, "Whether the latest configuration was refused, and the one before is in use.",
+                "imagemill_configuration_refused", .gauge,
+                "Whether the latest configuration was refused, and the one before is in use.",
                 status.reload.state == .refused ? 1 : 0),
-            Metric("imagemill_uptime_seconds", .gauge, "How long the daemon has been running.", Double(status.uptimeSeconds)),
-            Metric("process_resident_memory_bytes", .gauge, "Memory that the supervisor itself occupies.", Double(status.memory.residentBytes)),
+            Metric(
+                "imagemill_uptime_seconds", .gauge, "How long the daemon has been running.",
+                Double(status.uptimeSeconds)),
+            Metric(
+                "process_resident_memory_bytes", .gauge, "Memory that the supervisor itself occupies.",
+                Double(status.memory.residentBytes)),
         ]
     }
 }

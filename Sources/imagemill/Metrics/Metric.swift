@@ -40,7 +40,9 @@ struct Metric {
         lines.append("\(name)\(suffix)\(list.isEmpty ? "" : "{\(list)}") \(Self.number(value))\n")
     }
 
-    private static func number(_ value: Double) -> String { value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)" }
+    private static func number(_ value: Double) -> String {
+        value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
+    }
 
     /// Labels are any text, in which three characters have to be written otherwise.
     private static func escaped(_ text: String) -> String {

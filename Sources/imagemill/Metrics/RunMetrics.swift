@@ -93,18 +93,31 @@ private struct RunCounts {
             for (value, own) in samples { metric.add(value, own) }
             return metric
         }
-        let statuses = [SourceReport.Status.done, .failed, .planned].map { ($0.rawValue, ended[$0, default: 0]) } + [("skipped", skipped)]
-        let failed = failures.sorted { $0.key.rawValue < $1.key.rawValue }.map { (Double($0.value), [("code", $0.key.rawValue)]) }
-        let warned = warnings.sorted { $0.key.rawValue < $1.key.rawValue }.map { (Double($0.value), [("code", $0.key.rawValue)]) }
-        var duration = Metric("imagemill_job_duration_seconds", .histogram, "How long sources took, by the stage of their way.", labels: labels)
+        let statuses =
+            [SourceReport.Status.done, .failed, .planned].map { ($0.rawValue, ended[$0, default: 0]) } + [
+                ("skipped", skipped)
+            ]
+        let failed = failures.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+            (Double($0.value), [("code", $0.key.rawValue)])
+        }
+        let warned = warnings.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+            (Double($0.value), [("code", $0.key.rawValue)])
+        }
+        var duration = Metric(
+            "imagemill_job_duration_seconds", .histogram, "How long sources took, by the stage of their way.",
+            labels: labels)
         for stage in Stage.allCases { duration.add(durations[stage] ?? Histogram(), [("stage", stage.rawValue)]) }
         return [
-            counter("imagemill_jobs_total", "Sources by how they ended.", statuses.map { (Double($1), [("status", $0)]) }),
+            counter(
+                "imagemill_jobs_total", "Sources by how they ended.", statuses.map { (Double($1), [("status", $0)]) }),
             counter("imagemill_failures_total", "Failures by code.", failed),
             counter("imagemill_warnings_total", "Warnings by code.", warned),
-            counter("imagemill_source_bytes_total", "Bytes of the sources that were read.", [(Double(sourceBytes), [])]),
+            counter(
+                "imagemill_source_bytes_total", "Bytes of the sources that were read.", [(Double(sourceBytes), [])]),
             counter("imagemill_renditions_total", "Renditions that were published.", [(Double(renditions.files), [])]),
-            counter("imagemill_cached_renditions_total", "Those of them that came from the cache.", [(Double(renditions.cached), [])]),
+            counter(
+                "imagemill_cached_renditions_total", "Those of them that came from the cache.",
+                [(Double(renditions.cached), [])]),
             counter("imagemill_rendition_bytes_total", "Bytes of the renditions.", [(Double(renditions.bytes), [])]),
             duration,
         ]

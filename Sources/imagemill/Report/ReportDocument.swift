@@ -3,7 +3,8 @@ import Engine
 import FoundationEssentials
 import Pipeline
 
-/// Entries from a report's file. All of it comes from a file that others may have written to, and that another version may have written.
+/// Entries from a report's file. All of it comes from a file that others may have written to, and that another version
+/// may have written.
 struct ReportDocument {
     private(set) var entries: [Entry] = []
     private(set) var summary: Summary?

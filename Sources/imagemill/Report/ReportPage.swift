@@ -17,7 +17,9 @@ struct ReportPage {
         ///   - outbox: the folder of the renditions.
         ///   - page: the page's file.
         init?(outbox: BytePath, page: BytePath) {
-            guard let outbox = FileSystem.absolute(outbox), let folder = FileSystem.absolute(DurableFile.folder(of: page)) else { return nil }
+            guard let outbox = FileSystem.absolute(outbox),
+                let folder = FileSystem.absolute(DurableFile.folder(of: page))
+            else { return nil }
             base = outbox == folder ? BytePath(".") : outbox.relative(to: folder)
         }
 
@@ -46,13 +48,17 @@ struct ReportPage {
     /// The file's bytes.
     var html: [UInt8] {
         let policy = [
-            "default-src 'none'", "script-src '\(Self.digest(PageFiles.script))'", "style-src '\(Self.digest(PageFiles.style))'",
+            "default-src 'none'", "script-src '\(Self.digest(PageFiles.script))'",
+            "style-src '\(Self.digest(PageFiles.style))'",
             "img-src 'self' file: data:", "base-uri 'none'", "form-action 'none'",
         ].joined(separator: "; ")
         var page: [UInt8] = []
         // Each place to fill in is there once, in this order.
         var rest = PageFiles.page[...]
-        let parts = [("@policy@", Array(policy.utf8)), ("@style@", PageFiles.style), ("@data@", data), ("@script@", PageFiles.script)]
+        let parts = [
+            ("@policy@", Array(policy.utf8)), ("@style@", PageFiles.style), ("@data@", data),
+            ("@script@", PageFiles.script),
+        ]
         for (place, bytes) in parts {
             guard let range = rest.firstRange(of: Array(place.utf8)) else { continue }
             page += rest[..<range.lowerBound] + bytes
@@ -69,8 +75,11 @@ struct ReportPage {
         let content = Content(
             pipelines: document.entries.map(\.pipeline).reduce(into: []) { if !$0.contains($1) { $0.append($1) } },
             started: document.entries.map(\.started).min(),
-            engine: document.entries.last?.engine.map { "Imagemill \($0["imagemill"] ?? "") with libvips \($0["libvips"] ?? "")" },
-            summary: document.summary, unreadable: document.unreadable, notices: document.notices, totals: document.totals,
+            engine: document.entries.last?.engine.map {
+                "Imagemill \($0["imagemill"] ?? "") with libvips \($0["libvips"] ?? "")"
+            },
+            summary: document.summary, unreadable: document.unreadable, notices: document.notices,
+            totals: document.totals,
             usual: Self.usualWarnings.sorted(), codes: Self.codes, rows: document.entries.map(row))
         let text = Array(json(content).utf8)
         var safe: [UInt8] = []
@@ -93,19 +102,25 @@ struct ReportPage {
         let links = place.archive == nil ? links : nil
         return Row(
             status: entry.status, path: source.path,
-            url: isPicture ? source.location.flatMap { links?.address($0, source.locationBytes, in: place.folder) } : nil,
-            bytes: source.bytes ?? source.members.map { $0.map(\.bytes).reduce(0, saturating) }, width: source.width, height: source.height,
-            orientation: source.orientation ?? 1, format: source.format ?? source.members.map { "a set of \($0.count)" }, inbox: entry.inbox,
+            url: isPicture
+                ? source.location.flatMap { links?.address($0, source.locationBytes, in: place.folder) } : nil,
+            bytes: source.bytes ?? source.members.map { $0.map(\.bytes).reduce(0, saturating) }, width: source.width,
+            height: source.height,
+            orientation: source.orientation ?? 1,
+            format: source.format ?? source.members.map { "a set of \($0.count)" }, inbox: entry.inbox,
             started: entry.started, attempt: entry.attempt ?? 1,
-            times: [entry.milliseconds.wait, entry.milliseconds.render, entry.milliseconds.publish], error: entry.error, warnings: entry.warnings,
+            times: [entry.milliseconds.wait, entry.milliseconds.render, entry.milliseconds.publish], error: entry.error,
+            warnings: entry.warnings,
             archive: place.archive?.text,
             renditions: entry.renditions.map { rendition in
                 Rendition(
                     name: rendition.name, scale: rendition.scale, path: rendition.path,
                     // What was not written is not there.
-                    url: rendition.bytes == nil ? nil : links?.address(rendition.path, rendition.pathBytes, in: place.folder),
+                    url: rendition.bytes == nil
+                        ? nil : links?.address(rendition.path, rendition.pathBytes, in: place.folder),
                     format: rendition.format,
-                    width: rendition.width, height: rendition.height, bytes: rendition.bytes, cached: rendition.cached ?? false)
+                    width: rendition.width, height: rendition.height, bytes: rendition.bytes,
+                    cached: rendition.cached ?? false)
             })
     }
 

@@ -7,11 +7,14 @@ import Testing
 @testable import Engine
 
 @Suite struct HookProcessTests {
-    private func run(_ arguments: [String], input: String = "", seconds: Double = 20, cancellation: Cancellation = Cancellation()) async throws
+    private func run(
+        _ arguments: [String], input: String = "", seconds: Double = 20, cancellation: Cancellation = Cancellation()
+    ) async throws
         -> HookProcess.Outcome
     {
         let process = HookProcess(
-            arguments: arguments, variables: ["IMAGEMILL_EVENT": "success"], input: Array(input.utf8), timeout: .milliseconds(Int64(seconds * 1000)))
+            arguments: arguments, variables: ["IMAGEMILL_EVENT": "success"], input: Array(input.utf8),
+            timeout: .milliseconds(Int64(seconds * 1000)))
         return try await onNewThread { process.run(cancellation) }
     }
 
@@ -27,9 +30,13 @@ import Testing
 
     @Test("One that fails is quoted, one that does not exist is named")
     func fails() async throws {
-        #expect(try await run(["sh", "-c", "echo first; echo 'no \u{1B}route' >&2; exit 7"]) == .failed("'sh' ended with 7: no \\u{1B}route"))
+        #expect(
+            try await run(["sh", "-c", "echo first; echo 'no \u{1B}route' >&2; exit 7"])
+                == .failed("'sh' ended with 7: no \\u{1B}route"))
         #expect(try await run(["sh", "-c", "kill -9 $$"]) == .failed("'sh' was ended by signal 9"))
-        #expect(try await run(["/nonexistent/program"]) == .failed("cannot start '/nonexistent/program': No such file or directory"))
+        #expect(
+            try await run(["/nonexistent/program"])
+                == .failed("cannot start '/nonexistent/program': No such file or directory"))
     }
 
     @Test("One that hangs is stopped with all that it has started, also if it does not listen")
@@ -49,7 +56,8 @@ import Testing
     func floods() async throws {
         let large = String(repeating: "x", count: 3 << 20)
         #expect(
-            try await run(["sh", "-c", "head -c 20000000 /dev/zero | tr '\\0' y; echo; echo last; exit 1"]) == .failed("'sh' ended with 1: last"))
+            try await run(["sh", "-c", "head -c 20000000 /dev/zero | tr '\\0' y; echo; echo last; exit 1"])
+                == .failed("'sh' ended with 1: last"))
         #expect(try await run(["true"], input: large) == .done)
         #expect(try await run(["sh", "-c", "[ $(wc -c) = 3145728 ]"], input: large) == .done)
     }

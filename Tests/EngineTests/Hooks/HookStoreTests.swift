@@ -11,15 +11,20 @@ import Testing
     init() throws { folder = try TemporaryFolder() }
 
     private func store(_ now: Int) throws -> SQLiteJobStore {
-        try SQLiteJobStore(state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) }, clock: { now })
+        try SQLiteJobStore(
+            state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) }, clock: { now })
     }
 
-    @Test("What is added is due, in its order, also for the next start; what was delivered is gone, what is put off comes back")
+    @Test(
+        "What is added is due, in its order, also for the next start; what was delivered is gone, what is put off comes back"
+    )
     func order() throws {
         let first = try store(1_000)
         for key in ["a", "b", "c"] { try first.addHook(inbox: "in", event: "success", key: key, body: Array(key.utf8)) }
         let due = try first.dueHooks(ofEachInbox: 10)
-        #expect(due.map(\.key) == ["a", "b", "c"] && due[1].body == Array("b".utf8) && due[0].attempts == 0 && due[0].created == 1_000)
+        #expect(
+            due.map(\.key) == ["a", "b", "c"] && due[1].body == Array("b".utf8) && due[0].attempts == 0
+                && due[0].created == 1_000)
         try first.removeHook(due[0].number)
         try first.postponeHook(due[1].number, until: 6_000)
         #expect(try first.nextHook() == 6_000)
@@ -46,7 +51,9 @@ import Testing
     @Test("Of too many the oldest are dropped")
     func bound() throws {
         let store = try store(1_000)
-        let dropped = try (0..<8).map { try store.addHook(inbox: "in", event: "pause", key: "\($0)", body: [0], limit: 5) }
+        let dropped = try (0..<8).map {
+            try store.addHook(inbox: "in", event: "pause", key: "\($0)", body: [0], limit: 5)
+        }
         #expect(dropped == [0, 0, 0, 0, 0, 1, 1, 1])
         #expect(try store.dueHooks(ofEachInbox: 10).map(\.key) == ["3", "4", "5", "6", "7"])
     }

@@ -12,14 +12,20 @@ import Testing
         #expect(
             Digest.hmac(of: Array("what do ya want for nothing?".utf8), key: Array("Jefe".utf8))
                 == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
-        #expect(Webhook.signature(of: Array("b".utf8), time: 7, secret: [1]) == Digest.hmac(of: Array("7.b".utf8), key: [1]))
+        #expect(
+            Webhook.signature(of: Array("b".utf8), time: 7, secret: [1]) == Digest.hmac(of: Array("7.b".utf8), key: [1])
+        )
     }
 
     @Test("The address is not among the arguments, which others may see, and cannot add an option")
     func secrecy() {
-        let record = HookRecord(number: 1, inbox: "in", event: "success", key: "k", body: Array("{}".utf8), attempts: 0, created: 0)
-        let process = Webhook(url: "https://example.org/\"secret\\", secret: [1, 2], timeout: .seconds(9)).process(record, time: 5)
-        #expect(!process.arguments.joined().contains("secret") && process.arguments.contains("9") && process.more == record.body)
+        let record = HookRecord(
+            number: 1, inbox: "in", event: "success", key: "k", body: Array("{}".utf8), attempts: 0, created: 0)
+        let process = Webhook(url: "https://example.org/\"secret\\", secret: [1, 2], timeout: .seconds(9)).process(
+            record, time: 5)
+        #expect(
+            !process.arguments.joined().contains("secret") && process.arguments.contains("9")
+                && process.more == record.body)
         let lines = String(decoding: process.input, as: UTF8.self).split(separator: "\n")
         #expect(lines.first == #"url = "https://example.org/\"secret\\""#)
         #expect(lines.allSatisfy { $0.hasPrefix("header = \"") || $0.hasPrefix("url = \"") })

@@ -10,7 +10,9 @@ import Testing
 @Suite struct FolderEventsTests {
     private func bytes(_ watch: Int32, _ mask: UInt32, _ name: [UInt8], padded: Int) -> [UInt8] {
         var event: [UInt8] = []
-        for number in [UInt32(bitPattern: watch), mask, 0, UInt32(padded)] { event += withUnsafeBytes(of: number.littleEndian, Array.init) }
+        for number in [UInt32(bitPattern: watch), mask, 0, UInt32(padded)] {
+            event += withUnsafeBytes(of: number.littleEndian, Array.init)
+        }
         return event + name + [UInt8](repeating: 0, count: padded - name.count)
     }
 
@@ -21,7 +23,9 @@ import Testing
         let events = (all + all.prefix(20)).withUnsafeBytes { InotifyEvent.parse($0) }
         #expect(events.map(\.watch) == [1, 2])
         #expect(events[0].name == name && events[0].has(Int(IN_CREATE)) && events[1].name.isEmpty)
-        for count in 0..<all.count { _ = all.prefix(count).withUnsafeBytes { InotifyEvent.parse(UnsafeRawBufferPointer(rebasing: $0[...])) } }
+        for count in 0..<all.count {
+            _ = all.prefix(count).withUnsafeBytes { InotifyEvent.parse(UnsafeRawBufferPointer(rebasing: $0[...])) }
+        }
     }
 
     private func watched(_ folder: TemporaryFolder) throws -> FolderEvents {
@@ -40,8 +44,14 @@ import Testing
         #expect(events.read() == [.file(.appeared, a), .file(.written, a)])
         close(file)
         #expect(events.read() == [.file(.finished, a)])
-        #expect(chmod(folder.path("a"), 0o644) == 0 && rename(folder.path("a"), folder.path("b")) == 0 && unlink(folder.path("b")) == 0)
-        #expect(events.read() == [.file(.touched, a), .file(.vanished, a), .file(.finished, BytePath("b")), .file(.vanished, BytePath("b"))])
+        #expect(
+            chmod(folder.path("a"), 0o644) == 0 && rename(folder.path("a"), folder.path("b")) == 0
+                && unlink(folder.path("b")) == 0)
+        #expect(
+            events.read() == [
+                .file(.touched, a), .file(.vanished, a), .file(.finished, BytePath("b")),
+                .file(.vanished, BytePath("b")),
+            ])
         #expect(events.read() == [])
     }
 
@@ -87,9 +97,12 @@ import Testing
     @Test("Network file systems are known by their numbers, and local ones are not among them")
     func kinds() {
         #expect(RemoteFileSystem.name(ofType: 0x6969) == "NFS" && RemoteFileSystem.name(ofType: 0x6573_5546) == "FUSE")
-        #expect(RemoteFileSystem.name(ofType: 0xFE53_4D42) == "SMB2" && RemoteFileSystem.name(ofType: 0x0102_1997) == "9p")
+        #expect(
+            RemoteFileSystem.name(ofType: 0xFE53_4D42) == "SMB2" && RemoteFileSystem.name(ofType: 0x0102_1997) == "9p")
         // ext4, XFS, btrfs, tmpfs, overlay.
-        for local: UInt32 in [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630] { #expect(RemoteFileSystem.name(ofType: local) == nil) }
+        for local: UInt32 in [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630] {
+            #expect(RemoteFileSystem.name(ofType: local) == nil)
+        }
     }
 
     @Test("A limit of the system is named with the setting to raise")

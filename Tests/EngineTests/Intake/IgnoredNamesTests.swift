@@ -8,18 +8,23 @@ import Testing
     @Test(
         "Unfinished uploads and leftovers are ignored",
         arguments: [
-            ".hidden", ".DS_Store", "._a.jpg", ".nfs0001", "Thumbs.db", "THUMBS.DB", "ehthumbs.db", "desktop.ini", "@eaDir", "#recycle",
+            ".hidden", ".DS_Store", "._a.jpg", ".nfs0001", "Thumbs.db", "THUMBS.DB", "ehthumbs.db", "desktop.ini",
+            "@eaDir", "#recycle",
             "$RECYCLE.BIN",
-            "__MACOSX", "a.jpg.part", "a.partial", "a.filepart", "a.tmp", "a.TMP", "a.crdownload", "a.!ut", ".a.swp", "a.swp", "a.jpg~",
-            "~$a.docx", ".goutputstream-ABC", ".syncthing.a.jpg.tmp", ".a.jpg.XyZ123", ".AppleDouble", ".stfolder", ".Trash-1000", "a.rsync",
+            "__MACOSX", "a.jpg.part", "a.partial", "a.filepart", "a.tmp", "a.TMP", "a.crdownload", "a.!ut", ".a.swp",
+            "a.swp", "a.jpg~",
+            "~$a.docx", ".goutputstream-ABC", ".syncthing.a.jpg.tmp", ".a.jpg.XyZ123", ".AppleDouble", ".stfolder",
+            ".Trash-1000", "a.rsync",
         ])
     func ignored(name: String) { #expect(isIgnored(Array(name.utf8))) }
 
     @Test(
         "B2: a temporary name of an upload is unfinished",
         arguments: [
-            "a.jpg.part", "a.PARTIAL", "a.filepart", "a.tmp", "a.temp", "a.crdownload", "a.download", "a.!ut", "a.opdownload", "a.swp", ".a.swp",
-            "a.rsync", ".a.jpg.XyZ123", ".2.tif.AbC123", ".noextension.a1b2c3", "._MG_1234.tif.a1B2c3", ".goutputstream-ABC", ".syncthing.a.jpg.tmp",
+            "a.jpg.part", "a.PARTIAL", "a.filepart", "a.tmp", "a.temp", "a.crdownload", "a.download", "a.!ut",
+            "a.opdownload", "a.swp", ".a.swp",
+            "a.rsync", ".a.jpg.XyZ123", ".2.tif.AbC123", ".noextension.a1b2c3", "._MG_1234.tif.a1B2c3",
+            ".goutputstream-ABC", ".syncthing.a.jpg.tmp",
             ".~tmp~", ".rsync-partial", ".in.a.jpg.", ".pureftpd-upload.5a.15.1",
         ])
     func unfinished(name: String) { #expect(IgnoredName(Array(name.utf8)) == .unfinished) }
@@ -27,13 +32,15 @@ import Testing
     @Test(
         "B2: what systems and editors leave behind is not an unfinished upload",
         arguments: [
-            "Thumbs.db", ".DS_Store", "desktop.ini", "._a.jpg", "._a.jpg.part", "._a.folder", "~$a.docx", "@eaDir", ".hidden", ".nfs0001", "a.jpg~",
+            "Thumbs.db", ".DS_Store", "desktop.ini", "._a.jpg", "._a.jpg.part", "._a.folder", "~$a.docx", "@eaDir",
+            ".hidden", ".nfs0001", "a.jpg~",
             ".done", ".git", ".a.jpg.XyZ12", ".a.jpg.XyZ-23", ".XyZ123", "..XyZ123", ".stfolder", "__MACOSX",
         ])
     func leftover(name: String) { #expect(IgnoredName(Array(name.utf8)) == .leftover) }
 
     @Test(
-        "Anything else is a source", arguments: ["a.jpg", "part", "apart", "tmp.jpg", "a~b.jpg", "thumbs.db.jpg", "IMG_1", "~a.jpg", "-x"])
+        "Anything else is a source",
+        arguments: ["a.jpg", "part", "apart", "tmp.jpg", "a~b.jpg", "thumbs.db.jpg", "IMG_1", "~a.jpg", "-x"])
     func kept(name: String) { #expect(!isIgnored(Array(name.utf8))) }
 
     @Test("A name that is not UTF-8 is judged like any other")
@@ -56,6 +63,8 @@ import Testing
     func kindsOfPatterns() throws {
         let names = IgnoredNames(try ["*.xmp", "x*", "!*.tmp"].map { try #require(NamePattern($0)) })
         func kind(_ name: String) -> IgnoredName? { names.kind(of: Array(name.utf8)) }
-        #expect(kind("a.xmp") == .leftover && kind("x.part") == .unfinished && kind("a.tmp") == nil && kind(".imagemill-1.tmp") == .leftover)
+        #expect(
+            kind("a.xmp") == .leftover && kind("x.part") == .unfinished && kind("a.tmp") == nil
+                && kind(".imagemill-1.tmp") == .leftover)
     }
 }

@@ -27,7 +27,8 @@ private final class WatchedFolder: Sendable {
     {
         self.folder = folder
         try FileManager.default.createDirectory(atPath: folder.path("in"), withIntermediateDirectories: true)
-        var settings = WatchSettings(name: "shop", path: BytePath(folder.path("in")), times: SettleTimes(settle: .milliseconds(200)))
+        var settings = WatchSettings(
+            name: "shop", path: BytePath(folder.path("in")), times: SettleTimes(settle: .milliseconds(200)))
         settings.rootCheck = .milliseconds(100)
         settings.setQuiet = .milliseconds(300)
         change(&settings)
@@ -91,7 +92,9 @@ private final class WatchedFolder: Sendable {
         #expect(try await inbox.names(1) == ["a.png"])
     }
 
-    @Test("A folder that is moved in is scanned, and the files of a folder that is renamed are offered under their new names")
+    @Test(
+        "A folder that is moved in is scanned, and the files of a folder that is renamed are offered under their new names"
+    )
     func movedFolder() async throws {
         let folder = try TemporaryFolder()
         let inbox = try WatchedFolder(folder)
@@ -143,7 +146,8 @@ private final class WatchedFolder: Sendable {
         let notes = said.notes.filter { if case .irregular = $0 { true } else { false } }.map(\.sentence).sorted()
         #expect(
             notes == [
-                "left alone 'loop': it is a link, and links are not followed", "left alone 'passwd.png': it is a link, and links are not followed",
+                "left alone 'loop': it is a link, and links are not followed",
+                "left alone 'passwd.png': it is a link, and links are not followed",
                 "left alone 'pipe.png': it is a pipe, a socket or a device",
             ])
         #expect(inbox.watcher.status.irregular == 3 && inbox.watcher.status.ignored == 3)
@@ -172,7 +176,8 @@ private final class WatchedFolder: Sendable {
         let inbox = try WatchedFolder(folder)
         try await inbox.settled()
         try folder.write(png, to: "next/a.png")
-        #expect(rename(folder.path("in"), folder.path("old")) == 0 && rename(folder.path("next"), folder.path("in")) == 0)
+        #expect(
+            rename(folder.path("in"), folder.path("old")) == 0 && rename(folder.path("next"), folder.path("in")) == 0)
         #expect(try await inbox.names(1) == ["a.png"])
     }
 
@@ -182,7 +187,9 @@ private final class WatchedFolder: Sendable {
         let inbox = try WatchedFolder(folder)
         try await inbox.settled()
         let own = FileManager.default.subpaths(atPath: "/proc/self/fd") ?? []
-        let targets = own.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+        let targets = own.compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        }
         #expect(!targets.isEmpty && !targets.contains(folder.path("in")))
     }
 
@@ -261,7 +268,8 @@ private final class WatchedFolder: Sendable {
         let inbox = try WatchedFolder(folder, isDone: { path, _ in path.text == "done.png" })
         let first = try await inbox.wait { !$0.ready.isEmpty }.ready
         #expect(first.map(\.path.text) == ["locked.png"])
-        inbox.watcher.answer(path: first[0].path, observed: ObservedFile(first[0].status), .blocked(SystemError("move", code: EACCES)))
+        inbox.watcher.answer(
+            path: first[0].path, observed: ObservedFile(first[0].status), .blocked(SystemError("move", code: EACCES)))
         #expect(try await inbox.names(2) == ["locked.png", "locked.png"])
     }
 

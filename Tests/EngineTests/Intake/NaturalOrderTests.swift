@@ -30,7 +30,9 @@ import Testing
     func strict() {
         var generator = SystemRandomNumberGenerator()
         let alphabet: [UInt8] = Array("0129a/-.".utf8) + [0xFF]
-        let paths = (0..<120).map { _ in BytePath((0..<Int.random(in: 0...6, using: &generator)).map { _ in alphabet.randomElement()! }) }
+        let paths = (0..<120).map { _ in
+            BytePath((0..<Int.random(in: 0...6, using: &generator)).map { _ in alphabet.randomElement()! })
+        }
         for a in paths {
             #expect(!a.precedes(a))
             for b in paths where a != b {

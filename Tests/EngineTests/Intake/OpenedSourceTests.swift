@@ -13,11 +13,14 @@ import Testing
     }
 
     @Test(
-        "A file may have any time at all: it is told from other times, and stops nobody", arguments: [Int.max, .min, 10_413_792_000, -99_999_999_999])
+        "A file may have any time at all: it is told from other times, and stops nobody",
+        arguments: [Int.max, .min, 10_413_792_000, -99_999_999_999])
     func anyTime(seconds: Int) {
         var status = stat()
         status.st_mode = S_IFREG
-        (status.st_mtim, status.st_ctim) = (timespec(tv_sec: seconds, tv_nsec: 999_999_999), timespec(tv_sec: seconds, tv_nsec: 999_999_999))
+        (status.st_mtim, status.st_ctim) = (
+            timespec(tv_sec: seconds, tv_nsec: 999_999_999), timespec(tv_sec: seconds, tv_nsec: 999_999_999)
+        )
         let (sighting, file) = (FileStatus(status), FileStatus(status))
         status.st_mtim.tv_nsec -= 1
         #expect(sighting != FileStatus(status) && file != FileStatus(status))
@@ -27,9 +30,13 @@ import Testing
     func future() throws {
         let folder = try TemporaryFolder()
         let path = try opened(folder).path
-        #expect(utimensat(AT_FDCWD, path, [timespec(tv_sec: 10_413_792_000, tv_nsec: 0), timespec(tv_sec: 10_413_792_000, tv_nsec: 0)], 0) == 0)
+        #expect(
+            utimensat(
+                AT_FDCWD, path,
+                [timespec(tv_sec: 10_413_792_000, tv_nsec: 0), timespec(tv_sec: 10_413_792_000, tv_nsec: 0)], 0) == 0)
         let source = try OpenedSource(
-            SourceFile(location: .path(BytePath(path)), identity: BytePath(path), relative: BytePath("a.jpg")), limits: Limits())
+            SourceFile(location: .path(BytePath(path)), identity: BytePath(path), relative: BytePath("a.jpg")),
+            limits: Limits())
         #expect(source.isUnchanged && source.fingerprint != nil && source.modificationDate.count == 19)
     }
 

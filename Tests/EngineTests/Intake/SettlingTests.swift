@@ -29,7 +29,8 @@ import Testing
         var one = Settling(at: at(0))
         _ = one.look(file(), at: at(0), times: times)
         let other = file(
-            bytes: what == "bytes" ? 101 : 100, modified: what == "modified" ? 6 : 5, changed: what == "changed" ? 6 : 5,
+            bytes: what == "bytes" ? 101 : 100, modified: what == "modified" ? 6 : 5,
+            changed: what == "changed" ? 6 : 5,
             inode: what == "inode" ? 8 : 7)
         #expect(one.look(other, at: at(2), times: times) == .wait(until: at(4)))
         #expect(one.look(other, at: at(4), times: times) == .examine)
@@ -53,7 +54,9 @@ import Testing
         #expect(one.examined(strange, at: at(3), times) == .ready)
     }
 
-    @Test("A file that was written to and not closed is not taken, however complete it looks, until the decoder has to judge")
+    @Test(
+        "A file that was written to and not closed is not taken, however complete it looks, until the decoder has to judge"
+    )
     func open() {
         var one = Settling(at: at(0))
         one.recordWriting(at: at(0))
@@ -88,9 +91,11 @@ import Testing
         var one = Settling(at: at(0))
         one.recordFinish(at: at(0))
         _ = one.look(file(), at: at(0), times: times)
-        #expect(one.examined(Examination(hasWriter: true, structure: .complete), at: at(0), times) == .wait(until: at(2)))
+        #expect(
+            one.examined(Examination(hasWriter: true, structure: .complete), at: at(0), times) == .wait(until: at(2)))
         #expect(one.look(file(), at: at(2), times: times) == .examine)
-        #expect(one.examined(Examination(hasWriter: true, structure: .complete), at: at(2), times) == .wait(until: at(6)))
+        #expect(
+            one.examined(Examination(hasWriter: true, structure: .complete), at: at(2), times) == .wait(until: at(6)))
     }
 
     @Test("What looks torn waits longer and longer, and then is decoded anyway")
@@ -171,7 +176,8 @@ import Testing
         one.recordFinish(at: at(1))
         #expect(one.look(file(), at: at(1), times: quiet) == .wait(until: at(6)))
         #expect(one.look(file(), at: at(6), times: quiet) == .examine)
-        #expect(one.look(file(bytes: 300), signs: SetSigns(isDeclaredComplete: true), at: at(7), times: quiet) == .ready)
+        #expect(
+            one.look(file(bytes: 300), signs: SetSigns(isDeclaredComplete: true), at: at(7), times: quiet) == .ready)
     }
 
     @Test("Times of files mean nothing but change: from 1970, from 2099, and going backwards")
@@ -186,16 +192,24 @@ import Testing
     func unfinishedNames(isDeclared: Bool) {
         let quiet = SettleTimes(settle: .seconds(5))
         var one = Settling(at: at(0), isSet: true)
-        #expect(one.look(file(), signs: SetSigns(isDeclaredComplete: isDeclared, unfinished: 1), at: at(6), times: quiet) == .wait(until: at(11)))
+        #expect(
+            one.look(file(), signs: SetSigns(isDeclaredComplete: isDeclared, unfinished: 1), at: at(6), times: quiet)
+                == .wait(until: at(11)))
         // The unfinished file grows: that is activity.
-        #expect(one.look(file(), signs: SetSigns(isDeclaredComplete: isDeclared, unfinished: 2), at: at(11), times: quiet) == .wait(until: at(16)))
-        let after = one.look(file(bytes: 200), signs: SetSigns(isDeclaredComplete: isDeclared), at: at(16), times: quiet)
+        #expect(
+            one.look(file(), signs: SetSigns(isDeclaredComplete: isDeclared, unfinished: 2), at: at(11), times: quiet)
+                == .wait(until: at(16)))
+        let after = one.look(
+            file(bytes: 200), signs: SetSigns(isDeclaredComplete: isDeclared), at: at(16), times: quiet)
         #expect(isDeclared ? after == .ready : after != .examine)
         #expect(
-            one.look(file(bytes: 200), signs: SetSigns(isDeclaredComplete: isDeclared), at: at(21), times: quiet) == (isDeclared ? .ready : .examine))
+            one.look(file(bytes: 200), signs: SetSigns(isDeclaredComplete: isDeclared), at: at(21), times: quiet)
+                == (isDeclared ? .ready : .examine))
     }
 
-    @Test("B2: an unfinished name that does not change delays a set up to incomplete-after, with pauses that grow", arguments: [false, true])
+    @Test(
+        "B2: an unfinished name that does not change delays a set up to incomplete-after, with pauses that grow",
+        arguments: [false, true])
     func abandoned(isDeclared: Bool) {
         let quiet = SettleTimes(settle: .seconds(5))
         let signs = SetSigns(isDeclaredComplete: isDeclared, unfinished: 1)

@@ -15,13 +15,17 @@ import Testing
     private let full = Examination(hasWriter: nil, structure: .complete)
 
     /// Answers every question that is due as if these files were there, and gives what is offered.
-    private func offers(_ tracker: inout SourceTracker, at now: Moment, _ files: [String: FileStatus], declared: Bool = false) -> [String] {
+    private func offers(
+        _ tracker: inout SourceTracker, at now: Moment, _ files: [String: FileStatus], declared: Bool = false
+    ) -> [String] {
         var offered: [String] = []
         while var action = tracker.nextAction(at: now) {
             while true {
                 var next: SourceTracker.Action?
                 switch action {
-                case .look(let path, _): next = tracker.looked(path, status: files[path.text], signs: SetSigns(isDeclaredComplete: declared), at: now)
+                case .look(let path, _):
+                    next = tracker.looked(
+                        path, status: files[path.text], signs: SetSigns(isDeclaredComplete: declared), at: now)
                 case .examine(let path, _): next = tracker.examined(path, full, at: now)
                 case .offer(let path, _, _, _): offered.append(path.text)
                 }
@@ -151,7 +155,8 @@ import Testing
         var tracker = SourceTracker(times: SettleTimes())
         tracker.record(.finished, BytePath("a"), at: at(0))
         _ = offers(&tracker, at: at(0), ["a": file()])
-        tracker.answered(BytePath("a"), observed: ObservedFile(file()), with: .blocked(SystemError("move", code: EACCES)), at: at(1))
+        tracker.answered(
+            BytePath("a"), observed: ObservedFile(file()), with: .blocked(SystemError("move", code: EACCES)), at: at(1))
         tracker.record(.touched, BytePath("a"), at: at(1.1))
         #expect(offers(&tracker, at: at(1.1), ["a": file(changed: 6)]) == [])
         #expect(offers(&tracker, at: at(3.1), ["a": file(changed: 6)]) == ["a"])
@@ -224,7 +229,8 @@ import Testing
     @Test("A set waits while one of its files is open, and then for its quiet time")
     func set() {
         var tracker = SourceTracker(times: SettleTimes(), setQuiet: .seconds(5))
-        let set = FileStatus(kind: .directory, identity: FileIdentity(device: 1, inode: 9), bytes: 10, modified: 1, changed: 1)
+        let set = FileStatus(
+            kind: .directory, identity: FileIdentity(device: 1, inode: 9), bytes: 10, modified: 1, changed: 1)
         tracker.record(.written, set: BytePath("s"), member: BytePath("1.png"), at: at(0))
         tracker.record(.written, set: BytePath("s"), member: BytePath("2.png"), at: at(1))
         tracker.record(.finished, set: BytePath("s"), member: BytePath("1.png"), at: at(2))
@@ -237,7 +243,8 @@ import Testing
     @Test("A set with its mark is offered at once")
     func declared() {
         var tracker = SourceTracker(times: SettleTimes(), setQuiet: .seconds(5))
-        let set = FileStatus(kind: .directory, identity: FileIdentity(device: 1, inode: 9), bytes: 10, modified: 1, changed: 1)
+        let set = FileStatus(
+            kind: .directory, identity: FileIdentity(device: 1, inode: 9), bytes: 10, modified: 1, changed: 1)
         tracker.record(.finished, set: BytePath("s"), member: BytePath("1.png"), at: at(0))
         tracker.recordSet(BytePath("s"), isDeclaredComplete: true, at: at(0.1))
         #expect(offers(&tracker, at: at(0.1), ["s": set], declared: true) == ["s"])

@@ -13,7 +13,9 @@ import Testing
         _ folder: TemporaryFolder, _ roots: [String] = ["in"], outbox: String = "out", kind: SourceKind = .picture,
         filter: PathFilter = PathFilter()
     ) -> FoundSources {
-        SourceWalk.find(roots.map { BytePath(folder.path($0)) }, WalkRules(outbox: BytePath(folder.path(outbox)), kind: kind, filter: filter))
+        SourceWalk.find(
+            roots.map { BytePath(folder.path($0)) },
+            WalkRules(outbox: BytePath(folder.path(outbox)), kind: kind, filter: filter))
     }
 
     private func paths(_ found: FoundSources) -> [String] { found.sources.map(\.relative.text) }
@@ -33,7 +35,9 @@ import Testing
         #expect(paths(find(folder)) == ["2.jpg", "10.jpg", "a/deep/er/x.png", "b/1.jpg", "b.jpg"])
     }
 
-    @Test("Links to files are followed, dangling ones become sources that fail, and links to folders are left out with a note")
+    @Test(
+        "Links to files are followed, dangling ones become sources that fail, and links to folders are left out with a note"
+    )
     func links() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/a.jpg", "elsewhere/b.jpg")
@@ -43,7 +47,9 @@ import Testing
         try link(folder, "in/e", to: ".")
         let found = find(folder)
         #expect(paths(found) == ["a.jpg", "b.jpg", "c.jpg"])
-        #expect(Set(found.notes) == Set(["d", "e"].map { "did not follow the link '\(folder.path("in/" + $0))' to a folder" }))
+        #expect(
+            Set(found.notes)
+                == Set(["d", "e"].map { "did not follow the link '\(folder.path("in/" + $0))' to a folder" }))
     }
 
     @Test("A root may be a link to a folder; its sources are known by where they really are")
@@ -109,7 +115,8 @@ import Testing
     func sameRoot() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/a.jpg", "b.jpg")
-        #expect(paths(find(folder, ["in", "in/", "./in", "in/../in", "b.jpg", "in/../b.jpg"])) == ["b.jpg", "in/a.jpg"])
+        #expect(
+            paths(find(folder, ["in", "in/", "./in", "in/../in", "b.jpg", "in/../b.jpg"])) == ["b.jpg", "in/a.jpg"])
     }
 
     @Test("Sets are the folders that have files in them, with their members in natural order")
@@ -118,12 +125,18 @@ import Testing
         try write(folder, "in/10.jpg", "in/2.jpg", "in/a/1.jpg", "in/a/b/2.jpg", "in/empty/.hidden")
         let found = find(folder, kind: .set)
         #expect(paths(found) == ["a", "a/b", "in"])
-        #expect(found.sources.map { $0.members?.map(\.relative.text) } == [["a/1.jpg"], ["a/b/2.jpg"], ["2.jpg", "10.jpg"]])
-        for member in found.sources.flatMap({ $0.members ?? [] }) { #expect(try member.location.open().status.bytes == 1) }
+        #expect(
+            found.sources.map { $0.members?.map(\.relative.text) } == [
+                ["a/1.jpg"], ["a/b/2.jpg"], ["2.jpg", "10.jpg"],
+            ])
+        for member in found.sources.flatMap({ $0.members ?? [] }) {
+            #expect(try member.location.open().status.bytes == 1)
+        }
     }
 
     @Test(
-        "Hostile 10: a walk does not follow a folder that is swapped for a link, nor does opening its sources", arguments: [SourceKind.picture, .set])
+        "Hostile 10: a walk does not follow a folder that is swapped for a link, nor does opening its sources",
+        arguments: [SourceKind.picture, .set])
     func swappedFolder(kind: SourceKind) throws {
         let folder = try TemporaryFolder()
         let count = 20
@@ -176,7 +189,9 @@ import Testing
         level = try level.makingFolder(BytePath("in"))
         for number in 0..<levels {
             // The other folder comes before or after the deep one.
-            if width == 2 { _ = try level.makingFolder(BytePath(number % 2 == 0 ? "a" : "z")).making(BytePath("f.png")) }
+            if width == 2 {
+                _ = try level.makingFolder(BytePath(number % 2 == 0 ? "a" : "z")).making(BytePath("f.png"))
+            }
             level = try level.makingFolder(BytePath("d"))
         }
         _ = try level.making(BytePath("end.png"))
@@ -184,7 +199,8 @@ import Testing
         getrlimit(__rlimit_resource_t(7), &limit)
         let before = limit
         // What is open already, and 64 more.
-        let open = (try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")).compactMap(Int.init).max() ?? 0
+        let open =
+            (try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")).compactMap(Int.init).max() ?? 0
         limit.rlim_cur = rlim_t(open + 64)
         setrlimit(__rlimit_resource_t(7), &limit)
         let found = find(folder)
@@ -199,7 +215,9 @@ import Testing
 
     private static let gif = Array("GIF89a".utf8) + [UInt8](repeating: 0, count: 20)
 
-    @Test("A search passes over what is no picture by name and content; what is named like a picture, or is one, is a source")
+    @Test(
+        "A search passes over what is no picture by name and content; what is named like a picture, or is one, is a source"
+    )
     func passedOver() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/a.jpg", "in/notes.txt", "in/a.xmp", "in/sub/a.CR2", "in/Makefile")
@@ -245,7 +263,8 @@ import Testing
         #expect(paths(find(folder, ["in/b"])) == ["1.jpg", "c/2.jpg"])
         #expect(paths(find(folder, ["in", "in/b/c"])) == ["a/1.jpg", "b/1.jpg", "b/c/2.jpg"])
         let found = find(folder, ["in/a/", "in/../in/b/1.jpg", "gone.jpg"])
-        #expect(found.sources.map(\.typed.text) == ["gone.jpg", "in/a/1.jpg", "in/../in/b/1.jpg"].map { folder.path($0) })
+        #expect(
+            found.sources.map(\.typed.text) == ["gone.jpg", "in/a/1.jpg", "in/../in/b/1.jpg"].map { folder.path($0) })
         #expect(paths(find(folder, ["in/a", "in/b"], kind: .set)) == ["a", "b", "b/c"])
     }
 
@@ -295,8 +314,12 @@ private final class Swapper: Sendable {
             var areLinks = false
             while !state.withLock({ $0.isStopping }) {
                 for number in 0..<count {
-                    let (folder, link, other) = ("\(path)/dir\(number)", "\(path)/.link\(number)", "\(path)/.dir\(number)")
-                    let result = areLinks ? rename(folder, link) + rename(other, folder) : rename(folder, other) + rename(link, folder)
+                    let (folder, link, other) = (
+                        "\(path)/dir\(number)", "\(path)/.link\(number)", "\(path)/.dir\(number)"
+                    )
+                    let result =
+                        areLinks
+                        ? rename(folder, link) + rename(other, folder) : rename(folder, other) + rename(link, folder)
                     if result == 0 { state.withLock { $0.swaps += 1 } }
                 }
                 areLinks.toggle()

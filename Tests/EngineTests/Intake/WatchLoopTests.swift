@@ -12,13 +12,17 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func loop(watches: Int = .max, capacity: Int = 150_000, notes: @escaping (WatchNote) -> Void = { _ in }) throws
+    private func loop(watches: Int = .max, capacity: Int = 150_000, notes: @escaping (WatchNote) -> Void = { _ in })
+        throws
         -> WatchLoop
     {
         try FileManager.default.createDirectory(atPath: folder.path("in"), withIntermediateDirectories: true)
-        var settings = WatchSettings(name: "shop", path: BytePath(folder.path("in")), times: SettleTimes(settle: .milliseconds(50)))
+        var settings = WatchSettings(
+            name: "shop", path: BytePath(folder.path("in")), times: SettleTimes(settle: .milliseconds(50)))
         settings.capacity = capacity
-        return WatchLoop(settings, isDone: { _, _ in false }, log: notes) { () throws(FolderEvents.Shortage) in try FolderEvents(most: watches) }
+        return WatchLoop(settings, isDone: { _, _ in false }, log: notes) { () throws(FolderEvents.Shortage) in
+            try FolderEvents(most: watches)
+        }
     }
 
     /// Turns until so many are offered, and answers each.
@@ -83,7 +87,10 @@ import Testing
             return
         }
         #expect(time == .seconds(5) && reason.contains("fs.inotify.max_user_watches"))
-        #expect(notes.map(\.sentence).contains { $0.hasPrefix("watching by polling every 5s: the system has no more watches") })
+        #expect(
+            notes.map(\.sentence).contains {
+                $0.hasPrefix("watching by polling every 5s: the system has no more watches")
+            })
     }
 
     @Test("Files that are done and kept are not tracked")
@@ -99,7 +106,8 @@ import Testing
     func nextScan() {
         func next(after seconds: Int, every interval: Int = 60) -> Int64 {
             let began = Moment(nanoseconds: 1_000_000_000_000)
-            let next = WatchLoop.nextScan(began: began, ended: began + .seconds(seconds), interval: .seconds(interval), longest: .seconds(60))
+            let next = WatchLoop.nextScan(
+                began: began, ended: began + .seconds(seconds), interval: .seconds(interval), longest: .seconds(60))
             return (next.nanoseconds - began.nanoseconds) / 1_000_000_000
         }
         #expect(next(after: 0) == 60)
@@ -137,7 +145,9 @@ import Testing
         func tooDeep() -> [WatchNote] { notes.filter { if case .tooDeep = $0 { true } else { false } } }
         #expect(tooDeep() == [.tooDeep(BytePath("\(deepest)/e"))])
         #expect(tooDeep().first?.isWarning == true)
-        #expect(tooDeep().first?.sentence.hasSuffix("it is more than 64 levels below the inbox; move it to a higher level") == true)
+        #expect(
+            tooDeep().first?.sentence.hasSuffix("it is more than 64 levels below the inbox; move it to a higher level")
+                == true)
         try folder.write("x", to: "in/\(deepest)/f/file")
         _ = loop.turn()
         #expect(tooDeep().count == 2)
@@ -146,7 +156,9 @@ import Testing
         #expect(loop.status.tooDeep == 2 && tooDeep().count == 2)
     }
 
-    @Test("An answer is matched by path and observation, without its offer; an answer to an older state of the source changes nothing")
+    @Test(
+        "An answer is matched by path and observation, without its offer; an answer to an older state of the source changes nothing"
+    )
     func answers() throws {
         try fill(1)
         let loop = try loop()

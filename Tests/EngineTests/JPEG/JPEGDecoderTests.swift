@@ -41,7 +41,9 @@ import Vips
     /// What libvips reads, not decoded yet.
     private func libvips(_ file: OpenFile, shrink: Int = 1) throws -> Image {
         let source = try Source(descriptor: file.descriptor)
-        return try Operation("jpegload_source", [("source", .source(source)), ("access", "sequential"), ("shrink", .int(shrink))]).image()
+        return try Operation(
+            "jpegload_source", [("source", .source(source)), ("access", "sequential"), ("shrink", .int(shrink))]
+        ).image()
     }
 
     private func decoder(_ bytes: [UInt8], shrink: Int = 1) throws -> JPEGDecoder? {
@@ -63,7 +65,9 @@ import Vips
     @Test("Pixels are those that libvips reads, at once and row by row", arguments: [1, 2, 4, 8], [1, 3])
     func pixels(shrink: Int, bands: Int) throws {
         for (width, height) in Self.sizes where min(width, height) >= shrink {
-            for options: [(String, Argument)] in [[("Q", 75)], [("Q", 95)], [("subsample_mode", "off")], [("optimize_coding", true)]] {
+            for options: [(String, Argument)] in [
+                [("Q", 75)], [("Q", 95)], [("subsample_mode", "off")], [("optimize_coding", true)],
+            ] {
                 let bytes = try file(picture(width, height, bands), options)
                 let expected = try libvips(open(bytes), shrink: shrink).pixels()
                 let held = try #require(try decoder(bytes, shrink: shrink)?.decoded(), "\(width)×\(height)")
@@ -132,7 +136,9 @@ import Vips
                 var mutant = bytes
                 mutant[index] ^= change
                 let file = try open(mutant)
-                guard let opened = try? libvips(file), let own = try JPEGDecoder(file, like: opened, shrink: 1)?.decoded() else { continue }
+                guard let opened = try? libvips(file),
+                    let own = try JPEGDecoder(file, like: opened, shrink: 1)?.decoded()
+                else { continue }
                 _ = VipsLibrary.takeErrors()
                 #expect(try own.pixels() == opened.pixels(), "byte \(index)")
                 #expect(VipsLibrary.takeErrors() == "", "byte \(index)")
@@ -145,8 +151,11 @@ import Vips
 
     @Test("A file with wrong bits is left to libvips whenever that has a word to say about it")
     func wrongBits() throws {
-        // A block of metadata that is skipped, and few codes that mean nothing, so that it matters how much libjpeg sees at once.
-        let image = try picture(300, 201).editingMetadata { $0.set("iptc-data", blob: Array(repeating: 65, count: 10_001)) }
+        // A block of metadata that is skipped, and few codes that mean nothing, so that it matters how much libjpeg
+        // sees at once.
+        let image = try picture(300, 201).editingMetadata {
+            $0.set("iptc-data", blob: Array(repeating: 65, count: 10_001))
+        }
         let bytes = try file(image, [("Q", 85), ("optimize_coding", true)])
         var (warned, missed) = (0, 0)
         for index in stride(from: 11_000, to: bytes.count - 2, by: 11) {

@@ -20,7 +20,8 @@ import Vips
     }
 
     private func options(_ settings: String = "") throws -> JPEGOptions {
-        let file = try PipelineFile(text: "renditions: { a: { save: { format: jpeg\(settings) } } }", file: "p.yaml", catalogue: .complete)
+        let file = try PipelineFile(
+            text: "renditions: { a: { save: { format: jpeg\(settings) } } }", file: "p.yaml", catalogue: .complete)
         guard case .jpeg(let options) = file.renditions[0].save.encoding else { throw CocoaError(.featureUnsupported) }
         return options
     }
@@ -33,15 +34,21 @@ import Vips
         for isProgressive in [false, true] {
             for (width, height, bands) in [(1, 1, 3), (33, 20, 3), (300, 201, 3), (64, 48, 1), (17, 90, 1)] {
                 let image = try picture(width, height, bands)
-                let options = try options(", quality: \(quality), progressive: \(isProgressive), subsampling: \(subsampling)")
+                let options = try options(
+                    ", quality: \(quality), progressive: \(isProgressive), subsampling: \(subsampling)")
                 let own = folder.path("own.jpg")
                 FileManager.default.createFile(atPath: own, contents: nil)
                 try #require(JPEGEncoder(image, options)).save(to: OpenFile(owning: open(own, O_RDWR | O_CLOEXEC)))
                 let reference = try TestPicture.save(
                     image, as: "jpegsave_target",
-                    [("Q", .int(quality)), ("interlace", .bool(isProgressive)), ("subsample_mode", .string(subsampling)), ("strip", true)],
+                    [
+                        ("Q", .int(quality)), ("interlace", .bool(isProgressive)),
+                        ("subsample_mode", .string(subsampling)), ("strip", true),
+                    ],
                     to: folder.path("reference.jpg"))
-                #expect(try bytes(own) == bytes(reference), "\(width)×\(height), \(bands) bands, progressive: \(isProgressive)")
+                #expect(
+                    try bytes(own) == bytes(reference),
+                    "\(width)×\(height), \(bands) bands, progressive: \(isProgressive)")
             }
         }
     }
@@ -60,7 +67,9 @@ import Vips
     @Test("A full disk is said to be full")
     func fullDisk() throws {
         let full = OpenFile(owning: open("/dev/full", O_WRONLY | O_CLOEXEC))
-        let error = try #require(throws: SystemError.self) { try JPEGEncoder(picture(300, 201, 3), options())?.save(to: full) }
+        let error = try #require(throws: SystemError.self) {
+            try JPEGEncoder(picture(300, 201, 3), options())?.save(to: full)
+        }
         #expect(error.code == ENOSPC)
     }
 }

@@ -23,7 +23,8 @@ import Vips
             }
         }
         // Both bytes of a number differ.
-        return isDeep ? try image.linear([257.3], [11]).cast(.ushort).copy(interpretation: bands < 3 ? .grey16 : .rgb16) : image
+        return isDeep
+            ? try image.linear([257.3], [11]).cast(.ushort).copy(interpretation: bands < 3 ? .grey16 : .rgb16) : image
     }
 
     private func file(_ image: Image, _ options: [(String, Argument)] = []) throws -> [UInt8] {
@@ -78,8 +79,13 @@ import Vips
                     let image = try picture(width, height, bands, isDeep: isDeep)
                     let (libpng, own) = try both(filtered(image, filter))
                     let found = try #require(own, "\(bands) bands of \(width)×\(height)")
-                    #expect(try found.pixels() == libpng.pixels(), "\(bands) bands of \(width)×\(height), 16 bit: \(isDeep)")
-                    #expect((found.interpretation, found.format, found.bands) == (libpng.interpretation, libpng.format, libpng.bands))
+                    #expect(
+                        try found.pixels() == libpng.pixels(), "\(bands) bands of \(width)×\(height), 16 bit: \(isDeep)"
+                    )
+                    #expect(
+                        (found.interpretation, found.format, found.bands) == (
+                            libpng.interpretation, libpng.format, libpng.bands
+                        ))
                     #expect(try restored(image) && restoredTwo(image))
                 }
             }
@@ -112,7 +118,9 @@ import Vips
     private func restoredTwo(_ image: Image) throws -> Bool {
         let (count, step) = (image.width * image.bands, image.bands)
         let bytes = try image.cast(.uchar).pixels()
-        let (above, row, below) = (Array(bytes.prefix(count)), Array(bytes.suffix(count)), Array(bytes.reversed().prefix(count)))
+        let (above, row, below) = (
+            Array(bytes.prefix(count)), Array(bytes.suffix(count)), Array(bytes.reversed().prefix(count))
+        )
         var (first, second) = (row, below)
         cpngfilter_restore(CPNGFILTER_BASELINE, 4, row, above, count, CInt(step), &first)
         cpngfilter_restore(CPNGFILTER_BASELINE, 4, below, first, count, CInt(step), &second)
@@ -120,7 +128,9 @@ import Vips
             var (out, outBelow) = (row, below)
             out.withUnsafeMutableBufferPointer { out in
                 outBelow.withUnsafeMutableBufferPointer { below in
-                    cpngfilter_restore_two(use, out.baseAddress, below.baseAddress, above, count, CInt(step), out.baseAddress, below.baseAddress)
+                    cpngfilter_restore_two(
+                        use, out.baseAddress, below.baseAddress, above, count, CInt(step), out.baseAddress,
+                        below.baseAddress)
                 }
             }
             return out == first && outBelow == second
@@ -129,7 +139,9 @@ import Vips
 
     @Test("Metadata is what libpng reads, also if it comes after the pixels")
     func metadata() throws {
-        let image = try picture(20, 10, 3, isDeep: false).editingMetadata { $0.set("xmp-data", blob: Array("<x/>".utf8)) }
+        let image = try picture(20, 10, 3, isDeep: false).editingMetadata {
+            $0.set("xmp-data", blob: Array("<x/>".utf8))
+        }
         let (libpng, own) = try both(file(image))
         #expect(Set(try #require(own).fields) == Set(libpng.fields))
         #expect(own?.blob("xmp-data") == libpng.blob("xmp-data"))
@@ -145,7 +157,9 @@ import Vips
         let end = plain.count - 12
         let transparent = PNGChunk("tRNS", [0, 1, 0, 2, 0, 3]).bytes
         let place = try #require(PNGChunk.Place(at: 8, in: plain)).content.upperBound + 4
-        func inserting(_ chunk: [UInt8], at place: Int) -> [UInt8] { [Array(plain[..<place]), chunk, Array(plain[place...])].flatMap(\.self) }
+        func inserting(_ chunk: [UInt8], at place: Int) -> [UInt8] {
+            [Array(plain[..<place]), chunk, Array(plain[place...])].flatMap(\.self)
+        }
         #expect(PNGDecoder(ByteSource(inserting(transparent, at: place))) == nil)
         #expect(PNGDecoder(ByteSource(inserting(PNGChunk("CgBI", []).bytes, at: end))) == nil)
         #expect(PNGDecoder(ByteSource(Array(plain[..<end]))) == nil)

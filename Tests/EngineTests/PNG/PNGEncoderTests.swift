@@ -14,13 +14,16 @@ import Vips
     init() throws { folder = try TemporaryFolder() }
 
     private func options(_ settings: String = "") throws -> PNGOptions {
-        let file = try PipelineFile(text: "renditions: { a: { save: { format: png\(settings) } } }", file: "p.yaml", catalogue: .complete)
+        let file = try PipelineFile(
+            text: "renditions: { a: { save: { format: png\(settings) } } }", file: "p.yaml", catalogue: .complete)
         guard case .png(let options) = file.renditions[0].save.encoding else { throw CocoaError(.featureUnsupported) }
         return options
     }
 
     /// Saves a picture, and reads the file.
-    private func saved(_ image: Image, _ settings: String = "", strip: Bool = true) throws -> (bytes: [UInt8], chunks: [PNGChunk], image: Image) {
+    private func saved(_ image: Image, _ settings: String = "", strip: Bool = true) throws -> (
+        bytes: [UInt8], chunks: [PNGChunk], image: Image
+    ) {
         let path = folder.path("a.png")
         FileManager.default.createFile(atPath: path, contents: nil)
         let encoder = try #require(try PNGEncoder(image, options(settings), planned: planned(image)))
@@ -32,7 +35,8 @@ import Vips
     /// The same by libpng.
     private func reference(_ image: Image, strip: Bool = true) throws -> [UInt8] {
         let path = folder.path("reference.png")
-        try TestPicture.save(image, as: "pngsave_target", [("strip", .bool(strip)), ("compression", .int(6))], to: path)
+        try TestPicture.save(
+            image, as: "pngsave_target", [("strip", .bool(strip)), ("compression", .int(6))], to: path)
         return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
@@ -73,7 +77,9 @@ import Vips
     @Test("Every pixel comes back, in 8 and 16 bits, from single pixels on", arguments: 1...4)
     func pixels(bands: Int) throws {
         for (width, height) in [(1, 1), (1, 9), (9, 1), (2, 2), (31, 17), (200, 120)] {
-            for image in [try noise(width, height, bands), try smooth(width, height, bands), try drawn(width, height, bands)] {
+            for image in [
+                try noise(width, height, bands), try smooth(width, height, bands), try drawn(width, height, bands),
+            ] {
                 for image in [image, try inSixteenBits(image)] {
                     let back = try saved(image).image
                     #expect(back.format == image.format && back.bands == image.bands && back.hasAlpha == image.hasAlpha)
@@ -101,7 +107,9 @@ import Vips
             let (ours, theirs) = (try saved(image).bytes.count, try reference(image).count)
             #expect(Double(ours) <= 1.02 * Double(theirs), "\(ours) bytes instead of \(theirs)")
         }
-        #expect(try Double(saved(smooth(300, 200, bands)).bytes.count) < 0.8 * Double(reference(smooth(300, 200, bands)).count))
+        #expect(
+            try Double(saved(smooth(300, 200, bands)).bytes.count) < 0.8
+                * Double(reference(smooth(300, 200, bands)).count))
     }
 
     @Test("All chunks but the pixels are those that libpng writes: profile, EXIF, XMP, texts and resolution")
@@ -112,11 +120,16 @@ import Vips
             editor.set("png-comment-0-Title", string: "a title")
         }
         for strip in [false, true] {
-            let (ours, theirs) = (try saved(image, strip: strip).chunks, PNGChunk.all(in: try reference(image, strip: strip)))
+            let (ours, theirs) = (
+                try saved(image, strip: strip).chunks, PNGChunk.all(in: try reference(image, strip: strip))
+            )
             let others = { (chunks: [PNGChunk]) in chunks.filter { $0.type != "IDAT" }.map(\.bytes) }
             #expect(others(ours) == others(theirs), "\(ours.map(\.type)) instead of \(theirs.map(\.type))")
         }
-        #expect(try Set(saved(image, strip: false).chunks.map(\.type)).isSuperset(of: ["IHDR", "iCCP", "pHYs", "IDAT", "IEND"]))
+        #expect(
+            try Set(saved(image, strip: false).chunks.map(\.type)).isSuperset(of: [
+                "IHDR", "iCCP", "pHYs", "IDAT", "IEND",
+            ]))
     }
 
     @Test("What is interlaced, has a palette or is too large is libpng's")

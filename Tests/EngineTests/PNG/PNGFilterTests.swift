@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct PNGFilterTests {
     private static let instructions: [CPNGFilterInstructions] =
-        cpngfilter_best_instructions() == CPNGFILTER_AVX2 ? [CPNGFILTER_BASELINE, CPNGFILTER_AVX2] : [CPNGFILTER_BASELINE]
+        cpngfilter_best_instructions() == CPNGFILTER_AVX2
+        ? [CPNGFILTER_BASELINE, CPNGFILTER_AVX2] : [CPNGFILTER_BASELINE]
 
     private func predicted(_ filter: Int, _ left: Int, _ above: Int, _ corner: Int) -> Int {
         switch filter {
@@ -30,7 +31,8 @@ import Testing
         var out = [UInt8](repeating: 0, count: row.count + 1)
         (zeros + row).withUnsafeBufferPointer { padded in
             (zeros + above).withUnsafeBufferPointer { paddedAbove in
-                cpngfilter_adaptive(use, padded.baseAddress! + step, paddedAbove.baseAddress! + step, row.count, CInt(step), &out)
+                cpngfilter_adaptive(
+                    use, padded.baseAddress! + step, paddedAbove.baseAddress! + step, row.count, CInt(step), &out)
             }
         }
         return out
@@ -55,10 +57,15 @@ import Testing
         let extremes: [UInt8] = (0..<count).map { $0 % 3 == 0 ? 255 : 0 }
         let (middle, black) = ([UInt8](repeating: 128, count: count), [UInt8](repeating: 0, count: count))
         let mirrored: [UInt8] = extremes.reversed()
-        return [(random.0, random.1), (ramp, above), (brighter, above), (blend, above), (extremes, mirrored), (middle, black), (ramp, lower)]
+        return [
+            (random.0, random.1), (ramp, above), (brighter, above), (blend, above), (extremes, mirrored),
+            (middle, black), (ramp, lower),
+        ]
     }
 
-    @Test("The filter with the smallest sum of differences is chosen, and the differences are the specification's", arguments: 1...8)
+    @Test(
+        "The filter with the smallest sum of differences is chosen, and the differences are the specification's",
+        arguments: 1...8)
     func adaptive(step: Int) {
         var chosen: Set<UInt8> = []
         for pixels in [1, 2, 3, 7, 15, 16, 17, 33, 100] {

@@ -1,4 +1,5 @@
-// WebP as it is decoded here: every pixel against libvips or exact arithmetic, and every file with a fault left to libvips.
+// WebP as it is decoded here: every pixel against libvips or exact arithmetic, and every file with a fault left to
+// libvips.
 import CWebP
 import Foundation
 import Pipeline
@@ -34,14 +35,17 @@ import Vips
     }
 
     /// What libvips reads, and what is decoded here.
-    private func both(_ bytes: [UInt8], shrink: Int = 1, allFrames: Bool = false) throws -> (libvips: Image, own: Image?) {
+    private func both(_ bytes: [UInt8], shrink: Int = 1, allFrames: Bool = false) throws -> (
+        libvips: Image, own: Image?
+    ) {
         let path = folder.path("b.webp")
         try Data(bytes).write(to: URL(fileURLWithPath: path))
         let opened = try TestPicture.load(path, by: "webpload_source", allFrames ? [("n", -1)] : [])
         return (opened, try WebPDecoder(ByteSource(bytes))?.decoded(opened, shrink: shrink))
     }
 
-    @Test("A still comes out as libvips reads it, with and without losses and alpha", arguments: [3, 4], [false, true])
+    @Test(
+        "A still comes out as libvips reads it, with and without losses and alpha", arguments: [3, 4], [false, true])
     func stills(bands: Int, isLossless: Bool) throws {
         for (width, height) in Self.sizes {
             let (libvips, own) = try both(file(picture(width, height, bands), [("lossless", .bool(isLossless))]))
@@ -75,7 +79,9 @@ import Vips
         /// The mean of a square, or of what is left of it at the edges.
         func mean(_ x: Int, _ y: Int, _ side: Int) -> Int {
             let rows = y * side..<min(height, (y + 1) * side)
-            let square = rows.flatMap { row in (x * side..<min(width, (x + 1) * side)).map { Int(bytes[row * width + $0]) } }
+            let square = rows.flatMap { row in
+                (x * side..<min(width, (x + 1) * side)).map { Int(bytes[row * width + $0]) }
+            }
             return (square.reduce(0, +) + square.count / 2) / square.count
         }
     }
@@ -84,16 +90,20 @@ import Vips
     private func planes(_ file: [UInt8]) -> [Plane]? {
         var (width, height, stride, colourStride): (CInt, CInt, CInt, CInt) = (0, 0, 0, 0)
         var (u, v): (UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt8>?)
-        guard let y = WebPDecodeYUV(file, file.count, &width, &height, &u, &v, &stride, &colourStride), let u, let v else { return nil }
+        guard let y = WebPDecodeYUV(file, file.count, &width, &height, &u, &v, &stride, &colourStride), let u, let v
+        else { return nil }
         defer { WebPFree(y) }
         let (columns, rows) = (Int(width + 1) / 2, Int(height + 1) / 2)
         return [
-            Plane(y, stride: stride, width: Int(width), height: Int(height)), Plane(u, stride: colourStride, width: columns, height: rows),
+            Plane(y, stride: stride, width: Int(width), height: Int(height)),
+            Plane(u, stride: colourStride, width: columns, height: rows),
             Plane(v, stride: colourStride, width: columns, height: rows),
         ]
     }
 
-    @Test("Shrunk, each pixel is the mean of a square of luma and of colors, converted as ITU-R BT.601 says", arguments: [2, 4, 8])
+    @Test(
+        "Shrunk, each pixel is the mean of a square of luma and of colors, converted as ITU-R BT.601 says",
+        arguments: [2, 4, 8])
     func shrunk(shrink: Int) throws {
         for (width, height) in Self.sizes {
             let bytes = try file(picture(width, height, 3), [("Q", 90)])
@@ -106,10 +116,14 @@ import Vips
                     let luma = 1.164_383 * Double(planes[0].mean(x, y, shrink) - 16)
                     let blue = Double(planes[1].mean(x, y, shrink / 2) - 128)
                     let red = Double(planes[2].mean(x, y, shrink / 2) - 128)
-                    let exact = [luma + 1.596_027 * red, luma - 0.391_762 * blue - 0.812_968 * red, luma + 2.017_232 * blue]
+                    let exact = [
+                        luma + 1.596_027 * red, luma - 0.391_762 * blue - 0.812_968 * red, luma + 2.017_232 * blue,
+                    ]
                     for band in 0..<3 {
                         let byte = Double(pixels[3 * (y * found.width + x) + band])
-                        #expect(abs(byte - min(max(exact[band], 0), 255)) < 1.1, "\(width)×\(height) at \(x), \(y), \(band)")
+                        #expect(
+                            abs(byte - min(max(exact[band], 0), 255)) < 1.1, "\(width)×\(height) at \(x), \(y), \(band)"
+                        )
                     }
                 }
             }
@@ -119,14 +133,16 @@ import Vips
     @Test("What has alpha or no losses is shrunk after it is decoded", arguments: [2, 4, 8])
     func shrunkAfterwards(shrink: Int) throws {
         for (bands, isLossless) in [(3, true), (4, false), (4, true)] {
-            let (libvips, own) = try both(file(picture(131, 67, bands), [("lossless", .bool(isLossless))]), shrink: shrink)
+            let (libvips, own) = try both(
+                file(picture(131, 67, bands), [("lossless", .bool(isLossless))]), shrink: shrink)
             #expect(try own?.pixels() == libvips.averaged(by: shrink).pixels())
         }
     }
 
     // MARK: - Animations
 
-    /// A small square that moves, over a background that is transparent or not, so that the encoder stores parts of frames.
+    /// A small square that moves, over a background that is transparent or not, so that the encoder stores parts of
+    /// frames.
     private func animation(bands: Int, frames: Int, _ options: [(String, Argument)]) throws -> [UInt8] {
         let (width, height) = (60, 40)
         let stack = try TestPicture.make(width: width, height: height * frames, bands: bands) { x, y in
@@ -140,7 +156,9 @@ import Vips
 
     @Test("Each frame of an animation comes out as libvips shows it", arguments: [3, 4], [false, true])
     func animations(bands: Int, isLossless: Bool) throws {
-        for options: [(String, Argument)] in [[], [("min_size", true)], [("kmin", .int(3)), ("kmax", .int(4))], [("mixed", true)]] {
+        for options: [(String, Argument)] in [
+            [], [("min_size", true)], [("kmin", .int(3)), ("kmax", .int(4))], [("mixed", true)],
+        ] {
             let bytes = try animation(bands: bands, frames: 8, options + [("lossless", .bool(isLossless))])
             let (libvips, own) = try both(bytes, allFrames: true)
             let (found, expected) = (try #require(own).pixels(), try libvips.pixels())
@@ -158,11 +176,16 @@ import Vips
         let start = try #require(still.indices.first { still[$0...].starts(with: "VP8L".utf8) })
         let length = still[start + 4..<start + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
         let chunk = Array(still[start..<start + 8 + length + length % 2])
-        func bytes(_ number: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
-        func named(_ name: String, _ content: [UInt8]) -> [UInt8] { Array(name.utf8) + bytes(content.count, 4) + content }
+        func bytes(_ number: Int, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        }
+        func named(_ name: String, _ content: [UInt8]) -> [UInt8] {
+            Array(name.utf8) + bytes(content.count, 4) + content
+        }
         let size = bytes(32, 3) + bytes(19, 3)
         let frame = [bytes(0, 6), size, bytes(100, 3), [0], chunk].flatMap(\.self)
-        let chunks = [named("VP8X", [2, 0, 0, 0] + size), named("ANIM", bytes(0, 6)), named("ANMF", frame)].flatMap(\.self)
+        let chunks = [named("VP8X", [2, 0, 0, 0] + size), named("ANIM", bytes(0, 6)), named("ANMF", frame)].flatMap(
+            \.self)
         let file = named("RIFF", Array("WEBP".utf8) + chunks)
         let (libvips, own) = try both(file, shrink: shrink, allFrames: true)
         #expect((libvips.width, libvips.height) == (33, 20))
@@ -173,7 +196,10 @@ import Vips
 
     @Test("A file that ends early is left to libvips")
     func truncated() throws {
-        for bytes in [try file(picture(33, 20, 3)), try file(picture(33, 20, 4), [("lossless", true)]), try animation(bands: 4, frames: 3, [])] {
+        for bytes in [
+            try file(picture(33, 20, 3)), try file(picture(33, 20, 4), [("lossless", true)]),
+            try animation(bands: 4, frames: 3, []),
+        ] {
             let (libvips, own) = try both(bytes, allFrames: true)
             #expect(own != nil)
             for count in bytes.indices.dropLast() where count % 7 == 0 || count < 64 {
@@ -192,7 +218,9 @@ import Vips
                     var mutant = bytes
                     mutant[index] ^= change
                     for shrink in [1, 2] {
-                        guard let found = try WebPDecoder(ByteSource(mutant))?.decoded(libvips, shrink: shrink) else { continue }
+                        guard let found = try WebPDecoder(ByteSource(mutant))?.decoded(libvips, shrink: shrink) else {
+                            continue
+                        }
                         let expected = ((libvips.width + shrink - 1) / shrink, (libvips.height + shrink - 1) / shrink)
                         #expect((found.width, found.height) == expected, "byte \(index)")
                     }

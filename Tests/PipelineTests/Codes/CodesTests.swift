@@ -9,7 +9,10 @@ struct CodesTests {
     @Test(arguments: failures + warnings)
     func `a code is words in lower case joined by hyphens`(code: String, explanation: String) {
         let words = code.split(separator: "-", omittingEmptySubsequences: false)
-        #expect(words.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) } })
+        #expect(
+            words.allSatisfy {
+                !$0.isEmpty && $0.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
+            })
     }
 
     @Test(arguments: failures + warnings)
@@ -31,7 +34,8 @@ struct CodesTests {
         let retryable = FailureCode.allCases.filter(\.isRetryable).map(\.rawValue)
         #expect(
             retryable == [
-                "not-found", "permission-denied", "changed-while-read", "timed-out", "worker-crashed", "out-of-memory", "disk-full",
+                "not-found", "permission-denied", "changed-while-read", "timed-out", "worker-crashed", "out-of-memory",
+                "disk-full",
                 "output-not-writable", "io-error",
             ])
     }

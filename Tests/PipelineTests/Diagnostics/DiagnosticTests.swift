@@ -22,21 +22,26 @@ struct DiagnosticTests {
 
     @Test
     func `mistakes are in the order of the text`() {
-        let items = [Diagnostic(Position(line: 2, column: 1), "second"), Diagnostic(Position(line: 1, column: 3), "first")]
+        let items = [
+            Diagnostic(Position(line: 2, column: 1), "second"), Diagnostic(Position(line: 1, column: 3), "first"),
+        ]
         let diagnostics = Diagnostics(file: "a.yaml", text: "one\ntwo", items: items)
         #expect(diagnostics.items.map(\.message) == ["first", "second"])
-        #expect(diagnostics.description == "a.yaml:1:3: error: first\n  one\n    ^\na.yaml:2:1: error: second\n  two\n  ^")
+        #expect(
+            diagnostics.description == "a.yaml:1:3: error: first\n  one\n    ^\na.yaml:2:1: error: second\n  two\n  ^")
     }
 
     @Test
     func `a tab before the place stays a tab, so that the caret is below it`() {
-        let diagnostics = Diagnostics(file: "a", text: "a:\t b", items: [Diagnostic(Position(line: 1, column: 5), "wrong")])
+        let diagnostics = Diagnostics(
+            file: "a", text: "a:\t b", items: [Diagnostic(Position(line: 1, column: 5), "wrong")])
         #expect(diagnostics.description == "a:1:5: error: wrong\n  a:\t b\n    \t ^")
     }
 
     @Test
     func `columns count Unicode scalars, so that umlauts before the place move nothing`() {
-        let diagnostics = Diagnostics(file: "a", text: "größe: ä", items: [Diagnostic(Position(line: 1, column: 8), "wrong")])
+        let diagnostics = Diagnostics(
+            file: "a", text: "größe: ä", items: [Diagnostic(Position(line: 1, column: 8), "wrong")])
         #expect(diagnostics.description == "a:1:8: error: wrong\n  größe: ä\n         ^")
     }
 

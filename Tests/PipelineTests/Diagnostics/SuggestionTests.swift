@@ -13,7 +13,9 @@ struct SuggestionTests {
             ("ca", "abc", 3),
             ("größe", "grosse", 3), ("日本", "日本語", 1),
         ])
-    func `the distance counts letters put in, taken out, replaced and swapped`(left: String, right: String, distance: Int) {
+    func `the distance counts letters put in, taken out, replaced and swapped`(
+        left: String, right: String, distance: Int
+    ) {
         #expect(editDistance(left, right) == distance)
         #expect(editDistance(right, left) == distance)
     }
@@ -32,7 +34,8 @@ struct SuggestionTests {
     }
 
     @Test(arguments: [
-        ("scaleAspectFit", "aspect-fit"), ("scaleAspectFill", "aspect-fill"), ("scaleToFill", "scale-to-fill"), ("topLeft", "top-left"),
+        ("scaleAspectFit", "aspect-fit"), ("scaleAspectFill", "aspect-fill"), ("scaleToFill", "scale-to-fill"),
+        ("topLeft", "top-left"),
     ])
     func `UIKit's words are understood`(word: String, known: String) {
         let modes = ["scale-to-fill", "aspect-fit", "aspect-fill", "center", "top-left", "bottom-left"]
@@ -52,6 +55,8 @@ struct SuggestionTests {
 
     @Test
     func `the nearest is named, not the first`() {
-        #expect(suggestion(for: "top-leadin", among: ["top-trailing", "leading", "top-leading"]) == "; did you mean 'top-leading'?")
+        #expect(
+            suggestion(for: "top-leadin", among: ["top-trailing", "leading", "top-leading"])
+                == "; did you mean 'top-leading'?")
     }
 }

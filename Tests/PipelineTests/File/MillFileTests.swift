@@ -16,8 +16,11 @@ struct MillFileTests {
         #expect(inbox.name == "in")
         #expect([inbox.path, inbox.outbox, inbox.pipeline].map(\.text) == ["drop/in", "out", "p.yaml"])
         #expect(
-            [inbox.settle, inbox.incompleteAfter, inbox.zeroByteAfter, inbox.setQuiet] == [.seconds(2), .seconds(600), .seconds(60), .seconds(5)])
-        #expect(inbox.originals == .move && inbox.watch == .auto && inbox.collision == .version && inbox.reports == .beside)
+            [inbox.settle, inbox.incompleteAfter, inbox.zeroByteAfter, inbox.setQuiet] == [
+                .seconds(2), .seconds(600), .seconds(60), .seconds(5),
+            ])
+        #expect(
+            inbox.originals == .move && inbox.watch == .auto && inbox.collision == .version && inbox.reports == .beside)
         #expect(inbox.attempts == 3 && inbox.priority == 1 && inbox.keepsTree && inbox.ignore.isEmpty)
         #expect(inbox.pipeline.position == Position(line: 2, column: 45))
     }
@@ -39,8 +42,11 @@ struct MillFileTests {
                 incomplete-after: 1h, zero-byte-after: 2m, set-quiet: 0s, priority: 7, ignore: ["*.xmp", "!*.tmp"], reports: folder
             """)
         #expect(inbox.name == "shop" && inbox.settle == .milliseconds(500) && inbox.originals == .keep)
-        #expect(inbox.watch == .poll(every: .milliseconds(1500)) && inbox.attempts == 5 && inbox.collision == .fail && !inbox.keepsTree)
-        #expect([inbox.incompleteAfter, inbox.zeroByteAfter, inbox.setQuiet] == [.seconds(3600), .seconds(120), .zero])
+        #expect(
+            inbox.watch == .poll(every: .milliseconds(1500)) && inbox.attempts == 5 && inbox.collision == .fail
+                && !inbox.keepsTree)
+        #expect(
+            [inbox.incompleteAfter, inbox.zeroByteAfter, inbox.setQuiet] == [.seconds(3600), .seconds(120), .zero])
         #expect(inbox.priority == 7 && inbox.ignore.map(\.text) == ["*.xmp", "!*.tmp"] && inbox.reports == .folder)
         let file = try mill(
             "state: /var/x\nworkers: 3\ndrain: 5m\nmax-pixels: 300M\nmax-frames: 9\nmax-source-bytes: 1K\nmax-memory: 4G\nmax-output-bytes: 2M\n"
@@ -65,7 +71,9 @@ struct MillFileTests {
 
     @Test(arguments: Fixture.mills)
     func `each fixture brings exactly the messages that are below it`(fixture: Fixture) {
-        let error = #expect(throws: Diagnostics.self) { try MillFile(text: fixture.input, file: fixture.name + ".yaml") }
+        let error = #expect(throws: Diagnostics.self) {
+            try MillFile(text: fixture.input, file: fixture.name + ".yaml")
+        }
         #expect(error?.description == fixture.expected)
     }
 
@@ -78,12 +86,15 @@ struct MillFileTests {
         let relative = WrittenPath(text: "../drop/in/", position: position)
         #expect(relative.resolved(beside: BytePath("/etc/mills/mill.yaml")).text == "/etc/mills/../drop/in")
         #expect(relative.resolved(beside: BytePath("mill.yaml")).text == "../drop/in")
-        #expect(WrittenPath(text: "/srv/in", position: position).resolved(beside: BytePath("/etc/mill.yaml")).text == "/srv/in")
+        #expect(
+            WrittenPath(text: "/srv/in", position: position).resolved(beside: BytePath("/etc/mill.yaml")).text
+                == "/srv/in")
     }
 
     @Test(
         arguments: [
-            ("inboxes: []", true), ("inboxs: []\nstate: x\nworkers: 3", true), ("renditions: {}", false), ("stages: []\nrendition: {}", false),
+            ("inboxes: []", true), ("inboxs: []\nstate: x\nworkers: 3", true), ("renditions: {}", false),
+            ("stages: []\nrendition: {}", false),
             ("- a", false),
             ("", false), ("a: [", false),
         ])
@@ -98,7 +109,9 @@ struct MillFileTests {
         let first = #expect(throws: Diagnostics.self) { try MillFile(text: pipeline, file: "p.yaml") }
         let pipelineFound = "expected a mill file, found a pipeline; name it as the 'pipeline' of an inbox"
         #expect(first?.items == [Diagnostic(Position(line: 2, column: 1), pipelineFound)])
-        let second = #expect(throws: Diagnostics.self) { try PipelineFile(text: mill, file: "m.yaml", catalogue: StageCatalogue([])) }
+        let second = #expect(throws: Diagnostics.self) {
+            try PipelineFile(text: mill, file: "m.yaml", catalogue: StageCatalogue([]))
+        }
         let millFound = "expected a pipeline, found a mill file, which `imagemill watch` takes"
         #expect(second?.items == [Diagnostic(Position(line: 1, column: 1), millFound)])
         // What has keys of both is what it was taken for, with mistakes.

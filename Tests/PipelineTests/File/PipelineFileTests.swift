@@ -6,7 +6,8 @@ import Testing
 struct PipelineFileTests {
     @Test
     func `a pipeline is read with its defaults`() throws {
-        let file = try PipelineFile(text: "renditions: { web: { save: { format: webp } } }", file: "dir/web-photos.yaml", catalogue: .all)
+        let file = try PipelineFile(
+            text: "renditions: { web: { save: { format: webp } } }", file: "dir/web-photos.yaml", catalogue: .all)
         #expect(file.name == "web-photos")
         #expect(file.stages.isEmpty)
         #expect(file.profile == .srgb)
@@ -50,7 +51,8 @@ struct PipelineFileTests {
     @Test(arguments: StageCatalogue.all.stages.map { $0.name })
     func `the example of every stage is a stage of a pipeline`(name: String) throws {
         let type = try #require(StageCatalogue.all.stage(named: name))
-        let file = try pipeline(onePipeline([String(type.example.dropFirst(2))], save: "{ format: webp }", head: type.head))
+        let file = try pipeline(
+            onePipeline([String(type.example.dropFirst(2))], save: "{ format: webp }", head: type.head))
         #expect(file.renditions.first?.stages.map(\.name) == [name])
     }
 

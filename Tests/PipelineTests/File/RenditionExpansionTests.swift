@@ -4,12 +4,15 @@ import Testing
 @testable import Pipeline
 
 struct RenditionExpansionTests {
-    private func rendition(_ text: String) throws -> [Rendition] { try pipeline("renditions:\n  photo: \(text)\n").renditions }
+    private func rendition(_ text: String) throws -> [Rendition] {
+        try pipeline("renditions:\n  photo: \(text)\n").renditions
+    }
 
     @Test
     func `widths and formats make a rendition for each pair, as if each was written out`() throws {
         let made = try rendition(
-            "{ stages: [ grayscale ], widths: [320, 640], save: { format: [webp, jpeg], quality: 75, metadata: strip } }")
+            "{ stages: [ grayscale ], widths: [320, 640], save: { format: [webp, jpeg], quality: 75, metadata: strip } }"
+        )
         #expect(made.map(\.title) == ["photo 320w", "photo 320w", "photo 640w", "photo 640w"])
         #expect(made.map(\.save.format) == [.webp, .jpeg, .webp, .jpeg])
         #expect(made.allSatisfy { $0.save.metadata == .strip && $0.stages.map(\.name) == ["grayscale", "resize"] })
@@ -26,7 +29,8 @@ struct RenditionExpansionTests {
             "renditions:\n  a: { widths: [100, 200], save: { format: png } }\n  b: { save: { format: [png, webp] } }\n")
         #expect(
             file.renditions.map(\.template.text) == [
-                "{stem}-{rendition}-{width}.{ext}", "{stem}-{rendition}-{width}.{ext}", "{stem}-{rendition}{scale}.{ext}",
+                "{stem}-{rendition}-{width}.{ext}", "{stem}-{rendition}-{width}.{ext}",
+                "{stem}-{rendition}{scale}.{ext}",
                 "{stem}-{rendition}{scale}.{ext}",
             ])
     }
@@ -46,21 +50,29 @@ struct RenditionExpansionTests {
     func `no width is enlarged, and widths that a small picture does not have are one file`() throws {
         func files(_ width: Int, _ height: Int) throws -> [String] {
             let text = "renditions:\n  photo: { widths: [320, 640, 1280], save: { format: [webp, jpeg] } }\n"
-            return try plan(text, .jpeg(width, height)).names(for: NamingFacts(source: SourceName(BytePath("a.jpg"))), version: 1).map(\.path.text)
+            return try plan(text, .jpeg(width, height)).names(
+                for: NamingFacts(source: SourceName(BytePath("a.jpg"))), version: 1
+            ).map(\.path.text)
         }
         #expect(
-            try files(4000, 3000) == ["a-320.webp", "a-320.jpg", "a-640.webp", "a-640.jpg", "a-1280.webp", "a-1280.jpg"])
+            try files(4000, 3000) == [
+                "a-320.webp", "a-320.jpg", "a-640.webp", "a-640.jpg", "a-1280.webp", "a-1280.jpg",
+            ])
         #expect(try files(500, 300) == ["a-320.webp", "a-320.jpg", "a-500.webp", "a-500.jpg"])
         #expect(try files(10, 10) == ["a-10.webp", "a-10.jpg"])
     }
 
     @Test(arguments: [
-        (SourceFormat.jpeg, false, OutputFormat.jpeg), (.png, true, .png), (.webp, false, .webp), (.gif, false, .gif), (.tiff, false, .tiff),
+        (SourceFormat.jpeg, false, OutputFormat.jpeg), (.png, true, .png), (.webp, false, .webp), (.gif, false, .gif),
+        (.tiff, false, .tiff),
         (.avif, true, .avif), (.heic, false, .jpeg), (.heic, true, .png),
     ])
-    func `format same keeps the format of the source, and HEIC becomes JPEG or PNG`(source: SourceFormat, alpha: Bool, saved: OutputFormat) throws {
+    func `format same keeps the format of the source, and HEIC becomes JPEG or PNG`(
+        source: SourceFormat, alpha: Bool, saved: OutputFormat
+    ) throws {
         let facts = SourceFacts(format: source, size: PixelSize(40, 30), hasAlpha: alpha)
-        let made = try plan("renditions: { a: { save: { format: same, quality: 33, metadata: keep } } }", facts).renditions[0]
+        let made = try plan("renditions: { a: { save: { format: same, quality: 33, metadata: keep } } }", facts)
+            .renditions[0]
         #expect(made.format == saved && made.policy == .keep)
         switch made.rendition.save.encoding {
         case .jpeg(let options): #expect(options.quality == 33)
@@ -79,7 +91,8 @@ struct RenditionExpansionTests {
 
     @Test
     func `an animation stays one with format same`() throws {
-        let made = try plan("renditions: { a: { widths: 20, save: { format: same } } }", .gif(40, 30, frames: 3)).renditions[0]
+        let made = try plan("renditions: { a: { widths: 20, save: { format: same } } }", .gif(40, 30, frames: 3))
+            .renditions[0]
         #expect(made.output.frames == 3 && made.output.size == PixelSize(20, 15))
     }
 
@@ -95,12 +108,16 @@ struct RenditionExpansionTests {
         func check(_ text: String) {
             for message in mistakes(text) {
                 let parts = message.components(after: ", found ")
-                #expect(!parts.contains { message.contains("expects \($0) ") || message.contains("expected \($0) ") }, "\(text): \(message)")
+                #expect(
+                    !parts.contains { message.contains("expects \($0) ") || message.contains("expected \($0) ") },
+                    "\(text): \(message)")
             }
         }
         for type in StageCatalogue.all.stages {
             for parameter in Parameters.describe(type, catalogue: .all) {
-                for value in bad { check(onePipeline(["\(type.name): { \(parameter.key): \(value) }"], head: type.head)) }
+                for value in bad {
+                    check(onePipeline(["\(type.name): { \(parameter.key): \(value) }"], head: type.head))
+                }
             }
         }
         for parameter in PipelineFile.descriptions.file { for value in bad { check("\(parameter.key): \(value)\n") } }
@@ -109,7 +126,9 @@ struct RenditionExpansionTests {
         }
         for format in SaveFormat.allCases {
             for parameter in SaveSettings.descriptions(of: format) {
-                for value in bad { check("renditions: { a: { save: { format: \(format.rawValue), \(parameter.key): \(value) } } }\n") }
+                for value in bad {
+                    check("renditions: { a: { save: { format: \(format.rawValue), \(parameter.key): \(value) } } }\n")
+                }
             }
         }
     }

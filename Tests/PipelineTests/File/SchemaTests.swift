@@ -45,7 +45,8 @@ struct SchemaTests {
 
     @Test(arguments: SaveFormat.allCases)
     func `save has one form for each format`(format: SaveFormat) throws {
-        let forms = try #require(Self.schema["$defs"]?["rendition"]?["properties"]?["save"]?["anyOf"]?.elements?.first?["oneOf"]?.elements)
+        let forms = try #require(
+            Self.schema["$defs"]?["rendition"]?["properties"]?["save"]?["anyOf"]?.elements?.first?["oneOf"]?.elements)
         let form = try #require(forms.first { $0["properties"]?["format"]?["const"] == .string(format.rawValue) })
         let known = form["properties"]?.members.map { Set($0.keys) }
         #expect(known == Set(SaveSettings.descriptions(of: format).map(\.key)))
@@ -56,8 +57,10 @@ struct SchemaTests {
     func `the default of a number is a number and that of a boolean a boolean`() {
         for object in Self.schema.objects {
             switch (object["type"], object["default"]) {
-            case (.string("integer")?, let value?): if case .int = value {} else { Issue.record("\(value) of \(object)") }
-            case (.string("boolean")?, let value?): if case .bool = value {} else { Issue.record("\(value) of \(object)") }
+            case (.string("integer")?, let value?):
+                if case .int = value {} else { Issue.record("\(value) of \(object)") }
+            case (.string("boolean")?, let value?):
+                if case .bool = value {} else { Issue.record("\(value) of \(object)") }
             default: break
             }
         }

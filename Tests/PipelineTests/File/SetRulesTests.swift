@@ -3,7 +3,9 @@ import Testing
 @testable import Pipeline
 
 @Suite struct SetRulesTests {
-    private func set(_ stages: String, save: String = "png", shared: String = "[]", head: String = "source: set") -> String {
+    private func set(_ stages: String, save: String = "png", shared: String = "[]", head: String = "source: set")
+        -> String
+    {
         "\(head)\nstages: \(shared)\nrenditions:\n  one: { stages: \(stages), save: { format: \(save) } }\n"
     }
 
@@ -29,13 +31,23 @@ import Testing
             mistakes(set("[ stitch ]", shared: "[ contact-sheet ]")) == [
                 "4:20 'stitch' comes after 'contact-sheet', which has joined the set already; remove one"
             ])
-        #expect(mistakes(set("[ { trim: {} }, stitch ]")) == ["4:22 'trim' would find something else in each member; put it after 'stitch'"])
-        #expect(mistakes(set("[ animate ]")) == ["4:20 'animate' makes an animation, which png cannot hold; save as gif or webp"])
+        #expect(
+            mistakes(set("[ { trim: {} }, stitch ]")) == [
+                "4:22 'trim' would find something else in each member; put it after 'stitch'"
+            ])
+        #expect(
+            mistakes(set("[ animate ]")) == [
+                "4:20 'animate' makes an animation, which png cannot hold; save as gif or webp"
+            ])
         #expect(
             mistakes(set("[ stitch ]", head: "source: set\nprofile: keep")) == [
                 "2:1 the members of a set may have different profiles; remove 'profile: keep'"
             ])
-        #expect(mistakes(set("[ { stitch: { overlap: 3, spacing: 2 } } ]")).first?.contains("exclude each other") == true)
-        #expect(mistakes(set("[ stitch, { overlay: { image: a.png, stages: [ stitch ] } } ]")).contains { $0.contains("here is only one") })
+        #expect(
+            mistakes(set("[ { stitch: { overlap: 3, spacing: 2 } } ]")).first?.contains("exclude each other") == true)
+        #expect(
+            mistakes(set("[ stitch, { overlay: { image: a.png, stages: [ stitch ] } } ]")).contains {
+                $0.contains("here is only one")
+            })
     }
 }

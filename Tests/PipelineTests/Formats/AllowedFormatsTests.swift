@@ -11,7 +11,8 @@ import Testing
     }
 
     private func mill(_ allow: String) throws -> MillFile {
-        try MillFile(text: "inboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, allow: \(allow) }\n", file: "mill.yaml")
+        try MillFile(
+            text: "inboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, allow: \(allow) }\n", file: "mill.yaml")
     }
 
     @Test("An inbox allows formats for itself, whatever the limits of the mill are")

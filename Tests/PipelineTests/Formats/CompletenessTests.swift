@@ -120,7 +120,8 @@ struct CompletenessTests {
 
     @Test func `a strip that was left out is not missing`() {
         let builder = TIFFBuilder(order: .little)
-        let directory = builder.directory([.init(273, 4, [0, 9_000_000]), .init(279, 4, [0, 0])], at: 8, isLast: true)
+        let directory = builder.directory(
+            [.init(273, 4, [0, 9_000_000]), .init(279, 4, [0, 0])], at: 8, isLast: true)
         #expect(check(.tiff, [0x49, 0x49, 42, 0, 8, 0, 0, 0] + directory) == .complete)
     }
 
@@ -146,7 +147,9 @@ struct CompletenessTests {
     // MARK: HEIF
 
     @Test(arguments: HEIFBuilder.MediaDataSize.allCases, [0, 1, 2])
-    func `a HEIF is complete with the pixels that it lists, and not before`(size: HEIFBuilder.MediaDataSize, version: Int) {
+    func `a HEIF is complete with the pixels that it lists, and not before`(
+        size: HEIFBuilder.MediaDataSize, version: Int
+    ) {
         let bytes = HEIFBuilder(locationVersion: version, mediaDataSize: size).file()
         #expect(check(.heic, bytes) == .complete)
         for length in bytes.indices { #expect(check(.heic, Array(bytes[..<length])) == .incomplete, "at \(length)") }

@@ -58,7 +58,8 @@ struct FormatGuessTests {
     }
 
     @Test func `camera files built on TIFF are not taken for pictures`() {
-        #expect(guessFormat([0x49, 0x49, 42, 0, 16, 0, 0, 0] + Array("CR\u{2}\0".utf8)) == .recognised("RAW: Canon CR2"))
+        #expect(
+            guessFormat([0x49, 0x49, 42, 0, 16, 0, 0, 0] + Array("CR\u{2}\0".utf8)) == .recognised("RAW: Canon CR2"))
         let version = TIFFBuilder.Field(50_706, 1, [1, 4, 0, 0])
         for order in [ByteOrder.little, .big] {
             #expect(guessFormat(TIFFBuilder(order: order).file(extra: [version])) == .recognised("RAW: DNG"))

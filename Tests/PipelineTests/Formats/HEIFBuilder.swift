@@ -27,7 +27,8 @@ struct HEIFBuilder {
 
     func meta(pixelsOffset: Int) -> [UInt8] {
         let primary = Self.fullBox("pitm", SmallFiles.big(2, 2))
-        return Self.fullBox("meta", primary + locations(pixelsOffset) + Self.box("iprp", propertyContainer + associations))
+        return Self.fullBox(
+            "meta", primary + locations(pixelsOffset) + Self.box("iprp", propertyContainer + associations))
     }
 
     /// Item 1 has 10 bytes of the pixels, item 2 has the other 14.
@@ -35,10 +36,12 @@ struct HEIFBuilder {
         func item(_ number: Int, _ offset: Int, _ length: Int) -> [UInt8] {
             let method: [UInt8] = locationVersion == 0 ? [0, 0] : [0, 0, 0, 0]
             let place = [pixelsOffset, offset, length].map { SmallFiles.big($0, 4) }
-            return SmallFiles.big(number, locationVersion < 2 ? 2 : 4) + method + place[0] + SmallFiles.big(1, 2) + place[1] + place[2]
+            return SmallFiles.big(number, locationVersion < 2 ? 2 : 4) + method + place[0] + SmallFiles.big(1, 2)
+                + place[1] + place[2]
         }
         let count = SmallFiles.big(2, locationVersion < 2 ? 2 : 4)
-        return Self.fullBox("iloc", version: UInt8(locationVersion), [0x44, 0x40] + count + item(1, 0, 10) + item(2, 10, 14))
+        return Self.fullBox(
+            "iloc", version: UInt8(locationVersion), [0x44, 0x40] + count + item(1, 0, 10) + item(2, 10, 14))
     }
 
     private var propertyContainer: [UInt8] {

@@ -30,7 +30,8 @@ struct HeaderSizeTests {
     }
 
     @Test func `a thumbnail inside a segment is not the picture`() {
-        let thumbnail = SmallFiles.segment(0xE1, [0xFF, 0xD8] + SmallFiles.segment(0xC0, [8, 0, 1, 0, 1, 1, 1, 0x11, 0]) + [0xFF, 0xD9])
+        let thumbnail = SmallFiles.segment(
+            0xE1, [0xFF, 0xD8] + SmallFiles.segment(0xC0, [8, 0, 1, 0, 1, 1, 1, 0x11, 0]) + [0xFF, 0xD9])
         #expect(size(.jpeg, [0xFF, 0xD8] + thumbnail + SmallFiles.jpeg().dropFirst(2)) == "300×200")
     }
 
@@ -107,17 +108,23 @@ struct HeaderSizeTests {
             ("turned twice", [HEIFBuilder.extent(300, 200), HEIFBuilder.rotation(quarterTurns: 2)], "300×200"),
             ("cropped", [HEIFBuilder.extent(300, 200), HEIFBuilder.crop(597, 398)], "299×199"),
             (
-                "cropped, then turned", [HEIFBuilder.extent(300, 200), HEIFBuilder.crop(100, 60), HEIFBuilder.rotation(quarterTurns: 3)],
+                "cropped, then turned",
+                [HEIFBuilder.extent(300, 200), HEIFBuilder.crop(100, 60), HEIFBuilder.rotation(quarterTurns: 3)],
                 "30×50"
             ),
             ("cropped to more than there is", [HEIFBuilder.extent(300, 200), HEIFBuilder.crop(9999, 9999)], "300×200"),
             ("something else between", [HEIFBuilder.box("colr", [1, 2]), HEIFBuilder.extent(300, 200)], "300×200"),
             ("no extent", [HEIFBuilder.rotation(quarterTurns: 0)], nil),
-            ("a crop by nothing", [HEIFBuilder.extent(300, 200), HEIFBuilder.box("clap", [UInt8](repeating: 0, count: 32))], nil),
+            (
+                "a crop by nothing",
+                [HEIFBuilder.extent(300, 200), HEIFBuilder.box("clap", [UInt8](repeating: 0, count: 32))], nil
+            ),
         ] as [(String, [[UInt8]], String?)])
     func `a HEIF has the size of its finished primary picture`(what: String, properties: [[UInt8]], expected: String?) {
         for hasLongIndices in [false, true] {
-            #expect(size(.heic, HEIFBuilder(properties: properties, hasLongIndices: hasLongIndices).file()) == expected, "\(what)")
+            #expect(
+                size(.heic, HEIFBuilder(properties: properties, hasLongIndices: hasLongIndices).file()) == expected,
+                "\(what)")
         }
     }
 }

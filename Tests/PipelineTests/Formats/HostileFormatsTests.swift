@@ -1,4 +1,5 @@
-// Files made to break their reader. Most would trap or hang; a test that ends has passed, and says besides what it read.
+// Files made to break their reader. Most would trap or hang; a test that ends has passed, and says besides what it
+// read.
 
 import Synchronization
 import Testing
@@ -41,8 +42,11 @@ struct HostileFormatsTests {
             var bytes = file.bytes
             for _ in 0..<Int.random(in: 1...6, using: &generator) {
                 let start = Int.random(in: 0..<bytes.count, using: &generator)
-                let value = [0x00, 0xFF, UInt8.random(in: 0...255, using: &generator)].randomElement(using: &generator) ?? 0
-                for position in start..<min(bytes.count, start + Int.random(in: 1...4, using: &generator)) { bytes[position] = value }
+                let value =
+                    [0x00, 0xFF, UInt8.random(in: 0...255, using: &generator)].randomElement(using: &generator) ?? 0
+                for position in start..<min(bytes.count, start + Int.random(in: 1...4, using: &generator)) {
+                    bytes[position] = value
+                }
             }
             #expect(isSound(file.format, bytes))
         }
@@ -60,7 +64,9 @@ struct HostileFormatsTests {
 
     @Test(arguments: SmallFiles.all, [1, 10, 50, 1000])
     func `a source that is shorter than it says has the whole file's size or none`(file: SmallFile, missing: Int) {
-        let source = ByteSource(count: file.bytes.count) { ByteSource(Array(file.bytes.dropLast(missing))).read($0, $1) }
+        let source = ByteSource(count: file.bytes.count) {
+            ByteSource(Array(file.bytes.dropLast(missing))).read($0, $1)
+        }
         let size = headerSize(of: file.format, in: source)
         #expect(size.map { [$0.width, $0.height] } ?? [300, 200] == [300, 200])
         #expect(missing < 1000 || completeness(of: file.format, in: source) == .incomplete)
@@ -74,11 +80,16 @@ struct HostileFormatsTests {
             ("PNG empty chunks", .png, SmallFiles.pngSignature, [0, 0, 0, 0, 0x61, 0x61, 0x61, 0x61, 0, 0, 0, 0]),
             ("GIF empty extensions", .gif, Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0], [0x21, 0xF9, 0]),
             ("GIF sub-blocks of one byte", .gif, Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0, 0x21, 0xF9], [1]),
-            ("WebP empty chunks", .webp, Array("RIFF".utf8) + [0, 0, 0x10, 0] + Array("WEBP".utf8), [0x61, 0x61, 0x61, 0x61, 0, 0, 0, 0]),
+            (
+                "WebP empty chunks", .webp, Array("RIFF".utf8) + [0, 0, 0x10, 0] + Array("WEBP".utf8),
+                [0x61, 0x61, 0x61, 0x61, 0, 0, 0, 0]
+            ),
             ("ISO media empty boxes", .heic, HEIFBuilder.box("ftyp", []), HEIFBuilder.box("free", [])),
             ("TIFF directory of anything", .tiff, [0x49, 0x49, 42, 0, 8, 0, 0, 0], [0xFF, 0x00]),
         ] as [(String, SourceFormat, [UInt8], [UInt8])])
-    func `no byte is read twice, however the file is made up`(what: String, format: SourceFormat, start: [UInt8], unit: [UInt8]) {
+    func `no byte is read twice, however the file is made up`(
+        what: String, format: SourceFormat, start: [UInt8], unit: [UInt8]
+    ) {
         var bytes = start
         while bytes.count < 1_000_000 { bytes += unit }
         let read = Mutex(0)
@@ -94,7 +105,8 @@ struct HostileFormatsTests {
     @Test func `TIFF pages that follow each other in a ring end`() {
         let builder = TIFFBuilder(order: .little)
         let fields: [TIFFBuilder.Field] = [.init(273, 4, [0]), .init(279, 4, [0])]
-        let ring = [0x49, 0x49, 42, 0, 8, 0, 0, 0] + builder.directory(fields, at: 8, isLast: true).dropLast(4) + [8, 0, 0, 0]
+        let ring =
+            [0x49, 0x49, 42, 0, 8, 0, 0, 0] + builder.directory(fields, at: 8, isLast: true).dropLast(4) + [8, 0, 0, 0]
         #expect(completeness(of: .tiff, in: ByteSource(ring + [UInt8](repeating: 0, count: 5_000_000))) == .unknown)
     }
 

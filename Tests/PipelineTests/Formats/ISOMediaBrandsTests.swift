@@ -25,7 +25,8 @@ struct ISOMediaBrandsTests {
     }
 
     @Test(arguments: [
-        ("isom", "MP4 video"), ("mp42", "MP4 video"), ("qt  ", "QuickTime video"), ("crx ", "RAW: Canon CR3"), ("M4A ", "MPEG-4 audio"),
+        ("isom", "MP4 video"), ("mp42", "MP4 video"), ("qt  ", "QuickTime video"), ("crx ", "RAW: Canon CR3"),
+        ("M4A ", "MPEG-4 audio"),
     ])
     func `other ISO media are called by name`(brand: String, name: String) {
         #expect(guess(brand, "isom") == .recognised(name))

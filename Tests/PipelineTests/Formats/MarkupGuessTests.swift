@@ -22,12 +22,16 @@ struct MarkupGuessTests {
         #expect(guessFormat(Array(text.utf8)) == .recognised("HTML page"))
     }
 
-    @Test(arguments: ["<?xml version='1.0'?><svgx>", "<?xml version='1.0'?><rss>", "<?xml version='1.0'?><!-- without end", "<?xml"])
+    @Test(arguments: [
+        "<?xml version='1.0'?><svgx>", "<?xml version='1.0'?><rss>", "<?xml version='1.0'?><!-- without end", "<?xml",
+    ])
     func `other markup with an XML declaration is XML`(text: String) {
         #expect(guessFormat(Array(text.utf8)) == .recognised("XML"))
     }
 
-    @Test(arguments: ["<", "<s", "<sv", "<svgx>", "< svg>", "svg", "<!-- svg", "<?", "<!DOCTYPE", "<a>", "x<svg>", "<>", "<:>"])
+    @Test(arguments: [
+        "<", "<s", "<sv", "<svgx>", "< svg>", "svg", "<!-- svg", "<?", "<!DOCTYPE", "<a>", "x<svg>", "<>", "<:>",
+    ])
     func `other text is nothing`(text: String) {
         #expect(guessFormat(Array(text.utf8)) == .unknown)
     }

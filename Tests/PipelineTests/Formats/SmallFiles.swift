@@ -24,7 +24,9 @@ enum SmallFiles {
 
     // MARK: JPEG
 
-    static func jpeg(frame code: UInt8 = 0xC0, scans: Int = 1, scan: [UInt8] = [0x12, 0xFF, 0x00, 0x34, 0xFF, 0xD0, 0x56]) -> [UInt8] {
+    static func jpeg(
+        frame code: UInt8 = 0xC0, scans: Int = 1, scan: [UInt8] = [0x12, 0xFF, 0x00, 0x34, 0xFF, 0xD0, 0x56]
+    ) -> [UInt8] {
         let application = segment(0xE0, Array("JFIF\0".utf8) + [1, 1, 0, 0, 1, 0, 1, 0, 0])
         let frame = segment(code, [8] + big(200, 2) + big(300, 2) + [1, 1, 0x11, 0])
         let scanned = segment(0xDA, [1, 1, 0, 0, 63, 0]) + scan
@@ -40,7 +42,8 @@ enum SmallFiles {
     static let pngSignature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
     static func png() -> [UInt8] {
-        pngSignature + chunk("IHDR", big(300, 4) + big(200, 4) + [8, 0, 0, 0, 0]) + chunk("IDAT", [1, 2, 3]) + chunk("IEND", [])
+        pngSignature + chunk("IHDR", big(300, 4) + big(200, 4) + [8, 0, 0, 0, 0]) + chunk("IDAT", [1, 2, 3])
+            + chunk("IEND", [])
     }
 
     /// With a checksum that is wrong, for nothing here looks at it.
@@ -71,7 +74,8 @@ enum SmallFiles {
 
     /// The bits above the 14 of each side are scaling, which is not part of the size.
     static func lossyWebP() -> [UInt8] {
-        riffChunk("VP8 ", [0x10, 0, 0, 0x9D, 0x01, 0x2A] + little(300 | 0x4000, 2) + little(200 | 0xC000, 2) + [1, 2, 3])
+        riffChunk(
+            "VP8 ", [0x10, 0, 0, 0x9D, 0x01, 0x2A] + little(300 | 0x4000, 2) + little(200 | 0xC000, 2) + [1, 2, 3])
     }
 
     static func losslessWebP() -> [UInt8] {

@@ -29,9 +29,12 @@ struct TIFFBuilder {
             let places = strips.indices.map { bytes.count + strips[..<$0].reduce(0, +) }
             bytes += [UInt8](repeating: 0xAB, count: strips.reduce(0, +))
             let fields = [
-                Field(256, 3, [width]), Field(257, 4, [height]), Field(273, isBig ? 16 : 4, places), Field(279, 3, strips),
+                Field(256, 3, [width]), Field(257, 4, [height]), Field(273, isBig ? 16 : 4, places),
+                Field(279, 3, strips),
             ]
-            if page == 1 { bytes.replaceSubrange(offsetBytes..<2 * offsetBytes, with: number(bytes.count, offsetBytes)) }
+            if page == 1 {
+                bytes.replaceSubrange(offsetBytes..<2 * offsetBytes, with: number(bytes.count, offsetBytes))
+            }
             bytes += directory(fields + extra, at: bytes.count, isLast: page == pages)
         }
         return bytes

@@ -32,7 +32,8 @@ import Testing
     func tiff(order: ByteOrder, kind: ([(Int, [Int])], String?)) {
         let (fields, feature) = kind
         for isBig in [false, true] {
-            let file = TIFFBuilder(order: order, isBig: isBig).file(extra: fields.map { TIFFBuilder.Field($0.0, 3, $0.1) })
+            let file = TIFFBuilder(order: order, isBig: isBig).file(
+                extra: fields.map { TIFFBuilder.Field($0.0, 3, $0.1) })
             #expect(unsupportedFeature(of: .tiff, in: ByteSource(file)) == feature)
         }
     }
@@ -41,8 +42,11 @@ import Testing
     func heif() {
         let turned = HEIFBuilder(properties: [HEIFBuilder.extent(300, 200), HEIFBuilder.rotation(quarterTurns: 1)])
         #expect(unsupportedFeature(of: .avif, in: ByteSource(HEIFBuilder().file())) == nil)
-        #expect(unsupportedFeature(of: .avif, in: ByteSource(turned.file())) == "a picture that its container turns or crops")
-        let sequence = HEIFBuilder.box("ftyp", Array("avis".utf8) + [0, 0, 0, 0]) + HEIFBuilder.box("moov", [0, 0, 0, 0])
+        #expect(
+            unsupportedFeature(of: .avif, in: ByteSource(turned.file()))
+                == "a picture that its container turns or crops")
+        let sequence =
+            HEIFBuilder.box("ftyp", Array("avis".utf8) + [0, 0, 0, 0]) + HEIFBuilder.box("moov", [0, 0, 0, 0])
         #expect(unsupportedFeature(of: .avif, in: ByteSource(sequence)) == "a sequence without a still picture")
         #expect(unsupportedFeature(of: .heic, in: ByteSource([])) == nil)
     }
@@ -53,6 +57,7 @@ import Testing
         #expect(guessFormat(header + [24, 0] + [UInt8](repeating: 9, count: 40)) == .recognised("TGA"))
         #expect(guessFormat([0, 0, 10] + header.dropFirst(3) + [32, 8]) == .recognised("TGA"))
         #expect(guessFormat([0, 0, 3] + header.dropFirst(3) + [8, 0]) == .recognised("TGA"))
-        #expect(guessFormat([0, 0, 2, 0, 1, 0, 32, 32, 0, 0, 0, 0, 0, 0, 1, 0, 24, 0]) == .recognised("Windows cursor"))
+        #expect(
+            guessFormat([0, 0, 2, 0, 1, 0, 32, 32, 0, 0, 0, 0, 0, 0, 1, 0, 24, 0]) == .recognised("Windows cursor"))
     }
 }

@@ -7,7 +7,8 @@ struct AnchorTests {
         arguments: [
             ("center", 7, 17), ("top", 7, 0), ("bottom", 7, 35), ("leading", 0, 17), ("trailing", 15, 17),
             ("top-leading", 0, 0), ("top-trailing", 15, 0), ("bottom-leading", 0, 35), ("bottom-trailing", 15, 35),
-            ("left", 0, 17), ("right", 15, 17), ("top-left", 0, 0), ("top-right", 15, 0), ("bottom-left", 0, 35), ("bottom-right", 15, 35),
+            ("left", 0, 17), ("right", 15, 17), ("top-left", 0, 0), ("top-right", 15, 0), ("bottom-left", 0, 35),
+            ("bottom-right", 15, 35),
         ])
     func `every name has its place`(name: String, x: Int, y: Int) {
         let anchor = read(Anchor.self, name).value
@@ -23,7 +24,9 @@ struct AnchorTests {
     func `a centred offset is rounded down, also below zero`() {
         let sides = [(0, 0), (1, 0), (2, 1), (3, 1), (-1, -1), (-2, -1), (-3, -2), (-4, -2)]
         for (space, offset) in sides {
-            #expect(Anchor.center.offset(of: PixelSize(10, 10), in: PixelSize(10 + space, 10)).x == offset, "space of \(space)")
+            #expect(
+                Anchor.center.offset(of: PixelSize(10, 10), in: PixelSize(10 + space, 10)).x == offset,
+                "space of \(space)")
         }
     }
 

@@ -23,7 +23,8 @@ struct ContentModeTests {
                 [1, 2, 3].flatMap { pixelsPerPoint in
                     Anchor.names.prefix(9).map { _, anchor in
                         Case(
-                            picture: PixelSize(picture.0, picture.1), frame: PixelSize(frame.0 * scale, frame.1 * scale), scale: scale,
+                            picture: PixelSize(picture.0, picture.1),
+                            frame: PixelSize(frame.0 * scale, frame.1 * scale), scale: scale,
                             pixelsPerPoint: pixelsPerPoint, anchor: anchor)
                     }
                 }
@@ -34,8 +35,10 @@ struct ContentModeTests {
     @Test(arguments: ContentMode.allCases)
     func `every mode draws what it means`(mode: ContentMode) {
         let wrong = Self.cases.filter { item in
-            let natural = PictureInfo(size: item.picture, pixelsPerPoint: item.pixelsPerPoint).naturalSize(scale: item.scale)
-            let placement = Placement(of: item.picture, natural: natural, in: item.frame, mode: mode, anchor: item.anchor)
+            let natural = PictureInfo(size: item.picture, pixelsPerPoint: item.pixelsPerPoint).naturalSize(
+                scale: item.scale)
+            let placement = Placement(
+                of: item.picture, natural: natural, in: item.frame, mode: mode, anchor: item.anchor)
             let (size, offset) = reference(item, mode)
             return placement.drawn != size || placement.offset != offset
         }
@@ -109,13 +112,15 @@ struct ContentModeTests {
         #expect(
             placement
                 == Placement(
-                    of: PixelSize(20, 10), natural: PixelSize(20, 10), in: PixelSize(10, 10), mode: .aspectFit, anchor: .center))
+                    of: PixelSize(20, 10), natural: PixelSize(20, 10), in: PixelSize(10, 10), mode: .aspectFit,
+                    anchor: .center))
         #expect(placement.offset == PixelOffset(0, 2))
     }
 
     @Test
     func `a centred picture that is larger by an odd number loses the larger half on the left`() {
-        let placement = Placement(of: PixelSize(13, 10), natural: PixelSize(13, 10), in: PixelSize(10, 10), mode: .center, anchor: .center)
+        let placement = Placement(
+            of: PixelSize(13, 10), natural: PixelSize(13, 10), in: PixelSize(10, 10), mode: .center, anchor: .center)
         #expect(placement.offset == PixelOffset(-2, 0))
     }
 
@@ -125,14 +130,16 @@ struct ContentModeTests {
         ] as [(ContentMode, Bool)])
     func `it is known whether any background shows`(mode: ContentMode, covers: Bool) {
         let frame = PixelSize(100, 50)
-        let placement = Placement(of: PixelSize(30, 30), natural: PixelSize(30, 60), in: frame, mode: mode, anchor: .center)
+        let placement = Placement(
+            of: PixelSize(30, 30), natural: PixelSize(30, 60), in: frame, mode: mode, anchor: .center)
         #expect(placement.covers(frame) == covers)
     }
 
     @Test
     func `twelve modes have the names of an image view's`() {
         let names = [
-            "aspect-fit", "aspect-fill", "scale-to-fill", "center", "top", "bottom", "left", "right", "top-left", "top-right",
+            "aspect-fit", "aspect-fill", "scale-to-fill", "center", "top", "bottom", "left", "right", "top-left",
+            "top-right",
             "bottom-left",
             "bottom-right",
         ]

@@ -41,11 +41,13 @@ struct GeometryStringTests {
         #expect(size.written == form.text)
     }
 
-    private static let expected = "expected a size such as 800x600, 800x, x600, 800 or 50%, followed by > < ! or ^ if you like, found "
+    private static let expected =
+        "expected a size such as 800x600, 800x, x600, 800 or 50%, followed by > < ! or ^ if you like, found "
 
     @Test(
         arguments: [
-            "", "x", ">", "!", "x!", "800x600x400", "800 x 600", "800X600", "-800x600", "0x600", "800x0", "0", "0%", "-5%", "%", "50%x",
+            "", "x", ">", "!", "x!", "800x600x400", "800 x 600", "800X600", "-800x600", "0x600", "800x0", "0", "0%",
+            "-5%", "%", "50%x",
             "x50%",
             "800.5x600", "1e3", "10000001", "800x600>>", "800>x600", ">800", "800x600?", "½x600", "٨٠٠",
         ])

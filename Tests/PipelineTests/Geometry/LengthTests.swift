@@ -5,7 +5,8 @@ import Testing
 struct LengthTests {
     @Test(
         arguments: [
-            ("120", .points(120)), ("0.5", .points(0.5)), ("-8", .points(-8)), ("+8", .points(8)), ("0", .points(0)), ("1e2", .points(100)),
+            ("120", .points(120)), ("0.5", .points(0.5)), ("-8", .points(-8)), ("+8", .points(8)), ("0", .points(0)),
+            ("1e2", .points(100)),
             ("50%", .percent(50)), ("12.5%", .percent(12.5)), ("-2%", .percent(-2)), ("0%", .percent(0)),
         ] as [(String, Length)])
     func `a bare number is points and a number with a percent sign a percentage`(text: String, length: Length) {
@@ -58,7 +59,8 @@ struct LengthTests {
     func `percentages are of the side and know no scale, as decimal arithmetic says`(side: Int) {
         for scale in [1, 3] {
             let wrong = (-2000...2000).filter { tenths in
-                Length.percent(Double(tenths) / 10).pixels(of: side, scale: scale) != Rational(side * tenths, 1000).rounded
+                Length.percent(Double(tenths) / 10).pixels(of: side, scale: scale)
+                    != Rational(side * tenths, 1000).rounded
             }
             #expect(wrong.isEmpty, "tenths of a percent")
         }

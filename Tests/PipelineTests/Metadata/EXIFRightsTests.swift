@@ -21,7 +21,8 @@ import Testing
 
     @Test
     func `artist and copyright keep their own words`() {
-        let rights = Rights(exif: block([(315, Array("Zoë\0".utf8)), (33_432, Array("© 2026 Zoë (all rights)\0".utf8))]))
+        let rights = Rights(
+            exif: block([(315, Array("Zoë\0".utf8)), (33_432, Array("© 2026 Zoë (all rights)\0".utf8))]))
         #expect(rights.creator == ["Zoë"])
         #expect(rights.copyright == "© 2026 Zoë (all rights)")
     }

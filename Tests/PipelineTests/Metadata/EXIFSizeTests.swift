@@ -12,10 +12,12 @@ import Testing
         }
         func field(_ tag: Int, _ type: Int, _ value: Int) -> [UInt8] {
             let count = type == 3 ? 2 : 4
-            return number(tag, 2) + number(type, 2) + number(1, 4) + number(value, count) + [UInt8](repeating: 0, count: 4 - count)
+            return number(tag, 2) + number(type, 2) + number(1, 4) + number(value, count)
+                + [UInt8](repeating: 0, count: 4 - count)
         }
         let start = 8 + 2 + 12 + 4
-        return Array((isLittle ? "II" : "MM").utf8) + number(42, 2) + number(8, 4) + number(1, 2) + field(34_665, 4, start) + number(0, 4)
+        return Array((isLittle ? "II" : "MM").utf8) + number(42, 2) + number(8, 4) + number(1, 2)
+            + field(34_665, 4, start) + number(0, 4)
             + number(2, 2) + field(40_962, type, width) + field(40_963, type, height) + number(0, 4)
     }
 

@@ -51,9 +51,12 @@ struct HostileMetadataTests {
 
     @Test func `random pieces of markup keep the bounds`() {
         let pieces = [
-            "<", ">", "/", "</", "/>", "<!--", "-->", "<![CDATA[", "]]>", "<?", "?>", "<!D [", "]", "=", "\"", "'", " ", "&", "&#x", ";",
-            "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'", "<rdf:Description ", "<rdf:Alt>", "<rdf:li", "</rdf:li>",
-            "xmlns:dc='http://purl.org/dc/elements/1.1/'", "<dc:rights>", "</dc:rights>", "<dc:creator ", "rdf:resource=", "é",
+            "<", ">", "/", "</", "/>", "<!--", "-->", "<![CDATA[", "]]>", "<?", "?>", "<!D [", "]", "=", "\"", "'", " ",
+            "&", "&#x", ";",
+            "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'", "<rdf:Description ", "<rdf:Alt>",
+            "<rdf:li", "</rdf:li>",
+            "xmlns:dc='http://purl.org/dc/elements/1.1/'", "<dc:rights>", "</dc:rights>", "<dc:creator ",
+            "rdf:resource=", "é",
             "xml:lang='x-default'",
         ]
         var generator = FixedGenerator(state: 7)
@@ -63,7 +66,10 @@ struct HostileMetadataTests {
         }
     }
 
-    @Test(arguments: ["<a>", "<rdf:li>", "<dc:rights>", "<a xmlns:b='c'>", "<a b='c'/>", "</a>", "<!", "<?", "<!--", "<a b='", "<![CDATA["])
+    @Test(arguments: [
+        "<a>", "<rdf:li>", "<dc:rights>", "<a xmlns:b='c'>", "<a b='c'/>", "</a>", "<!", "<?", "<!--", "<a b='",
+        "<![CDATA[",
+    ])
     func `a hundred thousand of the same thing give nothing`(piece: String) {
         #expect(rights(XMPPackets.around("<dc:rights>" + String(repeating: piece, count: 100_000))).isEmpty)
     }
@@ -115,8 +121,10 @@ struct HostileMetadataTests {
     }
 
     private func isBounded(_ rights: Rights) -> Bool {
-        let single = [rights.copyright, rights.credit, rights.usageTerms, rights.webStatement, rights.licence].compactMap(\.self)
-        return rights.creator.count <= Rights.mostCreators && (rights.creator + single).allSatisfy { Rights.cleaned($0) == $0 }
+        let single = [rights.copyright, rights.credit, rights.usageTerms, rights.webStatement, rights.licence]
+            .compactMap(\.self)
+        return rights.creator.count <= Rights.mostCreators
+            && (rights.creator + single).allSatisfy { Rights.cleaned($0) == $0 }
     }
 }
 

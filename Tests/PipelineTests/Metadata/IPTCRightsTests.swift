@@ -34,7 +34,8 @@ struct IPTCRightsTests {
     }
 
     @Test func `padding and control characters are dropped`() {
-        let block = IPTCBlocks.dataset(80, "Ana \0\0") + IPTCBlocks.dataset(80, "\0\0") + IPTCBlocks.dataset(116, "a\rb")
+        let block =
+            IPTCBlocks.dataset(80, "Ana \0\0") + IPTCBlocks.dataset(80, "\0\0") + IPTCBlocks.dataset(116, "a\rb")
         #expect(Rights(iptc: block) == Rights(creator: ["Ana"], copyright: "a\nb"))
     }
 
@@ -62,7 +63,9 @@ struct IPTCRightsTests {
     }
 
     @Test func `a length past the end gives no value`() {
-        #expect(Rights(iptc: IPTCBlocks.dataset(110, "whole") + [0x1C, 2, 116, 0x7F, 0xFF, 0x61]) == Rights(credit: "whole"))
+        #expect(
+            Rights(iptc: IPTCBlocks.dataset(110, "whole") + [0x1C, 2, 116, 0x7F, 0xFF, 0x61]) == Rights(credit: "whole")
+        )
         #expect(Rights(iptc: [0x1C, 2, 116, 0x80, 4, 0xFF, 0xFF, 0xFF, 0xFF, 0x61]).isEmpty)
     }
 

@@ -11,7 +11,8 @@ struct RightsTests {
 
     @Test func `merging keeps own values and fills the gaps from the other`() {
         let own = Rights(creator: ["Ana"], copyright: "© Ana")
-        let other = Rights(creator: ["Ben", "Cem"], copyright: "© Ben", credit: "Agency", webStatement: "https://b.example")
+        let other = Rights(
+            creator: ["Ben", "Cem"], copyright: "© Ben", credit: "Agency", webStatement: "https://b.example")
         let expected = Rights(creator: ["Ana"], copyright: "© Ana", credit: "Agency", webStatement: "https://b.example")
         #expect(own.merged(over: other) == expected)
         #expect(Rights().merged(over: other) == other)

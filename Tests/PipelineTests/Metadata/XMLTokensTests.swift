@@ -9,7 +9,8 @@ struct XMLTokensTests {
 
     @Test func `tags, attributes and text come out in order`() {
         let expected: [XMLToken] = [
-            .start(name: "a:b", attributes: [XMLAttribute(name: "c", value: "1"), XMLAttribute(name: "d", value: "\"2\"")]),
+            .start(
+                name: "a:b", attributes: [XMLAttribute(name: "c", value: "1"), XMLAttribute(name: "d", value: "\"2\"")]),
             .text("text"),
             .start(name: "e", attributes: []),
             .end(name: "e"),
@@ -19,7 +20,10 @@ struct XMLTokensTests {
     }
 
     @Test func `comments, instructions and the document type are skipped`() {
-        #expect(tokens("<?xml version='1.0'?><!-- <a> -- > --><!DOCTYPE a><!DOCTYPE a [<!ENTITY b \"c\">]>x") == [.text("x")])
+        #expect(
+            tokens("<?xml version='1.0'?><!-- <a> -- > --><!DOCTYPE a><!DOCTYPE a [<!ENTITY b \"c\">]>x") == [
+                .text("x")
+            ])
     }
 
     @Test func `the five named entities and numeric references are replaced`() {
@@ -32,7 +36,10 @@ struct XMLTokensTests {
     }
 
     @Test func `a lone ampersand stays and a reference to no character vanishes`() {
-        #expect(tokens("Smith & Sons; &; R&D &verylongnameofanentity;") == [.text("Smith & Sons; &; R&D &verylongnameofanentity;")])
+        #expect(
+            tokens("Smith & Sons; &; R&D &verylongnameofanentity;") == [
+                .text("Smith & Sons; &; R&D &verylongnameofanentity;")
+            ])
         #expect(tokens("a&#;&#xD800;&#1114112;&#99999999999;&#xZ;b") == [.text("ab")])
     }
 
@@ -47,7 +54,8 @@ struct XMLTokensTests {
     }
 
     @Test(arguments: [
-        "<", "<a", "<a b", "<a b=", "<a b='c", "</", "</a", "<!--", "<!-- -", "<![CDATA[", "<![CDATA[x]]", "<?", "<?a ?", "<!", "<!D [",
+        "<", "<a", "<a b", "<a b=", "<a b='c", "</", "</a", "<!--", "<!-- -", "<![CDATA[", "<![CDATA[x]]", "<?",
+        "<?a ?", "<!", "<!D [",
         "<!D []",
     ])
     func `what does not end gives no token`(document: String) {
@@ -75,7 +83,8 @@ struct XMLTokensTests {
         #expect(tokens(long) == [.text(String(long.prefix(16_384)))])
         #expect(tokens("<![CDATA[\(long)]]>") == [.text(String(long.prefix(16_384)))])
         #expect(tokens("</\(long)>") == [.end(name: String(long.prefix(256)))])
-        guard case .start(_, let attributes)? = tokens("<a" + String(repeating: " b=''", count: 10_000) + ">").first else {
+        guard case .start(_, let attributes)? = tokens("<a" + String(repeating: " b=''", count: 10_000) + ">").first
+        else {
             Issue.record("expected a start tag")
             return
         }

@@ -38,15 +38,18 @@ struct XMPPacketTests {
     }
 
     @Test func `a licensor is written as a licensor`() {
-        let packet = String(decoding: Rights(licence: "https://l.example", licenceNamesLicensor: true).xmpPacket(), as: UTF8.self)
-        let structure = "<rdf:li rdf:parseType=\"Resource\"><plus:LicensorURL>https://l.example</plus:LicensorURL></rdf:li>"
+        let packet = String(
+            decoding: Rights(licence: "https://l.example", licenceNamesLicensor: true).xmpPacket(), as: UTF8.self)
+        let structure =
+            "<rdf:li rdf:parseType=\"Resource\"><plus:LicensorURL>https://l.example</plus:LicensorURL></rdf:li>"
         #expect(packet.contains("<plus:Licensor><rdf:Seq>\(structure)</rdf:Seq></plus:Licensor>"))
         #expect(packet.contains("xmlns:plus=\"http://ns.useplus.org/ldf/xmp/1.0/\""))
         #expect(!packet.contains("cc:license"))
     }
 
     @Test(arguments: [
-        "plain", "<>&\"'", "]]>", "<![CDATA[x]]>", "<!-- x -->", "&lt;&amp;#65;", "</rdf:li></rdf:Alt>", "a\nb\tc", "naïve © ™ 東京",
+        "plain", "<>&\"'", "]]>", "<![CDATA[x]]>", "<!-- x -->", "&lt;&amp;#65;", "</rdf:li></rdf:Alt>", "a\nb\tc",
+        "naïve © ™ 東京",
         "👩‍🚀🏳️‍🌈", "\u{202E}abc", "&", "</x:xmpmeta>", "\"/><cc:license rdf:resource=\"x",
     ])
     func `what is written is read back`(value: String) {
@@ -69,7 +72,8 @@ struct XMPPacketTests {
     }
 
     @Test func `control characters are dropped on the way out`() {
-        let dirty = Rights(creator: ["A\u{0}na\u{8}"], copyright: "a\r\nb\u{1B}[31m", licence: "https://a.example/\u{7F}x")
+        let dirty = Rights(
+            creator: ["A\u{0}na\u{8}"], copyright: "a\r\nb\u{1B}[31m", licence: "https://a.example/\u{7F}x")
         #expect(roundTrip(dirty) == Rights(creator: ["Ana"], copyright: "a\nb[31m", licence: "https://a.example/x"))
         #expect(!dirty.xmpPacket().contains { $0 < 0x20 && $0 != 0x0A })
     }
@@ -89,7 +93,9 @@ struct XMPPacketTests {
         let there = Rights(creator: ["Ana"], copyright: "© Ana").xmpPacket()
         let more = Rights(creator: ["Ben"], copyright: "© Ben", credit: "C", licence: "https://f.example/")
         let packet = try #require(more.added(toXMP: there))
-        #expect(Rights(xmp: packet) == Rights(creator: ["Ana"], copyright: "© Ana", credit: "C", licence: "https://f.example/"))
+        #expect(
+            Rights(xmp: packet)
+                == Rights(creator: ["Ana"], copyright: "© Ana", credit: "C", licence: "https://f.example/"))
         #expect(String(decoding: packet, as: UTF8.self).hasSuffix("</rdf:RDF>\n</x:xmpmeta>\n<?xpacket end=\"w\"?>"))
         #expect(Rights().added(toXMP: there).map { Rights(xmp: $0) } == Rights(xmp: there))
     }

@@ -42,7 +42,9 @@ struct XMPRightsTests {
     }
 
     @Test func `a prefix that is bound to nothing means nothing`() {
-        #expect(rights("<rdf:RDF><rdf:Description dc:rights='x'><dc:rights>x</dc:rights></rdf:Description></rdf:RDF>").isEmpty)
+        #expect(
+            rights("<rdf:RDF><rdf:Description dc:rights='x'><dc:rights>x</dc:rights></rdf:Description></rdf:RDF>")
+                .isEmpty)
     }
 
     @Test func `a binding ends with its element`() {
@@ -118,7 +120,8 @@ struct XMPRightsTests {
         let attributes = """
             dc:creator="Ana" dc:rights='©' photoshop:Credit="A" xmpRights:UsageTerms="B" xmpRights:WebStatement="C" cc:license="D"
             """
-        let expected = Rights(creator: ["Ana"], copyright: "©", credit: "A", usageTerms: "B", webStatement: "C", licence: "D")
+        let expected = Rights(
+            creator: ["Ana"], copyright: "©", credit: "A", usageTerms: "B", webStatement: "C", licence: "D")
         #expect(rights(XMPPackets.around("", attributes: attributes)) == expected)
     }
 
@@ -170,7 +173,8 @@ struct XMPRightsTests {
     @Test func `values and lists are bounded`() {
         let long = String(repeating: "x", count: 50_000)
         let people = String(repeating: "<rdf:li>A</rdf:li>", count: 1000)
-        let inside = "<dc:creator><rdf:Seq>\(people)</rdf:Seq></dc:creator><dc:rights>\(long)</dc:rights><cc:license>\(long)</cc:license>"
+        let inside =
+            "<dc:creator><rdf:Seq>\(people)</rdf:Seq></dc:creator><dc:rights>\(long)</dc:rights><cc:license>\(long)</cc:license>"
         let found = rights(XMPPackets.around(inside))
         #expect(found == Rights(creator: Array(repeating: "A", count: 64), copyright: String(long.prefix(4096))))
     }

@@ -37,7 +37,8 @@ struct BytePathTests {
 
     @Test(
         arguments: [
-            ("a/b/c.jpg", "a/b", "c.jpg"), ("c.jpg", "", "c.jpg"), ("/c.jpg", "/", "c.jpg"), ("/a/c", "/a", "c"), ("a/", "a", ""),
+            ("a/b/c.jpg", "a/b", "c.jpg"), ("c.jpg", "", "c.jpg"), ("/c.jpg", "/", "c.jpg"), ("/a/c", "/a", "c"),
+            ("a/", "a", ""),
         ])
     func `a path has a directory and a last part`(path: String, directory: String, last: String) {
         #expect(BytePath(path).directory == BytePath(directory))
@@ -50,9 +51,12 @@ struct BytePathTests {
             ("icon@0x.png", "icon@0x", 1, "png"),
             ("icon@10x.png", "icon@10x", 1, "png"), ("@2x.png", "@2x", 1, "png"), ("icon@2X.png", "icon@2X", 1, "png"),
             (".hidden", ".hidden", 1, ""),
-            ("a.tar.gz", "a.tar", 1, "gz"), ("a.", "a", 1, ""), ("a@2x@3x.png", "a@2x", 3, "png"), ("d@2x/a.png", "a", 1, "png"),
+            ("a.tar.gz", "a.tar", 1, "gz"), ("a.", "a", 1, ""), ("a@2x@3x.png", "a@2x", 3, "png"),
+            ("d@2x/a.png", "a", 1, "png"),
         ])
-    func `a source's name gives stem, points and extension`(path: String, stem: String, pixelsPerPoint: Int, ext: String) {
+    func `a source's name gives stem, points and extension`(
+        path: String, stem: String, pixelsPerPoint: Int, ext: String
+    ) {
         let name = SourceName(BytePath(path))
         #expect(String(decoding: name.stem, as: UTF8.self) == stem)
         #expect(name.pixelsPerPoint == pixelsPerPoint)
@@ -70,9 +74,11 @@ struct BytePathTests {
 struct RelativePathTests {
     @Test(
         arguments: [
-            ("/h/a/photos/a.jpg", "/h/a/out", "../photos/a.jpg"), ("/h/a/out/x.jpg", "/h/a/out", "x.jpg"), ("/h/a/out", "/h/a/out", "."),
+            ("/h/a/photos/a.jpg", "/h/a/out", "../photos/a.jpg"), ("/h/a/out/x.jpg", "/h/a/out", "x.jpg"),
+            ("/h/a/out", "/h/a/out", "."),
             ("/h/a", "/h/a/out", ".."), ("/h/outer/x", "/h/out", "../outer/x"), ("/h/out", "/h/outer", "../out"),
-            ("/x/y", "/z/w/v", "../../../x/y"), ("/a/b", "/", "a/b"), ("/", "/a/b", "../.."), ("/", "/", "."), ("/a/b/", "/a/c/", "../b"),
+            ("/x/y", "/z/w/v", "../../../x/y"), ("/a/b", "/", "a/b"), ("/", "/a/b", "../.."), ("/", "/", "."),
+            ("/a/b/", "/a/c/", "../b"),
         ])
     func `a path is relative to a folder by whole names`(path: String, folder: String, relative: String) {
         #expect(BytePath(path).relative(to: BytePath(folder)) == BytePath(relative))
@@ -80,6 +86,9 @@ struct RelativePathTests {
 
     @Test
     func `a relative path keeps bytes that are not text`() {
-        #expect(BytePath([0x2F, 0xFF, 0x2F, 0xFE]).relative(to: BytePath([0x2F, 0xFF, 0x2F, 0xFD])).bytes == [0x2E, 0x2E, 0x2F, 0xFE])
+        #expect(
+            BytePath([0x2F, 0xFF, 0x2F, 0xFE]).relative(to: BytePath([0x2F, 0xFF, 0x2F, 0xFD])).bytes == [
+                0x2E, 0x2E, 0x2F, 0xFE,
+            ])
     }
 }

@@ -5,10 +5,12 @@ import Testing
 struct NameTemplateTests {
     @Test
     func `every field is understood`() throws {
-        let template = try NameTemplate("{dir}/{stem}-{rendition}{scale}_{width}x{height}.{hash:8}{hash}{date:%Y/%m}.{ext}")
+        let template = try NameTemplate(
+            "{dir}/{stem}-{rendition}{scale}_{width}x{height}.{hash:8}{hash}{date:%Y/%m}.{ext}")
         #expect(
             template.parts == [
-                .dir, .literal("/"), .stem, .literal("-"), .rendition, .scale, .literal("_"), .width, .literal("x"), .height, .literal("."),
+                .dir, .literal("/"), .stem, .literal("-"), .rendition, .scale, .literal("_"), .width, .literal("x"),
+                .height, .literal("."),
                 .hash(digits: 8), .hash(digits: 16), .date(format: "%Y/%m"), .literal("."), .ext,
             ])
         #expect(template.needsHash)
@@ -57,7 +59,8 @@ struct NameTemplateTests {
 
     @Test(
         arguments: [
-            ("{stem}.jpg", [.jpeg]), ("{stem}.small.TIFF", [.tiff]), ("a.heif", [.heic, .avif]), ("{stem}.{ext}", []), ("{stem}.jpg-{width}", []),
+            ("{stem}.jpg", [.jpeg]), ("{stem}.small.TIFF", [.tiff]), ("a.heif", [.heic, .avif]), ("{stem}.{ext}", []),
+            ("{stem}.jpg-{width}", []),
             ("{stem}.jpg{scale}", []), ("{dir}/v1.5/photo", []), ("{stem}.thumb", []), ("jpg", []), ("{stem}.", []),
         ] as [(String, [SourceFormat])])
     func `an extension says a format`(text: String, formats: [SourceFormat]) throws {
@@ -70,7 +73,9 @@ struct NameTemplateTests {
         #expect(try pipeline(single).renditions.map(\.template.text) == ["{stem}{scale}.{ext}"])
         let several = "renditions: { a: { save: { format: png } }, b: { save: { format: png } } }"
         #expect(
-            try pipeline(several).renditions.map(\.template.text) == ["{stem}-{rendition}{scale}.{ext}", "{stem}-{rendition}{scale}.{ext}"])
+            try pipeline(several).renditions.map(\.template.text) == [
+                "{stem}-{rendition}{scale}.{ext}", "{stem}-{rendition}{scale}.{ext}",
+            ])
     }
 
     /// Names with sizes are settled when the sizes are known: `Plan.names` finds two that are equal.
@@ -86,6 +91,8 @@ struct NameTemplateTests {
 
     @Test
     func `two scales that differ by their size alone are no mistake of the file`() {
-        #expect(mistakes(onePipeline(["resize: { size: 100 }"], scale: "[1, 2]") + "\n    file: '{stem}-{height}.{ext}'") == [])
+        #expect(
+            mistakes(onePipeline(["resize: { size: 100 }"], scale: "[1, 2]") + "\n    file: '{stem}-{height}.{ext}'")
+                == [])
     }
 }

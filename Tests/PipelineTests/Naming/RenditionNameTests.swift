@@ -46,7 +46,9 @@ struct RenditionNameTests {
             Row(template: "{hash:4}.{ext}", source: "a/c.png", version: 2, keepsTree: true, name: "a/0123-2.png"),
         ])
     func `a template and a source make a name`(row: Row) throws {
-        let name = try name(row.template, source: BytePath(row.source), scale: row.scale, version: row.version, keepsTree: row.keepsTree)
+        let name = try name(
+            row.template, source: BytePath(row.source), scale: row.scale, version: row.version, keepsTree: row.keepsTree
+        )
         #expect(name.path.text == row.name)
         #expect(!name.isShortened)
     }
@@ -58,13 +60,20 @@ struct RenditionNameTests {
     func `a name that cannot be used is refused, not repaired`(template: String, source: String, name: String) {
         let failure = failure { _ = try self.name(template, source: BytePath(source)) }
         #expect(
-            failure == Failure(.nameInvalid, stage: "publish", "the output name '\(name)' cannot be used; change 'file' in the pipeline"))
+            failure
+                == Failure(
+                    .nameInvalid, stage: "publish",
+                    "the output name '\(name)' cannot be used; change 'file' in the pipeline"))
     }
 
     @Test
     func `no source can write into Imagemill's own folder`() {
-        #expect(failure { _ = try self.name("{stem}/{rendition}.{ext}", source: BytePath(".imagemill.jpg")) }?.code == .nameInvalid)
-        #expect(failure { _ = try self.name("{dir}/{stem}.{ext}", source: BytePath(".imagemill/a.jpg")) }?.code == .nameInvalid)
+        #expect(
+            failure { _ = try self.name("{stem}/{rendition}.{ext}", source: BytePath(".imagemill.jpg")) }?.code
+                == .nameInvalid)
+        #expect(
+            failure { _ = try self.name("{dir}/{stem}.{ext}", source: BytePath(".imagemill/a.jpg")) }?.code
+                == .nameInvalid)
     }
 
     @Test
@@ -95,7 +104,8 @@ struct RenditionNameTests {
     func `long names that differ only at their end stay different, also by version and scale`() throws {
         let stem = String(repeating: "x", count: 260)
         let names = try [
-            name("{stem}{scale}.{ext}", source: BytePath(stem + "1.jpg")), name("{stem}{scale}.{ext}", source: BytePath(stem + "2.jpg")),
+            name("{stem}{scale}.{ext}", source: BytePath(stem + "1.jpg")),
+            name("{stem}{scale}.{ext}", source: BytePath(stem + "2.jpg")),
             name("{stem}{scale}.{ext}", source: BytePath(stem + "1.jpg"), version: 2),
             name("{stem}{scale}.{ext}", source: BytePath(stem + "1.jpg"), scale: 2),
         ]
@@ -126,7 +136,8 @@ struct RenditionNameTests {
               b: { stages: [resize: { size: "200>" }], save: { format: png }, file: "a{height}.{ext}" }
             """
         let facts = NamingFacts(source: SourceName(BytePath("x.png")))
-        #expect(try plan(text, .png(300, 300)).names(for: facts, version: 1).map(\.path.text) == ["a100.png", "a200.png"])
+        #expect(
+            try plan(text, .png(300, 300)).names(for: facts, version: 1).map(\.path.text) == ["a100.png", "a200.png"])
         let small = try plan(text, .png(50, 50))
         let words = "two renditions of this source would both be named 'a50.png'; add {rendition} or {scale} to 'file'"
         #expect(failure { _ = try small.names(for: facts, version: 1) } == Failure(.nameTaken, stage: "publish", words))
@@ -136,7 +147,8 @@ struct RenditionNameTests {
         _ template: String, source: BytePath, scale: Int = 1, version: Int = 1, keepsTree: Bool = false
     ) throws -> RenditionName {
         let hash = String(repeating: "0123456789abcdef", count: 4)
-        let facts = NamingFacts(source: SourceName(source), hash: hash, date: "2026:11:20 23:30:05", keepsTree: keepsTree)
+        let facts = NamingFacts(
+            source: SourceName(source), hash: hash, date: "2026:11:20 23:30:05", keepsTree: keepsTree)
         return try NameTemplate(template).name(
             for: facts, rendition: "web", scale: scale, format: .png, size: PixelSize(30, 20), version: version)
     }

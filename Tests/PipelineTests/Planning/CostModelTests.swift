@@ -7,7 +7,8 @@ struct CostModelTests {
     private static let formats: [SourceFormat] = [.jpeg, .png, .webp, .gif, .tiff, .heic, .avif]
     private static let saves = [
         "{ format: jpeg }", "{ format: jpeg, progressive: true }", "{ format: png }", "{ format: png, palette: true }",
-        "{ format: png, progressive: true }", "{ format: webp }", "{ format: webp, lossless: true }", "{ format: avif }",
+        "{ format: png, progressive: true }", "{ format: webp }", "{ format: webp, lossless: true }",
+        "{ format: avif }",
         "{ format: tiff }",
         "{ format: gif }",
     ]
@@ -17,7 +18,9 @@ struct CostModelTests {
         for save in Self.saves {
             for stages in [[], ["rotate: { angle: 90 }"], ["inset: { all: 5% }"]] {
                 let plans = try [100, 101, 500, 1000, 2000, 4000, 8000].map { side in
-                    try plan(onePipeline(stages, save: save), SourceFacts(format: format, size: PixelSize(side, side), isInterlaced: true))
+                    try plan(
+                        onePipeline(stages, save: save),
+                        SourceFacts(format: format, size: PixelSize(side, side), isInterlaced: true))
                 }
                 // From some size on PNG is packed row by row, which needs less.
                 let memory = Array(plans.map(\.memory).dropLast(save == "{ format: png }" ? 2 : 0))
@@ -37,7 +40,9 @@ struct CostModelTests {
         #expect(held - streaming >= 3 * pixels)
         let sixteen = SourceFacts(format: .png, size: PixelSize(4000, 3000), hasAlpha: true, depth: .sixteen)
         let streamingSixteen = try plan(onePipeline(["resize: { size: 100 }"]), sixteen).memory
-        #expect(try plan(onePipeline(["flip: { axis: vertical }", "resize: { size: 100 }"]), sixteen).memory - streamingSixteen >= 8 * pixels)
+        #expect(
+            try plan(onePipeline(["flip: { axis: vertical }", "resize: { size: 100 }"]), sixteen).memory
+                - streamingSixteen >= 8 * pixels)
     }
 
     @Test
@@ -61,7 +66,8 @@ struct CostModelTests {
     @Test
     func `the deadline grows with the effort of AVIF, with pixels and with renditions`() throws {
         func deadline(effort: Int, scale: String = "1", side: Int = 1000) throws -> Double {
-            let text = onePipeline(["resize: { size: \(side) }"], save: "{ format: avif, effort: \(effort) }", scale: scale)
+            let text = onePipeline(
+                ["resize: { size: \(side) }"], save: "{ format: avif, effort: \(effort) }", scale: scale)
             return try plan(text, .jpeg(2000, 2000)).deadline
         }
         let efforts = try (0...9).map { try deadline(effort: $0) }

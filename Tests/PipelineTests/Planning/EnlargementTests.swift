@@ -5,7 +5,8 @@ import Testing
 
 @Suite struct EnlargementTests {
     private func plan(
-        _ stages: [String], scale: String = "1", shared: String = "[]", format: SourceFormat = .svg, size: PixelSize = PixelSize(24, 24),
+        _ stages: [String], scale: String = "1", shared: String = "[]", format: SourceFormat = .svg,
+        size: PixelSize = PixelSize(24, 24),
         _ limits: Limits = Limits()
     ) throws -> SourcePlan {
         let list = stages.map { "[\($0)]" }.enumerated().map {
@@ -17,7 +18,9 @@ import Testing
         return try Planner(pipeline: pipeline, assets: [:], limits: limits).plan(facts, pixelsPerPoint: 1)
     }
 
-    @Test("A vector picture is drawn as large as its largest rendition, and nothing warns of pixels that are not enlarged")
+    @Test(
+        "A vector picture is drawn as large as its largest rendition, and nothing warns of pixels that are not enlarged"
+    )
     func largest() throws {
         let one = try plan(["resize: { size: 600 }"])
         #expect(one.load.enlargement == 25 && one.renditions[0].output.size == PixelSize(600, 600))

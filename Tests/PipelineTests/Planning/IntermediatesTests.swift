@@ -10,8 +10,12 @@ struct IntermediatesTests {
         "huge.png": AssetFacts(size: PixelSize(6000, 4000), pixelsPerPoint: 1, isGrey: false),
     ]
 
-    private func step(_ stage: String, _ source: SourceFacts = .png(400, 300), limits: Limits = Limits()) throws -> PlannedStage {
-        try #require(try plan(onePipeline([stage], save: "{ format: webp }"), source, assets: Self.assets, limits: limits).renditions[0].steps.last)
+    private func step(_ stage: String, _ source: SourceFacts = .png(400, 300), limits: Limits = Limits()) throws
+        -> PlannedStage
+    {
+        try #require(
+            try plan(onePipeline([stage], save: "{ format: webp }"), source, assets: Self.assets, limits: limits)
+                .renditions[0].steps.last)
     }
 
     @Test(arguments: [
@@ -20,7 +24,8 @@ struct IntermediatesTests {
         ("resize: { size: 100, kernel: nearest }", []),
         ("frame: { width: 300, height: 300, mode: aspect-fill }", []),
         ("frame: { width: 50, height: 600, mode: aspect-fill, background: '#f008' }", ["800×600 in rgb"]),
-        ("crop: { width: 10, height: 10 }", []), ("rotate: { angle: 90 }", []), ("rotate: { angle: 20 }", ["478×419 in rgb with alpha"]),
+        ("crop: { width: 10, height: 10 }", []), ("rotate: { angle: 90 }", []),
+        ("rotate: { angle: 20 }", ["478×419 in rgb with alpha"]),
         ("flatten", []),
         ("blur: { sigma: 4 }", []), ("blur: { sigma: 80 }", ["40×30 in rgb", "40×30 in rgb"]),
         ("mask: { corner-radius: 5 }", ["400×300 in gray", "400×300 in gray"]),
@@ -31,7 +36,8 @@ struct IntermediatesTests {
         (
             "overlay: { image: red.png, stages: [ { resize: { size: 200% } }, { crop: { width: 8, height: 8 } } ], width: 20 }",
             [
-                "64×32 in rgb with alpha", "128×64 in rgb with alpha", "128×64 in rgb with alpha", "8×8 in rgb with alpha", "20×20 in rgb with alpha",
+                "64×32 in rgb with alpha", "128×64 in rgb with alpha", "128×64 in rgb with alpha",
+                "8×8 in rgb with alpha", "20×20 in rgb with alpha",
             ]
         ),
         (
@@ -57,14 +63,20 @@ struct IntermediatesTests {
     }
 
     @Test(arguments: [
-        ("overlay: { image: red.png, stages: [ { frame: { width: 1, height: 60000, mode: aspect-fill } } ] }", "overlay", "120000×60000"),
+        (
+            "overlay: { image: red.png, stages: [ { frame: { width: 1, height: 60000, mode: aspect-fill } } ] }",
+            "overlay", "120000×60000"
+        ),
         ("overlay: { image: red.png, width: 200000 }", "overlay", "200000×100000"),
         (
-            "composite: { layers: [ { layers: [ { source: true, stages: [ { resize: { size: 50000x } } ] } ], width: 9, height: 9 } ] }", "composite",
+            "composite: { layers: [ { layers: [ { source: true, stages: [ { resize: { size: 50000x } } ] } ], width: 9, height: 9 } ] }",
+            "composite",
             "50000×37500"
         ),
     ])
-    func `the limit holds for every one of them, those of nested stages and layers too`(stage: String, name: String, size: String) throws {
+    func `the limit holds for every one of them, those of nested stages and layers too`(
+        stage: String, name: String, size: String
+    ) throws {
         let failure = try planFailure(onePipeline([stage]), .png(400, 300), assets: Self.assets)
         let words = "'\(name)' would make a picture of \(size) pixels; the limit is 100000000 (max-pixels)"
         #expect(failure == Failure(.tooManyPixels, stage: name, words))
@@ -79,7 +91,8 @@ struct IntermediatesTests {
         let huge = try memory("overlay: { image: huge.png, width: 10 }", assets: ["huge.png": Self.assets["huge.png"]!])
         #expect(huge - none >= 96_000_000 * 2)
         let small = ["red.png": Self.assets["red.png"]!]
-        let nested = try memory("overlay: { image: red.png, stages: [ { resize: { size: 5000x5000! } } ], width: 10 }", assets: small)
+        let nested = try memory(
+            "overlay: { image: red.png, stages: [ { resize: { size: 5000x5000! } } ], width: 10 }", assets: small)
         #expect(nested - none >= 100_000_000)
     }
 }

@@ -41,7 +41,9 @@ private struct Halve: StageDeclaration {
     }
 
     func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
-        Plan(output: input.resized(to: PixelSize(input.size.width / 2 * context.scale, input.size.height / 2 * context.scale)))
+        Plan(
+            output: input.resized(
+                to: PixelSize(input.size.width / 2 * context.scale, input.size.height / 2 * context.scale)))
     }
 }
 
@@ -57,7 +59,8 @@ struct MeasurementTests {
         #expect(bound.description == "≤ 200×150")
 
         let measured = [Planner.StagePath(rendition: 0, stage: 0): Self.box]
-        let exact = try #require(try plan(text, .png(400, 300), catalogue: Self.catalogue, measurements: measured).renditions.first?.output)
+        let exact = try #require(
+            try plan(text, .png(400, 300), catalogue: Self.catalogue, measurements: measured).renditions.first?.output)
         #expect(exact.certainty == .exact)
         #expect(exact.description == "100×120")
     }

@@ -4,7 +4,9 @@ import Testing
 @testable import Pipeline
 
 struct PlanDrawingTests {
-    private func outline(_ stages: [String], shared: [String] = [], measurements: [Planner.StagePath: Measurement] = [:]) throws -> RenditionOutline {
+    private func outline(
+        _ stages: [String], shared: [String] = [], measurements: [Planner.StagePath: Measurement] = [:]
+    ) throws -> RenditionOutline {
         let plan = try plan(onePipeline(stages, shared: shared), .jpeg(400, 200), measurements: measurements)
         return try #require(plan.outlines.first)
     }
@@ -16,7 +18,9 @@ struct PlanDrawingTests {
     }
 
     @Test func `a crop is a box on the source, also after scaling`() throws {
-        let outline = try outline(["resize: { size: 200x }", "crop: { width: 50, height: 50, anchor: bottom-trailing }"])
+        let outline = try outline([
+            "resize: { size: 200x }", "crop: { width: 50, height: 50, anchor: bottom-trailing }",
+        ])
         #expect(box(outline.kept) == [300, 100, 400, 200])
         #expect(!outline.isPadded && outline.anchors == [PlanePoint(400, 200)])
     }
@@ -28,7 +32,8 @@ struct PlanDrawingTests {
     }
 
     @Test func `shared stages come first, and a mirrored picture is cut on the other side`() throws {
-        let outline = try outline(["crop: { width: 100, height: 100%, anchor: leading }"], shared: ["flip: { axis: horizontal }"])
+        let outline = try outline(
+            ["crop: { width: 100, height: 100%, anchor: leading }"], shared: ["flip: { axis: horizontal }"])
         #expect(box(outline.kept) == [300, 0, 400, 200])
     }
 
@@ -56,7 +61,8 @@ struct PlanDrawingTests {
 
     @Test func `stages that cannot be drawn are named, with those after them`() throws {
         let outline = try outline(["tile: { width: 900, height: 900 }", "grayscale", "crop: { width: 9, height: 9 }"])
-        #expect(outline.notes == ["'tile' repeats the picture, which is not drawn", "'crop' after 'tile' is not drawn"])
+        #expect(
+            outline.notes == ["'tile' repeats the picture, which is not drawn", "'crop' after 'tile' is not drawn"])
         #expect(box(outline.kept) == [0, 0, 400, 200])
     }
 
@@ -69,30 +75,38 @@ struct PlanDrawingTests {
         let found = try drawings(["resize: { size: 200x }", overlay])
         #expect(found.first?.map(\.name) == ["a.png"] && found.first.map { box($0[0].area) } == [280, 140, 380, 180])
         #expect(
-            try drawings(["resize: { size: 200x }", overlay, "crop: { width: 50%, height: 100%, anchor: trailing }"]).first?.map { box($0.area) } == [
-                [280, 140, 380, 180]
-            ])
+            try drawings(["resize: { size: 200x }", overlay, "crop: { width: 50%, height: 100%, anchor: trailing }"])
+                .first?.map { box($0.area) } == [
+                    [280, 140, 380, 180]
+                ])
         #expect(
-            try drawings(["resize: { size: 200x }", overlay, "crop: { width: 20, height: 100%, anchor: trailing }"]).first?.map { box($0.area) } == [
-                [360, 140, 380, 180]
-            ])
+            try drawings(["resize: { size: 200x }", overlay, "crop: { width: 20, height: 100%, anchor: trailing }"])
+                .first?.map { box($0.area) } == [
+                    [360, 140, 380, 180]
+                ])
         #expect(try drawings([overlay, "crop: { width: 20, height: 20, anchor: top-leading }"]) == [[]])
         #expect(try drawings(["resize: { size: 100x }", overlay], scale: "[1, 2]").count == 1)
     }
 
     @Test func `an overlay that is repeated is drawn once, and said to be everywhere`() throws {
         let assets = ["a.png": AssetFacts(size: PixelSize(50, 20), pixelsPerPoint: 1, isGrey: false)]
-        let outline = try #require(try plan(onePipeline(["overlay: { image: a.png, tile: true }"]), .jpeg(400, 200), assets: assets).outlines.first)
-        #expect(outline.drawings.count == 1 && outline.notes == ["'overlay' repeats 'a.png' over all of the picture; one of them is drawn"])
+        let outline = try #require(
+            try plan(onePipeline(["overlay: { image: a.png, tile: true }"]), .jpeg(400, 200), assets: assets).outlines
+                .first)
+        #expect(
+            outline.drawings.count == 1
+                && outline.notes == ["'overlay' repeats 'a.png' over all of the picture; one of them is drawn"])
     }
 
     @Test func `of a set the first picture is drawn up to the stage that joins them`() throws {
-        let text = onePipeline(["crop: { width: 50%, height: 50% }", "stitch: { direction: horizontal }"], head: "source: set")
+        let text = onePipeline(
+            ["crop: { width: 50%, height: 50% }", "stitch: { direction: horizontal }"], head: "source: set")
         let planner = Planner(pipeline: try pipeline(text), assets: [:], limits: Limits())
         let members = ["a.jpg", "b.jpg"].map { MemberFacts(name: BytePath($0), facts: .jpeg(400, 200)) }
         let outline = try #require(try planner.plan(set: members).outlines.first)
         #expect(box(outline.kept) == [100, 50, 300, 150])
-        #expect(outline.notes == ["'stitch' joins the pictures of the set, which is not drawn; this is the first of them"])
+        #expect(
+            outline.notes == ["'stitch' joins the pictures of the set, which is not drawn; this is the first of them"])
     }
 
     @Test func `renditions that are alike are one outline`() throws {
@@ -101,9 +115,11 @@ struct PlanDrawingTests {
     }
 
     @Test func `scales that differ by no more than their rounding are one outline`() throws {
-        let first = try plan(onePipeline(["frame: { width: 44, height: 44, mode: aspect-fill }"], scale: "[1, 2, 3]"), .png(1024, 768))
+        let first = try plan(
+            onePipeline(["frame: { width: 44, height: 44, mode: aspect-fill }"], scale: "[1, 2, 3]"), .png(1024, 768))
         #expect(first.outlines.count == 1)
-        let other = try plan(onePipeline(["resize: { size: 100x }", "crop: { width: 60, height: 60 }"], scale: "[1, 2]"), .png(400, 300))
+        let other = try plan(
+            onePipeline(["resize: { size: 100x }", "crop: { width: 60, height: 60 }"], scale: "[1, 2]"), .png(400, 300))
         #expect(other.outlines.count == 1)
     }
 }

@@ -11,7 +11,8 @@ struct PlannerTests {
     @Test
     func `stages follow each other, each on the result of the one before`() throws {
         let plan = try plan(
-            onePipeline(["resize: { size: 600 }", "crop: { width: 50%, height: 50% }", "rotate: { angle: 90 }"]), Self.photo)
+            onePipeline(["resize: { size: 600 }", "crop: { width: 50%, height: 50% }", "rotate: { angle: 90 }"]),
+            Self.photo)
         let rendition = try #require(plan.renditions.first)
         #expect(rendition.steps.map(\.name) == ["resize", "crop", "rotate"])
         #expect(rendition.steps.map(\.input.size.description) == ["6000×4000", "600×400", "300×200"])
@@ -30,7 +31,8 @@ struct PlannerTests {
 
     @Test
     func `a shared resize in points leaves one pixel in a point, whatever the name says`() throws {
-        let text = onePipeline(["frame: { width: 10, height: 10, mode: top-left }"], shared: ["resize: { size: 50 }"], scale: "2")
+        let text = onePipeline(
+            ["frame: { width: 10, height: 10, mode: top-left }"], shared: ["resize: { size: 50 }"], scale: "2")
         let plan = try plan(text, .png(100, 100), pixelsPerPoint: 2)
         #expect(plan.shared.first?.output.pixelsPerPoint == 1)
         #expect(plan.renditions.first?.steps.first?.plan.note == "drawn 100×100 at (0, 0)")
@@ -46,7 +48,9 @@ struct PlannerTests {
     @Test(arguments: 1...8)
     func `the orientation is applied before the first stage`(orientation: Int) throws {
         let source = SourceFacts(format: .jpeg, size: PixelSize(60, 40), orientation: orientation)
-        #expect(try plan(onePipeline([]), source).decoded.size == (orientation >= 5 ? PixelSize(40, 60) : PixelSize(60, 40)))
+        #expect(
+            try plan(onePipeline([]), source).decoded.size == (orientation >= 5 ? PixelSize(40, 60) : PixelSize(60, 40))
+        )
     }
 
     @Test(
@@ -54,7 +58,9 @@ struct PlannerTests {
             ("srgb", .rgb, .rgb), ("srgb", .grey, .grey), ("srgb", .cmyk, .rgb), ("srgb", .lab, .rgb),
             ("keep", .rgb, .rgb), ("keep", .grey, .grey), ("keep", .cmyk, .cmyk), ("keep", .lab, .lab),
         ] as [(String, ColourModel, ColourModel)])
-    func `colours become sRGB, grey stays grey, and a kept profile keeps them`(profile: String, colour: ColourModel, decoded: ColourModel)
+    func `colours become sRGB, grey stays grey, and a kept profile keeps them`(
+        profile: String, colour: ColourModel, decoded: ColourModel
+    )
         throws
     {
         for hasProfile in [false, true] {
@@ -67,12 +73,14 @@ struct PlannerTests {
 
     @Test(
         arguments: [
-            ("png", true, "sixteen"), ("tiff", true, "sixteen"), ("avif", true, "sixteen"), ("webp", true, "eight"), ("gif", true, "eight"),
+            ("png", true, "sixteen"), ("tiff", true, "sixteen"), ("avif", true, "sixteen"), ("webp", true, "eight"),
+            ("gif", true, "eight"),
             ("jpeg", false, "eight"), ("tiff, compression: jpeg", false, "eight"),
         ])
     func `alpha and 16 bits stay where the format has them`(format: String, hasAlpha: Bool, depth: String) throws {
         let source = SourceFacts(format: .png, size: PixelSize(60, 40), hasAlpha: true, depth: .sixteen)
-        let output = try #require(try plan(onePipeline([], save: "{ format: \(format) }"), source).renditions.first?.output)
+        let output = try #require(
+            try plan(onePipeline([], save: "{ format: \(format) }"), source).renditions.first?.output)
         #expect(output.hasAlpha == hasAlpha)
         #expect(output.depth.rawValue == depth)
     }
@@ -116,14 +124,18 @@ struct PlannerTests {
             Holding(stages: ["rotate: { angle: 90 }"], isHeld: true),
             Holding(shared: ["rotate: { angle: 90 }"], isHeld: true),
             Holding(stages: ["crop: { width: 10, height: 10 }"], scale: "[1, 2]", isHeld: true, holdsShared: true),
-            Holding(stages: ["crop: { width: 10, height: 10 }"], shared: ["inset: { all: 5 }"], scale: "[1, 2]", isHeld: false, holdsShared: true),
-            Holding(orientation: 2, isHeld: false), Holding(orientation: 3, isHeld: true), Holding(orientation: 6, isHeld: true),
+            Holding(
+                stages: ["crop: { width: 10, height: 10 }"], shared: ["inset: { all: 5 }"], scale: "[1, 2]",
+                isHeld: false, holdsShared: true),
+            Holding(orientation: 2, isHeld: false), Holding(orientation: 3, isHeld: true),
+            Holding(orientation: 6, isHeld: true),
             // What every rendition scales first is scaled while it is loaded, and turned when it is small.
             Holding(stages: ["resize: { size: 10 }"], scale: "[1, 2]", isHeld: false),
             Holding(stages: ["resize: { size: 10 }"], shared: ["inset: { all: 5 }"], scale: "[1, 2]", isHeld: false),
             Holding(stages: ["resize: { size: 10 }"], scale: "[1, 2]", orientation: 6, isHeld: false),
             Holding(stages: ["resize: { size: 10 }"], shared: ["inset: { all: 5 }"], orientation: 6, isHeld: true),
-            Holding(stages: ["resize: { size: 10, kernel: nearest }"], scale: "[1, 2]", isHeld: true, holdsShared: true),
+            Holding(
+                stages: ["resize: { size: 10, kernel: nearest }"], scale: "[1, 2]", isHeld: true, holdsShared: true),
         ])
     func `the decoded picture is held only where rows are needed again or out of order`(item: Holding) throws {
         let source = SourceFacts(format: .png, size: PixelSize(60, 40), orientation: item.orientation)
@@ -199,11 +211,13 @@ struct PlannerTests {
     }
 
     @Test
-    func `a source is refused by the size that its codec's header gives, and its memory is that of the decoder`() throws {
+    func `a source is refused by the size that its codec's header gives, and its memory is that of the decoder`() throws
+    {
         var source = SourceFacts(format: .avif, size: PixelSize(16, 16))
         let small = try plan(onePipeline([]), source).memory
         source.codedSize = PixelSize(65_536, 65_536)
-        let words = "the picture has 16×16 pixels, and its codec's header says 65536×65536; the limit is 100000000 in all (max-pixels)"
+        let words =
+            "the picture has 16×16 pixels, and its codec's header says 65536×65536; the limit is 100000000 in all (max-pixels)"
         #expect(try planFailure(onePipeline([]), source) == Failure(.tooManyPixels, stage: "read", words))
         source.codedSize = PixelSize(8_000, 8_000)
         #expect(try plan(onePipeline([]), source).memory > small + 600_000_000)
@@ -216,7 +230,8 @@ struct PlannerTests {
         #expect(try planFailure(onePipeline([]), source, limits: limits) == nil)
         limits.maximumBands = 4
         let words = "the picture has 5 bands; the limit is 4 (max-bands)"
-        #expect(try planFailure(onePipeline([]), source, limits: limits) == Failure(.tooManyBands, stage: "read", words))
+        #expect(
+            try planFailure(onePipeline([]), source, limits: limits) == Failure(.tooManyBands, stage: "read", words))
     }
 
     @Test
@@ -228,7 +243,9 @@ struct PlannerTests {
         var source = SourceFacts.gif(5, 5, frames: 3)
         source.page = 3
         let plan = try plan(text, source)
-        #expect(plan.renditions[0].output.frames == 1 && !plan.load.loadsAllFrames && plan.warnings.isEmpty, "\(plan.warnings)")
+        #expect(
+            plan.renditions[0].output.frames == 1 && !plan.load.loadsAllFrames && plan.warnings.isEmpty,
+            "\(plan.warnings)")
     }
 
     @Test
@@ -236,7 +253,9 @@ struct PlannerTests {
         let source = SourceFacts.gif(50, 50, frames: 5)
         let moving = onePipeline([], save: "{ format: gif }")
         let words = "the picture has 5 frames of 50×50 pixels; the limit is 10000 in all (max-pixels)"
-        #expect(try planFailure(moving, source, limits: Self.limits(pixels: 10_000)) == Failure(.tooManyPixels, stage: "read", words))
+        #expect(
+            try planFailure(moving, source, limits: Self.limits(pixels: 10_000))
+                == Failure(.tooManyPixels, stage: "read", words))
         #expect(try planFailure(moving, source, limits: Self.limits(pixels: 12_500)) == nil)
         #expect(try planFailure(onePipeline([]), source, limits: Self.limits(pixels: 10_000)) == nil)
     }
@@ -244,7 +263,8 @@ struct PlannerTests {
     @Test
     func `a source whose pixels no number can hold is refused`() throws {
         let source = SourceFacts(format: .gif, size: PixelSize(10_000_000, 10_000_000), frames: 1_000_000)
-        let failure = try planFailure(onePipeline([], save: "{ format: gif }"), source, limits: Self.limits(frames: 1_000_000))
+        let failure = try planFailure(
+            onePipeline([], save: "{ format: gif }"), source, limits: Self.limits(frames: 1_000_000))
         #expect(failure?.code == .tooManyPixels)
     }
 
@@ -252,7 +272,8 @@ struct PlannerTests {
     func `an animation with too many frames is refused where all are loaded`() throws {
         let source = SourceFacts.gif(5, 5, frames: 11)
         let words = "the animation has 11 frames; the limit is 10 (max-frames)"
-        let failure = try planFailure(onePipeline([], save: "{ format: webp }"), source, limits: Self.limits(frames: 10))
+        let failure = try planFailure(
+            onePipeline([], save: "{ format: webp }"), source, limits: Self.limits(frames: 10))
         #expect(failure == Failure(.tooManyFrames, stage: "read", words))
         #expect(try planFailure(onePipeline([]), source, limits: Self.limits(frames: 10)) == nil)
     }
@@ -266,7 +287,9 @@ struct PlannerTests {
         let words = "'\(name)' would make a picture of \(size) pixels; the limit is 10000 (max-pixels)"
         let failure = try planFailure(onePipeline([stage]), .png(40, 30), limits: Self.limits(pixels: 10_000))
         #expect(failure == Failure(.tooManyPixels, stage: name, words))
-        #expect(try planFailure(onePipeline([], shared: [stage]), .png(40, 30), limits: Self.limits(pixels: 10_000)) == failure)
+        #expect(
+            try planFailure(onePipeline([], shared: [stage]), .png(40, 30), limits: Self.limits(pixels: 10_000))
+                == failure)
     }
 
     @Test(
@@ -282,7 +305,8 @@ struct PlannerTests {
 
     @Test(
         arguments: [
-            ("jpeg", .cmyk, true), ("tiff", .cmyk, true), ("tiff", .lab, true), ("jpeg", .lab, false), ("png", .cmyk, false),
+            ("jpeg", .cmyk, true), ("tiff", .cmyk, true), ("tiff", .lab, true), ("jpeg", .lab, false),
+            ("png", .cmyk, false),
             ("webp", .cmyk, false),
             ("avif", .lab, false), ("gif", .lab, false),
         ] as [(String, ColourModel, Bool)])
@@ -308,9 +332,12 @@ struct PlannerTests {
 
     @Test(
         arguments: [
-            (.jpeg, 1, false), (.gif, 2, true), (.webp, 2, true), (.gif, 1, false), (.tiff, 2, false), (.avif, 2, false),
+            (.jpeg, 1, false), (.gif, 2, true), (.webp, 2, true), (.gif, 1, false), (.tiff, 2, false),
+            (.avif, 2, false),
         ] as [(SourceFormat, Int, Bool)])
-    func `several frames are an animation only where they follow each other in time`(format: SourceFormat, frames: Int, animated: Bool) {
+    func `several frames are an animation only where they follow each other in time`(
+        format: SourceFormat, frames: Int, animated: Bool
+    ) {
         #expect(SourceFacts(format: format, size: PixelSize(1, 1), frames: frames).isAnimated == animated)
     }
 }

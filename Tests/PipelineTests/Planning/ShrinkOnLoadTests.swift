@@ -78,7 +78,8 @@ struct ShrinkOnLoadTests {
 
     @Test(
         arguments: [
-            (.jpeg, 1, 8), (.webp, 1, 8), (.webp, 5, 1), (.png, 1, 1), (.gif, 1, 1), (.tiff, 1, 1), (.heic, 1, 1), (.avif, 1, 1),
+            (.jpeg, 1, 8), (.webp, 1, 8), (.webp, 5, 1), (.png, 1, 1), (.gif, 1, 1), (.tiff, 1, 1), (.heic, 1, 1),
+            (.avif, 1, 1),
         ] as [(SourceFormat, Int, Int)])
     func `only decoders that can shrink are asked to`(format: SourceFormat, frames: Int, factor: Int) throws {
         let source = SourceFacts(format: format, size: PixelSize(6000, 4000), frames: frames)
@@ -89,7 +90,8 @@ struct ShrinkOnLoadTests {
     func `the orientation of the source is applied before the sides are compared`(orientation: Int) throws {
         let source = SourceFacts(format: .jpeg, size: PixelSize(6000, 4000), orientation: orientation)
         #expect(try factor(Case(stages: [Self.small], factor: 8), source) == 8)
-        #expect(try factor(Case(stages: ["resize: { size: 300x2000! }"], factor: 8), source) == (orientation >= 5 ? 2 : 1))
+        #expect(
+            try factor(Case(stages: ["resize: { size: 300x2000! }"], factor: 8), source) == (orientation >= 5 ? 2 : 1))
     }
 
     @Test
@@ -112,8 +114,10 @@ struct ShrinkOnLoadTests {
     func `sides that do not divide keep whole pixels unless the decoded picture itself is scaled`() throws {
         // 1/2 of 6001 is 3001, of which the last stands for half a pixel.
         #expect(try factor(Case(stages: [Self.small], factor: 8), .jpeg(6001, 4003)) == 8)
-        #expect(try factor(Case(stages: ["flip: { axis: horizontal }", Self.small], factor: 1), .jpeg(6001, 4003)) == 1)
-        #expect(try factor(Case(stages: ["flip: { axis: horizontal }", Self.small], factor: 2), .jpeg(6002, 4006)) == 2)
+        #expect(
+            try factor(Case(stages: ["flip: { axis: horizontal }", Self.small], factor: 1), .jpeg(6001, 4003)) == 1)
+        #expect(
+            try factor(Case(stages: ["flip: { axis: horizontal }", Self.small], factor: 2), .jpeg(6002, 4006)) == 2)
         #expect(try factor(Case(shared: [Self.small], factor: 1), .jpeg(6001, 4003)) == 1)
     }
 

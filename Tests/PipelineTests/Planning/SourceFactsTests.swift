@@ -32,8 +32,10 @@ struct SourceFactsTests {
 
     @Test(
         arguments: [
-            (.jpeg, 4_000, false, false), (.jpeg, 4_000, true, true), (.png, 4_000, false, true), (.png, 6_000, false, false),
-            (.png, 6_000, true, true), (.webp, 4_000, false, true), (.tiff, 4_000, false, false), (.avif, 4_000, false, true),
+            (.jpeg, 4_000, false, false), (.jpeg, 4_000, true, true), (.png, 4_000, false, true),
+            (.png, 6_000, false, false),
+            (.png, 6_000, true, true), (.webp, 4_000, false, true), (.tiff, 4_000, false, false),
+            (.avif, 4_000, false, true),
         ] as [(SourceFormat, Int, Bool, Bool)])
     func `some decoders hold the whole picture`(format: SourceFormat, side: Int, isInterlaced: Bool, expected: Bool) {
         let facts = SourceFacts(format: format, size: PixelSize(side, side), isInterlaced: isInterlaced)

@@ -5,7 +5,8 @@ import Testing
 
 /// What every stage of the catalogue plans, worked out by hand.
 struct StagePlanTests {
-    /// One stage on one picture. `expected` is "size, what the picture is, sizeDependence, and what else there is to say".
+    /// One stage on one picture. `expected` is "size, what the picture is, sizeDependence, and what else there is to
+    /// say".
     struct Row: Sendable, CustomTestStringConvertible {
         let stage: String
         var picture = PictureInfo(size: PixelSize(400, 300))
@@ -49,7 +50,9 @@ struct StagePlanTests {
     ]
 
     static let frame = [
-        Row(stage: "frame: { width: 200, height: 200 }", expected: "200×200 rgb+alpha @1, to 200×150, drawn 200×150 at (0, 25)"),
+        Row(
+            stage: "frame: { width: 200, height: 200 }",
+            expected: "200×200 rgb+alpha @1, to 200×150, drawn 200×150 at (0, 25)"),
         Row(
             stage: "frame: { width: 100, height: 100, anchor: top }", scale: 2,
             expected: "200×200 rgb+alpha @2, to 200×150, drawn 200×150 at (0, 0)"),
@@ -83,7 +86,9 @@ struct StagePlanTests {
         Row(
             stage: "frame: { width: 500, height: 500, mode: scale-to-fill }",
             expected: "500×500 rgb @1, to 500×500, enlarges, drawn 500×500 at (0, 0)"),
-        Row(stage: "frame: { width: 100, height: 100, mode: center }", expected: "100×100 rgb @1, drawn 400×300 at (-150, -100)"),
+        Row(
+            stage: "frame: { width: 100, height: 100, mode: center }",
+            expected: "100×100 rgb @1, drawn 400×300 at (-150, -100)"),
         Row(
             stage: "frame: { width: 100, height: 100, mode: center }", picture: retina,
             expected: "100×100 rgb @1, to 200×150, drawn 200×150 at (-50, -25)"),
@@ -93,12 +98,16 @@ struct StagePlanTests {
         Row(
             stage: "frame: { width: 301, height: 301, mode: bottom-right }", picture: retina, scale: 2,
             expected: "602×602 rgb+alpha @2, drawn 400×300 at (202, 302)"),
-        Row(stage: "frame: { width: 50%, height: 50% }", scale: 2, expected: "200×150 rgb @2, to 200×150, drawn 200×150 at (0, 0)"),
+        Row(
+            stage: "frame: { width: 50%, height: 50% }", scale: 2,
+            expected: "200×150 rgb @2, to 200×150, drawn 200×150 at (0, 0)"),
     ]
 
     static let cuts = [
         Row(stage: "crop: { width: 100, height: 50 }", expected: "100×50 rgb @1, cut at (150, 125)"),
-        Row(stage: "crop: { width: 100, height: 50, anchor: bottom-right }", scale: 2, expected: "200×100 rgb @1, cut at (200, 200)"),
+        Row(
+            stage: "crop: { width: 100, height: 50, anchor: bottom-right }", scale: 2,
+            expected: "200×100 rgb @1, cut at (200, 200)"),
         Row(stage: "crop: { width: 1000, height: 50 }", expected: "400×50 rgb @1, cut at (0, 125)"),
         Row(stage: "crop: { width: 101, height: 101 }", expected: "101×101 rgb @1, cut at (149, 99)"),
         Row(stage: "crop: { width: 100, height: 50, x: 10 }", expected: "100×50 rgb @1, cut at (10, 0)"),
@@ -106,10 +115,18 @@ struct StagePlanTests {
         Row(stage: "crop: { width: 100, height: 50, x: -50, y: -10 }", expected: "50×40 rgb @1, cut at (0, 0)"),
         Row(stage: "crop: { width: 25%, height: 0.1% }", scale: 3, expected: "100×1 rgb @1, cut at (150, 149)"),
         Row(stage: "inset: { all: 10 }", scale: 2, expected: "440×340 rgb+alpha @1, picture of 400×300 at (20, 20)"),
-        Row(stage: "inset: { all: 10%, background: white }", picture: grey, expected: "480×360 gray @1, picture of 400×300 at (40, 30)"),
-        Row(stage: "inset: { top: 5, background: red }", picture: grey, expected: "400×305 rgb @1, picture of 400×300 at (0, 5)"),
-        Row(stage: "inset: { all: 5, top: 0 }", picture: clear, expected: "410×305 rgb+alpha @1, picture of 400×300 at (5, 0)"),
-        Row(stage: "inset: { leading: -100, trailing: 20 }", expected: "320×300 rgb+alpha @1, picture of 300×300 at (0, 0)"),
+        Row(
+            stage: "inset: { all: 10%, background: white }", picture: grey,
+            expected: "480×360 gray @1, picture of 400×300 at (40, 30)"),
+        Row(
+            stage: "inset: { top: 5, background: red }", picture: grey,
+            expected: "400×305 rgb @1, picture of 400×300 at (0, 5)"),
+        Row(
+            stage: "inset: { all: 5, top: 0 }", picture: clear,
+            expected: "410×305 rgb+alpha @1, picture of 400×300 at (5, 0)"),
+        Row(
+            stage: "inset: { leading: -100, trailing: 20 }",
+            expected: "320×300 rgb+alpha @1, picture of 300×300 at (0, 0)"),
         Row(stage: "inset: { all: -10% }", expected: "320×240 rgb @1, picture of 320×240 at (0, 0)"),
         Row(stage: "inset: { all: 0 }", picture: grey, expected: "400×300 gray @1, picture of 400×300 at (0, 0)"),
     ]
@@ -135,7 +152,8 @@ struct StagePlanTests {
         Row(stage: "flatten: { background: white }", picture: greyClear, expected: "400×300 gray @1, any size"),
         Row(stage: "opacity: { alpha: 0.5 }", picture: grey, expected: "400×300 gray+alpha @1, any size"),
         Row(stage: "opacity: { alpha: 1 }", expected: "400×300 rgb @1, any size"),
-        Row(stage: "mask: { corner-radius: 12 }", picture: grey, scale: 2, expected: "400×300 gray+alpha @1, radius 24"),
+        Row(
+            stage: "mask: { corner-radius: 12 }", picture: grey, scale: 2, expected: "400×300 gray+alpha @1, radius 24"),
         Row(stage: "mask: { corner-radius: 12.5% }", expected: "400×300 rgb+alpha @1, radius 37.5"),
         Row(stage: "mask: { corner-radius: 1000 }", expected: "400×300 rgb+alpha @1, radius 150"),
         Row(stage: "mask: { shape: circle }", expected: "400×300 rgb+alpha @1, radius 150"),
@@ -151,28 +169,42 @@ struct StagePlanTests {
 
     static let overlay = [
         Row(stage: "overlay: { image: red.png }", expected: "400×300 rgb @1, overlay 64×32 at (168, 134)"),
-        Row(stage: "overlay: { image: red.png }", picture: grey, scale: 2, expected: "400×300 rgb @1, overlay 128×64 at (136, 118)"),
-        Row(stage: "overlay: { image: mark@2x.png }", picture: grey, expected: "400×300 gray @1, overlay 32×16 at (184, 142)"),
-        Row(stage: "overlay: { image: mark@2x.png }", scale: 3, expected: "400×300 rgb @1, overlay 96×48 at (152, 126)"),
+        Row(
+            stage: "overlay: { image: red.png }", picture: grey, scale: 2,
+            expected: "400×300 rgb @1, overlay 128×64 at (136, 118)"),
+        Row(
+            stage: "overlay: { image: mark@2x.png }", picture: grey,
+            expected: "400×300 gray @1, overlay 32×16 at (184, 142)"),
+        Row(
+            stage: "overlay: { image: mark@2x.png }", scale: 3, expected: "400×300 rgb @1, overlay 96×48 at (152, 126)"),
         Row(
             stage: "overlay: { image: red.png, anchor: top-trailing, offset: { x: 8, y: 8 }, width: 32 }",
             expected: "400×300 rgb @1, overlay 32×16 at (360, 8)"),
         Row(
-            stage: "overlay: { image: red.png, anchor: bottom-leading, offset: { x: 1%, y: 1% }, height: 10% }", scale: 2,
+            stage: "overlay: { image: red.png, anchor: bottom-leading, offset: { x: 1%, y: 1% }, height: 10% }",
+            scale: 2,
             expected: "400×300 rgb @1, overlay 60×30 at (4, 267)"),
-        Row(stage: "overlay: { image: red.png, width: 100, height: 100 }", expected: "400×300 rgb @1, overlay 100×50 at (150, 125)"),
-        Row(stage: "overlay: { image: red.png, width: 200% }", expected: "400×300 rgb @1, overlay 800×400 at (-200, -50)"),
+        Row(
+            stage: "overlay: { image: red.png, width: 100, height: 100 }",
+            expected: "400×300 rgb @1, overlay 100×50 at (150, 125)"),
+        Row(
+            stage: "overlay: { image: red.png, width: 200% }",
+            expected: "400×300 rgb @1, overlay 800×400 at (-200, -50)"),
         Row(
             stage: "overlay: { image: red.png, blend: multiply }", picture: clear,
             expected: "400×300 rgb+alpha @1, overlay 64×32 at (168, 134)"),
-        Row(stage: "overlay: { image: red.png, blend: dest-in }", expected: "400×300 rgb+alpha @1, overlay 64×32 at (168, 134)"),
+        Row(
+            stage: "overlay: { image: red.png, blend: dest-in }",
+            expected: "400×300 rgb+alpha @1, overlay 64×32 at (168, 134)"),
     ]
 
     @Test(arguments: resize + frame)
     func `scaling stages plan sizes, alpha, colours, points and sizeDependence`(row: Row) throws { try check(row) }
 
     @Test(arguments: cuts + turns)
-    func `cutting and turning stages plan sizes, alpha, colours, points and sizeDependence`(row: Row) throws { try check(row) }
+    func `cutting and turning stages plan sizes, alpha, colours, points and sizeDependence`(row: Row) throws {
+        try check(row)
+    }
 
     @Test(arguments: painting + overlay)
     func `painting stages plan sizes, alpha, colours, points and sizeDependence`(row: Row) throws { try check(row) }
@@ -196,7 +228,10 @@ struct StagePlanTests {
                 "the cut of 10×10 at (0, -10) lies outside the picture of 400×300; nothing would be left"
             ),
             ("inset: { all: -150 }", "the margins cut all of the picture of 400×300; nothing would be left"),
-            ("inset: { leading: -60%, trailing: -40% }", "the margins cut all of the picture of 400×300; nothing would be left"),
+            (
+                "inset: { leading: -60%, trailing: -40% }",
+                "the margins cut all of the picture of 400×300; nothing would be left"
+            ),
         ])
     func `a stage that leaves nothing says so`(text: String, message: String) throws {
         let stage = try stage(text)
@@ -223,7 +258,8 @@ struct StagePlanTests {
 
     @Test(
         arguments: [
-            "resize: { size: 100 }", "crop: { width: 10, height: 10 }", "flip: { axis: vertical }", "rotate: { angle: 90 }",
+            "resize: { size: 100 }", "crop: { width: 10, height: 10 }", "flip: { axis: vertical }",
+            "rotate: { angle: 90 }",
             "inset: { all: -5 }",
             "flatten", "frame: { width: 100, height: 100, mode: aspect-fill }",
         ])
@@ -264,7 +300,9 @@ struct StagePlanTests {
             let stage = try #require(try pipeline(text).renditions.first?.stages.first?.stage as? any JoiningStage)
             let output = try joined(stage, members)
             // The cells of a contact sheet have a size of their own.
-            #expect(output.depth == .sixteen && output.certainty == (type.name == "contact-sheet" ? .exact : .atMost), "\(type.name)")
+            #expect(
+                output.depth == .sixteen && output.certainty == (type.name == "contact-sheet" ? .exact : .atMost),
+                "\(type.name)")
         }
     }
 
@@ -278,7 +316,9 @@ struct StagePlanTests {
         try #require(try pipeline(onePipeline([text])).renditions.first?.stages.first).stage
     }
 
-    private func plan<Stage: StageDeclaration>(_ stage: Stage, _ picture: PictureInfo, _ context: PlanContext) throws -> any StagePlan {
+    private func plan<Stage: StageDeclaration>(_ stage: Stage, _ picture: PictureInfo, _ context: PlanContext) throws
+        -> any StagePlan
+    {
         try stage.plan(picture, in: context)
     }
 
@@ -293,7 +333,9 @@ struct StagePlanTests {
 
     private func summary(_ plan: any StagePlan) -> String {
         let output = plan.output
-        var parts = ["\(output.size) \(output.colour.rawValue)\(output.hasAlpha ? "+alpha" : "") @\(output.pixelsPerPoint)"]
+        var parts = [
+            "\(output.size) \(output.colour.rawValue)\(output.hasAlpha ? "+alpha" : "") @\(output.pixelsPerPoint)"
+        ]
         switch plan.sizeDependence {
         case .anySize: parts.append("any size")
         case .scales(let size, _): parts.append("to \(size)")

@@ -6,9 +6,11 @@ struct ColorTests {
     @Test(
         arguments: [
             ("white", Color(red: 255, green: 255, blue: 255)), ("Black", Color(red: 0, green: 0, blue: 0)),
-            ("transparent", Color(red: 0, green: 0, blue: 0, alpha: 0)), ("rebeccapurple", Color(red: 0x66, green: 0x33, blue: 0x99)),
+            ("transparent", Color(red: 0, green: 0, blue: 0, alpha: 0)),
+            ("rebeccapurple", Color(red: 0x66, green: 0x33, blue: 0x99)),
             ("#f80", Color(red: 255, green: 136, blue: 0)), ("#F80C", Color(red: 255, green: 136, blue: 0, alpha: 0.8)),
-            ("#ff8800", Color(red: 255, green: 136, blue: 0)), ("#ff880000", Color(red: 255, green: 136, blue: 0, alpha: 0)),
+            ("#ff8800", Color(red: 255, green: 136, blue: 0)),
+            ("#ff880000", Color(red: 255, green: 136, blue: 0, alpha: 0)),
             ("#01020333", Color(red: 1, green: 2, blue: 3, alpha: 0.2)),
         ])
     func `names and hexadecimal numbers are colours`(text: String, color: Color) {
@@ -16,7 +18,8 @@ struct ColorTests {
     }
 
     @Test(arguments: [
-        "", "#", "#1", "#12", "#12345", "#1234567", "#123456789", "ff8800", "#ggg", "# fff", "#ｆｆｆ", "rgb(1,2,3)", "whit e", "#-12",
+        "", "#", "#1", "#12", "#12345", "#1234567", "#123456789", "ff8800", "#ggg", "# fff", "#ｆｆｆ", "rgb(1,2,3)",
+        "whit e", "#-12",
     ])
     func `anything else is no colour`(text: String) {
         #expect(Color(text) == nil)
@@ -26,7 +29,8 @@ struct ColorTests {
     func `what is not a colour brings the nearest name`() {
         let (color, log) = read(Color.self, "organge")
         #expect(color == nil)
-        let words = "expected a color such as white, transparent, #f80, #ff8800 or #ff880080, found 'organge'; did you mean 'orange'?"
+        let words =
+            "expected a color such as white, transparent, #f80, #ff8800 or #ff880080, found 'organge'; did you mean 'orange'?"
         #expect(log.problems.map(\.message) == [words])
     }
 
@@ -59,7 +63,8 @@ struct ColorTests {
 
     @Test(
         arguments: [
-            ("white", true, true), ("transparent", true, false), ("#8888", true, false), ("red", false, true), ("#ff000000", true, false),
+            ("white", true, true), ("transparent", true, false), ("#8888", true, false), ("red", false, true),
+            ("#ff000000", true, false),
         ])
     func `shades of grey and opacity are recognized`(text: String, isGrey: Bool, isOpaque: Bool) throws {
         let color = try #require(Color(text))

@@ -6,14 +6,17 @@ import Testing
 struct DurationTests {
     @Test(
         arguments: [
-            ("500ms", Duration.milliseconds(500)), ("2s", .seconds(2)), ("1.5s", .milliseconds(1500)), ("10m", .seconds(600)), ("1h", .seconds(3600)),
+            ("500ms", Duration.milliseconds(500)), ("2s", .seconds(2)), ("1.5s", .milliseconds(1500)),
+            ("10m", .seconds(600)), ("1h", .seconds(3600)),
             ("1d", .seconds(86_400)), ("0s", .zero), ("0.5ms", .microseconds(500)),
         ])
     func `a time is a number with its unit`(text: String, expected: Duration) {
         #expect(Duration(written: text) == expected)
     }
 
-    @Test(arguments: ["", "2", "s", "-1s", "+1s", "1e3s", ".5s", "1.s", "2 s", "2sec", "1h30m", "2S", "nans", "99999d", "1..2s"])
+    @Test(arguments: [
+        "", "2", "s", "-1s", "+1s", "1e3s", ".5s", "1.s", "2 s", "2sec", "1h30m", "2S", "nans", "99999d", "1..2s",
+    ])
     func `anything else is none`(text: String) {
         #expect(Duration(written: text) == nil)
     }

@@ -20,8 +20,10 @@ import Testing
     @Test(
         "What is said counts",
         arguments: [
-            ("a: 1", "a: 2"), ("a: 1", "b: 1"), ("a: 1", "a: '1'"), ("a: [1, 2]", "a: [2, 1]"), ("a: [1, 2]", "a: [[1], 2]"),
-            ("a: x", "a: [x]"), ("a: { b: c }", "a: [b, c]"), ("a: ab", "a: [a, b]"), ("a: ~", "a: '~'"), ("a: { b: 1 }\nc: 2", "a: { b: 1, c: 2 }"),
+            ("a: 1", "a: 2"), ("a: 1", "b: 1"), ("a: 1", "a: '1'"), ("a: [1, 2]", "a: [2, 1]"),
+            ("a: [1, 2]", "a: [[1], 2]"),
+            ("a: x", "a: [x]"), ("a: { b: c }", "a: [b, c]"), ("a: ab", "a: [a, b]"), ("a: ~", "a: '~'"),
+            ("a: { b: 1 }\nc: 2", "a: { b: 1, c: 2 }"),
         ])
     func difference(one: String, other: String) throws {
         #expect(try canonical(one) != canonical(other))

@@ -13,7 +13,8 @@ import Testing
         var report = SourceReport(status: .done, pipeline: "p", source: BytePath(name))
         report.renditions = renditions.map { name, format, bytes in
             SourceReport.RenditionEntry(
-                name: "r", scale: 1, path: BytePath(name), format: format, size: PixelSize(1, 1), bytes: bytes, sha256: nil)
+                name: "r", scale: 1, path: BytePath(name), format: format, size: PixelSize(1, 1), bytes: bytes,
+                sha256: nil)
         }
         return report
     }
@@ -23,13 +24,16 @@ import Testing
         let activity = Activity()
         for index in 1...30 { activity.happened(.done(job, report("\(index).png")), inbox: "in") }
         let renditions: [(String, OutputFormat, Int?)] = [
-            ("a.tif", .tiff, 10), ("a.jpg", .jpeg, 900), ("a.webp", .webp, 400), ("huge.png", .png, 2 << 20), ("b.png", .png, nil),
+            ("a.tif", .tiff, 10), ("a.jpg", .jpeg, 900), ("a.webp", .webp, 400), ("huge.png", .png, 2 << 20),
+            ("b.png", .png, nil),
         ]
         activity.happened(.done(job, report("last.png", renditions)), inbox: "in")
         activity.happened(.done(job, report("large.png", [("huge.png", .png, 2 << 20)])), inbox: "in")
         let results = activity.snapshot.results
         #expect(results.map(\.number) == Array((9...32).reversed()) && results[1].path == BytePath("last.png"))
-        #expect(results[1].picture?.path == BytePath("a.webp") && results[1].picture?.type == "image/webp" && results[0].picture == nil)
+        #expect(
+            results[1].picture?.path == BytePath("a.webp") && results[1].picture?.type == "image/webp"
+                && results[0].picture == nil)
         #expect(activity.result(31)?.path == BytePath("last.png") && activity.result(1) == nil)
     }
 
@@ -43,7 +47,9 @@ import Testing
         }
         activity.happened(.failed(job, BytePath("b"), failed, attempts: 3), inbox: "in")
         let minutes = activity.snapshot.minutes
-        #expect(minutes.count == 60 && minutes.last == Activity.Minute(done: 1, failed: 1) && minutes[50] == Activity.Minute())
+        #expect(
+            minutes.count == 60 && minutes.last == Activity.Minute(done: 1, failed: 1)
+                && minutes[50] == Activity.Minute())
         #expect(minutes.reduce(0) { $0 + $1.done } == 59 && activity.snapshot.inboxes["in"]?.done == 299)
     }
 }

@@ -47,34 +47,46 @@ final class FakeDaemon: DaemonControl {
     static var busy: StatusDocument {
         var document = StatusDocument(process: 42, state: .running, started: time, uptimeSeconds: 93_784)
         var products = StatusDocument.Inbox(
-            name: "in\n", path: ShownPath(BytePath("/srv/in\n")), outbox: ShownPath(BytePath("/srv/out")), pipeline: "p.yaml", watching: .events)
-        (products.seen, products.settling, products.waiting, products.done, products.failed, products.oldestSeconds) = (3, 2, 1, 10, 4, 75)
+            name: "in\n", path: ShownPath(BytePath("/srv/in\n")), outbox: ShownPath(BytePath("/srv/out")),
+            pipeline: "p.yaml", watching: .events)
+        (products.seen, products.settling, products.waiting, products.done, products.failed, products.oldestSeconds) = (
+            3, 2, 1, 10, 4, 75
+        )
         products.blocked = 1
-        (products.doneFolder, products.failedFolder) = (ShownPath(BytePath("/s/done")), ShownPath(BytePath("/s/failed")))
+        (products.doneFolder, products.failedFolder) = (
+            ShownPath(BytePath("/s/done")), ShownPath(BytePath("/s/failed"))
+        )
         products.settlingSources = [
             StatusDocument.SettlingEntry(path: ShownPath(BytePath("d\n.jpg")), reason: .incomplete, secondsLeft: 500)
         ]
-        products.obstacles = [StatusDocument.Obstacle(path: ShownPath(BytePath("c\n.jpg")), message: "cannot move it: Permission denied")]
+        products.obstacles = [
+            StatusDocument.Obstacle(path: ShownPath(BytePath("c\n.jpg")), message: "cannot move it: Permission denied")
+        ]
         var share = StatusDocument.Inbox(
-            name: "share", path: ShownPath(BytePath([0x2F, 0xFF])), outbox: ShownPath(BytePath("/o")), pipeline: "q", watching: .poll)
+            name: "share", path: ShownPath(BytePath([0x2F, 0xFF])), outbox: ShownPath(BytePath("/o")), pipeline: "q",
+            watching: .poll)
         share.state = .paused
         share.paused = StatusDocument.Pause(reason: .noSpace, message: "the disk of '/o' is full", since: time)
         document.inboxes = [products, share]
         document.queue = StatusDocument.Queue(depth: 6, oldestSeconds: 75)
         document.inProgress = [
             StatusDocument.Running(
-                job: "0123456789abcdef", inbox: products.path, path: ShownPath(BytePath("a.jpg")), stage: "render", attempt: 2, seconds: 3)
+                job: "0123456789abcdef", inbox: products.path, path: ShownPath(BytePath("a.jpg")), stage: "render",
+                attempt: 2, seconds: 3)
         ]
         document.recentFailures = [
             StatusDocument.RecentFailure(
-                inbox: products.path, path: ShownPath(BytePath("b\u{1B}.jpg")), code: .truncated, message: "it ends early", attempts: 1, time: time)
+                inbox: products.path, path: ShownPath(BytePath("b\u{1B}.jpg")), code: .truncated,
+                message: "it ends early", attempts: 1, time: time)
         ]
         document.workers = StatusDocument.Workers(total: 4, busy: 1, replaced: 2)
         document.memory = StatusDocument.Memory(residentBytes: 50 << 20, budgetBytes: 4 << 30, reservedBytes: 1 << 20)
         document.cache = StatusDocument.Cache(
-            path: ShownPath(BytePath("/var/cache\n")), renditions: 12, bytes: 3 << 20, boundBytes: 1 << 30, hits: 7, misses: 5,
+            path: ShownPath(BytePath("/var/cache\n")), renditions: 12, bytes: 3 << 20, boundBytes: 1 << 30, hits: 7,
+            misses: 5,
             trouble: "its disk is\nfull")
-        document.reload = StatusDocument.Reload(state: .refused, time: time, diagnostics: ["mill.yaml:3:1: error: unknown key 'inbx'"])
+        document.reload = StatusDocument.Reload(
+            state: .refused, time: time, diagnostics: ["mill.yaml:3:1: error: unknown key 'inbx'"])
         return document
     }
 }

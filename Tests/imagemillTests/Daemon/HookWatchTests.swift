@@ -11,10 +11,13 @@ import Testing
     }
 
     /// A command that adds the document to a file.
-    private func teller(_ drop: WatchedFolder, _ event: String) -> String { "on-\(event): [sh, -c, 'cat >> \(drop.runner.folder.path("told"))']" }
+    private func teller(_ drop: WatchedFolder, _ event: String) -> String {
+        "on-\(event): [sh, -c, 'cat >> \(drop.runner.folder.path("told"))']"
+    }
 
     private func write(_ drop: WatchedFolder, _ inbox: String) throws {
-        let text = "state: state\nworkers: 2\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, settle: 100ms, attempts: 1, \(inbox) }\n"
+        let text =
+            "state: state\nworkers: 2\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, settle: 100ms, attempts: 1, \(inbox) }\n"
         try drop.runner.folder.write(text, to: "mill.yaml")
     }
 
@@ -35,12 +38,17 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
         let all = try documents(drop)
         let report = all.first?["report"] as? [String: Any]
-        #expect((report?["renditions"] as? [Any])?.count == 1 && (all[0]["source"] as? [String: Any])?["path"] as? String == "a.jpg")
+        #expect(
+            (report?["renditions"] as? [Any])?.count == 1
+                && (all[0]["source"] as? [String: Any])?["path"] as? String == "a.jpg")
         let failure = all.first { $0["event"] as? String == "failure" }
         #expect((failure?["error"] as? [String: Any])?["code"] as? String == "not-an-image")
         let pause = all.first { $0["event"] as? String == "pause" }
-        #expect((pause?["error"] as? [String: Any])?["code"] as? String == "missing-outbox" && pause?["inbox"] as? String == "in")
-        let valid = try await drop.runner.shell("split -l 1 told told- --additional-suffix .json; ls told-*.json | wc -l")
+        #expect(
+            (pause?["error"] as? [String: Any])?["code"] as? String == "missing-outbox"
+                && pause?["inbox"] as? String == "in")
+        let valid = try await drop.runner.shell(
+            "split -l 1 told told- --additional-suffix .json; ls told-*.json | wc -l")
         #expect(valid.exit == 0)
         for name in drop.runner.files(in: ".") where name.hasPrefix("told-") {
             let result = try await drop.runner.validate("hook", [name])
@@ -76,10 +84,14 @@ import Testing
         try await drop.until("a.jpg is told") { try documents(drop).count == 1 }
         #expect(try await drop.stop(watch).exit == 0)
         let document = try documents(drop)[0]
-        #expect(document["event"] as? String == "success" && (document["source"] as? [String: Any])?["path"] as? String == "a.jpg")
+        #expect(
+            document["event"] as? String == "success"
+                && (document["source"] as? [String: Any])?["path"] as? String == "a.jpg")
     }
 
-    @Test("A receiver that is down gets everything when it is back, signed", .enabled(if: hasTools, "skipped: there is no curl or no python3"))
+    @Test(
+        "A receiver that is down gets everything when it is back, signed",
+        .enabled(if: hasTools, "skipped: there is no curl or no python3"))
     func receiver() async throws {
         let drop = try WatchedFolder()
         try drop.runner.folder.write("the key\n", to: "key")
@@ -90,18 +102,24 @@ import Testing
         try write(drop, "on-success: { webhook: 'http://127.0.0.1:\(port)/hook?a=b', secret: key, timeout: 5s }")
         let watch = try await drop.start()
         try await drop.drop("a.jpg")
-        try await drop.until("the log says that nobody is there") { watch.errorsSoFar.contains("hook") && watch.errorsSoFar.contains("tried again") }
+        try await drop.until("the log says that nobody is there") {
+            watch.errorsSoFar.contains("hook") && watch.errorsSoFar.contains("tried again")
+        }
         try drop.runner.folder.write(Self.receiverScript, to: "receiver.py")
         let server = Task { try await drop.runner.shell("timeout 60 python3 receiver.py \(port)") }
         try await drop.until("told") { drop.runner.exists("received") }
         server.cancel()
         #expect(try await drop.stop(watch).exit == 0)
-        #expect(String(decoding: try drop.runner.bytes("received"), as: UTF8.self) == "POST /hook?a=b success application/json right\n")
+        #expect(
+            String(decoding: try drop.runner.bytes("received"), as: UTF8.self)
+                == "POST /hook?a=b success application/json right\n")
     }
 
     private static var hasTools: Bool {
         ["curl", "python3"].allSatisfy { name in
-            ["/usr/bin", "/usr/local/bin", "/root/.pyenv/shims"].contains { FileManager.default.isExecutableFile(atPath: $0 + "/" + name) }
+            ["/usr/bin", "/usr/local/bin", "/root/.pyenv/shims"].contains {
+                FileManager.default.isExecutableFile(atPath: $0 + "/" + name)
+            }
         }
     }
 

@@ -8,7 +8,8 @@ import Vips
     @Test(
         "A reload raises each limit but those of time: a source that it refused is done when it is tried again",
         arguments: [
-            "max-memory: 50M", "max-pixels: 1K", "max-source-bytes: 100", "max-side: 20", "max-bands: 1", "max-output-bytes: 20",
+            "max-memory: 50M", "max-pixels: 1K", "max-source-bytes: 100", "max-side: 20", "max-bands: 1",
+            "max-output-bytes: 20",
             "max-scans: 2", "max-metadata-bytes: 1000", "max-profile-bytes: 100",
         ])
     func raised(limit: String) async throws { try await raise(limit, "a.jpg", try await picture()) }
@@ -16,8 +17,10 @@ import Vips
     @Test("A reload raises the limit of frames") func frames() async throws {
         let (width, height) = (20, 16)
         let bytes = try await SamplePicture.gif.encode(
-            TestPicture.make(width: width, height: 3 * height) { x, y in [UInt8(9 * x), UInt8(4 * y), UInt8(x * y % 256)] }
-                .editingMetadata { $0.set("page-height", int: height) })
+            TestPicture.make(width: width, height: 3 * height) { x, y in
+                [UInt8(9 * x), UInt8(4 * y), UInt8(x * y % 256)]
+            }
+            .editingMetadata { $0.set("page-height", int: height) })
         try await raise("max-frames: 2", "a.gif", bytes)
     }
 
@@ -25,9 +28,14 @@ import Vips
     private func picture() async throws -> [UInt8] {
         try await inVipsTurn {
             let folder = try TemporaryFolder()
-            let image = try TestPicture.make(width: 64, height: 48) { x, y in [UInt8(3 * x), UInt8(5 * y), UInt8(x * y % 256)] }
-                .editingMetadata { $0.set("xmp-data", blob: Array("<x:xmpmeta>\(String(repeating: "a", count: 2000))</x:xmpmeta>".utf8)) }
-            let path = try TestPicture.save(image, as: "jpegsave_target", [("interlace", true), ("profile", "srgb")], to: folder.path("a.jpg"))
+            let image = try TestPicture.make(width: 64, height: 48) { x, y in
+                [UInt8(3 * x), UInt8(5 * y), UInt8(x * y % 256)]
+            }
+            .editingMetadata {
+                $0.set("xmp-data", blob: Array("<x:xmpmeta>\(String(repeating: "a", count: 2000))</x:xmpmeta>".utf8))
+            }
+            let path = try TestPicture.save(
+                image, as: "jpegsave_target", [("interlace", true), ("profile", "srgb")], to: folder.path("a.jpg"))
             return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         }
     }

@@ -12,7 +12,8 @@ import Testing
         let outside = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         var (isLocked, number): (CInt, CInt) = (0, 0)
         // TIOCSPTLCK and TIOCGPTN, whose definitions Swift cannot import.
-        let isReady = outside >= 0 && ioctl(outside, 0x4004_5431, &isLocked) == 0 && ioctl(outside, 0x8004_5430, &number) == 0
+        let isReady =
+            outside >= 0 && ioctl(outside, 0x4004_5431, &isLocked) == 0 && ioctl(outside, 0x8004_5430, &number) == 0
         try #require(isReady)
         let inside = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
         let isOpen = inside >= 0

@@ -6,8 +6,10 @@ import Testing
 @Suite struct LyingWorkerTests {
     /// What a worker may do in place of an honest answer, and the code that its source ends with.
     private static let lies = [
-        "liar": "output-rejected", "late": "output-rejected", "babble": "worker-crashed", "miser": "worker-crashed", "giant": "worker-crashed",
-        "full": "worker-crashed", "talker": "corrupt", "beggar": "worker-crashed", "poison": "worker-crashed", "deadly": "worker-crashed",
+        "liar": "output-rejected", "late": "output-rejected", "babble": "worker-crashed", "miser": "worker-crashed",
+        "giant": "worker-crashed",
+        "full": "worker-crashed", "talker": "corrupt", "beggar": "worker-crashed", "poison": "worker-crashed",
+        "deadly": "worker-crashed",
         "threadless": "worker-crashed",
     ]
 
@@ -17,10 +19,13 @@ import Testing
         let runner = drop.runner
         let fixtures = Checkout.path + "/Tests/Fixtures"
         let compiling = try await runner.shell(
-            "$(command -v cc || command -v clang) -shared -fPIC -o other.so '\(fixtures)/other-worker.c' -ldl && cp '\(fixtures)/lying-worker.py' .")
+            "$(command -v cc || command -v clang) -shared -fPIC -o other.so '\(fixtures)/other-worker.c' -ldl && cp '\(fixtures)/lying-worker.py' ."
+        )
         try #require(compiling.exit == 0, "\(compiling)")
         let watch = try await drop.start(
-            variables: ["LD_PRELOAD=\(runner.folder.path("other.so"))", "OTHER_WORKER=\(runner.folder.path("lying-worker.py"))"])
+            variables: [
+                "LD_PRELOAD=\(runner.folder.path("other.so"))", "OTHER_WORKER=\(runner.folder.path("lying-worker.py"))",
+            ])
         let picture = try await SamplePicture.jpeg.bytes
         // What follows the end of a JPEG belongs to no picture.
         for lie in Self.lies.keys { try drop.drop("\(lie).jpg", picture + Array(lie.utf8)) }

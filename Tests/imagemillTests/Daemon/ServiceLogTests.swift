@@ -22,7 +22,9 @@ import Testing
     }
 
     private func lines() throws -> [String] {
-        try String(contentsOfFile: folder.path("errors"), encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        try String(contentsOfFile: folder.path("errors"), encoding: .utf8).split(
+            separator: "\n", omittingEmptySubsequences: false
+        ).dropLast()
             .map(String.init)
     }
 
@@ -41,7 +43,8 @@ import Testing
         log.debug("not shown")
         let found = try lines()
         #expect(found.count == 1)
-        let tail = #"warning: failed a\nPRIORITY=0\u{1B}[31m.jpg (ERROR_KIND=truncated, INBOX=/in, SOURCE_NAME=a\nPRIORITY=0\u{1B}[31m.jpg)"#
+        let tail =
+            #"warning: failed a\nPRIORITY=0\u{1B}[31m.jpg (ERROR_KIND=truncated, INBOX=/in, SOURCE_NAME=a\nPRIORITY=0\u{1B}[31m.jpg)"#
         #expect(found[0].hasSuffix(" " + tail), "\(found[0])")
         #expect(found[0].first == "2" && found[0].split(separator: " ")[0].hasSuffix("Z"))
     }

@@ -9,7 +9,8 @@ import Testing
     @Test("News go to the socket that the manager names, by path and in the abstract space", arguments: [false, true])
     func news(isAbstract: Bool) throws {
         let folder = try TemporaryFolder()
-        let name = isAbstract ? "@imagemill-test-\(getpid())-\(UInt64.random(in: .min ... .max))" : folder.path("notify")
+        let name =
+            isAbstract ? "@imagemill-test-\(getpid())-\(UInt64.random(in: .min ... .max))" : folder.path("notify")
         let listener = try DatagramListener(name)
         let manager = try #require(ServiceManager(["NOTIFY_SOCKET": name]))
         #expect(manager.tell(.ready, .status("3 running\nREADY=0")))
@@ -18,7 +19,10 @@ import Testing
         manager.tell(.alive)
         manager.tell(.stopping)
         manager.tell(.extendTimeout(30_000))
-        #expect([listener.nextText(), listener.nextText(), listener.nextText()] == ["WATCHDOG=1", "STOPPING=1", "EXTEND_TIMEOUT_USEC=30000000"])
+        #expect(
+            [listener.nextText(), listener.nextText(), listener.nextText()] == [
+                "WATCHDOG=1", "STOPPING=1", "EXTEND_TIMEOUT_USEC=30000000",
+            ])
     }
 
     @Test("A reload is announced with its time, as newer managers want it")
@@ -36,7 +40,8 @@ import Testing
     }
 
     @Test(
-        "Without a manager, or with a name that is none, nothing is said", arguments: [nil, "", "relative", "@", String(repeating: "/x", count: 80)])
+        "Without a manager, or with a name that is none, nothing is said",
+        arguments: [nil, "", "relative", "@", String(repeating: "/x", count: 80)])
     func nobody(name: String?) {
         #expect(ServiceManager(name.map { ["NOTIFY_SOCKET": $0] } ?? [:]) == nil)
     }
@@ -51,7 +56,8 @@ import Testing
     @Test("The watchdog is notified twice as often as it asks, and only where it is meant for this process")
     func watchdog() {
         func interval(_ variables: [String: String]) -> Duration? {
-            ServiceManager(variables.merging(["NOTIFY_SOCKET": "/x"]) { first, _ in first }, process: 77)?.watchdogInterval
+            ServiceManager(variables.merging(["NOTIFY_SOCKET": "/x"]) { first, _ in first }, process: 77)?
+                .watchdogInterval
         }
         #expect(interval(["WATCHDOG_USEC": "60000000", "WATCHDOG_PID": "77"]) == .seconds(30))
         #expect(interval(["WATCHDOG_USEC": "60000000"]) == .seconds(30))

@@ -9,7 +9,8 @@ import Testing
     func state() {
         let cases: [([String: String], String)] = [
             (["STATE_DIRECTORY": "/var/lib/imagemill:/var/lib/x", "HOME": "/h"], "/var/lib/imagemill"),
-            (["XDG_STATE_HOME": "/s", "HOME": "/h"], "/s/imagemill"), (["XDG_STATE_HOME": "relative", "HOME": "/h"], "/h/.local/state/imagemill"),
+            (["XDG_STATE_HOME": "/s", "HOME": "/h"], "/s/imagemill"),
+            (["XDG_STATE_HOME": "relative", "HOME": "/h"], "/h/.local/state/imagemill"),
             (["HOME": "/h"], "/h/.local/state/imagemill"),
         ]
         for (variables, path) in cases { #expect(StatePlaces(variables).defaultState == BytePath(path)) }
@@ -17,7 +18,9 @@ import Testing
 
     @Test("The socket is in systemd's runtime folder, else in the state folder")
     func socket() {
-        #expect(StatePlaces(["RUNTIME_DIRECTORY": "/run/imagemill"]).socketFolder(state: BytePath("/s")) == BytePath("/run/imagemill"))
+        #expect(
+            StatePlaces(["RUNTIME_DIRECTORY": "/run/imagemill"]).socketFolder(state: BytePath("/s"))
+                == BytePath("/run/imagemill"))
         #expect(StatePlaces([:]).socketFolder(state: BytePath("/s")) == BytePath("/s"))
     }
 

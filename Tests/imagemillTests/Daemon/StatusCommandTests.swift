@@ -84,30 +84,43 @@ import Testing
         }
     }
 
-    @Test("Without a daemon every command says so, and to try again later", arguments: [["status"], ["reload"], ["retry", "a.jpg"]])
+    @Test(
+        "Without a daemon every command says so, and to try again later",
+        arguments: [["status"], ["reload"], ["retry", "a.jpg"]])
     func nobody(command: [String]) async throws {
         let runner = try CommandRunner()
         let result = try await runner.run(command + ["--state", "state"])
         #expect(result.exit == 75)
-        #expect(result.errors == "imagemill: no daemon is running at 'state/status.sock'; start one with 'imagemill watch mill.yaml'\n")
+        #expect(
+            result.errors
+                == "imagemill: no daemon is running at 'state/status.sock'; start one with 'imagemill watch mill.yaml'\n"
+        )
         #expect(result.output.isEmpty)
     }
 
-    @Test("A service that this user may not ask is named, and not a daemon of the user's own that never was", .enabled(if: TestMachine.isRoot))
+    @Test(
+        "A service that this user may not ask is named, and not a daemon of the user's own that never was",
+        .enabled(if: TestMachine.isRoot))
     func hidden() async throws {
         let runner = try CommandRunner()
         try runner.folder.write("inboxes: [ { path: drop, outbox: out, pipeline: p.yaml } ]\n", to: "mill.yaml")
         let tool = "HOME=$PWD RUNTIME_DIRECTORY=$PWD/run setpriv --reuid=65534 --regid=65534 --clear-groups"
         // If the program is hidden from that user, there is nothing to try.
-        guard try await runner.shell("chmod 755 .; mkdir -m 700 run; \(tool) test -x '\(CommandRunner.executable)'").exit == 0 else { return }
+        guard
+            try await runner.shell("chmod 755 .; mkdir -m 700 run; \(tool) test -x '\(CommandRunner.executable)'").exit
+                == 0
+        else { return }
         let result = try await runner.shell("\(tool) '\(CommandRunner.executable)' status mill.yaml")
-        #expect(result.exit == 75 && result.errors.contains("/run/status.sock' may not be asked by this user"), "\(result.errors)")
+        #expect(
+            result.exit == 75 && result.errors.contains("/run/status.sock' may not be asked by this user"),
+            "\(result.errors)")
     }
 
     @Test("reload tells what was wrong with the configuration, and ends with the code for that")
     func reload() async throws {
         let runner = try CommandRunner()
-        let bad = ControlReply(ok: false, "the configuration was refused", details: ["mill.yaml:1:1: error: x\n  line\n  ^"])
+        let bad = ControlReply(
+            ok: false, "the configuration was refused", details: ["mill.yaml:1:1: error: x\n  line\n  ^"])
         var server = try serve(runner, FakeDaemon(reply: bad))
         let refused = try await runner.run("reload", "--state", "state")
         server.stop()
@@ -133,14 +146,16 @@ import Testing
         let real = try #require(FileSystem.absolute(BytePath(runner.folder.path("failed/a.jpg"))))
         #expect(
             daemon.requests == [
-                .retry(RetryRequest(names: [real, BytePath("b/c.jpg"), BytePath(odd)], all: false)), .retry(RetryRequest(names: [], all: true)),
+                .retry(RetryRequest(names: [real, BytePath("b/c.jpg"), BytePath(odd)], all: false)),
+                .retry(RetryRequest(names: [], all: true)),
             ])
     }
 
     @Test(
         "retry wants names or --all",
         arguments: [
-            ("retry", "name the failed sources, or use --all"), ("retry --all a.jpg", "--all takes no sources; leave out 'a.jpg' or --all"),
+            ("retry", "name the failed sources, or use --all"),
+            ("retry --all a.jpg", "--all takes no sources; leave out 'a.jpg' or --all"),
         ])
     func usage(command: String, words: String) async throws {
         let result = try await CommandRunner().run(command.split(separator: " ").map(String.init))

@@ -5,16 +5,20 @@ import TestSupport
 import Testing
 
 @Suite struct TwoMillsTests {
-    @Test("Of two mills with one inbox the second one waits and says why, and takes over when the first has ended", arguments: ["", ", name: other"])
+    @Test(
+        "Of two mills with one inbox the second one waits and says why, and takes over when the first has ended",
+        arguments: ["", ", name: other"])
     func oneInbox(settings: String) async throws {
         let drop = try WatchedFolder()
-        let second = "state: state2\ninboxes:\n  - { path: in, outbox: out2, pipeline: p.yaml, settle: 200ms\(settings) }\n"
+        let second =
+            "state: state2\ninboxes:\n  - { path: in, outbox: out2, pipeline: p.yaml, settle: 200ms\(settings) }\n"
         try drop.runner.folder.write(second, to: "second.yaml")
         let watch = try await drop.start()
         let other = try drop.runner.start("watch", "second.yaml")
         try await drop.until("it is paused: \(other.errorsSoFar)") { other.errorsSoFar.contains("PAUSE_REASON=in-use") }
         let inbox = drop.runner.folder.path("in")
-        let sentence = "paused: cannot take the sources in '\(inbox)': another imagemill watch takes them; stop one of the two, or give each"
+        let sentence =
+            "paused: cannot take the sources in '\(inbox)': another imagemill watch takes them; stop one of the two, or give each"
         #expect(other.errorsSoFar.contains(sentence), "\(other.errorsSoFar)")
         for number in 1...4 { try await drop.drop("\(number).jpg") }
         for number in 1...4 { try await drop.until("out/\(number).jpg.json", "state/done/in/\(number).jpg") }
@@ -34,13 +38,19 @@ import Testing
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let result = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(taken, $0, length) | listen(taken, 1) | getsockname(taken, $0, &length) }
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(taken, $0, length) | listen(taken, 1) | getsockname(taken, $0, &length)
+            }
         }
         try #require(result == 0)
         let host = "127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
-        let drop = try WatchedFolder(mill: "state: state\nhttp: \(host)\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n")
+        let drop = try WatchedFolder(
+            mill: "state: state\nhttp: \(host)\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n")
         let watch = try await drop.runner.run("watch", "mill.yaml")
         let remedy = "stop the program that uses it, or choose another port ('http' in 'mill.yaml')"
-        #expect(watch.exit == 75 && watch.errors == "imagemill: cannot listen on '\(host)': Address already in use; \(remedy)\n", "\(watch.errors)")
+        #expect(
+            watch.exit == 75
+                && watch.errors == "imagemill: cannot listen on '\(host)': Address already in use; \(remedy)\n",
+            "\(watch.errors)")
     }
 }

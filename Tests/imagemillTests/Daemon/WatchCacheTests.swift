@@ -13,7 +13,8 @@ import Testing
             mill: "state: state\nworkers: 2\ncache: { path: cache, size: \(size) }\ninboxes:\n" + inboxes.joined())
         for (index, name) in ["{stem}-{rendition}.{ext}", "{stem}_{rendition}.{ext}"].enumerated() {
             try drop.runner.folder.write(
-                "renditions:\n  a: { stages: [ { resize: { size: 32x32 } } ], save: { format: png }, file: \"\(name)\" }\n", to: "p\(index).yaml")
+                "renditions:\n  a: { stages: [ { resize: { size: 32x32 } } ], save: { format: png }, file: \"\(name)\" }\n",
+                to: "p\(index).yaml")
         }
         try drop.makeFolder("in2")
         return drop
@@ -23,9 +24,13 @@ import Testing
         try JSONDecoder().decode(BatchDocument.Entry.self, from: Data(drop.runner.bytes(name)))
     }
 
-    private func cached(_ drop: WatchedFolder, _ name: String) throws -> [Bool] { try report(drop, name).renditions.map(\.cached) }
+    private func cached(_ drop: WatchedFolder, _ name: String) throws -> [Bool] {
+        try report(drop, name).renditions.map(\.cached)
+    }
 
-    @Test("A source whose renditions another inbox has made is published without a worker: all workers are stopped meanwhile")
+    @Test(
+        "A source whose renditions another inbox has made is published without a worker: all workers are stopped meanwhile"
+    )
     func noWorker() async throws {
         let drop = try drop()
         let watch = try await drop.start()
@@ -76,18 +81,22 @@ import Testing
 
         // A reload changes the bound at once.
         let mill = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
-        try drop.runner.folder.write(mill.replacingOccurrences(of: "size: 1G", with: "size: \(bytes - 1)"), to: "mill.yaml")
+        try drop.runner.folder.write(
+            mill.replacingOccurrences(of: "size: 1G", with: "size: \(bytes - 1)"), to: "mill.yaml")
         #expect(try await drop.runner.run("reload", "--state", "state").exit == 0)
         #expect(try await drop.runner.run("cache", "stats", "cache").output.hasPrefix("1 rendition, "))
         try await drop.stop(watch)
     }
 
-    @Test("Killed again and again amid its work, beside a run that is killed too, the cache never exceeds its bound and is never damaged")
+    @Test(
+        "Killed again and again amid its work, beside a run that is killed too, the cache never exceeds its bound and is never damaged"
+    )
     func killed() async throws {
         let bound = 24_000
         let drop = try drop(size: "\(bound)")
         try drop.runner.folder.write(
-            "renditions:\n  a: { scale: [1, 2, 3], stages: [ { resize: { width: 20 } } ], save: { format: png } }\n", to: "p0.yaml")
+            "renditions:\n  a: { scale: [1, 2, 3], stages: [ { resize: { width: 20 } } ], save: { format: png } }\n",
+            to: "p0.yaml")
         func stored() -> Int {
             let objects = drop.runner.folder.path("cache/objects")
             return (FileManager.default.subpaths(atPath: objects) ?? []).reduce(0) { sum, name in
@@ -103,7 +112,9 @@ import Testing
                 names.append("\(round)-\(number).jpg")
                 try drop.drop(names.last!, try await SamplePicture.noise(width: 60, height: 40 + 6 * round + number))
             }
-            let beside = try drop.runner.start(["run", "p1.yaml", "state/done", "-o", "beside", "--cache", "cache", "--cache-size", "\(bound)", "-q"])
+            let beside = try drop.runner.start([
+                "run", "p1.yaml", "state/done", "-o", "beside", "--cache", "cache", "--cache-size", "\(bound)", "-q",
+            ])
             for _ in 0..<(4 + 3 * round) {
                 try await Task.sleep(for: .milliseconds(30))
                 #expect(stored() <= bound)
@@ -113,14 +124,18 @@ import Testing
             _ = try await (watch.finish(), beside.finish())
         }
         let watch = try await drop.start()
-        try await drop.until("all are done: \(drop.files("in-out").count)") { names.allSatisfy { drop.runner.exists("in-out/\($0).json") } }
+        try await drop.until("all are done: \(drop.files("in-out").count)") {
+            names.allSatisfy { drop.runner.exists("in-out/\($0).json") }
+        }
         #expect(try await drop.stop(watch).exit == 0)
         #expect(stored() <= bound && stored() > 0)
         let check = try await drop.runner.run("cache", "verify", "cache")
         #expect(check.exit == 0, "\(check.output)")
         for name in names {
             let report = try report(drop, "in-out/\(name).json")
-            for rendition in report.renditions { #expect(try drop.runner.bytes("in-out/" + rendition.path).count == rendition.bytes) }
+            for rendition in report.renditions {
+                #expect(try drop.runner.bytes("in-out/" + rendition.path).count == rendition.bytes)
+            }
         }
     }
 
@@ -137,22 +152,31 @@ import Testing
             try await drop.drop(name)
             try await drop.until("in-out/\(name).json")
         }
-        #expect(watch.errorsSoFar.components(separatedBy: "the work goes on without it").count == 2, "\(watch.errorsSoFar)")
+        #expect(
+            watch.errorsSoFar.components(separatedBy: "the work goes on without it").count == 2, "\(watch.errorsSoFar)")
         let trouble = (try await drop.status()["cache"] as? [String: Any])?["trouble"] as? String
         #expect(trouble?.contains("cannot make the folder") == true)
         try await drop.stop(watch)
     }
 
-    @Test("The cache is in the folder that systemd gives, unless the file names one; never in an inbox, an outbox or among sources")
+    @Test(
+        "The cache is in the folder that systemd gives, unless the file names one; never in an inbox, an outbox or among sources"
+    )
     func folder() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         func check(_ cache: String, _ variables: String = "") async throws -> CommandResult {
-            try runner.folder.write("state: state\ncache:\(cache)\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n", to: "mill.yaml")
+            try runner.folder.write(
+                "state: state\ncache:\(cache)\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n",
+                to: "mill.yaml")
             return try await runner.shell("mkdir -p in; \(variables) \"$IMAGEMILL\" check mill.yaml")
         }
-        #expect(try await check("", "CACHE_DIRECTORY=/var/cache/imagemill:/x").output.contains("cache: /var/cache/imagemill, at most 1024 MiB"))
-        #expect(try await check(" { size: 5G }", "XDG_CACHE_HOME=/home/a/c").output.contains("cache: /home/a/c/imagemill, at most 5120 MiB"))
+        #expect(
+            try await check("", "CACHE_DIRECTORY=/var/cache/imagemill:/x").output.contains(
+                "cache: /var/cache/imagemill, at most 1024 MiB"))
+        #expect(
+            try await check(" { size: 5G }", "XDG_CACHE_HOME=/home/a/c").output.contains(
+                "cache: /home/a/c/imagemill, at most 5120 MiB"))
         #expect(try await check(" { path: c }").output.contains("\(runner.folder.path("c")), at most 1024 MiB"))
         for (path, words) in [
             ("in/c", "is inside of the inbox"), ("out", "is inside of the outbox"), (".", "is inside of the cache"),

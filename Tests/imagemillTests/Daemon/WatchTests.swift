@@ -12,15 +12,21 @@ import Testing
         try await drop.drop("a.jpg")
         try await drop.drop("deep/er/b.jpg")
         try drop.runner.folder.write(try await SamplePicture.gif.bytes, to: "in/copied.gif")
-        for name in ["early.png", "a.jpg", "deep/er/b.jpg", "copied.gif"] { try await drop.until("out/\(name).json", "state/done/in/\(name)") }
+        for name in ["early.png", "a.jpg", "deep/er/b.jpg", "copied.gif"] {
+            try await drop.until("out/\(name).json", "state/done/in/\(name)")
+        }
         #expect(try await drop.stop(watch).exit == 0)
         let renditions = ["a.webp", "copied.webp", "deep/er/b.webp", "early.webp"]
         #expect(drop.files("out").filter { !$0.hasSuffix(".json") } == renditions)
         for name in renditions { #expect(try await drop.runner.size(of: "out/" + name) == [32, 24]) }
         #expect(drop.files("in").isEmpty && drop.files("state/work").isEmpty && drop.files("state/failed").isEmpty)
-        let report = try JSONDecoder().decode(BatchDocument.Entry.self, from: Data(drop.runner.bytes("out/deep/er/b.jpg.json")))
-        #expect(report.status == "done" && report.source.path == "deep/er/b.jpg" && report.renditions.map(\.path) == ["deep/er/b.webp"])
-        let journal = String(decoding: try drop.runner.bytes("state/journal.jsonl"), as: UTF8.self).split(separator: "\n")
+        let report = try JSONDecoder().decode(
+            BatchDocument.Entry.self, from: Data(drop.runner.bytes("out/deep/er/b.jpg.json")))
+        #expect(
+            report.status == "done" && report.source.path == "deep/er/b.jpg"
+                && report.renditions.map(\.path) == ["deep/er/b.webp"])
+        let journal = String(decoding: try drop.runner.bytes("state/journal.jsonl"), as: UTF8.self).split(
+            separator: "\n")
         #expect(journal.count == 4)
         let names = ["out/a.jpg.json", "out/early.png.json"]
         let valid = try await drop.runner.validate("report", names)
@@ -32,22 +38,30 @@ import Testing
         let drop = try WatchedFolder()
         let watch = try await drop.start()
         let odd = [
-            "with space.jpg", "-rf.jpg", "[x].jpg", "a:b.jpg", "new\nline.jpg", "tab\t.jpg", "😀.jpg", String(repeating: "n", count: 251) + ".jpg",
+            "with space.jpg", "-rf.jpg", "[x].jpg", "a:b.jpg", "new\nline.jpg", "tab\t.jpg", "😀.jpg",
+            String(repeating: "n", count: 251) + ".jpg",
         ]
         for name in odd { try await drop.drop(name) }
-        _ = try await drop.runner.shell("cp in/-rf.jpg x 2>/dev/null; mkfifo in/pipe.jpg; ln -s /etc/passwd in/link.jpg; mkdir in/folder.jpg")
+        _ = try await drop.runner.shell(
+            "cp in/-rf.jpg x 2>/dev/null; mkfifo in/pipe.jpg; ln -s /etc/passwd in/link.jpg; mkdir in/folder.jpg")
         try await drop.drop("half.jpg.part")
         let bytes = try await SamplePicture.jpeg.bytes
         try drop.runner.folder.write(bytes, to: "raw")
         _ = try await drop.runner.shell("mv raw \"in/$(printf 'bad\\377').jpg\"")
-        try await drop.until("all are done: \(drop.files("state"))") { try await drop.inbox()["done"] as? Int == odd.count + 1 }
+        try await drop.until("all are done: \(drop.files("state"))") {
+            try await drop.inbox()["done"] as? Int == odd.count + 1
+        }
         try await drop.until("the pipe and the link are mentioned") {
             watch.errorsSoFar.contains("left alone 'pipe.jpg'") && watch.errorsSoFar.contains("left alone 'link.jpg'")
         }
         let result = try await drop.stop(watch)
         #expect(result.errors.components(separatedBy: "left alone 'link.jpg'").count == 2)
-        #expect(drop.runner.exists("in/pipe.jpg") && drop.runner.exists("in/folder.jpg") && drop.runner.exists("in/half.jpg.part"))
-        #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: drop.runner.folder.path("in/link.jpg"))) == "/etc/passwd")
+        #expect(
+            drop.runner.exists("in/pipe.jpg") && drop.runner.exists("in/folder.jpg")
+                && drop.runner.exists("in/half.jpg.part"))
+        #expect(
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: drop.runner.folder.path("in/link.jpg")))
+                == "/etc/passwd")
         #expect(drop.files("state/failed").isEmpty && drop.files("state/work").isEmpty)
     }
 
@@ -56,7 +70,9 @@ import Testing
         let drop = try WatchedFolder()
         let watch = try await drop.start()
         for count in 1...8 {
-            try drop.drop("a.png", try await SamplePicture.png.encode(TestPicture.solid([UInt8(count * 20), 0, 0], width: 40, height: 30)))
+            try drop.drop(
+                "a.png",
+                try await SamplePicture.png.encode(TestPicture.solid([UInt8(count * 20), 0, 0], width: 40, height: 30)))
             try await drop.until("\(count) are done") { try await drop.inbox()["done"] as? Int == count }
         }
         #expect(try await drop.stop(watch).exit == 0)
@@ -71,7 +87,9 @@ import Testing
         try drop.drop("sub/cut.jpg", Array(try await SamplePicture.jpeg.bytes.prefix(500)))
         try drop.drop("empty.png", [])
         try await drop.drop("good.jpg")
-        for name in ["text.jpg", "sub/cut.jpg", "empty.png"] { try await drop.until("state/failed/in/\(name)", "state/failed/in/\(name).error.json") }
+        for name in ["text.jpg", "sub/cut.jpg", "empty.png"] {
+            try await drop.until("state/failed/in/\(name)", "state/failed/in/\(name).error.json")
+        }
         try await drop.until("out/good.jpg.json")
         var codes: [String: String] = [:]
         for name in ["text.jpg", "sub/cut.jpg", "empty.png"] {
@@ -79,7 +97,8 @@ import Testing
             let note = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
             codes[name] = note["code"] as? String
             let replay = try #require(note["replay"] as? String)
-            let again = try await drop.runner.shell(replay.replacingOccurrences(of: "imagemill ", with: "\"$IMAGEMILL\" "))
+            let again = try await drop.runner.shell(
+                replay.replacingOccurrences(of: "imagemill ", with: "\"$IMAGEMILL\" "))
             #expect(again.exit == 2 && again.errors.contains(codes[name] ?? "?"), "\(again.errors)")
         }
         #expect(codes == ["text.jpg": "not-an-image", "sub/cut.jpg": "truncated", "empty.png": "empty"])
@@ -97,7 +116,9 @@ import Testing
         try keeping.drop("bad.jpg", Array("no".utf8))
         try await keeping.until("out/a.jpg.json", "state/failed/in/bad.jpg.error.json")
         try await keeping.until("both are over") { try await keeping.inbox()["in-progress"] as? Int == 0 }
-        #expect(keeping.files("in") == ["a.jpg", "bad.jpg"] && keeping.files("state/work").isEmpty && keeping.files("state/done").isEmpty)
+        #expect(
+            keeping.files("in") == ["a.jpg", "bad.jpg"] && keeping.files("state/work").isEmpty
+                && keeping.files("state/done").isEmpty)
         try await keeping.stop(watch)
         let first = try keeping.runner.bytes("out/a.jpg.json")
         watch = try await keeping.start()
@@ -117,7 +138,9 @@ import Testing
         try await deleting.drop("a.jpg")
         try await deleting.until("it is over") { try await deleting.inbox()["done"] as? Int == 1 }
         try await deleting.stop(watch)
-        #expect(deleting.files("in").isEmpty && deleting.files("state/done").isEmpty && deleting.files("state/work").isEmpty)
+        #expect(
+            deleting.files("in").isEmpty && deleting.files("state/done").isEmpty && deleting.files("state/work").isEmpty
+        )
         #expect(deleting.files("out") == ["a.jpg.json", "a.webp"])
     }
 
@@ -125,17 +148,21 @@ import Testing
     func sets() async throws {
         let drop = try WatchedFolder(inbox: "set-quiet: 400ms")
         try drop.runner.folder.write(
-            "source: set\nrenditions: { sheet: { stages: [ { contact-sheet: { columns: 2 } } ], save: { format: png } } }\n", to: "p.yaml")
+            "source: set\nrenditions: { sheet: { stages: [ { contact-sheet: { columns: 2 } } ], save: { format: png } } }\n",
+            to: "p.yaml")
         let watch = try await drop.start()
         try await drop.drop("loose.jpg")
         for name in ["one/2.jpg", "one/10.jpg", "one/1.png", "one/.done"] { try await drop.drop(name) }
         for name in ["two/a.jpg", "two/b.jpg"] { try await drop.drop(name) }
         try await drop.until("out/one.json", "out/two.json")
         try await drop.until("both are over") { try await drop.inbox()["done"] as? Int == 2 }
-        let report = try #require(try JSONSerialization.jsonObject(with: Data(drop.runner.bytes("out/one.json"))) as? [String: Any])
+        let report = try #require(
+            try JSONSerialization.jsonObject(with: Data(drop.runner.bytes("out/one.json"))) as? [String: Any])
         let members = (report["source"] as? [String: Any])?["members"] as? [[String: Any]]
         #expect(members?.compactMap { $0["path"] as? String } == ["one/1.png", "one/2.jpg", "one/10.jpg"])
-        #expect(drop.files("in") == ["loose.jpg"] && watch.errorsSoFar.contains("left alone 'loose.jpg': the pipeline takes sets"))
+        #expect(
+            drop.files("in") == ["loose.jpg"]
+                && watch.errorsSoFar.contains("left alone 'loose.jpg': the pipeline takes sets"))
         #expect(drop.files("state/done").contains("in/two/a.jpg"))
         try drop.drop("bad/1.jpg", Array("no".utf8))
         try await drop.until("state/failed/in/bad/1.jpg", "state/failed/in/bad.error.json")
@@ -158,14 +185,18 @@ import Testing
         arguments: [
             ("path: in, outbox: in/out, pipeline: p.yaml", "is inside of the inbox"),
             ("path: in, outbox: out, pipeline: gone.yaml", "the pipeline 'gone.yaml' cannot be used"),
-            ("path: in, outbox: out, pipeline: p.yaml, name: a }\n  - { path: in/sub, outbox: out2, pipeline: p.yaml, name: b", "is inside of '"),
+            (
+                "path: in, outbox: out, pipeline: p.yaml, name: a }\n  - { path: in/sub, outbox: out2, pipeline: p.yaml, name: b",
+                "is inside of '"
+            ),
             ("path: ., outbox: /tmp/elsewhere, pipeline: p.yaml", "the state folder"),
             ("path: in, outbox: out, pipeline: broken.yaml", "the asset 'broken.png'"),
         ])
     func refused(inboxes: String, sentence: String) async throws {
         let drop = try WatchedFolder(mill: "state: state\ninboxes:\n  - { \(inboxes) }\n")
         try drop.runner.folder.write(
-            "renditions: { a: { stages: [ { overlay: { image: broken.png } } ], save: { format: png } } }\n", to: "broken.yaml")
+            "renditions: { a: { stages: [ { overlay: { image: broken.png } } ], save: { format: png } } }\n",
+            to: "broken.yaml")
         try drop.runner.folder.write(Array(try await SamplePicture.png.bytes.prefix(60)), to: "broken.png")
         let result = try await drop.runner.run("watch", "mill.yaml")
         #expect(result.exit == 78 && result.errors.contains(sentence), "\(result.exit) \(result.errors)")

@@ -4,7 +4,9 @@ import TestSupport
 import Testing
 
 @Suite struct WatchTroubleTests {
-    @Test("An outbox that vanishes pauses the inbox with the reason, and nothing is lost; when it is back, the work goes on")
+    @Test(
+        "An outbox that vanishes pauses the inbox with the reason, and nothing is lost; when it is back, the work goes on"
+    )
     func outbox() async throws {
         let drop = try WatchedFolder()
         let watch = try await drop.start()
@@ -19,7 +21,8 @@ import Testing
         for number in 1...3 { try await drop.until("out/b\(number).jpg.json", "state/done/in/b\(number).jpg") }
         try await drop.until("it goes on") { try await drop.pause() == nil }
         #expect(try await drop.stop(watch).exit == 0)
-        #expect(watch.errorsSoFar.contains("PAUSE_REASON=missing-outbox") && watch.errorsSoFar.contains("notice: resumed"))
+        #expect(
+            watch.errorsSoFar.contains("PAUSE_REASON=missing-outbox") && watch.errorsSoFar.contains("notice: resumed"))
         #expect(drop.files("in").isEmpty && drop.files("state/work").isEmpty)
     }
 
@@ -41,7 +44,9 @@ import Testing
         let watch = try await drop.start()
         try await drop.drop("a.jpg")
         try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
-        for name in ["work", "done", "failed"] { try FileManager.default.removeItem(atPath: drop.runner.folder.path("state/" + name)) }
+        for name in ["work", "done", "failed"] {
+            try FileManager.default.removeItem(atPath: drop.runner.folder.path("state/" + name))
+        }
         try await drop.drop("b.jpg")
         try drop.drop("bad.jpg", Array("no picture".utf8))
         try await drop.until("out/b.jpg.json", "state/done/in/b.jpg", "state/failed/in/bad.jpg.error.json")
@@ -52,7 +57,9 @@ import Testing
     @Test("An inbox whose folders cannot be made stays paused, and says so once; it goes on when they can be made")
     func noFolders() async throws {
         let drop = try WatchedFolder()
-        for name in ["state/work", ".imagemill", "in/.imagemill"] { try drop.runner.folder.write("in the way", to: name) }
+        for name in ["state/work", ".imagemill", "in/.imagemill"] {
+            try drop.runner.folder.write("in the way", to: name)
+        }
         try await drop.drop("a.jpg")
         let watch = try await drop.start()
         try await drop.until("it is paused") { try await drop.pause() != nil }
@@ -65,14 +72,16 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    @Test("An original that was taken to be moved is moved, also when originals are kept by the time at which it is done")
+    @Test(
+        "An original that was taken to be moved is moved, also when originals are kept by the time at which it is done")
     func keptMeanwhile() async throws {
         let drop = try WatchedFolder()
         try await drop.drop("a.jpg")
         _ = try await drop.runner.shell("IMAGEMILL_FAULT=after-decode:1:kill \"$IMAGEMILL\" watch mill.yaml")
         #expect(drop.files("in").isEmpty && drop.files("state/work").contains { $0.hasSuffix("/source") })
         let mill = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
-        try drop.runner.folder.write(mill.replacingOccurrences(of: "settle: 200ms", with: "settle: 200ms, originals: keep"), to: "mill.yaml")
+        try drop.runner.folder.write(
+            mill.replacingOccurrences(of: "settle: 200ms", with: "settle: 200ms, originals: keep"), to: "mill.yaml")
         let watch = try await drop.start()
         try await drop.until("out/a.jpg.json")
         try await drop.until("it is over") { try await drop.inbox()["done"] as? Int == 1 }
@@ -84,25 +93,35 @@ import Testing
     func failureRecordedLater() async throws {
         let drop = try WatchedFolder()
         try drop.drop("bad.jpg", Array("no picture".utf8))
-        let line = "IMAGEMILL_FAULT=after-finish-record:1:error:EIO \"$IMAGEMILL\" watch mill.yaml 2>log & sleep 1; for i in $(seq 200); do"
-        let end = " grep -q failed: log && break; sleep 0.1; done; \"$IMAGEMILL\" status --state state --json; kill $!; wait $!"
+        let line =
+            "IMAGEMILL_FAULT=after-finish-record:1:error:EIO \"$IMAGEMILL\" watch mill.yaml 2>log & sleep 1; for i in $(seq 200); do"
+        let end =
+            " grep -q failed: log && break; sleep 0.1; done; \"$IMAGEMILL\" status --state state --json; kill $!; wait $!"
         let result = try await drop.runner.shell(line + end)
         let status = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
         let inbox = (status?["inboxes"] as? [[String: Any]])?.first
-        #expect(inbox?["failed"] as? Int == 1 && inbox?["done"] as? Int == 0 && inbox?["in-progress"] as? Int == 0, "\(result.output)")
-        #expect(drop.files("state/failed") == ["in/bad.jpg", "in/bad.jpg.error.json"] && drop.files("state/work").isEmpty)
+        #expect(
+            inbox?["failed"] as? Int == 1 && inbox?["done"] as? Int == 0 && inbox?["in-progress"] as? Int == 0,
+            "\(result.output)")
+        #expect(
+            drop.files("state/failed") == ["in/bad.jpg", "in/bad.jpg.error.json"] && drop.files("state/work").isEmpty)
     }
 
-    @Test("An original whose decoder warned is not deleted, also if it is put away by the next start", arguments: ["kill", "error:EIO"])
+    @Test(
+        "An original whose decoder warned is not deleted, also if it is put away by the next start",
+        arguments: ["kill", "error:EIO"])
     func damagedOriginal(trouble: String) async throws {
         let drop = try WatchedFolder(inbox: "originals: delete")
         let bytes = try DecoderMessageTests.padded(try await SamplePicture.jpeg.bytes)
         try drop.drop("a.jpg", bytes)
         if trouble == "kill" {
-            _ = try await drop.runner.shell("IMAGEMILL_FAULT=after-outcome-record:1:kill \"$IMAGEMILL\" watch mill.yaml")
-            #expect(drop.runner.exists("out/a.jpg.json") && drop.files("state/work").contains { $0.hasSuffix("/source") })
+            _ = try await drop.runner.shell(
+                "IMAGEMILL_FAULT=after-outcome-record:1:kill \"$IMAGEMILL\" watch mill.yaml")
+            #expect(
+                drop.runner.exists("out/a.jpg.json") && drop.files("state/work").contains { $0.hasSuffix("/source") })
         }
-        let watch = try await drop.start(variables: trouble == "kill" ? [] : ["IMAGEMILL_FAULT=before-source-commit:1:\(trouble)"])
+        let watch = try await drop.start(
+            variables: trouble == "kill" ? [] : ["IMAGEMILL_FAULT=before-source-commit:1:\(trouble)"])
         // The trouble is the first one's.
         try await drop.until("out/a.jpg.json")
         try await drop.drop("sound.jpg")
@@ -110,10 +129,13 @@ import Testing
         try await drop.until("it is over") { try await drop.inbox()["in-progress"] as? Int == 0 }
         #expect(try await drop.stop(watch).exit == 0)
         #expect(try drop.runner.bytes("state/done/in/a.jpg") == bytes)
-        #expect(drop.files("state/done") == ["in/a.jpg"] && drop.files("state/work").isEmpty && drop.files("in").isEmpty)
+        #expect(
+            drop.files("state/done") == ["in/a.jpg"] && drop.files("state/work").isEmpty && drop.files("in").isEmpty)
     }
 
-    @Test("An inbox that is given another name while a job is under way finishes that job once, and the next under its new name")
+    @Test(
+        "An inbox that is given another name while a job is under way finishes that job once, and the next under its new name"
+    )
     func renamedMeanwhile() async throws {
         func mill(_ name: String) -> String {
             "state: state\ninboxes:\n  - { name: \(name), path: in, outbox: out, pipeline: p.yaml, settle: 200ms }\n"
@@ -154,7 +176,9 @@ import Testing
         #expect(drop.files("state/work/two").contains { $0.hasSuffix("/source") })
         try drop.runner.folder.write(mill("two", "one"), to: "mill.yaml")
         let watch = try await drop.start()
-        try await drop.until("it is done: \(drop.files("."))") { drop.files("out").count + drop.files("out2").count == 2 }
+        try await drop.until("it is done: \(drop.files("."))") {
+            drop.files("out").count + drop.files("out2").count == 2
+        }
         #expect(drop.files("out2") == ["a.jpg.json", "a.webp"])
         #expect(try await drop.stop(watch).exit == 0)
         #expect(!watch.errorsSoFar.contains("somebody has removed it"))
@@ -183,7 +207,8 @@ import Testing
         try await drop.until("state/failed/in/bad.jpg.error.json")
         try await drop.stop(watch)
         let mill = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
-        try drop.runner.folder.write(mill.replacingOccurrences(of: "settle: 200ms", with: "settle: 200ms, originals: keep"), to: "mill.yaml")
+        try drop.runner.folder.write(
+            mill.replacingOccurrences(of: "settle: 200ms", with: "settle: 200ms, originals: keep"), to: "mill.yaml")
         try drop.drop("bad.jpg", Array("another one".utf8))
         watch = try await drop.start()
         try await drop.until("state/failed/in/bad~2.jpg.error.json")
@@ -206,18 +231,24 @@ import Testing
         try await drop.until("it is paused") { try await drop.runner.run("status", "--state", "state").exit == 1 }
         try drop.runner.folder.write(one, to: "mill.yaml")
         #expect(try await drop.runner.run("reload", "--state", "state").exit == 0)
-        try await drop.until("one inbox is left") { (try await drop.status()["inboxes"] as? [[String: Any]])?.count == 1 }
+        try await drop.until("one inbox is left") {
+            (try await drop.status()["inboxes"] as? [[String: Any]])?.count == 1
+        }
         #expect(drop.runner.exists("in2/a.jpg"))
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    @Test("What was a mount is waited for when it is none any more: nothing is taken from beneath it, or hidden there", .enabled(if: canMount))
+    @Test(
+        "What was a mount is waited for when it is none any more: nothing is taken from beneath it, or hidden there",
+        .enabled(if: canMount))
     func unmounted() async throws {
         let drop = try WatchedFolder()
         try drop.makeFolder("out")
         let mounts = ["in", "out"].map { drop.runner.folder.path($0) }
         defer { for mount in mounts { _ = umount2(mount, 2) } }
-        for mount in mounts { #expect(try await drop.runner.shell("mount -t tmpfs -o size=4M tmpfs '\(mount)'").exit == 0) }
+        for mount in mounts {
+            #expect(try await drop.runner.shell("mount -t tmpfs -o size=4M tmpfs '\(mount)'").exit == 0)
+        }
         let watch = try await drop.start()
         try await drop.runner.picture("in/a.jpg")
         try await drop.until("out/a.jpg.json")
@@ -253,7 +284,10 @@ import Testing
 
     @Test(
         "Trouble with the disk at any step pauses the inbox or puts the source off, and the source is done when that is over",
-        arguments: ["after-claim-record", "after-claim-rename", "after-attempt-record", "after-names-record", "before-source-commit"])
+        arguments: [
+            "after-claim-record", "after-claim-rename", "after-attempt-record", "after-names-record",
+            "before-source-commit",
+        ])
     func step(point: String) async throws {
         let drop = try WatchedFolder()
         let watch = try await drop.start(variables: ["IMAGEMILL_FAULT=\(point):1:error:ENOSPC"])
@@ -261,9 +295,13 @@ import Testing
         try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
         try await drop.until("it is over") { try await drop.inbox()["done"] as? Int == 1 }
         // Where the names are settled, a probe of the outbox says that there is room again.
-        #expect(watch.errorsSoFar.contains(point == "after-names-record" ? "tried again" : "paused") && drop.files("state/failed").isEmpty)
+        #expect(
+            watch.errorsSoFar.contains(point == "after-names-record" ? "tried again" : "paused")
+                && drop.files("state/failed").isEmpty)
         #expect(try await drop.stop(watch).exit == 0)
-        #expect(drop.files("in").isEmpty && drop.files("state/work").isEmpty && drop.files("out") == ["a.jpg.json", "a.webp"])
+        #expect(
+            drop.files("in").isEmpty && drop.files("state/work").isEmpty
+                && drop.files("out") == ["a.jpg.json", "a.webp"])
     }
 
     @Test("An inbox that is missing at the start is waited for")
@@ -306,7 +344,9 @@ import Testing
         for _ in 1...3 {
             let watch = try await drop.start()
             let before = drop.files("state/done").count
-            try await drop.until("another one is done") { drop.files("state/done").count > before || drop.files("state/done").count == 6 }
+            try await drop.until("another one is done") {
+                drop.files("state/done").count > before || drop.files("state/done").count == 6
+            }
             watch.signal(SIGKILL)
             _ = try await watch.finish()
         }
@@ -317,15 +357,19 @@ import Testing
         #expect(drop.files("in").isEmpty && drop.files("state/work").isEmpty && drop.files("state/failed").isEmpty)
     }
 
-    @Test("A good configuration is put to work by reload, a bad one is refused with its mistakes, and retry brings back what has failed")
+    @Test(
+        "A good configuration is put to work by reload, a bad one is refused with its mistakes, and retry brings back what has failed"
+    )
     func reload() async throws {
-        let mill = "state: state\nmax-pixels: 100\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, settle: 200ms }\n"
+        let mill =
+            "state: state\nmax-pixels: 100\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, settle: 200ms }\n"
         let drop = try WatchedFolder(mill: mill)
         let watch = try await drop.start()
         try await drop.drop("a.jpg")
         try await drop.until("state/failed/in/a.jpg", "state/failed/in/a.jpg.error.json")
 
-        try drop.runner.folder.write("state: state\ninboxes:\n  - { path: in, outbox: out, pipelin: p.yaml }\n", to: "mill.yaml")
+        try drop.runner.folder.write(
+            "state: state\ninboxes:\n  - { path: in, outbox: out, pipelin: p.yaml }\n", to: "mill.yaml")
         let refused = try await drop.runner.run("reload", "--state", "state")
         #expect(refused.exit == 78 && refused.errors.contains("mill.yaml:3:"), "\(refused.errors)")
         let said = try await drop.status()["reload"] as? [String: Any]
@@ -334,7 +378,8 @@ import Testing
 
         let second = "  - { path: in2, outbox: out2, pipeline: p.yaml, settle: 200ms }\n"
         try drop.makeFolder("in2")
-        try drop.runner.folder.write(mill.replacingOccurrences(of: "max-pixels: 100\n", with: "") + second, to: "mill.yaml")
+        try drop.runner.folder.write(
+            mill.replacingOccurrences(of: "max-pixels: 100\n", with: "") + second, to: "mill.yaml")
         let accepted = try await drop.runner.run("reload", "--state", "state")
         #expect(accepted.exit == 0, "\(accepted.errors)")
         let retried = try await drop.runner.run("retry", "--state", "state", "a.jpg")
@@ -347,7 +392,9 @@ import Testing
         // SIGHUP does the same; the inbox that is gone from the file is let go.
         try drop.runner.folder.write(mill.replacingOccurrences(of: "max-pixels: 100\n", with: ""), to: "mill.yaml")
         watch.signal(SIGHUP)
-        try await drop.until("one inbox is left") { (try await drop.status()["inboxes"] as? [[String: Any]])?.count == 1 }
+        try await drop.until("one inbox is left") {
+            (try await drop.status()["inboxes"] as? [[String: Any]])?.count == 1
+        }
         let missing = try await drop.runner.run("retry", "--state", "state", "nothing.jpg")
         #expect(missing.exit == 1 && missing.errors.contains("there is no 'nothing.jpg'"))
         #expect(try await drop.stop(watch).exit == 0)

@@ -1,10 +1,11 @@
-// JPEG by libjpeg itself. libvips, which decodes by it too, passes the rows on through a cache and locks that cost a tenth as much as the decoding.
-// libvips reads the header and the metadata of all, and the pixels of what is progressive, in four colours or has a fault, or is streamed to a stage
-// that is not the scaler.
+// JPEG by libjpeg itself. libvips, which decodes by it too, passes the rows on through a cache and locks that cost a
+// tenth as much as the decoding. libvips reads the header and the metadata of all, and the pixels of what is
+// progressive, in four colours or has a fault, or is streamed to a stage that is not the scaler.
 import CJPEG
 import Vips
 
-/// Decodes one file that is without a fault, once. All else is left to libvips, which says what is wrong and saves what can be saved.
+/// Decodes one file that is without a fault, once. All else is left to libvips, which says what is wrong and saves what
+/// can be saved.
 final class JPEGDecoder: RowReader {
     private let decoder: OpaquePointer
     // The decoder reads it.
@@ -19,7 +20,8 @@ final class JPEGDecoder: RowReader {
         guard let decoder = cjpeg_decoder_open(file.descriptor, CInt(shrink), &size) else { return nil }
         (self.decoder, self.file, self.opened) = (decoder, file, opened)
         // libvips leaves out a last column or row that stands for a part of a pixel.
-        guard (0...1).contains(Int(size.width) - opened.width), (0...1).contains(Int(size.height) - opened.height), opened.bands == size.bands,
+        guard (0...1).contains(Int(size.width) - opened.width), (0...1).contains(Int(size.height) - opened.height),
+            opened.bands == size.bands,
             opened.format == .uchar
         else { return nil }
     }
@@ -30,7 +32,9 @@ final class JPEGDecoder: RowReader {
     /// - Returns: nil if libvips has to read it.
     func decoded() throws -> Image? {
         try opened.withPixels {
-            read($0.baseAddress!.assumingMemoryBound(to: UInt8.self), stride: opened.width * opened.bands, count: opened.height)
+            read(
+                $0.baseAddress!.assumingMemoryBound(to: UInt8.self), stride: opened.width * opened.bands,
+                count: opened.height)
         }
     }
 

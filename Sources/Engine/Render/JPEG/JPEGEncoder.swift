@@ -1,4 +1,5 @@
-// JPEG by libjpeg itself, for pictures in memory without metadata: what libvips would write, byte by byte, without its threads and copies.
+// JPEG by libjpeg itself, for pictures in memory without metadata: what libvips would write, byte by byte, without its
+// threads and copies.
 import CJPEG
 import Pipeline
 import Vips
@@ -10,7 +11,8 @@ struct JPEGEncoder {
     /// - Returns: nil if libvips has to save it.
     init?(_ picture: Image, _ options: JPEGOptions) {
         let kinds: [Interpretation: Int] = [.bw: 1, .srgb: 3]
-        guard cjpeg_is_available() != 0, picture.isInMemory, picture.format == .uchar, kinds[picture.interpretation] == picture.bands,
+        guard cjpeg_is_available() != 0, picture.isInMemory, picture.format == .uchar,
+            kinds[picture.interpretation] == picture.bands,
             max(picture.width, picture.height) <= OutputFormat.jpeg.maximumSide
         else { return nil }
         self.picture = picture
@@ -21,13 +23,16 @@ struct JPEGEncoder {
             case .off: false
             }
         self.options = CJPEGOptions(
-            quality: CInt(options.quality), is_progressive: options.progressive ? 1 : 0, halves_colours: halvesColours ? 1 : 0)
+            quality: CInt(options.quality), is_progressive: options.progressive ? 1 : 0,
+            halves_colours: halvesColours ? 1 : 0)
     }
 
     /// Encodes the picture to the file's position.
     func save(to output: OpenFile) throws {
         let size = CJPEGSize(width: CInt(picture.width), height: CInt(picture.height), bands: CInt(picture.bands))
-        let error = try picture.withPixels { cjpeg_encode(size, $0.baseAddress!.assumingMemoryBound(to: UInt8.self), options, output.descriptor) }
+        let error = try picture.withPixels {
+            cjpeg_encode(size, $0.baseAddress!.assumingMemoryBound(to: UInt8.self), options, output.descriptor)
+        }
         if error > 0 { throw SystemError("write a rendition", code: error) }
         if error < 0 { throw Failure(.encodingFailed, stage: "save", "libjpeg cannot encode the picture") }
     }

@@ -18,7 +18,8 @@ struct PNGChunk {
     /// The checksum of type and content, which follows the content.
     var tail: [UInt8] {
         let sum = libdeflate_crc32(0, Array(type.utf8), type.utf8.count)
-        return Self.bigEndian(Int(content.withUnsafeBytes { $0.isEmpty ? sum : libdeflate_crc32(sum, $0.baseAddress, $0.count) }))
+        return Self.bigEndian(
+            Int(content.withUnsafeBytes { $0.isEmpty ? sum : libdeflate_crc32(sum, $0.baseAddress, $0.count) }))
     }
 
     /// In four bytes; of larger numbers the low ones.
@@ -57,7 +58,9 @@ extension PNGChunk {
 
         /// Whether the checksum is right.
         func isIntact(in file: [UInt8]) -> Bool {
-            let sum = file.withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress! + content.lowerBound - 4, content.count + 4) }
+            let sum = file.withUnsafeBytes {
+                libdeflate_crc32(0, $0.baseAddress! + content.lowerBound - 4, content.count + 4)
+            }
             return file[content.upperBound..<content.upperBound + 4].reduce(0) { $0 << 8 | UInt32($1) } == sum
         }
     }

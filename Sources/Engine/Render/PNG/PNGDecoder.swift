@@ -1,11 +1,13 @@
-// PNG by libdeflate, which unpacks several times as fast as zlib, for pictures that fit the memory as a whole. libpng, through libvips, reads the
-// header and the metadata of all, and the pixels of what is larger, interlaced, has a palette, or is not as the specification says.
+// PNG by libdeflate, which unpacks several times as fast as zlib, for pictures that fit the memory as a whole. libpng,
+// through libvips, reads the header and the metadata of all, and the pixels of what is larger, interlaced, has a
+// palette, or is not as the specification says.
 import CDeflate
 import CPNGFilter
 import Pipeline
 import Vips
 
-/// Decodes one file that is without a fault. All else is left to libpng, which says what is wrong and saves what can be saved.
+/// Decodes one file that is without a fault. All else is left to libpng, which says what is wrong and saves what can be
+/// saved.
 struct PNGDecoder {
     private let file: [UInt8]
     private let header: PNGHeader
@@ -14,7 +16,9 @@ struct PNGDecoder {
 
     /// - Returns: nil if libpng has to read it.
     init?(_ source: ByteSource) {
-        guard let header = PNGHeader(source.read(0, PNGHeader.length)), header.isPlain, source.count <= Self.most(header.bytes) else { return nil }
+        guard let header = PNGHeader(source.read(0, PNGHeader.length)), header.isPlain,
+            source.count <= Self.most(header.bytes)
+        else { return nil }
         file = source.read(0, source.count)
         guard file.count == source.count, let packed = Self.packedPixels(in: file) else { return nil }
         (self.header, self.packed) = (header, packed)
@@ -41,7 +45,9 @@ struct PNGDecoder {
             guard let chunk = PNGChunk.Place(at: offset, in: file), chunk.isIntact(in: file) else { return nil }
             switch chunk.type {
             case "IDAT":
-                guard packed.isEmpty || packed[packed.count - 1].upperBound == chunk.content.lowerBound - 12 else { return nil }
+                guard packed.isEmpty || packed[packed.count - 1].upperBound == chunk.content.lowerBound - 12 else {
+                    return nil
+                }
                 packed.append(chunk.content)
             case "IEND": return packed.isEmpty ? nil : packed
             // One color is transparent.
@@ -73,7 +79,9 @@ struct PNGDecoder {
         let rows = [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
             var (used, made) = (0, 0)
             let result = input.withUnsafeBytes {
-                libdeflate_zlib_decompress_ex(decompressor, $0.baseAddress! + range.lowerBound, range.count, buffer.baseAddress, count, &used, &made)
+                libdeflate_zlib_decompress_ex(
+                    decompressor, $0.baseAddress! + range.lowerBound, range.count, buffer.baseAddress, count, &used,
+                    &made)
             }
             isWhole = result == LIBDEFLATE_SUCCESS && used == range.count && made == count
             written = isWhole ? count : 0
@@ -93,7 +101,8 @@ struct PNGDecoder {
             return zeros.withUnsafeBufferPointer { zeros in
                 let filtered = { y in first + y * (bytes + 1) }
                 let place = { y in pixels.baseAddress! + y * bytes }
-                // The row above is needed as it is in the file, so that numbers of two bytes are turned around afterwards.
+                // The row above is needed as it is in the file, so that numbers of two bytes are turned around
+                // afterwards.
                 let out = { y in swaps ? filtered(y) + 1 : place(y).assumingMemoryBound(to: UInt8.self) }
                 var y = 0
                 while y < header.height {
@@ -101,7 +110,8 @@ struct PNGDecoder {
                     let filter = filtered(y)[0]
                     guard filter <= 4 else { return false }
                     if filter == Self.paeth, y + 1 < header.height, filtered(y + 1)[0] == Self.paeth {
-                        cpngfilter_restore_two(instructions, filtered(y) + 1, filtered(y + 1) + 1, above, bytes, step, out(y), out(y + 1))
+                        cpngfilter_restore_two(
+                            instructions, filtered(y) + 1, filtered(y + 1) + 1, above, bytes, step, out(y), out(y + 1))
                         y += 2
                     } else {
                         cpngfilter_restore(instructions, CInt(filter), filtered(y) + 1, above, bytes, step, out(y))
@@ -131,10 +141,14 @@ private struct PNGHeader {
     let isPlain: Bool
 
     init?(_ file: [UInt8]) {
-        guard file.count == Self.length, file.starts(with: PNGChunk.signature), PNGChunk.Place(at: 8, in: file)?.type == "IHDR" else { return nil }
+        guard file.count == Self.length, file.starts(with: PNGChunk.signature),
+            PNGChunk.Place(at: 8, in: file)?.type == "IHDR"
+        else { return nil }
         func number(_ offset: Int) -> Int { file[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
         (width, height) = (number(16), number(20))
-        guard (1...0xFF_FFFF).contains(width), (1...0xFF_FFFF).contains(height), let bands = [0: 1, 2: 3, 4: 2, 6: 4][file[25]] else { return nil }
+        guard (1...0xFF_FFFF).contains(width), (1...0xFF_FFFF).contains(height),
+            let bands = [0: 1, 2: 3, 4: 2, 6: 4][file[25]]
+        else { return nil }
         self.bands = bands
         bytesPerSample = Int(file[24]) / 8
         let isKnown = (file[24] == 8 || file[24] == 16) && file[26] == 0 && file[27] == 0 && file[28] == 0

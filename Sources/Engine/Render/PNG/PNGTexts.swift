@@ -1,4 +1,5 @@
-// Texts in a PNG as `tEXt`, the chunk that file managers read thumbnails' marks from; libvips writes `zTXt`, which GIO ignores.
+// Texts in a PNG as `tEXt`, the chunk that file managers read thumbnails' marks from; libvips writes `zTXt`, which GIO
+// ignores.
 import Glibc
 import Pipeline
 

@@ -1,10 +1,12 @@
-// WebP by libwebp itself. libvips, which decodes by it too, keeps every frame of it twice and passes the rows on through a cache that costs as much
-// as half of an animation's decoding. libvips reads the header and the metadata of all, and the pixels of what has a fault.
+// WebP by libwebp itself. libvips, which decodes by it too, keeps every frame of it twice and passes the rows on
+// through a cache that costs as much as half of an animation's decoding. libvips reads the header and the metadata of
+// all, and the pixels of what has a fault.
 import CWebP
 import Pipeline
 import Vips
 
-/// Decodes one file that is without a fault. All else is left to libvips, which says what is wrong and saves what can be saved.
+/// Decodes one file that is without a fault. All else is left to libvips, which says what is wrong and saves what can
+/// be saved.
 struct WebPDecoder {
     private let file: [UInt8]
     private let features: WebPBitstreamFeatures
@@ -14,7 +16,9 @@ struct WebPDecoder {
         guard source.count <= Self.mostBytes else { return nil }
         file = source.read(0, source.count)
         var features = WebPBitstreamFeatures()
-        guard file.count == source.count, WebPGetFeatures(file, file.count, &features) == VP8_STATUS_OK else { return nil }
+        guard file.count == source.count, WebPGetFeatures(file, file.count, &features) == VP8_STATUS_OK else {
+            return nil
+        }
         self.features = features
     }
 
@@ -23,11 +27,14 @@ struct WebPDecoder {
 
     /// The same picture with its pixels decoded.
     /// - Parameters:
-    ///   - opened: what libvips made of the header: all frames of an animation, or the only picture. An animation's frames decide whether it has alpha.
+    ///   - opened: what libvips made of the header: all frames of an animation, or the only picture. An animation's
+    ///     frames decide whether it has alpha.
     ///   - shrink: means of so many by so many pixels are wanted.
     /// - Returns: nil if libvips has to read it.
     func decoded(_ opened: Image, shrink: Int) throws -> Image? {
-        guard opened.width == Int(features.width), opened.format == .uchar, (3...4).contains(opened.bands) else { return nil }
+        guard opened.width == Int(features.width), opened.format == .uchar, (3...4).contains(opened.bands) else {
+            return nil
+        }
         if features.has_animation != 0 {
             // One frame is a still for all others, and may be shrunk.
             guard opened.height > Int(features.height), shrink == 1 else { return nil }
@@ -50,7 +57,8 @@ struct WebPDecoder {
             output.colorspace = features.has_alpha != 0 ? MODE_RGBA : MODE_RGB
             output.is_external_memory = 1
             output.u.RGBA = WebPRGBABuffer(
-                rgba: pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), stride: CInt(rowBytes), size: pixels.count)
+                rgba: pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), stride: CInt(rowBytes),
+                size: pixels.count)
         } then: { _ in
             true
         }
@@ -81,18 +89,23 @@ struct WebPDecoder {
         file.withUnsafeBufferPointer { file in
             var options = WebPAnimDecoderOptions()
             var data = WebPData(bytes: file.baseAddress, size: file.count)
-            guard WebPAnimDecoderOptionsInit(&options) != 0, let decoder = WebPAnimDecoderNew(&data, &options) else { return false }
+            guard WebPAnimDecoderOptionsInit(&options) != 0, let decoder = WebPAnimDecoderNew(&data, &options) else {
+                return false
+            }
             defer { WebPAnimDecoderDelete(decoder) }
             var info = WebPAnimInfo()
             let frameBytes = Int(features.width) * Int(features.height) * opened.bands
-            guard WebPAnimDecoderGetInfo(decoder, &info) != 0, info.canvas_width == features.width, info.canvas_height == features.height,
+            guard WebPAnimDecoderGetInfo(decoder, &info) != 0, info.canvas_width == features.width,
+                info.canvas_height == features.height,
                 Int(info.frame_count) * frameBytes == pixels.count
             else { return false }
             for frame in 0..<Int(info.frame_count) {
                 var shown: UnsafeMutablePointer<UInt8>?
                 var time: CInt = 0
                 guard WebPAnimDecoderGetNext(decoder, &shown, &time) != 0, let shown else { return false }
-                copy(shown, bands: opened.bands, to: UnsafeMutableRawBufferPointer(rebasing: pixels[frame * frameBytes..<(frame + 1) * frameBytes]))
+                copy(
+                    shown, bands: opened.bands,
+                    to: UnsafeMutableRawBufferPointer(rebasing: pixels[frame * frameBytes..<(frame + 1) * frameBytes]))
             }
             return true
         }
@@ -100,7 +113,9 @@ struct WebPDecoder {
 
     /// Copies RGBA, or the colours of it alone.
     private func copy(_ shown: UnsafePointer<UInt8>, bands: Int, to pixels: UnsafeMutableRawBufferPointer) {
-        guard bands == 3 else { return pixels.copyMemory(from: UnsafeRawBufferPointer(start: shown, count: pixels.count)) }
+        guard bands == 3 else {
+            return pixels.copyMemory(from: UnsafeRawBufferPointer(start: shown, count: pixels.count))
+        }
         for pixel in 0..<pixels.count / 3 {
             for band in 0..<3 { pixels[3 * pixel + band] = shown[4 * pixel + band] }
         }

@@ -3,7 +3,8 @@ import Glibc
 import Pipeline
 
 enum WebPFile {
-    /// Removes the EXIF that libvips up to 8.14.1 writes into every WebP, and what only announces it: 212 bytes, a tenth of a small icon.
+    /// Removes the EXIF that libvips up to 8.14.1 writes into every WebP, and what only announces it: 212 bytes, a
+    /// tenth of a small icon.
     /// - Parameter output: a whole file without XMP.
     static func removeEXIF(from output: OpenFile) throws(SystemError) {
         let first = output.bytes(at: 0, count: headerBytes + extendedBytes)
@@ -47,7 +48,9 @@ extension OpenFile {
     fileprivate func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
         var written = 0
         while written < bytes.count {
-            let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress! + written, bytes.count - written, offset + written) }
+            let count = bytes.withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress! + written, bytes.count - written, offset + written)
+            }
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { throw SystemError("write the rendition") }
             written += count

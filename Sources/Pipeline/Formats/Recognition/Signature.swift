@@ -69,11 +69,14 @@ struct Signature: Sendable {
     ]
 
     /// `BM` alone is any text that begins so. The size of the second header, at 14, tells the versions apart.
-    private static let bitmaps = [12, 16, 40, 52, 56, 64, 108, 124].map { knows("BMP", mark("BM"), mark($0, 0, 0, 0, at: 14)) }
+    private static let bitmaps = [12, 16, 40, 52, 56, 64, 108, 124].map {
+        knows("BMP", mark("BM"), mark($0, 0, 0, 0, at: 14))
+    }
 
     /// Reserved 0, then 1 for icons and 2 for cursors, then how many there are; byte 9 is 0 again.
     private static let icons =
-        // Truevision's colors and greys, packed or not, have no mark: what a cursor must count is 0 here, and the bits of a pixel follow.
+        // Truevision's colors and greys, packed or not, have no mark: what a cursor must count is 0 here, and the bits
+        // of a pixel follow.
         [(2, [16, 24, 32]), (3, [8]), (10, [16, 24, 32]), (11, [8])].flatMap { kind, bits in
             bits.map { knows("TGA", mark(0, 0, kind, 0, 0, 0, 0, 0), mark($0, at: 16)) }
         } + [

@@ -4,7 +4,8 @@ package enum SourceFormat: String, Codable, Sendable, CaseIterable {
     /// Formats on request.
     case svg, pdf, jxl, jp2
 
-    /// Its library is not meant for files from strangers, so it is read only if the user allows it, by workers that read nothing else.
+    /// Its library is not meant for files from strangers, so it is read only if the user allows it, by workers that
+    /// read nothing else.
     package var isOnRequest: Bool { Self.onRequest.contains(self) }
 
     package static let onRequest: [SourceFormat] = [.svg, .pdf, .jxl, .jp2]

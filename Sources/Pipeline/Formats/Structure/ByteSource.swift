@@ -26,7 +26,8 @@ package enum ByteOrder: Sendable {
 }
 
 extension ByteSource {
-    /// An unsigned number of up to eight bytes; one too large for an `Int` becomes the largest. Nil if the bytes end before.
+    /// An unsigned number of up to eight bytes; one too large for an `Int` becomes the largest. Nil if the bytes end
+    /// before.
     package func integer(at offset: Int, bytes count: Int, _ order: ByteOrder = .big) -> Int? {
         guard (0...8).contains(count), (0...self.count).contains(offset) else { return nil }
         var reader = ForwardReader(self, in: offset..<offset + count)

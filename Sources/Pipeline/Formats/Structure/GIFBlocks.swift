@@ -46,8 +46,11 @@ struct GIFBlocks {
         return true
     }
 
-    /// Skips the descriptor of the screen or of an image. The flags say whether a colour table follows, and how large it is.
-    private mutating func skipDescriptor(bytesBeforeFlags before: Int, bytesAfterFlags after: Int) throws(StructureError) {
+    /// Skips the descriptor of the screen or of an image. The flags say whether a colour table follows, and how large
+    /// it is.
+    private mutating func skipDescriptor(bytesBeforeFlags before: Int, bytesAfterFlags after: Int)
+        throws(StructureError)
+    {
         try reader.skip(before)
         let flags = try reader.byte()
         let colours = flags & 0x80 == 0 ? 0 : 2 << Int(flags & 0x07)

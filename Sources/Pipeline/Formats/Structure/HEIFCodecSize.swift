@@ -1,4 +1,5 @@
-// The size that the codec's own headers give, in a HEIF or an AVIF. Decoders allocate by these, whatever the file's boxes say.
+// The size that the codec's own headers give, in a HEIF or an AVIF. Decoders allocate by these, whatever the file's
+// boxes say.
 
 extension SourceFormat {
     /// The largest picture of which the codec's headers in a HEIC or an AVIF speak, by its pixels.
@@ -82,7 +83,8 @@ private enum HEIFItemTypes {
 private enum AV1Sequence {
     private static let sequenceHeader: UInt8 = 1
 
-    static func walk(_ range: Range<Int>, of source: ByteSource, adding found: inout CodedSizes) throws(StructureError) {
+    static func walk(_ range: Range<Int>, of source: ByteSource, adding found: inout CodedSizes) throws(StructureError)
+    {
         var reader = ForwardReader(source, in: range)
         while reader.remaining > 0 {
             try found.beginUnit()
@@ -91,7 +93,9 @@ private enum AV1Sequence {
             if hasExtension { try reader.skip(1) }
             let length = hasSize ? try reader.leb128() : reader.remaining
             let start = reader.position
-            if type == sequenceHeader { found.sizes.append(try size(in: BitReader(source, start..<start + min(length, reader.remaining)))) }
+            if type == sequenceHeader {
+                found.sizes.append(try size(in: BitReader(source, start..<start + min(length, reader.remaining))))
+            }
             try reader.skip(length)
         }
     }
@@ -141,11 +145,14 @@ private enum HEVCSequence {
         try reader.skip(configurationHead)
         for _ in 0..<(try reader.byte()) {
             try reader.skip(1)
-            for _ in 0..<(try reader.integer(bytes: 2)) { try unit(&reader, of: source, lengthBytes: 2, adding: &found) }
+            for _ in 0..<(try reader.integer(bytes: 2)) {
+                try unit(&reader, of: source, lengthBytes: 2, adding: &found)
+            }
         }
     }
 
-    static func walk(_ range: Range<Int>, of source: ByteSource, adding found: inout CodedSizes) throws(StructureError) {
+    static func walk(_ range: Range<Int>, of source: ByteSource, adding found: inout CodedSizes) throws(StructureError)
+    {
         var reader = ForwardReader(source, in: range)
         while reader.remaining > 0 { try unit(&reader, of: source, lengthBytes: 4, adding: &found) }
     }
@@ -157,7 +164,8 @@ private enum HEVCSequence {
         let length = try reader.integer(bytes: lengthBytes)
         let start = reader.position
         if length > 2, try reader.byte() >> 1 & 0x3F == parameterSet {
-            found.sizes.append(try size(in: BitReader(source, start + 2..<start + min(length, reader.remaining + 1), isEscaped: true)))
+            found.sizes.append(
+                try size(in: BitReader(source, start + 2..<start + min(length, reader.remaining + 1), isEscaped: true)))
         }
         try reader.skip(length - (reader.position - start))
     }
@@ -167,7 +175,9 @@ private enum HEVCSequence {
         try bits.skip(4)
         let subLayers = try bits.number(3)
         try bits.skip(1 + 96)
-        let present = try (0..<subLayers).map { _ throws(StructureError) in (profile: try bits.flag(), level: try bits.flag()) }
+        let present = try (0..<subLayers).map { _ throws(StructureError) in
+            (profile: try bits.flag(), level: try bits.flag())
+        }
         if subLayers > 0 { try bits.skip(2 * (8 - subLayers)) }
         for (profile, level) in present { try bits.skip((profile ? 88 : 0) + (level ? 8 : 0)) }
         _ = try bits.golomb()

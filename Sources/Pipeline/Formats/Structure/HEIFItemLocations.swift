@@ -65,7 +65,8 @@ struct HEIFItemLocations {
         lengthBytes = widths >> 8 & 0xF
         baseOffsetBytes = widths >> 4 & 0xF
         indexBytes = version == 0 ? 0 : widths & 0xF
-        guard version <= 2, [offsetBytes, lengthBytes, baseOffsetBytes, indexBytes].allSatisfy([0, 4, 8].contains) else { throw .malformed }
+        guard version <= 2, [offsetBytes, lengthBytes, baseOffsetBytes, indexBytes].allSatisfy([0, 4, 8].contains)
+        else { throw .malformed }
     }
 
     private mutating func checkItem() throws(StructureError) {

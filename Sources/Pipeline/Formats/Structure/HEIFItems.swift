@@ -11,7 +11,8 @@ struct HEIFItems {
         let container = try ISOBoxes.first("iprp", in: source, items.meta).content
         let properties = try items.properties(in: container)
         var size = (width: 0, height: 0)
-        for index in try items.propertyIndices(of: items.primaryItem(), in: container) where properties.indices.contains(index - 1) {
+        for index in try items.propertyIndices(of: items.primaryItem(), in: container)
+        where properties.indices.contains(index - 1) {
             size = try HEIFProperty(properties[index - 1], in: source).applied(to: size)
         }
         return size

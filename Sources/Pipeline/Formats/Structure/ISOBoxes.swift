@@ -34,7 +34,9 @@ struct ISOBoxes {
     }
 
     /// The first box of a type. Not there in the whole file: it may still come.
-    static func first(_ type: FourCC, in source: ByteSource, _ range: Range<Int>? = nil) throws(StructureError) -> ISOBox {
+    static func first(_ type: FourCC, in source: ByteSource, _ range: Range<Int>? = nil) throws(StructureError)
+        -> ISOBox
+    {
         var boxes = ISOBoxes(in: source, range)
         while let box = try boxes.next() {
             if box.type == type { return box }
@@ -42,7 +44,8 @@ struct ISOBoxes {
         throw range == nil ? .endsEarly : .malformed
     }
 
-    /// Size 0 is to the end of the file, 1 is a longer number after the type. It counts the header that has just been read.
+    /// Size 0 is to the end of the file, 1 is a longer number after the type. It counts the header that has just been
+    /// read.
     private mutating func contentLength(of size: Int, from start: Int) throws(StructureError) -> Int {
         if size == 0 { return reader.remaining }
         let total = size == 1 ? try reader.integer(bytes: 8) : size

@@ -16,8 +16,8 @@ struct JPEGMarkers {
         segmentEnd = reader.position
     }
 
-    /// What decoders do not read: they know the processes baseline, extended and progressive, by Huffman or arithmetic codes, of 8 bits.
-    /// Medicine uses lossless and hierarchical JPEG, and 12 bits.
+    /// What decoders do not read: they know the processes baseline, extended and progressive, by Huffman or arithmetic
+    /// codes, of 8 bits. Medicine uses lossless and hierarchical JPEG, and 12 bits.
     static func unsupportedFeature(in source: ByteSource) throws(StructureError) -> String? {
         var markers = try JPEGMarkers(of: source)
         while true {
@@ -67,7 +67,8 @@ struct JPEGMarkers {
         segmentEnd = start + length
     }
 
-    /// Precision, then height and width. A height of 0, to be told after the first scan, is read by no decoder that we use.
+    /// Precision, then height and width. A height of 0, to be told after the first scan, is read by no decoder that we
+    /// use.
     private mutating func frameSize() throws(StructureError) -> (width: Int, height: Int) {
         guard segmentEnd - reader.position >= 6 else { throw .malformed }
         try reader.skip(1)

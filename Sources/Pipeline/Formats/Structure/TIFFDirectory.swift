@@ -16,7 +16,9 @@ struct TIFFDirectory {
     let hasAllValues: Bool
 
     init(at offset: Int, in source: ByteSource, _ layout: TIFFLayout) throws(StructureError) {
-        guard let count = source.integer(at: offset, bytes: layout.fieldCountBytes, layout.order), count > 0 else { throw .endsEarly }
+        guard let count = source.integer(at: offset, bytes: layout.fieldCountBytes, layout.order), count > 0 else {
+            throw .endsEarly
+        }
         guard count <= Self.mostFields else { throw .malformed }
         bytes = layout.fieldCountBytes + count * layout.fieldBytes + layout.offsetBytes
         guard bytes <= source.count - offset else { throw .endsEarly }

@@ -35,7 +35,8 @@ struct TIFFField {
         return TIFFNumbers(count: count, reader: ForwardReader(source, in: range), bytes: valueBytes, order: order)
     }
 
-    /// Replaces the first value, a SHORT or a LONG, in the file that this field is of. One too large for its type loses its high bits.
+    /// Replaces the first value, a SHORT or a LONG, in the file that this field is of. One too large for its type loses
+    /// its high bits.
     func replaceFirst(with value: Int, in file: inout [UInt8]) {
         guard [3, 4].contains(type), count > 0, isInside(ByteSource(file)) else { return }
         let bytes = (0..<valueBytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }

@@ -20,7 +20,9 @@ struct TIFFLayout {
         default: throw .malformed
         }
         guard isBig else { return }
-        guard try reader.integer(bytes: 2, order) == 8, try reader.integer(bytes: 2, order) == 0 else { throw .malformed }
+        guard try reader.integer(bytes: 2, order) == 8, try reader.integer(bytes: 2, order) == 0 else {
+            throw .malformed
+        }
     }
 
     /// The size of an offset in the file, and of the number of a field's values.

@@ -15,7 +15,9 @@ enum TIFFPages {
     static func isPlainYCbCr(page number: Int, _ source: ByteSource) throws(StructureError) -> Bool {
         let layout = try TIFFLayout(of: source)
         var page = try TIFFDirectory(at: layout.firstDirectory(in: source), in: source, layout)
-        for _ in 1..<max(1, min(number, mostDirectories)) where page.next != 0 { page = try TIFFDirectory(at: page.next, in: source, layout) }
+        for _ in 1..<max(1, min(number, mostDirectories)) where page.next != 0 {
+            page = try TIFFDirectory(at: page.next, in: source, layout)
+        }
         let (ycbcr, jpegs) = (6, [6, 7])
         guard try page.number(.photometricInterpretation, in: source) == ycbcr else { return false }
         // Without the tag there is no compression.
@@ -28,7 +30,8 @@ enum TIFFPages {
         let layout = try TIFFLayout(of: source)
         var pending = [try layout.firstDirectory(in: source)]
         guard pending != [0] else { throw .endsEarly }
-        // Nothing in a sound file is listed twice, so its lists are not longer than the file. Hostile ones may overlap, or go round.
+        // Nothing in a sound file is listed twice, so its lists are not longer than the file. Hostile ones may overlap,
+        // or go round.
         var bytesLeft = source.count
         var directoriesLeft = mostDirectories
         while let offset = pending.popLast() {
@@ -84,7 +87,9 @@ extension TIFFDirectory {
         for _ in 0..<min(offsets.count, byteCounts.count) {
             let offset = try offsets.next()
             let byteCount = try byteCounts.next()
-            guard byteCount == 0 || offset <= source.count && byteCount <= source.count - offset else { throw .endsEarly }
+            guard byteCount == 0 || offset <= source.count && byteCount <= source.count - offset else {
+                throw .endsEarly
+            }
         }
     }
 

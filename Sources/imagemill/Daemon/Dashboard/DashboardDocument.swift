@@ -46,7 +46,8 @@ struct DashboardDocument: Encodable, Sendable {
         }
         results = activity.results.map {
             Result(
-                number: $0.number, inbox: $0.inbox, path: $0.path.text, time: $0.time, milliseconds: $0.milliseconds, renditions: $0.renditions,
+                number: $0.number, inbox: $0.inbox, path: $0.path.text, time: $0.time, milliseconds: $0.milliseconds,
+                renditions: $0.renditions,
                 warnings: $0.warnings, picture: $0.picture != nil)
         }
         minutes = activity.minutes

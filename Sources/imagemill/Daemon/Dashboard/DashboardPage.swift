@@ -9,7 +9,8 @@ enum DashboardPage {
         + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
     static let response = HTTPResponse(
-        type: "text/html; charset=utf-8", body: PackageResources.dashboard_html, headers: [("Content-Security-Policy", policy)])
+        type: "text/html; charset=utf-8", body: PackageResources.dashboard_html,
+        headers: [("Content-Security-Policy", policy)])
 
     /// The icon in the tab: three sheets, one on the other.
     static let icon = HTTPResponse(
@@ -31,6 +32,8 @@ enum DashboardPage {
 
 extension [UInt8] {
     fileprivate func firstIndex(of part: [UInt8]) -> Int? {
-        indices.dropLast(part.count - 1).first { self[$0] == part[0] && self[$0..<($0 + part.count)].elementsEqual(part) }
+        indices.dropLast(part.count - 1).first {
+            self[$0] == part[0] && self[$0..<($0 + part.count)].elementsEqual(part)
+        }
     }
 }

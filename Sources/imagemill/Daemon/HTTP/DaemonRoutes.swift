@@ -15,7 +15,8 @@ struct DaemonRoutes: HTTPRoutes {
         case (.get, "/api/dashboard"): return .now(.json(DashboardDocument(control)))
         case (.get, "/api/events"): return .now(HTTPResponse(type: "text/event-stream", body: event(), isStream: true))
         case (.get, "/metrics"):
-            let text = DaemonMetrics(status: control.status(), activity: control.activity, standing: control.standing).text
+            let text = DaemonMetrics(status: control.status(), activity: control.activity, standing: control.standing)
+                .text
             return .now(HTTPResponse(type: DaemonMetrics.type, body: Array(text.utf8)))
         case (.get, "/healthz"), (.head, "/healthz"):
             return .now(control.isAlive ? .text("alive\n") : .text("the flow does not move\n", .unavailable))
@@ -30,30 +31,38 @@ struct DaemonRoutes: HTTPRoutes {
         case (.get, let path) where path.hasPrefix(Self.results): return try picture(path)
         case (.post, let path), (.get, let path), (.head, let path):
             // What is there, but for another method.
-            if Self.known.contains(path) { throw HTTPRefusal(.methodNotAllowed, "'\(path)' does not take \(request.method.rawValue)") }
+            if Self.known.contains(path) {
+                throw HTTPRefusal(.methodNotAllowed, "'\(path)' does not take \(request.method.rawValue)")
+            }
             throw HTTPRefusal(.notFound, "there is no '\(oneLine(String(path.prefix(200))))' here")
         }
     }
 
     private static let known: Set = [
-        "/", "/api/status", "/api/dashboard", "/api/events", "/metrics", "/healthz", "/readyz", "/api/reload", "/api/retry",
+        "/", "/api/status", "/api/dashboard", "/api/events", "/metrics", "/healthz", "/readyz", "/api/reload",
+        "/api/retry",
     ]
     private static let results = "/api/results/"
 
     func event() -> [UInt8] { Array("data: \(json(DashboardDocument(control)))\n\n".utf8) }
 
-    /// `/api/results/NUMBER/picture`. The file is one that the daemon has written and named itself; the request gives a number only.
+    /// `/api/results/NUMBER/picture`. The file is one that the daemon has written and named itself; the request gives a
+    /// number only.
     private func picture(_ path: String) throws(HTTPRefusal) -> HTTPHandling {
         let words = path.dropFirst(Self.results.count).split(separator: "/", omittingEmptySubsequences: false)
         let gone = HTTPRefusal(.notFound, "there is no picture of this result")
-        guard words.count == 2, words[1] == "picture", words[0].utf8.count < 10, let number = Int(words[0]), let file = control.picture(of: number)
+        guard words.count == 2, words[1] == "picture", words[0].utf8.count < 10, let number = Int(words[0]),
+            let file = control.picture(of: number)
         else {
             throw gone
         }
         return .later(.file) {
-            guard let bytes = try? Self.contents(of: file.outbox, at: file.path), !bytes.isEmpty else { return HTTPResponse(gone) }
+            guard let bytes = try? Self.contents(of: file.outbox, at: file.path), !bytes.isEmpty else {
+                return HTTPResponse(gone)
+            }
             // It is a picture, whatever somebody may have put in its place: no script in it runs.
-            return HTTPResponse(type: file.type, body: bytes, headers: [("Content-Security-Policy", "default-src 'none'; sandbox")])
+            return HTTPResponse(
+                type: file.type, body: bytes, headers: [("Content-Security-Policy", "default-src 'none'; sandbox")])
         }
     }
 

@@ -20,11 +20,14 @@ struct HTTPAccess: Sendable {
         if request.method == .post { try checkChange(request) }
     }
 
-    /// A page whose name was made to lead here (DNS rebinding) has its own name in `Host`. With a token such a page gets nothing.
+    /// A page whose name was made to lead here (DNS rebinding) has its own name in `Host`. With a token such a page
+    /// gets nothing.
     private func checkHost(_ request: HTTPRequest) throws(HTTPRefusal) {
         guard let host = request.headers["host"] else { throw HTTPRefusal(.badRequest, "the request has no 'Host'") }
         guard token == nil, !Self.isLoopback(host) else { return }
-        throw HTTPRefusal(.forbidden, "the host '\(oneLine(String(host.prefix(100))))' is not this one; ask for localhost, or set a token")
+        throw HTTPRefusal(
+            .forbidden,
+            "the host '\(oneLine(String(host.prefix(100))))' is not this one; ask for localhost, or set a token")
     }
 
     /// - Parameter host: with or without a port: a tunnel may have another one.
@@ -32,7 +35,9 @@ struct HTTPAccess: Sendable {
         let isBracketed = host.hasPrefix("[")
         let end = isBracketed ? host.firstIndex(of: "]").map { host.index(after: $0) } : host.firstIndex(of: ":")
         let (name, rest) = (host[..<(end ?? host.endIndex)].lowercased(), host[(end ?? host.endIndex)...])
-        guard rest.isEmpty || rest.first == ":" && rest.dropFirst().utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return false }
+        guard rest.isEmpty || rest.first == ":" && rest.dropFirst().utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
+            return false
+        }
         return ["localhost", "127.0.0.1", "[::1]"].contains(name)
     }
 
@@ -49,10 +54,14 @@ struct HTTPAccess: Sendable {
         var given: String?
         if words.count == 2, words[0].lowercased() == "bearer" { given = words[1] }
         if words.count == 2, words[0].lowercased() == "basic", let data = Data(base64Encoded: words[1]) {
-            given = String(decoding: data, as: UTF8.self).split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first
+            given = String(decoding: data, as: UTF8.self).split(
+                separator: ":", maxSplits: 1, omittingEmptySubsequences: false
+            ).dropFirst().first
                 .map(String.init)
         }
-        guard let given, Self.areEqual(given, token) else { throw HTTPRefusal(.unauthorized, "the token is missing or wrong") }
+        guard let given, Self.areEqual(given, token) else {
+            throw HTTPRefusal(.unauthorized, "the token is missing or wrong")
+        }
     }
 
     /// Takes as long whichever byte differs.

@@ -15,7 +15,9 @@ enum HTTPClient {
 
     /// Sends a request, and waits for the answer.
     /// - Parameter seconds: how long, at most.
-    static func ask<Answer: Decodable>(_ request: ControlRequest, at path: BytePath, as type: Answer.Type, withinSeconds seconds: Int) throws
+    static func ask<Answer: Decodable>(
+        _ request: ControlRequest, at path: BytePath, as type: Answer.Type, withinSeconds seconds: Int
+    ) throws
         -> Answer
     {
         let socket = try connect(path)
@@ -27,11 +29,14 @@ enum HTTPClient {
         let sent = bytes.withUnsafeBytes { send(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
         guard sent == bytes.count else { throw SystemError("ask the daemon at '\(path.printable)'") }
         guard let answer = body(of: try receive(socket, path)) else {
-            throw NoDaemon(description: "the daemon at '\(path.printable)' answers what this version does not understand")
+            throw NoDaemon(
+                description: "the daemon at '\(path.printable)' answers what this version does not understand")
         }
         if let answer = try? JSONDecoder().decode(type, from: answer) { return answer }
         // A refusal may come instead of any document.
-        if let refusal = try? JSONDecoder().decode(ControlReply.self, from: answer) { throw NoDaemon(description: refusal.message) }
+        if let refusal = try? JSONDecoder().decode(ControlReply.self, from: answer) {
+            throw NoDaemon(description: refusal.message)
+        }
         throw NoDaemon(description: "the daemon at '\(path.printable)' answers what this version does not understand")
     }
 
@@ -45,7 +50,8 @@ enum HTTPClient {
     }
 
     private static func connect(_ path: BytePath) throws -> OpenFile {
-        let nobody = NoDaemon(description: "no daemon is running at '\(path.printable)'; start one with 'imagemill watch mill.yaml'")
+        let nobody = NoDaemon(
+            description: "no daemon is running at '\(path.printable)'; start one with 'imagemill watch mill.yaml'")
         let socket = try unixSocket(SOCK_STREAM, nonblocking: false)
         let folder: OpenFile
         do throws(SystemError) {
@@ -62,7 +68,10 @@ enum HTTPClient {
 
     /// Whether one runs there cannot be told.
     private static func refused(_ path: BytePath) -> any Error {
-        NoDaemon(description: "the daemon at '\(path.printable)' may not be asked by this user; ask as the user that it runs as, or as root")
+        NoDaemon(
+            description:
+                "the daemon at '\(path.printable)' may not be asked by this user; ask as the user that it runs as, or as root"
+        )
     }
 
     private static func receive(_ socket: OpenFile, _ path: BytePath) throws -> [UInt8] {
@@ -76,11 +85,15 @@ enum HTTPClient {
                 throw SystemError("hear from the daemon at '\(path.printable)'")
             }
             if got == 0 {
-                guard !answer.isEmpty else { throw NoDaemon(description: "the daemon at '\(path.printable)' ended before it answered") }
+                guard !answer.isEmpty else {
+                    throw NoDaemon(description: "the daemon at '\(path.printable)' ended before it answered")
+                }
                 return answer
             }
             answer += chunk[..<got]
-            guard answer.count <= longestAnswer else { throw NoDaemon(description: "the daemon at '\(path.printable)' answers without end") }
+            guard answer.count <= longestAnswer else {
+                throw NoDaemon(description: "the daemon at '\(path.printable)' answers without end")
+            }
         }
     }
 }

@@ -58,7 +58,9 @@ struct HTTPConnection {
     }
 
     mutating func answer(_ response: HTTPResponse, isHead: Bool = false) {
-        (phase, output, deadline) = (response.isStream && !isHead ? .streaming : .writing, response.bytes(isHead: isHead), .now + Self.patience)
+        (phase, output, deadline) = (
+            response.isStream && !isHead ? .streaming : .writing, response.bytes(isHead: isHead), .now + Self.patience
+        )
         write()
     }
 
@@ -72,7 +74,9 @@ struct HTTPConnection {
     /// Writes what can be written now.
     mutating func write() {
         while !output.isEmpty {
-            let sent = output.withUnsafeBytes { send(file.descriptor, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)) }
+            let sent = output.withUnsafeBytes {
+                send(file.descriptor, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
+            }
             if sent < 0 && errno == EINTR { continue }
             if sent < 0 && errno == EAGAIN { return }
             guard sent > 0 else {
@@ -85,7 +89,8 @@ struct HTTPConnection {
         if phase == .writing { finish() }
     }
 
-    /// Closing at once would take back from the client's hands what it has not read yet, if it has sent more than was read.
+    /// Closing at once would take back from the client's hands what it has not read yet, if it has sent more than was
+    /// read.
     private mutating func finish() {
         shutdown(file.descriptor, CInt(SHUT_WR))
         phase = .over

@@ -16,7 +16,9 @@ extension HTTPListener {
             case .unix(let path): self = try .unix(path.resolved(beside: file), places: Self.webPlaces, token: token)
             }
         } catch {
-            throw SystemError(error.attempt, code: error.code, because: "\(error.reason); \(Self.remedy(error.code)) ('http' in '\(file.printable)')")
+            throw SystemError(
+                error.attempt, code: error.code,
+                because: "\(error.reason); \(Self.remedy(error.code)) ('http' in '\(file.printable)')")
         }
     }
 
@@ -37,7 +39,8 @@ extension HTTPListener {
             throw MillProblems(mistakes: [], refusals: ["the 'token' of 'http' cannot be read: \(error)"])
         }
         guard status.mode & 0o007 == 0 else {
-            throw MillProblems(mistakes: [], refusals: ["everybody may read the token in '\(path.printable)'; use chmod 640"])
+            throw MillProblems(
+                mistakes: [], refusals: ["everybody may read the token in '\(path.printable)'; use chmod 640"])
         }
         let text = String(decoding: try OpenFile.contents(path, limit: 4096), as: UTF8.self)
         let token = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""

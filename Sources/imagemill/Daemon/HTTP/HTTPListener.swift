@@ -21,7 +21,9 @@ struct HTTPListener: Sendable {
         try FileSystem.makeDirectories(path.directory)
         let folder = try OpenFile.reading(path.directory)
         if let found = try FileSystem.status(path, followLinks: false) {
-            guard found.kind == .other else { throw SystemError("listen on '\(path.printable)': a file or a folder has that name", code: EEXIST) }
+            guard found.kind == .other else {
+                throw SystemError("listen on '\(path.printable)': a file or a folder has that name", code: EEXIST)
+            }
             let other = try unixSocket(SOCK_STREAM, nonblocking: true)
             let address = UnixAddress(in: folder, name: path.lastComponent.text)
             if address.withPointer({ connect(other.descriptor, $0, $1) }) == 0 {
@@ -30,13 +32,16 @@ struct HTTPListener: Sendable {
             FileSystem.remove(path)
         }
         let socket = try unixSocket(SOCK_STREAM, nonblocking: true)
-        // Before it has a name, so that nobody else can connect in between; the umask may still take bits away, which the second one gives back.
+        // Before it has a name, so that nobody else can connect in between; the umask may still take bits away, which
+        // the second one gives back.
         fchmod(socket.descriptor, 0o660)
-        let isBound = UnixAddress(in: folder, name: path.lastComponent.text).withPointer { bind(socket.descriptor, $0, $1) } == 0
+        let isBound =
+            UnixAddress(in: folder, name: path.lastComponent.text).withPointer { bind(socket.descriptor, $0, $1) } == 0
         guard isBound, withPath(path, { chmod($0, 0o660) }) == 0, listen(socket.descriptor, 16) == 0 else {
             throw SystemError("listen on '\(path.printable)'")
         }
-        return HTTPListener(socket: socket, access: HTTPAccess(isUnixSocket: true, token: token), places: places, path: path)
+        return HTTPListener(
+            socket: socket, access: HTTPAccess(isUnixSocket: true, token: token), places: places, path: path)
     }
 
     /// For browsers and programs that watch. Descriptors are for pictures first.
@@ -47,12 +52,15 @@ struct HTTPListener: Sendable {
     static func tcp(host: String, port: Int, token: String?) throws(SystemError) -> HTTPListener {
         let what = "listen on '\(host.contains(":") ? "[\(host)]" : host):\(port)'"
         guard let address = InternetAddress(host: host, port: port) else { throw SystemError(what, code: EINVAL) }
-        let descriptor = Glibc.socket(address.family, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0)
+        let descriptor = Glibc.socket(
+            address.family, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { throw SystemError(what) }
         let socket = OpenFile(owning: descriptor)
         var yes: CInt = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<CInt>.size))
-        guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, 64) == 0 else { throw SystemError(what) }
+        guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, 64) == 0 else {
+            throw SystemError(what)
+        }
         return HTTPListener(socket: socket, access: HTTPAccess(token: token), places: webPlaces)
     }
 
@@ -89,7 +97,9 @@ private struct InternetAddress {
         family == AF_INET ? Self.rebound(four, body) : Self.rebound(six, body)
     }
 
-    private static func rebound<Address, Result>(_ address: Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    private static func rebound<Address, Result>(
+        _ address: Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
         withUnsafePointer(to: address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<Address>.size)) }
         }

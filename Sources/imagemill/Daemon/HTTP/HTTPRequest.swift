@@ -53,9 +53,11 @@ struct HTTPRequestReader {
         return request
     }
 
-    private static let tooLong = HTTPRefusal(.headTooLarge, "the head of the request is longer than \(longestHead) bytes")
+    private static let tooLong = HTTPRefusal(
+        .headTooLarge, "the head of the request is longer than \(longestHead) bytes")
 
-    /// The index after the empty line. Every line ends with CR and LF: what else may end one is where servers and proxies differ.
+    /// The index after the empty line. Every line ends with CR and LF: what else may end one is where servers and
+    /// proxies differ.
     private static func endOfHead(_ bytes: [UInt8], from start: Int) -> Int? {
         guard bytes.count >= 4 else { return nil }
         return (start...(bytes.count - 4)).first { bytes[$0..<($0 + 4)].elementsEqual([13, 10, 13, 10]) }.map { $0 + 4 }
@@ -69,29 +71,38 @@ struct HTTPRequestReader {
             guard lines[index].first == 10 else { throw malformed }
             lines[index] = lines[index].dropFirst()
         }
-        guard lines.allSatisfy({ line in line.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 9 } }) else { throw malformed }
+        guard lines.allSatisfy({ line in line.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 9 } }) else {
+            throw malformed
+        }
         let texts = lines.map { String(String.UnicodeScalarView($0.map { Unicode.Scalar($0) })) }
         let words = texts[0].split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 3, words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0", words[1].first == "/" else { throw malformed }
+        guard words.count == 3, words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0", words[1].first == "/" else {
+            throw malformed
+        }
         guard let method = HTTPRequest.Method(rawValue: String(words[0])) else {
             throw HTTPRefusal(
-                .methodNotAllowed, "the method '\(oneLine(String(words[0].prefix(20))))' is not used here; there are GET, HEAD and POST")
+                .methodNotAllowed,
+                "the method '\(oneLine(String(words[0].prefix(20))))' is not used here; there are GET, HEAD and POST")
         }
         let path = words[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)[0]
         return HTTPRequest(method: method, path: String(path), headers: try headers(texts.dropFirst()))
     }
 
     private static func headers(_ lines: ArraySlice<String>) throws(HTTPRefusal) -> [String: String] {
-        guard lines.count <= mostHeaders else { throw HTTPRefusal(.headTooLarge, "the request has more than \(mostHeaders) headers") }
+        guard lines.count <= mostHeaders else {
+            throw HTTPRefusal(.headTooLarge, "the request has more than \(mostHeaders) headers")
+        }
         var headers: [String: String] = [:]
         for line in lines {
-            guard let colon = line.firstIndex(of: ":"), colon > line.startIndex, line[..<colon].utf8.allSatisfy(isToken) else {
+            guard let colon = line.firstIndex(of: ":"), colon > line.startIndex, line[..<colon].utf8.allSatisfy(isToken)
+            else {
                 throw HTTPRefusal(.badRequest, "the request has a malformed header")
             }
             let name = line[..<colon].lowercased()
             let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
             // Two of a name can mean different things to a proxy and to us.
-            if headers.updateValue(String(value.reversed().drop { $0 == " " || $0 == "\t" }.reversed()), forKey: name) != nil
+            if headers.updateValue(String(value.reversed().drop { $0 == " " || $0 == "\t" }.reversed()), forKey: name)
+                != nil
                 && decides.contains(name)
             {
                 throw HTTPRefusal(.badRequest, "the request has two headers '\(name)'")
@@ -100,19 +111,27 @@ struct HTTPRequestReader {
         return headers
     }
 
-    private static let decides: Set = ["host", "content-length", "origin", "authorization", "sec-fetch-site", "sec-fetch-mode", "x-imagemill"]
+    private static let decides: Set = [
+        "host", "content-length", "origin", "authorization", "sec-fetch-site", "sec-fetch-mode", "x-imagemill",
+    ]
 
-    private static func isToken(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte) }
+    private static func isToken(_ byte: UInt8) -> Bool {
+        byte > 0x20 && byte < 0x7F && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
+    }
 
     private static func length(of request: HTTPRequest) throws(HTTPRefusal) -> Int {
         guard request.headers["transfer-encoding"] == nil else {
             throw HTTPRefusal(.notImplemented, "the request has a 'Transfer-Encoding'; send a 'Content-Length'")
         }
         guard let text = request.headers["content-length"] else { return 0 }
-        guard !text.isEmpty, text.utf8.count <= 9, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let length = Int(text) else {
+        guard !text.isEmpty, text.utf8.count <= 9, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }),
+            let length = Int(text)
+        else {
             throw HTTPRefusal(.badRequest, "the request has a malformed 'Content-Length'")
         }
-        guard length <= longestBody else { throw HTTPRefusal(.bodyTooLarge, "the request is longer than \(longestBody) bytes") }
+        guard length <= longestBody else {
+            throw HTTPRefusal(.bodyTooLarge, "the request is longer than \(longestBody) bytes")
+        }
         return length
     }
 }

@@ -48,10 +48,15 @@ struct HTTPResponse: Sendable {
     init(_ refusal: HTTPRefusal) {
         self = .json(ControlReply(ok: false, refusal.message), refusal.status)
         // So that a browser asks for the token.
-        if refusal.status == .unauthorized { headers = [("WWW-Authenticate", "Basic realm=\"imagemill\", charset=\"UTF-8\"")] }
+        if refusal.status == .unauthorized {
+            headers = [("WWW-Authenticate", "Basic realm=\"imagemill\", charset=\"UTF-8\"")]
+        }
     }
 
-    init(status: HTTPStatus = .ok, type: String, body: [UInt8], headers: [(name: String, value: String)] = [], isStream: Bool = false) {
+    init(
+        status: HTTPStatus = .ok, type: String, body: [UInt8], headers: [(name: String, value: String)] = [],
+        isStream: Bool = false
+    ) {
         (self.status, self.type, self.body, self.headers, self.isStream) = (status, type, body, headers, isStream)
     }
 
@@ -67,6 +72,7 @@ struct HTTPResponse: Sendable {
     /// Nothing of this is for caches, for frames, or for pages of others.
     private static let always = [
         "Connection: close", "Cache-Control: no-store", "X-Content-Type-Options: nosniff", "X-Frame-Options: DENY",
-        "Referrer-Policy: no-referrer", "Cross-Origin-Resource-Policy: same-origin", "Cross-Origin-Opener-Policy: same-origin",
+        "Referrer-Policy: no-referrer", "Cross-Origin-Resource-Policy: same-origin",
+        "Cross-Origin-Opener-Policy: same-origin",
     ]
 }

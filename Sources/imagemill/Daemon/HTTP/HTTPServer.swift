@@ -1,4 +1,5 @@
-// The daemon's HTTP server. On a thread of its own, with few clients and deadlines, so that nobody who asks can hold up the flow.
+// The daemon's HTTP server. On a thread of its own, with few clients and deadlines, so that nobody who asks can hold up
+// the flow.
 import Engine
 import Glibc
 import Pipeline
@@ -27,7 +28,8 @@ enum HTTPWork: Sendable, CaseIterable {
     }
 }
 
-/// What the server asks for answers. Called on the server's thread: it may take a lock for a moment, and must not wait for work or for a disk.
+/// What the server asks for answers. Called on the server's thread: it may take a lock for a moment, and must not wait
+/// for work or for a disk.
 protocol HTTPRoutes: Sendable {
     func handle(_ request: HTTPRequest) throws(HTTPRefusal) -> HTTPHandling
     /// What the clients of a stream get, every few seconds.
@@ -39,7 +41,8 @@ final class HTTPServer: Sendable {
     private let listeners: [HTTPListener]
     private let routes: any HTTPRoutes
     private let stopping = Cancellation()
-    /// Answers of slow requests: the connection's number, and the answer. What comes over `wake` says that there are some.
+    /// Answers of slow requests: the connection's number, and the answer. What comes over `wake` says that there are
+    /// some.
     private let answers = Mutex<[(Int, HTTPResponse)]>([])
     private let atWork = Mutex<[HTTPWork: Int]>([:])
     private let wake: (reading: OpenFile, writing: OpenFile)
@@ -84,7 +87,9 @@ final class HTTPServer: Sendable {
         var nextEvent = SuspendingClock.now
 
         func count(at address: Int) -> Int { all.values.count { $0.address == address } }
-        func streams(at address: Int) -> Int { all.values.count { $0.address == address && $0.connection.phase == .streaming } }
+        func streams(at address: Int) -> Int {
+            all.values.count { $0.address == address && $0.connection.phase == .streaming }
+        }
         var hasStreams: Bool { all.values.contains { $0.connection.phase == .streaming } }
     }
 
@@ -101,7 +106,9 @@ final class HTTPServer: Sendable {
     private func wait(_ clients: inout Clients) {
         let now = SuspendingClock.now
         let mayEnter = clients.rest.map { $0 <= now } ?? true
-        var waiting = [stopping.descriptor, wake.reading.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        var waiting = [stopping.descriptor, wake.reading.descriptor].map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
         for (address, listener) in listeners.enumerated() {
             // poll leaves a negative descriptor out.
             let isOpen = mayEnter && clients.count(at: address) < listener.places
@@ -110,14 +117,19 @@ final class HTTPServer: Sendable {
         let numbers = clients.all.keys.sorted()
         for number in numbers {
             let connection = clients.all[number]!.connection
-            waiting.append(pollfd(fd: connection.events == 0 ? -1 : connection.file.descriptor, events: Int16(connection.events), revents: 0))
+            waiting.append(
+                pollfd(
+                    fd: connection.events == 0 ? -1 : connection.file.descriptor, events: Int16(connection.events),
+                    revents: 0))
         }
         var ends = clients.all.values.compactMap(\.connection.end) + (mayEnter ? [] : [clients.rest].compactMap { $0 })
         if clients.hasStreams { ends.append(clients.nextEvent) }
         let timeout = ends.min().map { max(0, Int(($0 - now) / .milliseconds(1)) + 1) } ?? -1
         guard poll(&waiting, nfds_t(waiting.count), CInt(clamping: timeout)) >= 0 else { return }
         for address in listeners.indices where waiting[2 + address].revents != 0 { letIn(at: address, &clients) }
-        for (index, number) in numbers.enumerated() { serve(number, events: waiting[2 + listeners.count + index].revents, clients: &clients) }
+        for (index, number) in numbers.enumerated() {
+            serve(number, events: waiting[2 + listeners.count + index].revents, clients: &clients)
+        }
     }
 
     private func letIn(at address: Int, _ clients: inout Clients) {
@@ -137,7 +149,9 @@ final class HTTPServer: Sendable {
             case .reading:
                 read(from: number, into: &client, among: clients)
                 // The first event comes with the answer.
-                if client.connection.phase == .streaming && !clients.hasStreams { clients.nextEvent = .now + Self.betweenEvents }
+                if client.connection.phase == .streaming && !clients.hasStreams {
+                    clients.nextEvent = .now + Self.betweenEvents
+                }
             case .writing: client.connection.write()
             case .streaming:
                 client.connection.write()
@@ -165,7 +179,9 @@ final class HTTPServer: Sendable {
         }
     }
 
-    private func start(_ kind: HTTPWork, _ work: @escaping @Sendable () -> HTTPResponse, for number: Int) throws(HTTPRefusal) {
+    private func start(_ kind: HTTPWork, _ work: @escaping @Sendable () -> HTTPResponse, for number: Int)
+        throws(HTTPRefusal)
+    {
         let isFree = atWork.withLock { atWork in
             guard atWork[kind, default: 0] < kind.limit else { return false }
             atWork[kind, default: 0] += 1
@@ -173,7 +189,10 @@ final class HTTPServer: Sendable {
         }
         guard isFree else {
             throw HTTPRefusal(
-                .unavailable, kind == .change ? "the daemon is at another reload or retry; ask again in a moment" : "too many files are being read")
+                .unavailable,
+                kind == .change
+                    ? "the daemon is at another reload or retry; ask again in a moment"
+                    : "too many files are being read")
         }
         let isStarted = startThread { [self] in
             let response = work()

@@ -30,7 +30,9 @@ final class LiveLines: Sendable {
     /// Shows other lines.
     func show(_ lines: [String]) {
         let more = lines.count - Self.most
-        let shown = more > 0 ? lines.prefix(Self.most - 1) + ["and \(counted(more + 1, "other inbox", "other inboxes"))"] : lines
+        let shown =
+            more > 0
+            ? lines.prefix(Self.most - 1) + ["and \(counted(more + 1, "other inbox", "other inboxes"))"] : lines
         state.withLock { state in
             guard state.lines != shown else { return }
             state.lines = shown
@@ -50,7 +52,9 @@ final class LiveLines: Sendable {
         return state.lines.map { "\($0.prefix(width))\n" }.joined()
     }
 
-    private func put(_ text: String) { _ = text.utf8.withContiguousStorageIfAvailable { Glibc.write(terminal, $0.baseAddress, $0.count) } }
+    private func put(_ text: String) {
+        _ = text.utf8.withContiguousStorageIfAvailable { Glibc.write(terminal, $0.baseAddress, $0.count) }
+    }
 }
 
 extension DropFolderStatus {
@@ -60,7 +64,8 @@ extension DropFolderStatus {
         return inboxes.map { inbox in
             let counts = inbox.watching.counts
             let numbers = [
-                (counts.settling, "settling"), (counts.ready, "ready"), (inbox.open - inbox.waiting, "in progress"), (inbox.waiting, "waiting"),
+                (counts.settling, "settling"), (counts.ready, "ready"), (inbox.open - inbox.waiting, "in progress"),
+                (inbox.waiting, "waiting"),
                 (counts.blocked, "blocked"),
             ]
             let busy = numbers.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }

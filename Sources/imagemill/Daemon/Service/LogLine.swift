@@ -1,4 +1,5 @@
-// How an event becomes text or journal fields. A file name may hold line feeds and terminal codes; no event becomes two.
+// How an event becomes text or journal fields. A file name may hold line feeds and terminal codes; no event becomes
+// two.
 import Logging
 import Pipeline
 
@@ -101,24 +102,29 @@ struct LogLine: Sendable {
     /// For a terminal: `14:03:07 family/garden.jpg: done: 2 renditions (136 ms)`.
     func forTerminal(time: String, _ paint: Paint) -> String {
         let values = Dictionary(fields.map { ($0.key, oneLine($0.value)) }) { first, _ in first }
-        let place = [values[LogField.inbox.rawValue], values[LogField.source.rawValue]].compactMap(\.self).joined(separator: "/")
+        let place = [values[LogField.inbox.rawValue], values[LogField.source.rawValue]].compactMap(\.self).joined(
+            separator: "/")
         let words =
             switch level {
             case .error, .critical: paint.red(oneLine(message))
             case .warning: paint.yellow(oneLine(message))
             case .trace, .debug, .info, .notice: oneLine(message)
             }
-        let details = [values[LogField.code.rawValue], values[LogField.milliseconds.rawValue].map { "\($0) ms" }].compactMap(\.self)
+        let details = [values[LogField.code.rawValue], values[LogField.milliseconds.rawValue].map { "\($0) ms" }]
+            .compactMap(\.self)
         return paint.dim(time) + " " + (place.isEmpty ? "" : paint.bold(place) + ": ") + words
             + (details.isEmpty ? "" : paint.dim(" (\(details.joined(separator: ", ")))"))
     }
 
-    /// For journald, in its own protocol. A value with a line feed has its length before it, so that none can pass for a field.
+    /// For journald, in its own protocol. A value with a line feed has its length before it, so that none can pass for
+    /// a field.
     func journal(identifier: String) -> [UInt8] {
         var bytes: [UInt8] = []
         var all = [("PRIORITY", "\(level.priority)"), ("SYSLOG_IDENTIFIER", identifier), ("MESSAGE", message)]
         all += fields.map { ($0.key, $0.value) }
-        if let word = fields.first(where: { $0.key == LogField.event.rawValue })?.value, let event = DaemonEvent(rawValue: word) {
+        if let word = fields.first(where: { $0.key == LogField.event.rawValue })?.value,
+            let event = DaemonEvent(rawValue: word)
+        {
             all.append(("MESSAGE_ID", event.messageID))
         }
         for (key, value) in all { bytes += Self.field(key, [UInt8](value.utf8).prefix(Self.longestValue)) }

@@ -27,7 +27,9 @@ struct LogSink: Sendable {
         self.errors = errors
         let isJournal = variables["JOURNAL_STREAM"].map { Self.stream($0, is: errors) } ?? false
         live = LiveLines(terminal: errors, variables: variables)
-        if isJournal, let address = UnixAddress(variable: journal), let socket = try? unixSocket(SOCK_DGRAM, nonblocking: true) {
+        if isJournal, let address = UnixAddress(variable: journal),
+            let socket = try? unixSocket(SOCK_DGRAM, nonblocking: true)
+        {
             place = .journal(socket, address)
         } else if isatty(errors) == 1 {
             place = .terminal
@@ -46,7 +48,9 @@ struct LogSink: Sendable {
         switch place {
         case .journal(let socket, let address):
             // journald may be gone or busy; what it does not take is said the other way.
-            if !send(line.journal(identifier: Self.identifier), through: socket, to: address) { write(line.text, priority: line.level.priority) }
+            if !send(line.journal(identifier: Self.identifier), through: socket, to: address) {
+                write(line.text, priority: line.level.priority)
+            }
         case .terminal: writeAbove(line.forTerminal(time: localTime(of: time(nil)), Paint(errors)))
         case .lines(withPriority: true): write(line.text, priority: line.level.priority)
         case .lines(withPriority: false): write("\(timestamp()) \(line.level): \(line.text)", priority: nil)
@@ -55,7 +59,9 @@ struct LogSink: Sendable {
 
     private func send(_ bytes: [UInt8], through socket: OpenFile, to address: UnixAddress) -> Bool {
         address.withPointer { address, length in
-            bytes.withUnsafeBytes { sendto(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL), address, length) } == bytes.count
+            bytes.withUnsafeBytes {
+                sendto(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL), address, length)
+            } == bytes.count
         }
     }
 

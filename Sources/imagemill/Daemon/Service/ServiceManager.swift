@@ -1,4 +1,5 @@
-// What the daemon tells systemd, by datagrams to $NOTIFY_SOCKET: see sd_notify(3). Without a service manager nothing is said.
+// What the daemon tells systemd, by datagrams to $NOTIFY_SOCKET: see sd_notify(3). Without a service manager nothing is
+// said.
 import Engine
 import Glibc
 
@@ -60,7 +61,9 @@ struct ServiceManager: Sendable {
         let now = Self.monotonicMicroseconds
         let bytes = Array(news.flatMap { $0.lines(now: now) }.joined(separator: "\n").utf8)
         return address.withPointer { address, length in
-            bytes.withUnsafeBytes { sendto(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL), address, length) } == bytes.count
+            bytes.withUnsafeBytes {
+                sendto(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL), address, length)
+            } == bytes.count
         }
     }
 

@@ -19,7 +19,9 @@ enum ControlRequest: Equatable, Sendable {
             case .reload: ("POST", "/api/reload", "")
             case .retry(let retry): ("POST", "/api/retry", json(retry.wire))
             }
-        let head = ["\(method) \(path) HTTP/1.1", "Host: localhost", "X-Imagemill: 1", "Content-Length: \(body.utf8.count)"]
+        let head = [
+            "\(method) \(path) HTTP/1.1", "Host: localhost", "X-Imagemill: 1", "Content-Length: \(body.utf8.count)",
+        ]
         return Array((head.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8)
     }
 }
@@ -42,7 +44,9 @@ struct ControlReply: Codable, Equatable, Sendable {
     /// A line for each mistake or file.
     var details: [String] = []
 
-    init(ok: Bool, _ message: String, details: [String] = []) { (self.ok, self.message, self.details) = (ok, message, details) }
+    init(ok: Bool, _ message: String, details: [String] = []) {
+        (self.ok, self.message, self.details) = (ok, message, details)
+    }
 }
 
 extension RetryRequest {
@@ -56,10 +60,13 @@ extension RetryRequest {
         }
         let (texts, all) = (wire.names ?? [], wire.all ?? false)
         guard all != !texts.isEmpty else { throw HTTPRefusal(.badRequest, "retry takes names, or 'all'") }
-        guard texts.count <= Self.mostNames else { throw HTTPRefusal(.badRequest, "more than \(Self.mostNames) names; use 'all'") }
+        guard texts.count <= Self.mostNames else {
+            throw HTTPRefusal(.badRequest, "more than \(Self.mostNames) names; use 'all'")
+        }
         var names: [BytePath] = []
         for text in texts {
-            guard let name = BytePath(percentEncoded: text), name.bytes.count <= Self.longestName, Self.isSafe(name) else {
+            guard let name = BytePath(percentEncoded: text), name.bytes.count <= Self.longestName, Self.isSafe(name)
+            else {
                 throw HTTPRefusal(.badRequest, "'\(oneLine(text))' is no name of a file")
             }
             names.append(name)

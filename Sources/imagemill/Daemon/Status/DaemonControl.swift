@@ -2,8 +2,8 @@
 import Engine
 import Pipeline
 
-/// A daemon that can be asked. For any thread. What is not said to have a thread of its own is called on the server's: it may take a lock for a
-/// moment, and must not wait for work or for a disk.
+/// A daemon that can be asked. For any thread. What is not said to have a thread of its own is called on the server's:
+/// it may take a lock for a moment, and must not wait for work or for a disk.
 protocol DaemonControl: Sendable {
     /// The daemon at this moment.
     func status() -> StatusDocument

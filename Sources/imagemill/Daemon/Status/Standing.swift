@@ -53,7 +53,9 @@ final class StandingWatch: Sendable {
                 return true
             }
             let places = [("work", folders.work), ("done", folders.done), ("failed", folders.failed)]
-            guard isDue, !startThread({ [self] in look(at: inbox.name, places, failed: folders.failed) }) else { continue }
+            guard isDue, !startThread({ [self] in look(at: inbox.name, places, failed: folders.failed) }) else {
+                continue
+            }
             entries.withLock { $0[inbox.name]?.isLooking = false }
         }
     }

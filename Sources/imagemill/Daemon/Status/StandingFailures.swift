@@ -3,7 +3,8 @@ import Engine
 import FoundationEssentials
 import Pipeline
 
-/// What is in the failed folder of one inbox. It is read by whoever asks for the status, so that a slow folder holds up nobody else.
+/// What is in the failed folder of one inbox. It is read by whoever asks for the status, so that a slow folder holds up
+/// nobody else.
 struct StandingFailures: Sendable {
     struct Entry: Sendable {
         let path: BytePath
@@ -20,7 +21,9 @@ struct StandingFailures: Sendable {
     init?(_ folder: BytePath, describing most: Int = 10) {
         guard let sources = try? FailedFolder(folder: folder, inbox: folder).sources() else { return nil }
         count = sources.count
-        entries = sources.prefix(most).map { Entry(path: $0, reason: Self.reason(FailureNote.path(beside: folder.appending($0)))) }
+        entries = sources.prefix(most).map {
+            Entry(path: $0, reason: Self.reason(FailureNote.path(beside: folder.appending($0))))
+        }
     }
 
     private struct Note: Decodable {
@@ -29,7 +32,9 @@ struct StandingFailures: Sendable {
     }
 
     private static func reason(_ note: BytePath) -> String? {
-        guard let bytes = try? OpenFile.contents(note, limit: 1 << 16), let note = try? JSONDecoder().decode(Note.self, from: Data(bytes)) else {
+        guard let bytes = try? OpenFile.contents(note, limit: 1 << 16),
+            let note = try? JSONDecoder().decode(Note.self, from: Data(bytes))
+        else {
             return nil
         }
         return "\(note.code): \(note.message)"

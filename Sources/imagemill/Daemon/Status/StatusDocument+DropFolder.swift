@@ -12,7 +12,8 @@ extension StatusDocument {
         recentFailures = status.failures.map(RecentFailure.init)
         workers = Workers(total: status.workers, busy: status.running.count, replaced: status.lostWorkers)
         cache = status.cache.map(Cache.init)
-        memory = Memory(residentBytes: Machine.residentMemory, budgetBytes: status.budget, reservedBytes: status.reserved)
+        memory = Memory(
+            residentBytes: Machine.residentMemory, budgetBytes: status.budget, reservedBytes: status.reserved)
     }
 }
 
@@ -23,17 +24,23 @@ extension StatusDocument.Inbox {
         self.init(
             name: inbox.name, path: ShownPath(inbox.path), outbox: ShownPath(inbox.outbox), pipeline: inbox.pipeline,
             watching: isPolled ? .poll : .events)
-        (doneFolder, failedFolder) = (inbox.folders.map { ShownPath($0.done) }, inbox.folders.map { ShownPath($0.failed) })
+        (doneFolder, failedFolder) = (
+            inbox.folders.map { ShownPath($0.done) }, inbox.folders.map { ShownPath($0.failed) }
+        )
         state = inbox.pause != nil ? .paused : inbox.isLeaving ? .leaving : .running
         paused = inbox.pause.map {
-            StatusDocument.Pause(reason: $0.reason, message: $0.message, since: timestamp(milliseconds: inbox.pausedSince))
+            StatusDocument.Pause(
+                reason: $0.reason, message: $0.message, since: timestamp(milliseconds: inbox.pausedSince))
         }
         (settling, ready, blocked) = (counts.settling, counts.ready, counts.blocked)
         settlingSources = inbox.watching.settling.map {
             StatusDocument.SettlingEntry(
-                path: ShownPath($0.path), reason: $0.reason, secondsLeft: max(0, Moment.now.milliseconds(until: $0.deadline) / 1000))
+                path: ShownPath($0.path), reason: $0.reason,
+                secondsLeft: max(0, Moment.now.milliseconds(until: $0.deadline) / 1000))
         }
-        obstacles = inbox.watching.blocked.map { StatusDocument.Obstacle(path: ShownPath($0.path), message: $0.reason.description) }
+        obstacles = inbox.watching.blocked.map {
+            StatusDocument.Obstacle(path: ShownPath($0.path), message: $0.reason.description)
+        }
         seen = counts.settling + counts.ready + counts.blocked
         (inProgress, waiting) = (inbox.open - inbox.waiting, inbox.waiting)
         ignored = inbox.watching.ignored + inbox.watching.irregular
@@ -44,7 +51,8 @@ extension StatusDocument.Inbox {
 extension StatusDocument.Cache {
     fileprivate init(_ cache: SharedCache.Status) {
         self.init(
-            path: ShownPath(cache.folder), renditions: cache.contents.renditions, bytes: cache.contents.bytes, boundBytes: cache.bound,
+            path: ShownPath(cache.folder), renditions: cache.contents.renditions, bytes: cache.contents.bytes,
+            boundBytes: cache.bound,
             hits: cache.hits, misses: cache.misses, trouble: cache.trouble)
     }
 }
@@ -52,7 +60,8 @@ extension StatusDocument.Cache {
 extension StatusDocument.Running {
     fileprivate init(_ inbox: BytePath, _ job: RunningJob) {
         self.init(
-            job: job.job.text, inbox: ShownPath(inbox), path: ShownPath(job.path), stage: job.stage, attempt: job.attempt,
+            job: job.job.text, inbox: ShownPath(inbox), path: ShownPath(job.path), stage: job.stage,
+            attempt: job.attempt,
             seconds: job.since.milliseconds(until: .now) / 1000)
     }
 }
@@ -60,7 +69,8 @@ extension StatusDocument.Running {
 extension StatusDocument.RecentFailure {
     fileprivate init(_ failure: DropFolderStatus.RecentFailure) {
         self.init(
-            inbox: ShownPath(failure.inbox), path: ShownPath(failure.path), code: failure.failure.code, message: failure.failure.message,
+            inbox: ShownPath(failure.inbox), path: ShownPath(failure.path), code: failure.failure.code,
+            message: failure.failure.message,
             attempts: failure.attempts, time: failure.time)
     }
 }

@@ -77,7 +77,8 @@ struct StatusDocument: Codable, Equatable, Sendable {
         var done = 0
         /// Attempts that failed, since the ledger was made.
         var failed = 0
-        /// Sources that are in the failed folder now. `imagemill status` counts them; nil if it may not read the folder.
+        /// Sources that are in the failed folder now. `imagemill status` counts them; nil if it may not read the
+        /// folder.
         var failedNow: Int?
         /// How long the oldest has been under way.
         var oldestSeconds: Int?

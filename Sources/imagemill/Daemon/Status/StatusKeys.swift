@@ -18,7 +18,8 @@ extension StatusDocument {
 
 extension StatusDocument.Inbox {
     enum CodingKeys: String, CodingKey {
-        case name, path, outbox, pipeline, watching, state, paused, seen, settling, ready, blocked, obstacles, waiting, ignored, done, failed
+        case name, path, outbox, pipeline, watching, state, paused, seen, settling, ready, blocked, obstacles, waiting,
+            ignored, done, failed
         case inProgress = "in-progress"
         case oldestSeconds = "oldest-seconds"
         case settlingSources = "settling-sources"

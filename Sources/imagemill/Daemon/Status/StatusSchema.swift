@@ -18,43 +18,61 @@ enum StatusSchema {
     private static func list(_ items: JSONValue) -> JSONValue { ["type": "array", "items": items] }
 
     private static let path = object(
-        ["path": text], optional: ["path-bytes": ["type": "string", "description": "The bytes, percent-encoded; only where the path is not UTF-8."]])
+        ["path": text],
+        optional: [
+            "path-bytes": [
+                "type": "string", "description": "The bytes, percent-encoded; only where the path is not UTF-8.",
+            ]
+        ])
 
     private static let inbox = object(
         [
-            "name": text, "path": path, "outbox": path, "pipeline": text, "watching": words(StatusDocument.Inbox.Watching.self),
-            "state": words(StatusDocument.Inbox.State.self), "seen": count, "settling": count, "ready": count, "blocked": count, "in-progress": count,
-            "settling-sources": list(object(["path": path, "reason": words(SettlingReason.self), "seconds-left": count])),
-            "obstacles": list(object(["path": path, "message": text])), "waiting": count, "ignored": count, "done": count, "failed": count,
+            "name": text, "path": path, "outbox": path, "pipeline": text,
+            "watching": words(StatusDocument.Inbox.Watching.self),
+            "state": words(StatusDocument.Inbox.State.self), "seen": count, "settling": count, "ready": count,
+            "blocked": count, "in-progress": count,
+            "settling-sources": list(
+                object(["path": path, "reason": words(SettlingReason.self), "seconds-left": count])),
+            "obstacles": list(object(["path": path, "message": text])), "waiting": count, "ignored": count,
+            "done": count, "failed": count,
         ],
         optional: [
             "oldest-seconds": count, "done-folder": path, "failed-folder": path,
             "failed-now": [
-                "type": "integer", "minimum": 0, "description": "Sources in the failed folder; only if `imagemill status` may read it.",
+                "type": "integer", "minimum": 0,
+                "description": "Sources in the failed folder; only if `imagemill status` may read it.",
             ], "paused": object(["reason": words(PauseReason.self), "message": text, "since": time]),
         ])
 
-    private static let running = object(["job": text, "inbox": path, "path": path, "stage": text, "attempt": count, "seconds": count])
+    private static let running = object([
+        "job": text, "inbox": path, "path": path, "stage": text, "attempt": count, "seconds": count,
+    ])
 
     private static let failure = object([
         "inbox": path, "path": path, "code": words(FailureCode.self), "message": text, "attempts": count, "time": time,
     ])
 
     private static let cache = object(
-        ["path": path, "renditions": count, "bytes": count, "bound-bytes": count, "hits": count, "misses": count], optional: ["trouble": text])
+        ["path": path, "renditions": count, "bytes": count, "bound-bytes": count, "hits": count, "misses": count],
+        optional: ["trouble": text])
 
     static var status: JSONValue {
         let document = object(
             [
-                "schema": ["const": "imagemill.status/1"], "version": text, "process": count, "state": words(StatusDocument.State.self),
+                "schema": ["const": "imagemill.status/1"], "version": text, "process": count,
+                "state": words(StatusDocument.State.self),
                 "started": time, "uptime-seconds": count, "inboxes": list(inbox),
                 "queue": object(["depth": count], optional: ["oldest-seconds": count]), "in-progress": list(running),
-                "recent-failures": list(failure), "workers": object(["total": count, "busy": count, "replaced": count]),
+                "recent-failures": list(failure),
+                "workers": object(["total": count, "busy": count, "replaced": count]),
                 "memory": object(["resident-bytes": count, "budget-bytes": count, "reserved-bytes": count]),
-                "reload": object(["state": words(StatusDocument.Reload.State.self), "diagnostics": list(text)], optional: ["time": time]),
+                "reload": object(
+                    ["state": words(StatusDocument.Reload.State.self), "diagnostics": list(text)],
+                    optional: ["time": time]),
             ], optional: ["cache": cache])
         return document.merging([
-            "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Imagemill: what the drop folder is doing",
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "Imagemill: what the drop folder is doing",
         ])
     }
 }

@@ -9,12 +9,14 @@ struct StatusTable {
     var paint = Paint(1)
 
     var text: String {
-        [[head, ""], inboxes, places, settling, obstacles, cache, running, failed, reload].flatMap(\.self).joined(separator: "\n") + "\n"
+        [[head, ""], inboxes, places, settling, obstacles, cache, running, failed, reload].flatMap(\.self).joined(
+            separator: "\n") + "\n"
     }
 
     private var head: String {
         let memory = Self.amount(status.memory.residentBytes)
-        return "imagemill \(oneLine(status.version)), process \(status.process): \(status.state.rawValue) for \(Self.span(status.uptimeSeconds)); "
+        return
+            "imagemill \(oneLine(status.version)), process \(status.process): \(status.state.rawValue) for \(Self.span(status.uptimeSeconds)); "
             + "\(status.workers.busy) of \(status.workers.total) workers busy, \(status.queue.depth) queued\(Self.oldest(status.queue.oldestSeconds)), \(memory)"
     }
 
@@ -24,7 +26,9 @@ struct StatusTable {
         let titles = ["inbox", "state", "settling", "ready", "blocked", "in progress", "waiting", "done", "failed"]
         let rows = status.inboxes.map { inbox in
             let state = inbox.state == .running ? "watching by \(inbox.watching.rawValue)" : inbox.state.rawValue
-            let numbers = [inbox.settling, inbox.ready, inbox.blocked, inbox.inProgress, inbox.waiting, inbox.done, inbox.failed]
+            let numbers = [
+                inbox.settling, inbox.ready, inbox.blocked, inbox.inProgress, inbox.waiting, inbox.done, inbox.failed,
+            ]
             return [oneLine(inbox.name), state] + numbers.map { $0 == 0 ? "-" : "\($0)" }
         }
         return Self.table([titles] + rows).enumerated().map { $0.offset == 0 ? paint.bold($0.element) : $0.element }
@@ -43,7 +47,10 @@ struct StatusTable {
 
     private var places: [String] {
         status.inboxes.flatMap { inbox -> [String] in
-            var lines = ["", "\(oneLine(inbox.name)): \(inbox.path.printable) → \(inbox.outbox.printable) (\(oneLine(inbox.pipeline)))"]
+            var lines = [
+                "",
+                "\(oneLine(inbox.name)): \(inbox.path.printable) → \(inbox.outbox.printable) (\(oneLine(inbox.pipeline)))",
+            ]
             if let done = inbox.doneFolder { lines.append("  originals go to \(done.printable)") }
             if let failed = inbox.failedFolder { lines.append("  failed ones to \(failed.printable)") }
             if let pause = inbox.paused {
@@ -95,7 +102,8 @@ struct StatusTable {
 
     private var cache: [String] {
         guard let cache = status.cache else { return [] }
-        let size = "\(counted(cache.renditions, "rendition")), \(Self.amount(cache.bytes)) of \(Self.amount(cache.boundBytes))"
+        let size =
+            "\(counted(cache.renditions, "rendition")), \(Self.amount(cache.bytes)) of \(Self.amount(cache.boundBytes))"
         let use = "\(cache.hits) taken from it, \(cache.misses) not found since the start"
         let trouble = cache.trouble.map { ["  not used: \(oneLine($0))"] } ?? []
         return ["", "cache \(cache.path.printable): \(size); \(use)"] + trouble

@@ -19,10 +19,14 @@ import Testing
     func page() throws {
         let response = try answer(DaemonRoutes(control: FakeDaemon()), "/")
         let policy = try #require(response.headers.first { $0.name == "Content-Security-Policy" }?.value)
-        #expect(policy.hasPrefix("default-src 'none'; script-src 'sha256-") && !policy.contains("unsafe") && policy.contains("connect-src 'self'"))
+        #expect(
+            policy.hasPrefix("default-src 'none'; script-src 'sha256-") && !policy.contains("unsafe")
+                && policy.contains("connect-src 'self'"))
         let text = String(decoding: response.body, as: UTF8.self)
         // Text becomes no markup, and nothing is fetched from elsewhere.
-        for word in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", " style=\"", "https:", "onclick"] {
+        for word in [
+            "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", " style=\"", "https:", "onclick",
+        ] {
             #expect(!text.contains(word), "\(word)")
         }
     }
@@ -33,13 +37,20 @@ import Testing
         try folder.write("pixels", to: "out/sub/a.webp")
         try folder.write("secret", to: "secret.webp")
         #expect(symlink("../secret.webp", folder.path("out/link.webp")) == 0)
-        func file(_ name: String) -> (outbox: BytePath, path: BytePath, type: String) { (BytePath(folder.path("out")), BytePath(name), "image/webp") }
-        let pictures = [1: file("sub/a.webp"), 2: file("link.webp"), 3: file("../secret.webp"), 4: file("gone.webp"), 5: file("sub")]
+        func file(_ name: String) -> (outbox: BytePath, path: BytePath, type: String) {
+            (BytePath(folder.path("out")), BytePath(name), "image/webp")
+        }
+        let pictures = [
+            1: file("sub/a.webp"), 2: file("link.webp"), 3: file("../secret.webp"), 4: file("gone.webp"),
+            5: file("sub"),
+        ]
         let routes = DaemonRoutes(control: FakeDaemon(pictures: pictures))
         let response = try answer(routes, "/api/results/1/picture")
         #expect(response.type == "image/webp" && response.body == Array("pixels".utf8))
         #expect(response.headers.contains { $0 == ("Content-Security-Policy", "default-src 'none'; sandbox") })
-        for number in 2...5 { #expect(try answer(routes, "/api/results/\(number)/picture").status == .notFound, "\(number)") }
+        for number in 2...5 {
+            #expect(try answer(routes, "/api/results/\(number)/picture").status == .notFound, "\(number)")
+        }
         for path in ["9/picture", "1", "1/", "-1/picture", "1/picture/x", "/picture", "1/../../secret", "%31/picture"] {
             #expect(throws: HTTPRefusal.self) { try answer(routes, "/api/results/" + path) }
         }

@@ -4,7 +4,8 @@ import Testing
 @testable import imagemill
 
 @Suite struct HTTPRequestTests {
-    private let text = "POST /api/retry?x=1 HTTP/1.1\r\nHost: localhost:8080\r\nX-Imagemill:  1 \t\r\nContent-Length: 4\r\n\r\nbodyrest"
+    private let text =
+        "POST /api/retry?x=1 HTTP/1.1\r\nHost: localhost:8080\r\nX-Imagemill:  1 \t\r\nContent-Length: 4\r\n\r\nbodyrest"
 
     @Test("A request is the same in whatever pieces it comes; what comes after it is left alone")
     func pieces() throws {
@@ -33,14 +34,26 @@ import Testing
             ("GET http://a/ HTTP/1.1\r\n\r\n", .badRequest, "the request is not understood: expected HTTP/1.1"),
             ("GET /\u{0} HTTP/1.1\r\n\r\n", .badRequest, "the request is not understood: expected HTTP/1.1"),
             ("GET / HTTP/1.1\r\nA: b\rC: d\r\n\r\n", .badRequest, "the request is not understood: expected HTTP/1.1"),
-            ("PUT / HTTP/1.1\r\n\r\n", .methodNotAllowed, "the method 'PUT' is not used here; there are GET, HEAD and POST"),
+            (
+                "PUT / HTTP/1.1\r\n\r\n", .methodNotAllowed,
+                "the method 'PUT' is not used here; there are GET, HEAD and POST"
+            ),
             ("GET / HTTP/1.1\r\nno colon\r\n\r\n", .badRequest, "the request has a malformed header"),
             ("GET / HTTP/1.1\r\nA : b\r\n\r\n", .badRequest, "the request has a malformed header"),
             ("GET / HTTP/1.1\r\n folded: b\r\n\r\n", .badRequest, "the request has a malformed header"),
             ("GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n", .badRequest, "the request has two headers 'host'"),
-            ("GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", .badRequest, "the request has a malformed 'Content-Length'"),
-            ("GET / HTTP/1.1\r\nContent-Length: +1\r\n\r\n", .badRequest, "the request has a malformed 'Content-Length'"),
-            ("GET / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", .badRequest, "the request has a malformed 'Content-Length'"),
+            (
+                "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", .badRequest,
+                "the request has a malformed 'Content-Length'"
+            ),
+            (
+                "GET / HTTP/1.1\r\nContent-Length: +1\r\n\r\n", .badRequest,
+                "the request has a malformed 'Content-Length'"
+            ),
+            (
+                "GET / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", .badRequest,
+                "the request has a malformed 'Content-Length'"
+            ),
             (
                 "GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", .notImplemented,
                 "the request has a 'Transfer-Encoding'; send a 'Content-Length'"
@@ -61,7 +74,9 @@ import Testing
         #expect(tooLong?.status == .headTooLarge)
         var many = HTTPRequestReader()
         let headers = (0..<65).map { "a\($0): b\r\n" }.joined()
-        #expect(throws: HTTPRefusal(.headTooLarge, "the request has more than 64 headers")) { try many.add("GET / HTTP/1.1\r\n\(headers)\r\n".utf8) }
+        #expect(throws: HTTPRefusal(.headTooLarge, "the request has more than 64 headers")) {
+            try many.add("GET / HTTP/1.1\r\n\(headers)\r\n".utf8)
+        }
         var large = HTTPRequestReader()
         #expect(throws: HTTPRefusal(.bodyTooLarge, "the request is longer than 262144 bytes")) {
             try large.add("POST / HTTP/1.1\r\nContent-Length: 262145\r\n\r\n".utf8)
@@ -77,7 +92,9 @@ import Testing
                 bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
             var reader = HTTPRequestReader()
-            if let request = try? reader.add(bytes) { #expect(request.path.hasPrefix("/") && request.body.count <= HTTPRequestReader.longestBody) }
+            if let request = try? reader.add(bytes) {
+                #expect(request.path.hasPrefix("/") && request.body.count <= HTTPRequestReader.longestBody)
+            }
         }
     }
 }

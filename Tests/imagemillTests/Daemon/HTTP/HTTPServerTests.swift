@@ -20,7 +20,9 @@ import Testing
 
     private func status(seconds: Int = 20) async throws -> StatusDocument {
         let path = path
-        return try await onNewThread { try HTTPClient.ask(.status, at: path, as: StatusDocument.self, withinSeconds: seconds) }
+        return try await onNewThread {
+            try HTTPClient.ask(.status, at: path, as: StatusDocument.self, withinSeconds: seconds)
+        }
     }
 
     /// A client that says something, or nothing.
@@ -97,7 +99,9 @@ import Testing
         let path = path
         let request = ControlRequest.retry(RetryRequest(names: [BytePath([0xFF])], all: false))
         for request in [.reload, request] {
-            let reply = try await onNewThread { try HTTPClient.ask(request, at: path, as: ControlReply.self, withinSeconds: 20) }
+            let reply = try await onNewThread {
+                try HTTPClient.ask(request, at: path, as: ControlReply.self, withinSeconds: 20)
+            }
             #expect(reply == ControlReply(ok: false, "refused", details: ["line 1"]))
         }
         #expect(daemon.requests == [.reload, request])
@@ -134,13 +138,18 @@ import Testing
         let server = try serve()
         defer { server.stop() }
         let old = try await answer(client(saying: "{\"request\":\"status\"}\r\n\r\n"))
-        #expect(old.hasPrefix("HTTP/1.1 400 Bad Request\r\n") && old.contains("the request is not understood: expected HTTP/1.1"))
+        #expect(
+            old.hasPrefix("HTTP/1.1 400 Bad Request\r\n")
+                && old.contains("the request is not understood: expected HTTP/1.1"))
         let long = "GET / HTTP/1.1\r\nX: " + String(repeating: "x", count: 100_000)
         #expect(try await answer(client(saying: long)).contains("the head of the request is longer than 16384 bytes"))
         let large = "POST /api/retry HTTP/1.1\r\nContent-Length: 300000\r\n\r\n"
         #expect(try await answer(client(saying: large)).contains("the request is longer than 262144 bytes"))
-        #expect(try await answer(client(saying: "GET /nothing HTTP/1.1\r\n\r\n")).hasPrefix("HTTP/1.1 404 Not Found\r\n"))
-        #expect(try await answer(client(saying: "GET /api/reload HTTP/1.1\r\n\r\n")).contains("'/api/reload' does not take GET"))
+        #expect(
+            try await answer(client(saying: "GET /nothing HTTP/1.1\r\n\r\n")).hasPrefix("HTTP/1.1 404 Not Found\r\n"))
+        #expect(
+            try await answer(client(saying: "GET /api/reload HTTP/1.1\r\n\r\n")).contains(
+                "'/api/reload' does not take GET"))
         #expect(try await status().process == 42)
     }
 
@@ -149,7 +158,9 @@ import Testing
         let server = try serve()
         defer { server.stop() }
         let answer = try await answer(client(saying: "HEAD /healthz HTTP/1.1\r\n\r\n"))
-        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n") && answer.hasSuffix("\r\n\r\n") && answer.contains("Content-Length: 6\r\n"))
+        #expect(
+            answer.hasPrefix("HTTP/1.1 200 OK\r\n") && answer.hasSuffix("\r\n\r\n")
+                && answer.contains("Content-Length: 6\r\n"))
     }
 
     @Test("Whoever listens to events gets one at once, and another one later; the server ends the stream when it stops")
@@ -159,7 +170,8 @@ import Testing
         let text = try await onNewThread {
             var text = ""
             var chunk = [UInt8](repeating: 0, count: 65_536)
-            while text.components(separatedBy: "data: {\"failed\"").count < 3, case let got = recv(socket.descriptor, &chunk, chunk.count, 0), got > 0
+            while text.components(separatedBy: "data: {\"failed\"").count < 3,
+                case let got = recv(socket.descriptor, &chunk, chunk.count, 0), got > 0
             {
                 text += String(decoding: chunk[..<got], as: UTF8.self)
             }
@@ -218,7 +230,9 @@ import Testing
         }
     }
 
-    @Test("Who may not reach the socket gets that answer, and not that there is no daemon", .enabled(if: TestMachine.isRoot))
+    @Test(
+        "Who may not reach the socket gets that answer, and not that there is no daemon",
+        .enabled(if: TestMachine.isRoot))
     func refused() async throws {
         let server = try serve()
         defer { server.stop() }
@@ -227,10 +241,12 @@ import Testing
         let tool = "setpriv --reuid=65534 --regid=65534 --clear-groups"
         // If the program is hidden from that user, there is nothing to try.
         guard try await runner.shell("\(tool) test -x '\(CommandRunner.executable)'").exit == 0 else { return }
-        let result = try await runner.shell("chmod 700 '\(folder)'; cd / && \(tool) '\(CommandRunner.executable)' status --socket '\(path.text)'")
+        let result = try await runner.shell(
+            "chmod 700 '\(folder)'; cd / && \(tool) '\(CommandRunner.executable)' status --socket '\(path.text)'")
         #expect(result.exit == 75)
         #expect(
             result.errors
-                == "imagemill: the daemon at '\(path.text)' may not be asked by this user; ask as the user that it runs as, or as root\n")
+                == "imagemill: the daemon at '\(path.text)' may not be asked by this user; ask as the user that it runs as, or as root\n"
+        )
     }
 }

@@ -15,7 +15,9 @@ import Testing
         try await drop.runner.shell("curl -s --max-time 20 --unix-socket web.sock \(options) 'http://localhost\(path)'")
     }
 
-    @Test("What was done, what failed and what was tried again shows in the metrics, and the latest result has its picture")
+    @Test(
+        "What was done, what failed and what was tried again shows in the metrics, and the latest result has its picture"
+    )
     func usual() async throws {
         let (drop, watch) = try await start("./web.sock")
         try await drop.drop("a.png")
@@ -30,14 +32,19 @@ import Testing
         #expect(try drop.runner.bytes("picture") == drop.runner.bytes("out/a.webp"))
         #expect(try await get(drop, "/readyz").output == "running\n")
         let dashboard = try #require(
-            try JSONSerialization.jsonObject(with: Data(try await get(drop, "/api/dashboard").output.utf8)) as? [String: Any])
+            try JSONSerialization.jsonObject(with: Data(try await get(drop, "/api/dashboard").output.utf8))
+                as? [String: Any])
         let failure = try #require((dashboard["failures"] as? [[String: Any]])?.first)
-        #expect(failure["name"] as? String == "in/b.jpg" && (failure["reason"] as? String)?.hasPrefix("not-an-image: ") == true)
+        #expect(
+            failure["name"] as? String == "in/b.jpg"
+                && (failure["reason"] as? String)?.hasPrefix("not-an-image: ") == true)
         let refused = try await get(drop, "/api/retry", "-d '{\"names\":[\"in/b.jpg\"]}'")
         #expect(refused.output.contains("a request that changes something needs the header 'X-Imagemill: 1'"))
         let retried = try await get(drop, "/api/retry", "-H 'X-Imagemill: 1' -d '{\"names\":[\"in/b.jpg\"]}'")
         #expect(retried.output.contains("1 source moved back"))
-        try await drop.until("it has failed again") { try await get(drop, "/metrics").output.contains("{inbox=\"in\",status=\"failed\"} 2\n") }
+        try await drop.until("it has failed again") {
+            try await get(drop, "/metrics").output.contains("{inbox=\"in\",status=\"failed\"} 2\n")
+        }
         #expect(try await drop.stop(watch).exit == 0)
         #expect(!drop.runner.exists("web.sock"))
     }
@@ -50,10 +57,13 @@ import Testing
         let taken = try await drop.runner.run("watch", "mill.yaml")
         #expect(taken.errors.contains("a file or a folder has that name"), "\(taken.errors)")
         try drop.runner.folder.write("0123456789abcdef0123\n", to: "token")
-        try drop.runner.folder.write("state: state\nhttp: { address: 0.0.0.0:1, token: token }\n\(inboxes)", to: "mill.yaml")
+        try drop.runner.folder.write(
+            "state: state\nhttp: { address: 0.0.0.0:1, token: token }\n\(inboxes)", to: "mill.yaml")
         _ = try await drop.runner.shell("chmod 644 token")
         let open = try await drop.runner.run("watch", "mill.yaml")
-        #expect(open.exit == 78 && open.errors.contains("everybody may read the token in 'token'; use chmod 640"), "\(open.errors)")
+        #expect(
+            open.exit == 78 && open.errors.contains("everybody may read the token in 'token'; use chmod 640"),
+            "\(open.errors)")
         try drop.runner.folder.write("short\n", to: "token")
         _ = try await drop.runner.shell("chmod 600 token")
         let short = try await drop.runner.run("watch", "mill.yaml")

@@ -14,7 +14,9 @@ import Testing
         (report.milliseconds.wait, report.milliseconds.render, report.milliseconds.publish) = (5, 700, 60)
         activity.happened(.done(JobID(milliseconds: 1, counter: 2, random: 3), report), inbox: "share")
         activity.happened(
-            .failed(JobID(milliseconds: 1, counter: 2, random: 3), BytePath("b"), Failure(.truncated, stage: "decode", "x"), attempts: 1),
+            .failed(
+                JobID(milliseconds: 1, counter: 2, random: 3), BytePath("b"), Failure(.truncated, stage: "decode", "x"),
+                attempts: 1),
             inbox: "share")
         var status = FakeDaemon.busy
         status.inboxes[0].name = "a \"quoted\\ name"
@@ -26,20 +28,26 @@ import Testing
         let standing = ["share": Standing(failures: nil, bytes: ["done": 12])]
         let lines = Set(text(standing: standing).split(separator: "\n").map(String.init))
         for line in [
-            #"imagemill_jobs_total{inbox="share",status="done"} 1"#, #"imagemill_jobs_total{inbox="share",status="failed"} 1"#,
+            #"imagemill_jobs_total{inbox="share",status="done"} 1"#,
+            #"imagemill_jobs_total{inbox="share",status="failed"} 1"#,
             #"imagemill_jobs_total{inbox="a \"quoted\\ name",status="done"} 0"#,
             #"imagemill_job_duration_seconds_bucket{inbox="share",stage="render",le="0.5"} 0"#,
             #"imagemill_job_duration_seconds_bucket{inbox="share",stage="render",le="1"} 1"#,
             #"imagemill_job_duration_seconds_sum{inbox="share",stage="render"} 0.7"#,
             #"imagemill_job_duration_seconds_count{inbox="share",stage="wait"} 1"#,
-            #"imagemill_paused{inbox="share",reason="no-space"} 1"#, #"imagemill_paused{inbox="share",reason="missing-inbox"} 0"#,
-            #"imagemill_oldest_pending_seconds{inbox="share"} 0"#, #"imagemill_spool_bytes{inbox="share",folder="done"} 12"#,
-            "imagemill_worker_restarts_total 2", "imagemill_memory_budget_bytes 4294967296", "imagemill_cache_hits_total 7",
+            #"imagemill_paused{inbox="share",reason="no-space"} 1"#,
+            #"imagemill_paused{inbox="share",reason="missing-inbox"} 0"#,
+            #"imagemill_oldest_pending_seconds{inbox="share"} 0"#,
+            #"imagemill_spool_bytes{inbox="share",folder="done"} 12"#,
+            "imagemill_worker_restarts_total 2", "imagemill_memory_budget_bytes 4294967296",
+            "imagemill_cache_hits_total 7",
             "imagemill_configuration_refused 1",
         ] { #expect(lines.contains(line), "\(line)") }
     }
 
-    @Test("promtool finds nothing to complain of", .enabled(if: Self.hasPromtool, "skipped: there is no promtool (apt install prometheus)"))
+    @Test(
+        "promtool finds nothing to complain of",
+        .enabled(if: Self.hasPromtool, "skipped: there is no promtool (apt install prometheus)"))
     func promtool() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(text(), to: "metrics")
@@ -52,12 +60,16 @@ import Testing
     @Test("Every metric that the alerts and the dashboard of Grafana ask for exists")
     func asked() throws {
         let folder = try TemporaryFolder()
-        let known = text(standing: ["share": Standing(failures: StandingFailures(BytePath(folder.path("."))), bytes: ["done": 1])])
+        let known = text(standing: [
+            "share": Standing(failures: StandingFailures(BytePath(folder.path("."))), bytes: ["done": 1])
+        ])
         for file in ["deploy/prometheus/alerts.yaml", "deploy/grafana/imagemill.json"] {
             let names = Set(try Checkout.text(file).matches(of: /imagemill_[a-z_]+/).map { String($0.output) })
             #expect(names.count > 4)
             for name in names {
-                #expect(known.contains("\n\(name)") || known.hasPrefix(name) || known.contains("# TYPE \(name) "), "\(file): \(name)")
+                #expect(
+                    known.contains("\n\(name)") || known.hasPrefix(name) || known.contains("# TYPE \(name) "),
+                    "\(file): \(name)")
             }
         }
     }

@@ -66,9 +66,9 @@ extension BlendMode {
 extension Picture {
     /// Draws another picture, which has alpha, onto this one, in this one's format.
     /// - Parameter alpha: multiplies the alpha of what is drawn.
-    func drawing(_ drawn: Picture, alpha: Double, at place: PixelOffset, by mode: BlendMode, keepsAlpha: Bool) throws
-        -> Picture
-    {
+    func drawing(
+        _ drawn: Picture, alpha: Double, at place: PixelOffset, by mode: BlendMode, keepsAlpha: Bool
+    ) throws -> Picture {
         if mode.canClear { return try overlaid(with: drawn, alpha: alpha, at: place, by: mode, keepsAlpha: keepsAlpha) }
         // Beside what is drawn nothing changes, so only what is below it is computed.
         guard let part = PixelBox(place, drawn.size).intersection(with: size) else { return self }
@@ -142,9 +142,9 @@ extension Image {
         }
     }
 
-    private func composited(with above: Image, by mode: CompositeMode, at place: PixelOffset = PixelOffset(0, 0)) throws
-        -> Image
-    {
+    private func composited(
+        with above: Image, by mode: CompositeMode, at place: PixelOffset = PixelOffset(0, 0)
+    ) throws -> Image {
         try composite2(above, mode: mode, x: place.x, y: place.y)
     }
 

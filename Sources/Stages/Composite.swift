@@ -226,9 +226,9 @@ extension LayerDeclaration {
     }
 
     /// What is drawn, before its stages.
-    private func begin(on canvas: PixelSize, _ source: PictureInfo, _ context: PlanContext) throws(PlanFailure) -> (
-        LayerPlan.Content, PictureInfo
-    ) {
+    private func begin(
+        on canvas: PixelSize, _ source: PictureInfo, _ context: PlanContext
+    ) throws(PlanFailure) -> (LayerPlan.Content, PictureInfo) {
         let scale = context.scale
         switch content {
         case .source:

@@ -64,9 +64,9 @@ package struct Crop: Stage {
         return PixelBox(anchor.anchor.resolved(by: measurement).offset(of: size, in: picture), size)
     }
 
-    private static func clamped(_ corner: PixelOffset, _ size: PixelSize, in picture: PixelSize) throws(PlanFailure)
-        -> PixelBox
-    {
+    private static func clamped(
+        _ corner: PixelOffset, _ size: PixelSize, in picture: PixelSize
+    ) throws(PlanFailure) -> PixelBox {
         guard let box = PixelBox(corner, size).intersection(with: picture) else {
             let message =
                 "the cut of \(size) at \(corner) lies outside the picture of \(picture); nothing would be left"

@@ -4,9 +4,9 @@ import CVips
 // Size and place.
 extension Image {
     /// Scales to an exact size in pixels.
-    package func resize(width newWidth: Int, height newHeight: Int, kernel: Kernel = .lanczos3) throws(VipsError)
-        -> Image
-    {
+    package func resize(
+        width newWidth: Int, height newHeight: Int, kernel: Kernel = .lanczos3
+    ) throws(VipsError) -> Image {
         let horizontal = Double(newWidth) / Double(width)
         let vertical = Double(newHeight) / Double(height)
         return try call(
@@ -64,9 +64,9 @@ extension Image {
     }
 
     /// Puts pictures of one size below each other.
-    package static func arrayjoin(_ images: [Image], across: Int = 1, background: [Double]? = nil) throws(VipsError)
-        -> Image
-    {
+    package static func arrayjoin(
+        _ images: [Image], across: Int = 1, background: [Double]? = nil
+    ) throws(VipsError) -> Image {
         let fill: [(String, Argument)] = background.map { [("background", .doubles($0))] } ?? []
         return try Operation("arrayjoin", [("in", .images(images)), ("across", .int(across))] + fill).image()
     }
@@ -225,9 +225,9 @@ extension Image {
     }
 
     /// Converts to a built-in profile: from the embedded profile, or else from the built-in `input`.
-    package func iccTransform(to output: BuiltInProfile, input: BuiltInProfile? = nil, depth: Int = 8) throws(VipsError)
-        -> Image
-    {
+    package func iccTransform(
+        to output: BuiltInProfile, input: BuiltInProfile? = nil, depth: Int = 8
+    ) throws(VipsError) -> Image {
         let from: [(String, Argument)] = input.map { [("input_profile", .string($0.rawValue))] } ?? [("embedded", true)]
         let intent = input == nil ? RenderingIntent(of: blob("icc-profile-data")) : .relative
         let how: [(String, Argument)] = [

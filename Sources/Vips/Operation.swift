@@ -110,9 +110,9 @@ extension Operation {
         }
     }
 
-    private static func enumValue(_ nick: String, of type: GType, for key: String, named name: String) throws(VipsError)
-        -> CInt
-    {
+    private static func enumValue(
+        _ nick: String, of type: GType, for key: String, named name: String
+    ) throws(VipsError) -> CInt {
         var value: CInt = 0
         guard cvips_enum_value(type, nick, &value) != 0 else {
             let message = "'\(key)' takes one of \(nicknames(of: type).joined(separator: ", ")), not '\(nick)'"

@@ -17,9 +17,9 @@ enum ExitStatus {
     /// Says why a file that the user wrote cannot be used, and the code to end with: a mistake in it, or a file that is
     /// missing or cannot be read.
     /// - Parameter ending: what follows from mistakes in the file.
-    static func explaining(_ error: any Error, reading file: String, ending: String = "; nothing was written")
-        -> ExitCode
-    {
+    static func explaining(
+        _ error: any Error, reading file: String, ending: String = "; nothing was written"
+    ) -> ExitCode {
         guard let error = error as? SystemError else { return explaining(error, pipeline: file, ending: ending) }
         printError("imagemill: \(error)")
         return error.mayPass ? tryAgain : configuration

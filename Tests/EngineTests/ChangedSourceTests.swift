@@ -92,9 +92,9 @@ import Vips
 
     /// Runs the pipeline over all sources with one worker.
     /// - Parameter change: called each time that the worker has stopped.
-    private func run(_ runner: CommandRunner, _ format: SourceFormat, change: (Case) throws -> Void) async throws
-        -> [String: SourceReport]
-    {
+    private func run(
+        _ runner: CommandRunner, _ format: SourceFormat, change: (Case) throws -> Void
+    ) async throws -> [String: SourceReport] {
         let lines = Case.all.map { "\($0.moment.counts) \(runner.folder.path("in/\($0.name)"))" }
         let state = try runner.folder.write([0], to: "state")
         let script = """

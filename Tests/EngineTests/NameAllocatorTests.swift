@@ -70,9 +70,9 @@ private final class TestNames: NameStore {
         _ = try outbox.folder(BytePath([]))
     }
 
-    private func allocator(_ policy: CollisionPolicy = .version, gone: Set<String> = [], sources: Set<String> = [])
-        -> NameAllocator
-    {
+    private func allocator(
+        _ policy: CollisionPolicy = .version, gone: Set<String> = [], sources: Set<String> = []
+    ) -> NameAllocator {
         NameAllocator(
             store: names, outbox: BytePath("out"), folder: outbox, policy: policy, isGone: { gone.contains($0.text) },
             isSource: { sources.contains($0.text) })

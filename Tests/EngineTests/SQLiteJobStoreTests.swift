@@ -16,9 +16,9 @@ import Testing
 
     private var file: String { folder.path("state/ledger.sqlite") }
 
-    private func open(inboxes: [BytePath: String] = [:], patience: Double = 10, isRemote: Bool? = nil) throws
-        -> SQLiteJobStore
-    {
+    private func open(
+        inboxes: [BytePath: String] = [:], patience: Double = 10, isRemote: Bool? = nil
+    ) throws -> SQLiteJobStore {
         try SQLiteJobStore(
             state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 3) }, inboxes: inboxes,
             patience: patience,

@@ -20,9 +20,9 @@ import Testing
         }
     }
 
-    private func prune(age: String? = nil, size: String? = nil, sets: Bool = false, seconds later: Int = 0) throws
-        -> Int
-    {
+    private func prune(
+        age: String? = nil, size: String? = nil, sets: Bool = false, seconds later: Int = 0
+    ) throws -> Int {
         let retention = Retention(age: age.flatMap { Duration(written: $0) }, size: size.flatMap { ByteCount($0) })
         let pruning = ShelfPruning(folder: BytePath(folder.path("shelf")), retention: retention, takesSets: sets)
         return try pruning.run(now: (wallClock() + later * 1000) * 1_000_000)

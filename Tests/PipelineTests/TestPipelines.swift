@@ -67,9 +67,9 @@ func mistakes(_ text: String, catalogue: StageCatalogue = .all) -> [String] {
 }
 
 /// Reads one value as a parameter would.
-func read<Value: ParameterValue>(_ type: Value.Type, _ text: String, quoted: Bool = false) -> (
-    value: Value?, log: ReadingLog
-) {
+func read<Value: ParameterValue>(
+    _ type: Value.Type, _ text: String, quoted: Bool = false
+) -> (value: Value?, log: ReadingLog) {
     var log = ReadingLog(catalogue: StageCatalogue([]))
     let value = Value.read(
         YAMLNode(content: .scalar(text, quoted: quoted), position: Position(line: 1, column: 1)), &log)

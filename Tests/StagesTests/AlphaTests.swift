@@ -32,9 +32,9 @@ private struct Background: CustomTestStringConvertible {
 }
 
 /// Source-over, then the view's alpha; all numbers from 0 to 1, nothing premultiplied outside.
-private func composed(_ colour: [Double], alpha: Double, over background: Background, viewAlpha: Double) -> (
-    colour: [Double], alpha: Double
-) {
+private func composed(
+    _ colour: [Double], alpha: Double, over background: Background, viewAlpha: Double
+) -> (colour: [Double], alpha: Double) {
     let under = [background.red, background.green, background.blue]
     let covered = alpha + background.alpha * (1 - alpha)
     let mixed = zip(colour, under).map {
@@ -121,9 +121,9 @@ struct AlphaTests {
         return worst
     }
 
-    private func error(of pixel: [Int], to reference: (colour: [Double], alpha: Double), bands: Int, maximum: Int)
-        -> Double
-    {
+    private func error(
+        of pixel: [Int], to reference: (colour: [Double], alpha: Double), bands: Int, maximum: Int
+    ) -> Double {
         let full = Double(maximum)
         let hasAlpha = bands == 2 || bands == 4
         var errors =

@@ -42,9 +42,9 @@ extension TestPicture {
     }
 
     /// A picture whose pixels are given by a function of their place, in the kind's own numbers.
-    package static func make(width: Int, height: Int, kind: PictureKind, _ value: (_ x: Int, _ y: Int) -> [Int]) throws
-        -> Image
-    {
+    package static func make(
+        width: Int, height: Int, kind: PictureKind, _ value: (_ x: Int, _ y: Int) -> [Int]
+    ) throws -> Image {
         var values: [Int] = []
         values.reserveCapacity(width * height * kind.bands)
         for y in 0..<height { for x in 0..<width { values += value(x, y) } }

@@ -11,9 +11,9 @@ package enum TestPicture {
     }
 
     /// A picture whose pixels are given by a function of their place; 8 bit.
-    package static func make(width: Int, height: Int, bands: Int = 3, _ value: (_ x: Int, _ y: Int) -> [UInt8]) throws
-        -> Image
-    {
+    package static func make(
+        width: Int, height: Int, bands: Int = 3, _ value: (_ x: Int, _ y: Int) -> [UInt8]
+    ) throws -> Image {
         try TestVips.start()
         var pixels: [UInt8] = []
         pixels.reserveCapacity(width * height * bands)

@@ -12,9 +12,9 @@ import Vips
     }
 
     /// The greatest difference of any value between a rendition and what it should be.
-    private func worst(_ runner: CommandRunner, _ name: String, against expected: () throws -> Image) async throws
-        -> Int
-    {
+    private func worst(
+        _ runner: CommandRunner, _ name: String, against expected: () throws -> Image
+    ) async throws -> Int {
         let wanted = try await inVipsTurn { try expected().pixels() }
         let found = try await runner.inspect("out/\(name).png", by: "pngload_source") { image in
             // Lab is finer than 8 bits, so that its renditions have 16.

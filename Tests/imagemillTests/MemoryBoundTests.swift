@@ -230,9 +230,9 @@ private struct MemoryUse {
     }
 
     /// Renders the sources in `in` with one worker that has done nothing before.
-    private func run(_ runner: CommandRunner, _ pipeline: String, _ title: String, options: [String] = []) async throws
-        -> MemoryUse
-    {
+    private func run(
+        _ runner: CommandRunner, _ pipeline: String, _ title: String, options: [String] = []
+    ) async throws -> MemoryUse {
         let result = try await runner.run(
             ["run", pipeline, "in", "-o", "out", "--jobs", "1", "--max-memory", "8G"] + options, seconds: 120)
         #expect(result.exit == 0, "\(result.errors)")

@@ -147,9 +147,9 @@ struct CacheIndex: Sendable {
     /// Makes room for a rendition, the least recently used first.
     /// - Parameter used: entries that were used meanwhile, the last one last.
     /// - Returns: nil if it is there already, or there is no room.
-    func reserve(_ key: CacheKey, bytes: Int, digest: String, about: String, bound: Int, used: [Int64]) throws
-        -> Reservation?
-    {
+    func reserve(
+        _ key: CacheKey, bytes: Int, digest: String, about: String, bound: Int, used: [Int64]
+    ) throws -> Reservation? {
         try database.write { database in
             try note(used: used, database)
             let known = try database.cachedStatement(sql: "SELECT 1 FROM entries WHERE key = ? AND state < 2")

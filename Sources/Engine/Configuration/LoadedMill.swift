@@ -132,9 +132,9 @@ package struct LoadedMill: Sendable {
     }
 
     /// A folder that a variable of the environment names, or one in it.
-    private static func folder(_ environment: (String) -> String?, named variable: String, appending rest: String = "")
-        -> BytePath?
-    {
+    private static func folder(
+        _ environment: (String) -> String?, named variable: String, appending rest: String = ""
+    ) -> BytePath? {
         // systemd separates several folders by colons.
         guard let value = environment(variable)?.split(separator: ":").first, value.first == "/" else { return nil }
         return BytePath(String(value)).appending(BytePath(rest))

@@ -86,9 +86,9 @@ struct HookProcess {
         return file
     }
 
-    private func wait(for process: pid_t, closing writing: OpenFile, _ reading: OpenFile, _ cancellation: Cancellation)
-        -> Outcome
-    {
+    private func wait(
+        for process: pid_t, closing writing: OpenFile, _ reading: OpenFile, _ cancellation: Cancellation
+    ) -> Outcome {
         let end = Moment.now + timeout
         var (said, hasEnded, term) = ([UInt8](), false, Moment?.none)
         var isInterrupted = false

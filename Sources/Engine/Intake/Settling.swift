@@ -126,9 +126,9 @@ package struct Settling: Sendable {
     // MARK: Looks
 
     /// Judges what a look has found.
-    package mutating func look(_ seen: FileStatus, signs: SetSigns = SetSigns(), at now: Moment, times: SettleTimes)
-        -> Verdict
-    {
+    package mutating func look(
+        _ seen: FileStatus, signs: SetSigns = SetSigns(), at now: Moment, times: SettleTimes
+    ) -> Verdict {
         recordLook(seen, signs, at: now)
         reason = writer == .writing ? .open : .changing
         if signs.unfinished != nil && now < deadline(times) {

@@ -239,9 +239,9 @@ package struct SourceTracker {
     }
 
     /// Records what a look found; nil if nothing is there that could be a source.
-    package mutating func looked(_ path: BytePath, status: FileStatus?, signs: SetSigns = SetSigns(), at now: Moment)
-        -> Action?
-    {
+    package mutating func looked(
+        _ path: BytePath, status: FileStatus?, signs: SetSigns = SetSigns(), at now: Moment
+    ) -> Action? {
         guard let slot = index[path].map(Int.init) else { return nil }
         guard let status else {
             forget(path)

@@ -235,9 +235,9 @@ package struct SourceWalk {
 
     /// Adds the sources of one folder.
     /// - Returns: the paths of its sub-folders, in natural order.
-    private mutating func list(_ folder: Directory, at relative: BytePath, in root: Root) throws(SystemError)
-        -> [BytePath]
-    {
+    private mutating func list(
+        _ folder: Directory, at relative: BytePath, in root: Root
+    ) throws(SystemError) -> [BytePath] {
         var folders: [BytePath] = []
         var files: [SourceFile] = []
         let names = try folder.names()

@@ -99,9 +99,9 @@ package final class Outbox: Sendable {
         return directory
     }
 
-    private func make(_ name: BytePath, in directory: Directory, path: BytePath, mode: UInt32) throws(SystemError)
-        -> Bool
-    {
+    private func make(
+        _ name: BytePath, in directory: Directory, path: BytePath, mode: UInt32
+    ) throws(SystemError) -> Bool {
         do throws(SystemError) {
             return try directory.make(name, mode: mode)
         } catch {

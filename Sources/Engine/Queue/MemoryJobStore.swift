@@ -125,9 +125,9 @@ package final class MemoryJobStore: JobStore {
         }
     }
 
-    package func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath])
-        -> Bool
-    {
+    package func claim(
+        _ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath]
+    ) -> Bool {
         contents.withLock { contents in
             let owners = contents.outboxes[outbox]?.owners ?? [:]
             guard names.allSatisfy({ name in owners[name].map { $0 == source || $0 == seen[name] } ?? true }) else {

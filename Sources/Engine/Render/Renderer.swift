@@ -37,9 +37,9 @@ struct Renderer {
     }
 
     /// - Parameter trial: judges messages of libvips; nil if they are to be ignored.
-    func render(_ beginning: Beginning, wanted: [Int], to outputs: [OpenFile], trial: DecoderTrial?) throws
-        -> RenderResult
-    {
+    func render(
+        _ beginning: Beginning, wanted: [Int], to outputs: [OpenFile], trial: DecoderTrial?
+    ) throws -> RenderResult {
         var sizes: [RenderedSize] = []
         var warnings = beginning.warnings
         for (index, output) in zip(wanted, outputs) {
@@ -90,9 +90,9 @@ struct Renderer {
     }
 
     /// What each rendition begins with.
-    private func starts(from picture: Picture, of source: ProbedSource) throws -> (
-        starts: [Frames], warnings: [Warning]
-    ) {
+    private func starts(
+        from picture: Picture, of source: ProbedSource
+    ) throws -> (starts: [Frames], warnings: [Warning]) {
         if plan.load.isHeldInMemory { return try starts(from: source.inMemory(picture, shrink: plan.load.shrink)) }
         // Here alone the rows are read from top to bottom, and all of them before this returns.
         guard plan.load.turnsLate, let decoder = source.decoder(of: picture, shrink: plan.load.shrink) else {
@@ -184,9 +184,9 @@ struct Renderer {
 
     /// - Parameter resized: whether the decoder made `start` smaller than planned, or larger, for the first stage that
     ///   scales to make up for.
-    func run(_ steps: [PlannedStage], on start: Frames, _ context: RenderContext, resized: Bool = false) throws
-        -> Frames
-    {
+    func run(
+        _ steps: [PlannedStage], on start: Frames, _ context: RenderContext, resized: Bool = false
+    ) throws -> Frames {
         var frames = start
         var isResized = resized
         for (index, step) in steps.enumerated() {

@@ -105,9 +105,9 @@ extension Renderer {
         return (lists, metadata, warnings)
     }
 
-    private func decode(_ source: ProbedSource, _ way: MemberPlan, shrink: Int) throws -> (
-        Picture, SourceMetadata, [Warning]
-    ) {
+    private func decode(
+        _ source: ProbedSource, _ way: MemberPlan, shrink: Int
+    ) throws -> (Picture, SourceMetadata, [Warning]) {
         let picture = try source.reopened(shrink: shrink, tolerance: pipeline.tolerance)
         let upright = try (way.load.isHeldInMemory ? source.inMemory(picture, shrink: shrink) : picture).upright(
             orientation: way.facts.orientation)

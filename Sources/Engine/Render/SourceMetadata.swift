@@ -58,11 +58,9 @@ struct SourceMetadata {
 
     /// The picture with the metadata that the policy lets it keep.
     /// - Returns: also whether the saver is to write none at all, whatever the picture has.
-    func applied(to image: Image, policy: MetadataPolicy, format: OutputFormat, keepsProfile: Bool) throws(VipsError)
-        -> (
-            image: Image, keepsNothing: Bool
-        )
-    {
+    func applied(
+        to image: Image, policy: MetadataPolicy, format: OutputFormat, keepsProfile: Bool
+    ) throws(VipsError) -> (image: Image, keepsNothing: Bool) {
         switch policy {
         case .keep:
             let lost = Self.blocks.keys.filter { !Self.blocks(of: format).contains($0) }
@@ -132,17 +130,13 @@ struct SourceMetadata {
     private func lost(_ rendition: RenditionPlan) -> Warning? {
         guard rendition.policy == .keep else { return nil }
         let format = rendition.format
-        let lost = Self.blocks.filter { telling.contains($0.key) && !Self.blocks(of: format).contains($0.key) }.map(
-            \.value
-        ).sorted()
+        let held = Self.blocks(of: format)
+        let lost = Self.blocks.filter { telling.contains($0.key) && !held.contains($0.key) }.map(\.value).sorted()
         guard !lost.isEmpty else { return nil }
-        let owner =
-            losesRights(in: format)
-            ? (rescued(in: format) == nil
-                ? "; copyright, artist and licence are lost" : "; copyright, artist and licence are in its XMP") : ""
-        return Warning(
-            .metadataRemoved,
-            "'\(rendition.title)': \(format.rawValue) files cannot be given \(lost.joined(separator: ", "))\(owner)")
+        let message = "'\(rendition.title)': \(format.rawValue) files cannot be given \(lost.joined(separator: ", "))"
+        let place = rescued(in: format) == nil ? "lost" : "in its XMP"
+        let owner = losesRights(in: format) ? "; copyright, artist and licence are \(place)" : ""
+        return Warning(.metadataRemoved, message + owner)
     }
 
     /// That the default policy removed something, and what.

@@ -140,9 +140,9 @@ private struct WorkerState {
         return probed.facts
     }
 
-    private mutating func measure(_ message: RenderMessage, _ member: @escaping (Int) throws -> OpenFile) throws
-        -> [StageMeasurement]
-    {
+    private mutating func measure(
+        _ message: RenderMessage, _ member: @escaping (Int) throws -> OpenFile
+    ) throws -> [StageMeasurement] {
         let prepared = try prepared(message)
         let measuring = Measuring(planner: prepared.planner, assets: prepared.assets, colours: colours(prepared))
         switch message.source {

@@ -62,9 +62,9 @@ package struct Pruning {
         }
     }
 
-    private func isStale(_ owned: OwnedName, made: [BytePath: Set<BytePath>?], recorded: [BytePath: Set<BytePath>])
-        -> Bool
-    {
+    private func isStale(
+        _ owned: OwnedName, made: [BytePath: Set<BytePath>?], recorded: [BytePath: Set<BytePath>]
+    ) -> Bool {
         // What a source that failed had before stays.
         if let made = made[owned.source] { return made.map { !$0.contains(owned.name) } ?? false }
         if unchanged.contains(owned.source) { return recorded[owned.source].map { !$0.contains(owned.name) } ?? false }

@@ -57,9 +57,9 @@ package struct ShardRunner: Sendable {
         }
     }
 
-    private func run(_ shard: Int, entry: ShardEntry, sources: [SourceFile], staging: ShardOutput.Staging) async throws
-        -> ShardOutcome
-    {
+    private func run(
+        _ shard: Int, entry: ShardEntry, sources: [SourceFile], staging: ShardOutput.Staging
+    ) async throws -> ShardOutcome {
         let (start, started) = (SuspendingClock.now, timestamp())
         let cancellation = cancellation.next()
         let watcher = ShardObserver(observer, cancellation)

@@ -52,9 +52,9 @@ extension Spool {
             location: .below(folder, opened.path), identity: inbox.appending(job.path), relative: job.path)
     }
 
-    private func openSet(of job: Job, in folder: Directory, ignoring ignored: IgnoredNames, limits: Limits) throws
-        -> SourceFile
-    {
+    private func openSet(
+        of job: Job, in folder: Directory, ignoring ignored: IgnoredNames, limits: Limits
+    ) throws -> SourceFile {
         let contents = try SetContents(of: folder.folder(Self.source), ignored: ignored)
         guard contents.tooDeep == nil else {
             throw Failure(.isADirectory, stage: "read", SetContents.depthSentence(job.path))
@@ -113,9 +113,9 @@ extension Spool {
     }
 
     /// Where a file can be read, from the job's folder, and its status.
-    private func readable(_ path: BytePath, name: BytePath, in folder: Directory, _ limits: Limits) throws -> (
-        path: BytePath, status: FileStatus
-    ) {
+    private func readable(
+        _ path: BytePath, name: BytePath, in folder: Directory, _ limits: Limits
+    ) throws -> (path: BytePath, status: FileStatus) {
         let (original, status): (OpenFile, FileStatus)
         do {
             (original, status) = try FileLocation.below(folder, path).open()

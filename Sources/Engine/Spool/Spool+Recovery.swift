@@ -44,9 +44,9 @@ extension Spool {
     }
 
     /// - Returns: also what kept a place from being looked into that is not this spool's own.
-    private func find(_ id: JobID, _ locations: [SpoolLocation]) throws(SystemError) -> (
-        SpoolFolders?, trouble: SystemError?
-    ) {
+    private func find(
+        _ id: JobID, _ locations: [SpoolLocation]
+    ) throws(SystemError) -> (SpoolFolders?, trouble: SystemError?) {
         if try own.job(id) != nil { return (own, nil) }
         var trouble: SystemError?
         for location in locations {

@@ -68,9 +68,9 @@ package final class Spool: Sendable {
 
     package var failed: FailedFolder { FailedFolder(folder: path(.failed), inbox: inbox) }
 
-    private static func folders(_ location: SpoolLocation, inbox: BytePath, name: BytePath) throws(SystemError)
-        -> SpoolFolders
-    {
+    private static func folders(
+        _ location: SpoolLocation, inbox: BytePath, name: BytePath
+    ) throws(SystemError) -> SpoolFolders {
         var last = SystemError("use '\(inbox.printable)'", code: EXDEV)
         for candidate in location.candidates.indices where location.mayReach(candidate) {
             let folders = location.folders(at: candidate, name: name)

@@ -60,9 +60,9 @@ enum VersionedName {
     }
 
     /// The folder of this name, or of the first version of it that is a folder or free: a file may have the name.
-    static func folder(_ name: BytePath, in parent: Directory) throws(SystemError) -> (
-        folder: Directory, name: BytePath, isNew: Bool
-    ) {
+    static func folder(
+        _ name: BytePath, in parent: Directory
+    ) throws(SystemError) -> (folder: Directory, name: BytePath, isNew: Bool) {
         for number in 1... {
             let candidate = version(number, of: name)
             let found = try parent.status(candidate)

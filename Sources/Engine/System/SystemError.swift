@@ -37,9 +37,8 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
     /// the user wrote. Unlike `mayPass`, this holds for folders of ours only: a pipeline file that is missing is a
     /// mistake.
     package var isEnvironmental: Bool {
-        mayPass
-            || [EROFS, EACCES, EPERM, ENOENT, ENOTCONN, EHOSTDOWN, EPIPE, ENOLCK, EADDRINUSE, EADDRNOTAVAIL].contains(
-                code)
+        let codes = [EROFS, EACCES, EPERM, ENOENT, ENOTCONN, EHOSTDOWN, EPIPE, ENOLCK, EADDRINUSE, EADDRNOTAVAIL]
+        return mayPass || codes.contains(code)
     }
 
     /// The failure of a source that could not be read.

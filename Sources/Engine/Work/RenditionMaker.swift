@@ -53,9 +53,9 @@ package final class RenditionMaker {
 
     /// Plans one source without writing anything. Unless it is a dry run, what stages must see is measured.
     /// - Throws: `Failure` if the source cannot be planned.
-    package func plan(_ source: SourceFile, _ settings: RenderSettings) throws -> (
-        plan: SourcePlan, names: [RenditionName]
-    ) {
+    package func plan(
+        _ source: SourceFile, _ settings: RenderSettings
+    ) throws -> (plan: SourcePlan, names: [RenditionName]) {
         let opened = try OpenedInput(source, limits: settings.limits)
         let known = try prepared(settings, opened.formats)
         let (input, measurements) = try readably(opened) {
@@ -318,9 +318,9 @@ package final class RenditionMaker {
 
     /// Reads back what the worker wrote, once it cannot write any more.
     /// - Returns: its bytes.
-    private func checked(_ output: StagedFile, against plan: RenditionPlan, said: RenderedSize, _ limits: Limits) throws
-        -> Int
-    {
+    private func checked(
+        _ output: StagedFile, against plan: RenditionPlan, said: RenderedSize, _ limits: Limits
+    ) throws -> Int {
         do throws(Failure) {
             guard try sealed(output) else {
                 throw OutputCheck.rejected(plan, "the worker still has it open for writing")

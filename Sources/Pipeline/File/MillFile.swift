@@ -60,9 +60,9 @@ package struct MillFile: Sendable {
         kind(pipeline, isOnly: MillGroup.self, not: PipelineGroup.self)
     }
 
-    private static func kind(_ root: YAMLNode, isOnly one: any ParameterGroup.Type, not other: any ParameterGroup.Type)
-        -> Position?
-    {
+    private static func kind(
+        _ root: YAMLNode, isOnly one: any ParameterGroup.Type, not other: any ParameterGroup.Type
+    ) -> Position? {
         known(one, in: root) > 0 && known(other, in: root) == 0 ? root.position : nil
     }
 

@@ -162,9 +162,9 @@ struct PipelineGroup: ParameterGroup {
         }
     }
 
-    private func clash(of rendition: Rendition, named title: String, with other: (title: String, rendition: Rendition))
-        -> String
-    {
+    private func clash(
+        of rendition: Rendition, named title: String, with other: (title: String, rendition: Rendition)
+    ) -> String {
         guard isOne(rendition, other.rendition) else {
             return "\(title) would write the same file as \(other.title): '\(rendition.template.text)'"
         }

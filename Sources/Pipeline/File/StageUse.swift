@@ -41,9 +41,9 @@ package struct StageList: ParameterValue {
         return stage.map { StageUse(stage: $0, position: position, usesPoints: usesPoints, canonical: item.canonical) }
     }
 
-    private static func read<Stage: StageDeclaration>(_ type: Stage.Type, from node: YAMLNode, _ log: inout ReadingLog)
-        -> (any StageDeclaration)?
-    {
+    private static func read<Stage: StageDeclaration>(
+        _ type: Stage.Type, from node: YAMLNode, _ log: inout ReadingLog
+    ) -> (any StageDeclaration)? {
         Parameters.read(type, from: node, owner: "stage '\(Stage.name)'", &log)
     }
 

@@ -48,9 +48,9 @@ package struct GeometryString: Hashable, Sendable {
         text = String(side)
     }
 
-    private static func sides(_ size: Substring, of text: String) throws(GeometryStringError) -> (
-        PositiveLength?, PositiveLength?
-    ) {
+    private static func sides(
+        _ size: Substring, of text: String
+    ) throws(GeometryStringError) -> (PositiveLength?, PositiveLength?) {
         if size.hasSuffix("%"), let percent = finiteNumber(String(size.dropLast())), percent > 0 {
             return (PositiveLength(.percent(percent)), PositiveLength(.percent(percent)))
         }

@@ -37,9 +37,9 @@ package struct Parameters {
     }
 
     /// What a type's initialiser asks for.
-    package static func describe(_ type: any ParameterGroup.Type, catalogue: StageCatalogue = StageCatalogue([]))
-        -> [ParameterDescription]
-    {
+    package static func describe(
+        _ type: any ParameterGroup.Type, catalogue: StageCatalogue = StageCatalogue([])
+    ) -> [ParameterDescription] {
         var parameters = Parameters(mode: .describing, log: ReadingLog(catalogue: catalogue))
         _ = type.init(&parameters)
         return parameters.descriptions
@@ -89,9 +89,9 @@ package struct Parameters {
     }
 
     /// A number that must be there, within a range.
-    package mutating func required<Value: ParameterNumber>(_ key: String, in range: ClosedRange<Value>, _ text: String)
-        -> Value
-    {
+    package mutating func required<Value: ParameterNumber>(
+        _ key: String, in range: ClosedRange<Value>, _ text: String
+    ) -> Value {
         describe(key, text: text, as: Value.self, isRequired: true, default: nil, range: range)
         if let value = value(key, in: range) { return value }
         missing.append((key, "\(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written)"))
@@ -99,9 +99,9 @@ package struct Parameters {
     }
 
     /// A number that may be missing, within a range.
-    package mutating func optional<Value: ParameterNumber>(_ key: String, in range: ClosedRange<Value>, _ text: String)
-        -> Value?
-    {
+    package mutating func optional<Value: ParameterNumber>(
+        _ key: String, in range: ClosedRange<Value>, _ text: String
+    ) -> Value? {
         describe(key, text: text, as: Value.self, isRequired: false, default: nil, range: range)
         return value(key, in: range)
     }

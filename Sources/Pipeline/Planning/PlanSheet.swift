@@ -203,16 +203,16 @@ package struct PlanSheet {
             isBroken: isBroken)
     }
 
-    private func sheetLine(_ points: [PlanePoint], _ color: JSONValue, width: Double, isBroken: Bool = false)
-        -> JSONValue
-    {
+    private func sheetLine(
+        _ points: [PlanePoint], _ color: JSONValue, width: Double, isBroken: Bool = false
+    ) -> JSONValue {
         let numbers = points.flatMap { [$0.x, $0.y] }.map { JSONValue.double(($0 * 10).rounded() / 10) }
         return ["points": .array(numbers), "color": color, "width": .double(width), "broken": .bool(isBroken)]
     }
 
-    private func text(_ text: String, x: Int, y: Int, color: JSONValue = PlanSheet.paper, background: JSONValue? = nil)
-        -> JSONValue
-    {
+    private func text(
+        _ text: String, x: Int, y: Int, color: JSONValue = PlanSheet.paper, background: JSONValue? = nil
+    ) -> JSONValue {
         let base: JSONValue = [
             "text": .string(text), "x": .int(x), "y": .int(y), "size": .int(Self.type), "color": color,
         ]

@@ -29,9 +29,9 @@ extension Planner {
     ///   - members: in their order.
     ///   - measurements: what was measured on the decoded members, if stages ask for that.
     /// - Throws: `PlanFailure` if a member is beyond a limit, or the set cannot be joined.
-    package func plan(set members: [MemberFacts], measurements: [StagePath: Measurement] = [:]) throws(PlanFailure)
-        -> SourcePlan
-    {
+    package func plan(
+        set members: [MemberFacts], measurements: [StagePath: Measurement] = [:]
+    ) throws(PlanFailure) -> SourcePlan {
         guard let first = members.first else {
             throw PlanFailure(.empty, stage: "read", "expected a folder with pictures, found none in it")
         }
@@ -160,9 +160,9 @@ extension Planner {
         return MemberPlan(facts: facts, load: load, decoded: decoded, shared: shared, own: own)
     }
 
-    private func memberWarnings(about members: [MemberFacts], first: MemberPlan, renditions: [RenditionPlan])
-        -> [Warning]
-    {
+    private func memberWarnings(
+        about members: [MemberFacts], first: MemberPlan, renditions: [RenditionPlan]
+    ) -> [Warning] {
         let animated = members.filter { $0.facts.frames > 1 }.map { "'\($0.name.printable)'" }
         let dropped =
             animated.isEmpty

@@ -9,9 +9,9 @@ enum ShrinkOnLoad {
     ///   - path: the stages from the decoded picture to the rendition.
     ///   - scalesWhatIsDecoded: the first stage scales the decoded picture as it is, and so can make up for half a
     ///     pixel at its edges.
-    static func factor(for source: SourceFacts, path: [PlannedStage], save: SaveSettings, scalesWhatIsDecoded: Bool)
-        -> Int
-    {
+    static func factor(
+        for source: SourceFacts, path: [PlannedStage], save: SaveSettings, scalesWhatIsDecoded: Bool
+    ) -> Int {
         let ratio = self.ratio(path)
         let hidesFineErrors = save.hidesFineErrors && !source.isFinelyDetailed
         let factors = factors(of: source, isExact: !scalesWhatIsDecoded)

@@ -26,9 +26,9 @@ package struct PlannedStage: Sendable {
     }
 
     /// Plans stages one after the other.
-    package static func plan(_ uses: [StageUse], from start: PictureInfo, in context: PlanContext) throws(PlanFailure)
-        -> [PlannedStage]
-    {
+    package static func plan(
+        _ uses: [StageUse], from start: PictureInfo, in context: PlanContext
+    ) throws(PlanFailure) -> [PlannedStage] {
         var steps: [PlannedStage] = []
         for use in uses { steps.append(try plan(use.stage, steps.last?.output ?? start, in: context)) }
         return steps

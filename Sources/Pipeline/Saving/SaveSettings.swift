@@ -152,9 +152,9 @@ extension SaveSettings: ParameterValue {
         }
     }
 
-    private static func read<Options: FormatOptions>(_ type: Options.Type, from node: YAMLNode, _ log: inout ReadingLog)
-        -> SaveSettings?
-    {
+    private static func read<Options: FormatOptions>(
+        _ type: Options.Type, from node: YAMLNode, _ log: inout ReadingLog
+    ) -> SaveSettings? {
         Parameters.read(
             SaveGroup<Options>.self, from: node, owner: "'save' with format '\(Options.format.rawValue)'", &log)?
             .settings

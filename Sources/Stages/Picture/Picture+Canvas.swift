@@ -13,9 +13,9 @@ extension Picture {
 
     /// The picture on a canvas of one colour; what does not fit is cut. Itself if it covers the canvas exactly.
     /// - Parameter background: a number for each band; nil is transparent black.
-    func onCanvas(_ canvas: PixelSize, at offset: PixelOffset = PixelOffset(0, 0), background: [Double]? = nil) throws
-        -> Picture
-    {
+    func onCanvas(
+        _ canvas: PixelSize, at offset: PixelOffset = PixelOffset(0, 0), background: [Double]? = nil
+    ) throws -> Picture {
         guard offset != PixelOffset(0, 0) || canvas != size else { return self }
         let colour = background ?? Array(repeating: 0, count: image.bands)
         return with(

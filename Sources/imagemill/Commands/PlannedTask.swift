@@ -58,10 +58,8 @@ struct PlannedTask: Rendering {
 
     private func number() throws -> Int {
         if let task { return task }
-        guard
-            let (name, text) = Self.variables.lazy.compactMap({ name in getenv(name).map { (name, String(cString: $0)) }
-            }).first
-        else {
+        let found = Self.variables.lazy.compactMap { name in getenv(name).map { (name, String(cString: $0)) } }.first
+        guard let (name, text) = found else {
             printError(
                 "imagemill: which task? Name it with --task, or start it where one of \(Self.variables.joined(separator: ", ")) is set"
             )

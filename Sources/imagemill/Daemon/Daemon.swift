@@ -108,8 +108,8 @@ final class Daemon: DaemonControl {
         let waiting = status.inboxes.reduce(0) { $0 + $1.waiting }
         let paused = status.inboxes.count { $0.pause != nil }
         let words = ["\(status.running.count) running", "\(ready) ready"] + (waiting > 0 ? ["\(waiting) waiting"] : [])
-        return (words + (paused > 0 ? ["\(paused) of \(status.inboxes.count) inboxes paused"] : [])).joined(
-            separator: ", ")
+        let pauses = paused > 0 ? ["\(paused) of \(status.inboxes.count) inboxes paused"] : []
+        return (words + pauses).joined(separator: ", ")
     }
 
     // MARK: - What others ask for

@@ -24,9 +24,8 @@ enum CommandPages {
         page.entry("NO_COLOR", ["No colors, unless --color says otherwise."])
         page.entry("STATE_DIRECTORY, XDG_STATE_HOME", ["The state folder of a drop folder whose mill file names none."])
         page.heading("See also")
-        page.paragraph(
-            (commands.map { "imagemill-\($0.commandName)(1)" } + ["imagemill-pipeline(5)", "imagemill-mill(5)"]).joined(
-                separator: ", "))
+        let pages = commands.map { "imagemill-\($0.commandName)(1)" } + ["imagemill-pipeline(5)", "imagemill-mill(5)"]
+        page.paragraph(pages.joined(separator: ", "))
         return page.text
     }
 

@@ -21,9 +21,9 @@ import Vips
     }
 
     /// Saves a picture, and reads the file.
-    private func saved(_ image: Image, _ settings: String = "", strip: Bool = true) throws -> (
-        bytes: [UInt8], chunks: [PNGChunk], image: Image
-    ) {
+    private func saved(
+        _ image: Image, _ settings: String = "", strip: Bool = true
+    ) throws -> (bytes: [UInt8], chunks: [PNGChunk], image: Image) {
         let path = folder.path("a.png")
         FileManager.default.createFile(atPath: path, contents: nil)
         let encoder = try #require(try PNGEncoder(image, options(settings), planned: planned(image)))

@@ -35,9 +35,9 @@ import Vips
     }
 
     /// What libvips reads, and what is decoded here.
-    private func both(_ bytes: [UInt8], shrink: Int = 1, allFrames: Bool = false) throws -> (
-        libvips: Image, own: Image?
-    ) {
+    private func both(
+        _ bytes: [UInt8], shrink: Int = 1, allFrames: Bool = false
+    ) throws -> (libvips: Image, own: Image?) {
         let path = folder.path("b.webp")
         try Data(bytes).write(to: URL(fileURLWithPath: path))
         let opened = try TestPicture.load(path, by: "webpload_source", allFrames ? [("n", -1)] : [])

@@ -3,9 +3,9 @@ import Testing
 @testable import Pipeline
 
 @Suite struct SetRulesTests {
-    private func set(_ stages: String, save: String = "png", shared: String = "[]", head: String = "source: set")
-        -> String
-    {
+    private func set(
+        _ stages: String, save: String = "png", shared: String = "[]", head: String = "source: set"
+    ) -> String {
         "\(head)\nstages: \(shared)\nrenditions:\n  one: { stages: \(stages), save: { format: \(save) } }\n"
     }
 

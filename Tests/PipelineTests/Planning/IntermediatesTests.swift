@@ -10,9 +10,9 @@ struct IntermediatesTests {
         "huge.png": AssetFacts(size: PixelSize(6000, 4000), pixelsPerPoint: 1, isGrey: false),
     ]
 
-    private func step(_ stage: String, _ source: SourceFacts = .png(400, 300), limits: Limits = Limits()) throws
-        -> PlannedStage
-    {
+    private func step(
+        _ stage: String, _ source: SourceFacts = .png(400, 300), limits: Limits = Limits()
+    ) throws -> PlannedStage {
         try #require(
             try plan(onePipeline([stage], save: "{ format: webp }"), source, assets: Self.assets, limits: limits)
                 .renditions[0].steps.last)

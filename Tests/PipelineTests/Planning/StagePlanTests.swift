@@ -316,9 +316,9 @@ struct StagePlanTests {
         try #require(try pipeline(onePipeline([text])).renditions.first?.stages.first).stage
     }
 
-    private func plan<Stage: StageDeclaration>(_ stage: Stage, _ picture: PictureInfo, _ context: PlanContext) throws
-        -> any StagePlan
-    {
+    private func plan<Stage: StageDeclaration>(
+        _ stage: Stage, _ picture: PictureInfo, _ context: PlanContext
+    ) throws -> any StagePlan {
         try stage.plan(picture, in: context)
     }
 

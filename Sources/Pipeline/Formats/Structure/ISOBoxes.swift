@@ -34,9 +34,9 @@ struct ISOBoxes {
     }
 
     /// The first box of a type. Not there in the whole file: it may still come.
-    static func first(_ type: FourCC, in source: ByteSource, _ range: Range<Int>? = nil) throws(StructureError)
-        -> ISOBox
-    {
+    static func first(
+        _ type: FourCC, in source: ByteSource, _ range: Range<Int>? = nil
+    ) throws(StructureError) -> ISOBox {
         var boxes = ISOBoxes(in: source, range)
         while let box = try boxes.next() {
             if box.type == type { return box }

@@ -102,8 +102,8 @@ struct LogLine: Sendable {
     /// For a terminal: `14:03:07 family/garden.jpg: done: 2 renditions (136 ms)`.
     func forTerminal(time: String, _ paint: Paint) -> String {
         let values = Dictionary(fields.map { ($0.key, oneLine($0.value)) }) { first, _ in first }
-        let place = [values[LogField.inbox.rawValue], values[LogField.source.rawValue]].compactMap(\.self).joined(
-            separator: "/")
+        let parts = [values[LogField.inbox.rawValue], values[LogField.source.rawValue]]
+        let place = parts.compactMap(\.self).joined(separator: "/")
         let words =
             switch level {
             case .error, .critical: paint.red(oneLine(message))

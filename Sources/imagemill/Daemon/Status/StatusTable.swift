@@ -9,8 +9,8 @@ struct StatusTable {
     var paint = Paint(1)
 
     var text: String {
-        [[head, ""], inboxes, places, settling, obstacles, cache, running, failed, reload].flatMap(\.self).joined(
-            separator: "\n") + "\n"
+        let parts = [[head, ""], inboxes, places, settling, obstacles, cache, running, failed, reload]
+        return parts.flatMap(\.self).joined(separator: "\n") + "\n"
     }
 
     private var head: String {

@@ -6,9 +6,9 @@ import Testing
 @Suite struct HTTPAccessTests {
     private let token = "0123456789abcdef"
 
-    private func status(_ access: HTTPAccess, _ method: HTTPRequest.Method, _ path: String, _ headers: [String: String])
-        -> HTTPStatus
-    {
+    private func status(
+        _ access: HTTPAccess, _ method: HTTPRequest.Method, _ path: String, _ headers: [String: String]
+    ) -> HTTPStatus {
         do {
             try access.check(HTTPRequest(method: method, path: path, headers: headers))
             return .ok

@@ -22,7 +22,7 @@ import Testing
     func missing() throws {
         try folder.write("x", to: "file")
         #expect(WriteProbe.trouble(in: BytePath(folder.path("out")), missing: .missingOutbox) == .missingOutbox)
-        #expect(WriteProbe.trouble(in: BytePath(folder.path("file")), missing: .missingOutbox) == .missingOutbox)
+        #expect(WriteProbe.trouble(in: BytePath(folder.path("file")), missing: .missingInbox) == .missingInbox)
         #expect(try folder.entries() == ["file"])
     }
 

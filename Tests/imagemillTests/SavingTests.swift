@@ -266,6 +266,35 @@ import Vips
         }
     }
 
+    @Test("IPTC of a TIFF is as a JPEG has it; what is too large for a JPEG is said to be lost")
+    func blocksInJPEG() async throws {
+        let runner = try CommandRunner()
+        let notice = Array("(c) Ann Example".utf8)
+        let bare = [0x1C, 2, 116, 0, UInt8(notice.count)] + notice
+        let large =
+            Rights(copyright: "(c) Ann Example").xmpPacket() + Array(repeating: UInt8(ascii: " "), count: 70_000)
+        for (name, field, blob) in [("bare", "iptc-data", bare), ("large", "xmp-data", large)] {
+            try await runner.save("in/\(name).tif", as: "tiffsave_target") {
+                // libvips counts IPTC in fours here, and libtiff in ones.
+                let content = field == "iptc-data" ? blob + Array(repeating: 0, count: 3 * blob.count) : blob
+                return try TestPicture.solid([90, 90, 90], width: 20, height: 20).editingMetadata {
+                    $0.set(field, blob: content)
+                }
+            }
+        }
+        #expect(try await runner.render(save: "{ format: jpeg, metadata: keep }").exit == 0)
+        let iptc = try await runner.inspect("out/bare.jpg", by: "jpegload_source") { $0.blob("iptc-data") } ?? []
+        #expect(iptc.starts(with: "Photoshop 3.0".utf8) && Rights(iptc: iptc).copyright == "(c) Ann Example")
+        #expect(try runner.report()["bare.tif"]?.warnings.isEmpty == true)
+        let xmp = try await runner.inspect("out/large.jpg", by: "jpegload_source") { $0.blob("xmp-data") } ?? []
+        #expect(Rights(xmp: xmp).copyright == "(c) Ann Example" && xmp.count < 2000)
+        let words = "jpeg files cannot be given XMP of so many bytes; copyright, artist and licence are in its XMP"
+        #expect(try runner.report()["large.tif"]?.warnings.map(\.message) == ["'a': " + words])
+        #expect(try await runner.render(save: "{ format: gif }").exit == 0)
+        let said = try runner.report()["bare.tif"]?.warnings.map(\.message) ?? []
+        #expect(said.contains("'a': gif files cannot be given copyright, artist and licence"), "\(said)")
+    }
+
     @Test("An owner in the XMP of an AVIF stays", arguments: ["copyright", "keep"])
     func ownerInAVIF(policy: String) async throws {
         let runner = try CommandRunner()
@@ -298,6 +327,10 @@ import Vips
             try FileManager.default.moveItem(
                 atPath: runner.folder.path("out/a.webp"), toPath: runner.folder.path("\(policy).webp"))
         }
+        try runner.folder.write(
+            "profile: keep\nrenditions: { a: { save: { format: webp, metadata: strip\(options) } } }", to: "p.yaml")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        #expect(Data(try runner.bytes("out/a.webp")).range(of: Data("EXIF".utf8)) == nil)
         let bytes = try runner.bytes("strip.webp")
         #expect(
             String(decoding: bytes[12..<16], as: UTF8.self) == first && Data(bytes).range(of: Data("EXIF".utf8)) == nil)

@@ -360,10 +360,7 @@ extension InboxController: JobSite {
             tell(.trouble("'\(job.path.printable)' is worked on by somebody else by now"))
         case .outOfStep:
             forget(job.id)
-            tell(
-                .trouble(
-                    "'\(job.path.printable)' is left as it is until the next start: a mistake in Imagemill, please report it"
-                ))
+            tell(.trouble("'\(job.path.printable)' is left as it is: a mistake in Imagemill, please report it"))
         }
     }
 

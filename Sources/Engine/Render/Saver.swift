@@ -21,7 +21,9 @@ struct Saver {
         ]
         let (saver, options) = arguments
         _ = try Operation(saver, common + options)
-        if strip, saver == "webpsave_target" { try WebPFile.removeEXIF(from: output) }
+        if case .webp = settings.encoding, !image.fields.contains(where: { $0.hasPrefix("exif-") }) {
+            try WebPFile.removeEXIF(from: output)
+        }
     }
 
     private var arguments: (String, [(String, Argument)]) {

@@ -2,8 +2,8 @@
 import Pipeline
 import Vips
 
-/// The metadata of a source.
-struct SourceMetadata {
+/// The metadata of a source. For one thread.
+final class SourceMetadata {
     private static let blocks = [
         "exif-data": "EXIF", "xmp-data": "XMP", "iptc-data": "IPTC", "photoshop-data": "Photoshop data",
     ]
@@ -20,6 +20,9 @@ struct SourceMetadata {
     /// The fields of blocks that say something about the picture.
     private let telling: Set<String>
     private let xmp: [UInt8]?
+    /// Blocks that do not fit a segment of a JPEG, so that libvips leaves them out.
+    private let tooLargeForJPEG: Set<String>
+    private let iptc: [UInt8]?
     /// Who owns the picture, by the block that says so; those that count more come first.
     private let owners: [(block: String, rights: Rights)]
     /// Who owns the picture, wherever it says so.
@@ -35,8 +38,12 @@ struct SourceMetadata {
         telling = Set(Self.blocks.keys.filter(fields.contains)).subtracting(isTechnical ? ["exif-data"] : [])
         xmp = image.blob("xmp-data")
         let exif = image.blob("exif-data").map { Rights(exif: $0) } ?? Rights()
-        let iptc = image.blob("iptc-data").map { Rights(iptc: $0) } ?? Rights()
-        owners = [("xmp-data", xmp.map { Rights(xmp: $0) } ?? Rights()), ("exif-data", exif), ("iptc-data", iptc)]
+        iptc = image.blob("iptc-data")
+        tooLargeForJPEG = Set(Self.blocks.keys.filter { image.byteCount(of: $0) > Self.largestInJPEG })
+        owners = [
+            ("xmp-data", xmp.map { Rights(xmp: $0) } ?? Rights()), ("exif-data", exif),
+            ("iptc-data", iptc.map { Rights(iptc: $0) } ?? Rights()),
+        ]
         rights = Self.merged(owners)
         exifRights = exif.merged(over: rights)
     }
@@ -45,10 +52,13 @@ struct SourceMetadata {
         owners.reduce(Rights()) { $0.merged(over: $1.rights) }
     }
 
+    /// Bytes of a block in one segment of a JPEG, without the words that announce it.
+    private static let largestInJPEG = 65_000
+
     /// The blocks that libvips writes into a file of a format.
-    private static func blocks(of format: OutputFormat) -> Set<String> {
+    private func blocks(of format: OutputFormat) -> Set<String> {
         switch format {
-        case .jpeg: ["exif-data", "xmp-data", "iptc-data"]
+        case .jpeg: Set(["exif-data", "xmp-data", "iptc-data"]).subtracting(tooLargeForJPEG)
         case .png, .webp, .avif: ["exif-data", "xmp-data"]
         // It would write a quarter of IPTC.
         case .tiff: ["xmp-data", "photoshop-data"]
@@ -63,10 +73,14 @@ struct SourceMetadata {
     ) throws(VipsError) -> (image: Image, keepsNothing: Bool) {
         switch policy {
         case .keep:
-            let lost = Self.blocks.keys.filter { !Self.blocks(of: format).contains($0) }
-            let kept = try image.removingMetadata(lost + [Self.thumbnail])
-            guard let packet = rescued(in: format) else { return (kept, false) }
-            return (try kept.editingMetadata { $0.set("xmp-data", blob: packet) }, false)
+            let held = blocks(of: format)
+            let kept = try image.removingMetadata(Self.blocks.keys.filter { !held.contains($0) } + [Self.thumbnail])
+            return (
+                try kept.editingMetadata { editor in
+                    if let packet = rescued(in: format) { editor.set("xmp-data", blob: packet) }
+                    if let iptc, held.contains("iptc-data") { editor.set("iptc-data", blob: photoshopResource(iptc)) }
+                }, false
+            )
         case .copyright where !rights.isEmpty: return (try stripped(image).editingMetadata(sign), false)
         case .copyright, .strip:
             // `JPEGEncoder` wants a picture in memory, which a stripped one is not. With its option `strip`, libvips
@@ -96,16 +110,29 @@ struct SourceMetadata {
             })
     }
 
-    /// Some rights are in none of the blocks that a format can hold.
-    private func losesRights(in format: OutputFormat) -> Bool {
-        Self.merged(owners.filter { Self.blocks(of: format).contains($0.block) }) != rights
+    /// The rights in the blocks that a format can hold.
+    private func rightsHeld(in format: OutputFormat) -> Rights {
+        let held = blocks(of: format)
+        return Self.merged(owners.filter { held.contains($0.block) })
     }
+
+    /// The source's XMP with the rights from all other blocks; nil if they cannot be added to it.
+    private lazy var completedXMP = xmp.flatMap { rights.added(toXMP: $0) }
 
     /// The XMP with the rights that are in blocks which a format cannot hold.
     /// - Returns: nil if there are none, or they cannot be saved.
     private func rescued(in format: OutputFormat) -> [UInt8]? {
-        guard losesRights(in: format), Self.blocks(of: format).contains("xmp-data") else { return nil }
-        return xmp.map { rights.added(toXMP: $0) } ?? rights.xmpPacket()
+        guard rightsHeld(in: format) != rights else { return nil }
+        if xmp != nil && blocks(of: format).contains("xmp-data") { return completedXMP }
+        return format == .gif ? nil : rights.xmpPacket()
+    }
+
+    /// IPTC as a JPEG has it. A TIFF has it bare.
+    private func photoshopResource(_ iptc: [UInt8]) -> [UInt8] {
+        guard iptc.first == 0x1C else { return iptc }
+        let length = (0..<4).map { UInt8(truncatingIfNeeded: iptc.count >> (24 - 8 * $0)) }
+        let resource = Array("8BIM".utf8) + [4, 4, 0, 0] + length + iptc + (iptc.count % 2 == 0 ? [] : [0])
+        return Array("Photoshop 3.0\0".utf8) + resource
     }
 
     /// In XMP, which every format but GIF can hold, and in EXIF for programs that read nothing else.
@@ -128,15 +155,23 @@ struct SourceMetadata {
 
     /// The metadata that the pipeline keeps and that libvips cannot write in this format.
     private func lost(_ rendition: RenditionPlan) -> Warning? {
-        guard rendition.policy == .keep else { return nil }
         let format = rendition.format
-        let held = Self.blocks(of: format)
-        let lost = Self.blocks.filter { telling.contains($0.key) && !held.contains($0.key) }.map(\.value).sorted()
+        let owner = "copyright, artist and licence"
+        let message = "'\(rendition.title)': \(format.rawValue) files cannot be given "
+        if rendition.policy == .copyright, format == .gif, !rights.isEmpty {
+            return Warning(.metadataRemoved, message + owner)
+        }
+        guard rendition.policy == .keep else { return nil }
+        let held = blocks(of: format)
+        let lost = Self.blocks.filter { telling.contains($0.key) && !held.contains($0.key) }.map { block, name in
+            format == .jpeg && tooLargeForJPEG.contains(block) ? "\(name) of so many bytes" : name
+        }.sorted()
         guard !lost.isEmpty else { return nil }
-        let message = "'\(rendition.title)': \(format.rawValue) files cannot be given \(lost.joined(separator: ", "))"
-        let place = rescued(in: format) == nil ? "lost" : "in its XMP"
-        let owner = losesRights(in: format) ? "; copyright, artist and licence are \(place)" : ""
-        return Warning(.metadataRemoved, message + owner)
+        let (known, names) = (rightsHeld(in: format), lost.joined(separator: ", "))
+        guard known != rights else { return Warning(.metadataRemoved, message + names) }
+        let isPart = known.isEmpty ? "" : "partly "
+        let place = rescued(in: format) == nil ? "\(isPart)lost" : "in its XMP"
+        return Warning(.metadataRemoved, message + "\(names); \(owner) are \(place)")
     }
 
     /// That the default policy removed something, and what.

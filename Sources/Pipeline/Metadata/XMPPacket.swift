@@ -10,18 +10,37 @@ extension Rights {
             "<rdf:RDF xmlns:rdf=\"\(XMPNamespace.rdf.rawValue)\">",
         ]
         let closing = ["</rdf:RDF>", "</x:xmpmeta>", "<?xpacket end=\"w\"?>"]
-        return Array((opening + description + closing).joined(separator: "\n").utf8)
+        return Array((opening + description() + closing).joined(separator: "\n").utf8)
     }
 
     /// A packet with these rights besides what it says already; a value that it has stays.
-    /// - Returns: nil if nothing can be added to it, because it is not XMP as programs write it.
+    /// - Returns: nil if nothing can be added to it, because it is not XMP as programs write it, or has one of the
+    ///   properties without a value: programs refuse a packet that has a property twice.
     package func added(toXMP packet: [UInt8]) -> [UInt8]? {
         let present = Rights(xmp: packet)
-        guard let end = packet.ranges(of: Array("</rdf:RDF>".utf8)).last?.lowerBound else { return nil }
-        let description = lacking(in: present).description.joined(separator: "\n") + "\n"
-        let result = packet[..<end] + Array(description.utf8) + packet[end...]
+        let missing = lacking(in: present)
+        guard packet.count <= Self.largestToAdd, let end = closingTag(in: packet),
+            !missing.xmpProperties().contains(where: { $0.isNamed(in: packet) })
+        else { return nil }
+        let lines = missing.description(declaresRDF: true).joined(separator: "\n") + "\n"
+        let result = packet[..<end] + Array(lines.utf8) + packet[end...]
         // Whoever reads it must find them.
         return Rights(xmp: Array(result)) == present.merged(over: self) ? Array(result) : nil
+    }
+
+    /// Bytes of a packet beyond which it is not worth the time to add to it.
+    private static let largestToAdd = 1 << 20
+
+    /// Where the last tag of the kind `</rdf:RDF>` begins, whatever its prefix is.
+    private func closingTag(in packet: [UInt8]) -> Int? {
+        let name = Array(":RDF".utf8)
+        for colon in packet.indices.dropLast(name.count).reversed() where packet[colon...].starts(with: name) {
+            let prefix = packet[..<colon].suffix(32)
+            guard let slash = prefix.lastIndex(of: UInt8(ascii: "/")), slash > 0, packet[slash - 1] == UInt8(ascii: "<")
+            else { continue }
+            return slash - 1
+        }
+        return nil
     }
 }
 
@@ -29,16 +48,25 @@ extension Rights {
 private struct XMPLine {
     var namespace: XMPNamespace
     var xml: String
+
+    /// Whether a packet names the property at all, with whatever prefix and in whatever form.
+    func isNamed(in packet: [UInt8]) -> Bool {
+        // `<dc:creator>…` and `<cc:license …/>`
+        let name = xml.drop { $0 != ":" }.prefix { $0 != ">" && $0 != " " }
+        let ends = [">", " ", "/", "=", "\n", "\t", "\r"].map { Array((name + $0).utf8) }
+        return ends.contains { packet.firstRange(of: $0) != nil }
+    }
 }
 
 extension Rights {
     /// The lines of an element that describes the picture.
-    private var description: [String] {
+    /// - Parameter declaresRDF: the prefix `rdf` may mean something else where it goes.
+    private func description(declaresRDF: Bool = false) -> [String] {
         let properties = xmpProperties()
         let used = XMPNamespace.written.filter { written in properties.contains { $0.namespace == written.namespace } }
-        return ["<rdf:Description rdf:about=\"\"\(used.map(\.declaration).joined())>"] + properties.map(\.xml) + [
-            "</rdf:Description>"
-        ]
+        let declarations =
+            (declaresRDF ? " xmlns:rdf=\"\(XMPNamespace.rdf.rawValue)\"" : "") + used.map(\.declaration).joined()
+        return ["<rdf:Description rdf:about=\"\"\(declarations)>"] + properties.map(\.xml) + ["</rdf:Description>"]
     }
 
     /// The properties that have a value once it is cleaned, in the order of the packet.

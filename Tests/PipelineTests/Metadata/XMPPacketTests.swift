@@ -100,6 +100,32 @@ struct XMPPacketTests {
         #expect(Rights().added(toXMP: there).map { Rights(xmp: $0) } == Rights(xmp: there))
     }
 
+    private static func packet(_ properties: String, prefix: String = "rdf", end: String = "") -> String {
+        let spaces =
+            "xmlns:dc='http://purl.org/dc/elements/1.1/' xmlns:\(prefix)='http://www.w3.org/1999/02/22-rdf-syntax-ns#'"
+        let description = "<\(prefix):Description \(prefix):about=''>\(properties)</\(prefix):Description>"
+        return
+            "<x:xmpmeta xmlns:x='adobe:ns:meta/'><\(prefix):RDF \(spaces)>\(description)</\(prefix):RDF\(end)></x:xmpmeta>"
+    }
+
+    @Test(arguments: [
+        packet(""), packet("", prefix: "r"), packet("", end: " "), packet("<dc:title>:RDF and </x></dc:title>"),
+    ])
+    func `rights are added to a packet of other programs`(text: String) throws {
+        let rights = Rights(copyright: "© Ana", licence: "https://f.example/")
+        let packet = try #require(rights.added(toXMP: Array(text.utf8)))
+        #expect(Rights(xmp: packet) == rights)
+    }
+
+    @Test(arguments: [
+        "<dc:rights></dc:rights>", "<dc:rights/>",
+        "<dc:rights><rdf:Alt><rdf:li xml:lang='x-default'/></rdf:Alt></dc:rights>",
+    ])
+    func `a property that is there without a value is not written twice`(property: String) {
+        #expect(Rights(copyright: "© Ana").added(toXMP: Array(Self.packet(property).utf8)) == nil)
+        #expect(Rights(credit: "C").added(toXMP: Array(Self.packet(property).utf8)) != nil)
+    }
+
     @Test(arguments: ["", "<x:xmpmeta", "<rdf:RDF/>", "no XMP </rdf:RDF> at all"])
     func `nothing is added to what is no packet`(text: String) {
         #expect(Rights(copyright: "© Ana").added(toXMP: Array(text.utf8)) == nil)

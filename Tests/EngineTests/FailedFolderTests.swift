@@ -36,6 +36,14 @@ import Testing
         #expect(try folder.entries().filter { $0.hasPrefix("failed") } == ["failed", "failed/a"])
     }
 
+    @Test("A note whose source was moved away by hand is no source; a source that is called like a note is one")
+    func orphan() throws {
+        try fail("a/b.jpg", as: "a/b.jpg")
+        try fail("c.error.json", as: "c.error.json")
+        FileSystem.remove(BytePath(folder.path("failed/a/b.jpg")))
+        #expect(try failed.sources() == [BytePath("c.error.json")])
+    }
+
     @Test("A second failure of one name gets its own name back")
     func renamed() throws {
         try fail("b~2.jpg", as: "b.jpg")

@@ -27,6 +27,10 @@ package struct FailureNote: Equatable, Sendable {
 
     package static let suffix = ".error.json"
 
+    package static func isNoteName(_ path: BytePath) -> Bool {
+        path.bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+    }
+
     /// Writes the note of a source, for good.
     /// - Parameters:
     ///   - name: the source's name in the folder.

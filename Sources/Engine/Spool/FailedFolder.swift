@@ -30,8 +30,13 @@ package struct FailedFolder: Sendable {
                 }
             }
         }
+        let all = Set(found)
         let notes = Set(found.map { FailureNote.path(beside: $0) }).intersection(found)
-        return found.filter { !notes.contains($0) }.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+        return found.filter { path in
+            // A note whose source somebody has moved away is no source. One that is called like a note has its own.
+            let isOrphan = FailureNote.isNoteName(path) && !all.contains(FailureNote.path(beside: path))
+            return !notes.contains(path) && !isOrphan
+        }.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
 
     /// The path from the folder of something in it.

@@ -82,8 +82,14 @@ struct RenditionGroup: ParameterGroup {
 
     /// Programs that go by the name would take the file for something else.
     private func checkExtension(_ p: inout Parameters) {
-        guard p.has("save"), let file, let named = file.namedFormats.first, save.ways.allSatisfy(\.sameFormat.isEmpty)
-        else { return }
+        guard p.has("save"), let file, let named = file.namedFormats.first else { return }
+        if save.ways.contains(where: { !$0.sameFormat.isEmpty }) {
+            p.problem(
+                at: "file",
+                "'\(file.text)' has the extension of \(named.rawValue), whatever the format of the source is; end it with '.{ext}'"
+            )
+            return
+        }
         let formats = save.ways.map(\.settings.format.rawValue)
         guard let format = formats.first, !file.namedFormats.contains(where: { formats.contains($0.rawValue) }) else {
             return

@@ -168,7 +168,7 @@ private struct ArchitectureTable {
         }
     }
 
-    @Test("Time for which the machine sleeps counts for no wait")
+    @Test("No source names the clock that goes on while the machine sleeps")
     func clocks() throws {
         for file in Checkout.files(below: "Sources", extension: "swift") {
             #expect(try !Checkout.text(file).contains("ContinuousClock"), "\(file): use SuspendingClock or Moment")

@@ -26,8 +26,8 @@ package struct LoadedMill: Sendable {
         package let outbox: BytePath
         package let pipeline: LoadedPipeline
         package let spool: SpoolLocation
-        /// What the outbox is called in the record of names: its path from the mill file if it is below that, so that a
-        /// project that is moved as a whole keeps its names; else the absolute path. Without links.
+        /// The outbox's key in the record of names: its path from the mill file if it is below that folder, so that a
+        /// project can be moved as a whole; otherwise the absolute path. Links are resolved.
         package let outboxKey: BytePath
         /// The hooks, by the events that they get.
         package let hooks: [HookEvent: Hook]
@@ -223,7 +223,7 @@ private struct MillPipelines {
 }
 
 extension LoadedMill.Inbox {
-    /// What the inbox's watcher needs to know.
+    /// The settings of the inbox's watcher.
     package func watchSettings(takesSets: Bool) -> WatchSettings {
         WatchSettings(
             name: settings.name, path: path, mode: settings.watch,

@@ -107,8 +107,8 @@ package struct SourceChanges {
         return changes
     }
 
-    /// Whether a later source has taken the name (`--collision overwrite`), as it would again; then its rendition is
-    /// there.
+    /// Whether a later source owns the name, because of `--collision overwrite`. It would take the name again, and its
+    /// rendition is there.
     private func isLost(_ name: BytePath, by index: Int) -> Bool {
         guard let owner = reader.owner(of: name), owner != identities[index] else { return false }
         return places[owner].map { $0 > index } ?? false

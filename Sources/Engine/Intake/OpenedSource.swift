@@ -75,8 +75,8 @@ package struct OpenedSource: Sendable {
     /// SHA-256 of the content, in hexadecimal.
     package func sha256() -> String { Digest.of(file) }
 
-    /// What the next run compares the source with; nil if the file was written to just before it was opened, so that
-    /// another write need not have changed its time.
+    /// The fingerprint that the next run compares the source with. It is nil if the file was written to just before it
+    /// was opened: another write might leave its time unchanged.
     package var fingerprint: Fingerprint? {
         (opened &- status.modified).magnitude < Self.clockTick ? nil : Fingerprint(status)
     }

@@ -7,7 +7,7 @@ package enum WriteProbe {
     /// Enough that a full disk shows.
     private static let probedBytes = 256 << 10
 
-    /// Writes a file that nobody sees, to the disk.
+    /// Writes a temporary file, syncs it and lets it go.
     /// - Parameter missing: the reason if the folder is missing. It is not made: a share that is not mounted must not
     ///   be filled beneath its mount.
     /// - Returns: why the folder cannot take anything now; nil if it can.

@@ -236,8 +236,8 @@ package final class Dispatcher: Sendable {
         living.look { $0 == 0 || .now >= end ? .ready(()) : .wait(until: end) }
     }
 
-    /// Whether no lane is longer at one thing than anything may take. A lane that a file system has hung is its inbox's
-    /// loss alone.
+    /// Whether every lane is within its limits of time. Lanes that wait for a file system are left out: they belong to
+    /// one inbox.
     package var isAlive: Bool {
         isAlive(at: .now)
     }

@@ -22,6 +22,8 @@ package struct Composite: Stage {
         package let output: PictureInfo
         let canvas: CanvasPlan
         let input: PixelSize
+        /// Each layer that is the picture begins with its natural size.
+        package let sizeDependence: SizeDependence
 
         package var footprint: Footprint {
             let sources = canvas.layers.filter { if case .source = $0.content { true } else { false } }
@@ -45,7 +47,9 @@ package struct Composite: Stage {
         output.hasAlpha = plan.hasAlpha
         output.colour = try input.colour(drawing: plan.isGrey ? [] : [.anyColour], stage: Self.name)
         output.pixelsPerPoint = context.scale
-        return Plan(output: output, canvas: plan, input: input.size)
+        return Plan(
+            output: output, canvas: plan, input: input.size,
+            sizeDependence: .scales(to: input.naturalSize(scale: context.scale), by: .lanczos3))
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

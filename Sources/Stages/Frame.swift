@@ -52,9 +52,7 @@ package struct Frame: Stage {
         package var footprint: Footprint {
             Footprint(AffineMap(to: input, drawnAt: placement.drawn, placement.offset), anchor: anchor)
         }
-        package var sizeDependence: SizeDependence {
-            placement.drawn == input ? .sourcePixels : .scales(to: placement.drawn, by: .lanczos3)
-        }
+        package var sizeDependence: SizeDependence { .scales(to: placement.drawn, by: .lanczos3) }
         package var isEnlarging: Bool { placement.drawn.width > input.width || placement.drawn.height > input.height }
     }
 

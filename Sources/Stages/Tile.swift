@@ -44,7 +44,7 @@ package struct Tile: Stage {
         let phase = PixelOffset(
             positive(-offset.x.pixels(of: tile.width, scale: context.scale), modulo: tile.width),
             positive(-offset.y.pixels(of: tile.height, scale: context.scale), modulo: tile.height))
-        return Plan(output: output, tile: tile, phase: phase, sizeDependence: input.sizeDependence(drawnAt: tile))
+        return Plan(output: output, tile: tile, phase: phase, sizeDependence: .scales(to: tile, by: .lanczos3))
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

@@ -72,7 +72,7 @@ package struct Viewport: Stage {
         if !isCovered { output.colour = try input.colour(drawing: [background], stage: Self.name) }
         return Plan(
             output: output, input: input.size, content: content, origin: origin,
-            sizeDependence: input.sizeDependence(drawnAt: content),
+            sizeDependence: .scales(to: content, by: .lanczos3),
             intermediates: input.scaled(to: content))
     }
 

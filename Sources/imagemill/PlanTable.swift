@@ -11,7 +11,8 @@ struct PlanTable {
         if !plan.shared.isEmpty { lines += ["", "all renditions"] + plan.shared.map(row) }
         for (index, (rendition, name)) in zip(plan.renditions, names).enumerated() {
             lines +=
-                ["", rendition.title] + (plan.members.first?.own[index] ?? []).map(memberRow) + rendition.steps.map(row)
+                ["", rendition.title] + (plan.drawings.isEmpty ? [] : ["  drawn \(drawn(plan.drawings[index].load))"])
+                + (plan.members.first?.own[index] ?? []).map(memberRow) + rendition.steps.map(row)
             let what = "save \(rendition.format.rawValue)"
             lines.append(
                 "  \(padded(what, width))  \(padded(sizes(rendition.output), 26))  \(name.path.printable)\(flattening(rendition))"
@@ -38,15 +39,19 @@ struct PlanTable {
         var lines = [
             "\(title): \(source.format.rawValue) \(source.size)\(frames(source.frames)), \(colours(plan.decoded))"
         ]
-        let shrink = plan.load.shrink > 1 ? "at 1/\(plan.load.shrink) of its size" : "at full size"
-        let size = plan.load.enlargement > 1 ? "at \(plan.load.enlargement) times its size" : shrink
-        lines.append(
-            "\(source.format.isVector ? "drawn" : "decoded") \(size), \(plan.holdsDecoded ? "held in memory" : "streamed row by row")"
-        )
+        let way = source.format.isVector ? "drawn" : "decoded"
+        let size = plan.drawings.isEmpty ? drawn(plan.load) : "for each rendition"
+        lines.append("\(way) \(size), \(plan.holdsDecoded ? "held in memory" : "streamed row by row")")
         if source.orientation != 1 {
             lines.append("turned upright (orientation \(source.orientation)): \(plan.decoded.size)")
         }
         return lines
+    }
+
+    /// How large the decoder delivers the picture.
+    private func drawn(_ load: LoadPlan) -> String {
+        if load.enlargement > 1 { return "at \(load.enlargement) times its size" }
+        return load.shrink > 1 ? "at 1/\(load.shrink) of its size" : "at full size"
     }
 
     /// What is shown of a set is true of its first member; the others have sizes of their own.

@@ -9,8 +9,9 @@ struct FrameTiming {
     private let delays: [Int]
     private let repeatCount: Int
 
-    /// - Parameter frames: how many of them there are.
-    init(_ image: Image, frames: Int) {
+    /// The times of the frames that a plan loads.
+    init(_ image: Image, _ plan: SourcePlan) {
+        let frames = plan.load.loadsAllFrames ? plan.source.frames : 1
         let known = (image.ints("delay") ?? []).prefix(frames)
         self.frames = frames
         delays = frames > 1 ? known + Array(repeating: known.last ?? 100, count: frames - known.count) : []

@@ -6,7 +6,7 @@ import Stages
 import Vips
 
 struct Renderer {
-    let plan: SourcePlan
+    private(set) var plan: SourcePlan
     let pipeline: PipelineFile
     let assets: AssetStore
     let colours: ColourConversion
@@ -14,6 +14,7 @@ struct Renderer {
 
     /// Renders renditions of the plan, by their places in it, each into its descriptor.
     func render(_ source: ProbedSource, wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
+        guard plan.drawings.isEmpty else { return try draw(source, wanted: wanted, to: outputs) }
         let trial = DecoderTrial {
             try source.reopened(plan.load, tolerance: pipeline.tolerance).image.evaluated()
         }
@@ -26,6 +27,20 @@ struct Renderer {
         return try render(
             Beginning(starts: starts, metadata: metadata, warnings: warnings + missing), wanted: wanted, to: outputs,
             trial: judge)
+    }
+
+    /// Draws a vector picture anew for each rendition.
+    private func draw(_ source: ProbedSource, wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
+        let results = try zip(wanted, outputs).map { index, output in
+            var renderer = self
+            renderer.plan = plan.drawings[index]
+            return try renderer.render(source, wanted: [0], to: [output])
+        }
+        let warnings = results.flatMap(\.warnings)
+        return RenderResult(
+            renditions: results.flatMap(\.renditions),
+            warnings: warnings.indices.filter { !warnings[..<$0].contains(warnings[$0]) }.map { warnings[$0] },
+            peakMemory: Int(clinux_peak_memory()))
     }
 
     /// Where the renditions begin.
@@ -46,9 +61,9 @@ struct Renderer {
             let rendition = plan.renditions[index]
             try judging(trial) {
                 do {
-                    let isResized = !plan.isSet && plan.load.resizes(rendition: index)
                     let (size, notes) = try render(
-                        rendition, from: beginning.starts[index], resized: isResized, beginning.metadata, to: output)
+                        rendition, from: beginning.starts[index], resized: plan.beginsResized(rendition: index),
+                        beginning.metadata, to: output)
                     sizes.append(size)
                     warnings += notes.filter { !warnings.contains($0) }
                     let said = try trial?.warnings(VipsLibrary.takeErrors()) ?? []
@@ -83,10 +98,8 @@ struct Renderer {
     func wholePicture(_ source: ProbedSource) throws -> Frames {
         let picture = try source.reopened(shrink: 1, allFrames: plan.load.loadsAllFrames, tolerance: pipeline.tolerance)
             .inMemory()
-        let converted = try converted(picture.upright(orientation: plan.source.orientation)).picture.inMemory()
-        let timing = FrameTiming(picture.image, frames: plan.load.loadsAllFrames ? plan.source.frames : 1)
-        let single = try withoutFrames(converted)
-        return timing.frames > 1 ? try timing.frames(of: single) : Frames([single])
+        let timing = FrameTiming(picture.image, plan)
+        return try frames(of: converted(turned(picture, timing)).picture.inMemory(), timing)
     }
 
     /// What each rendition begins with.
@@ -108,25 +121,24 @@ struct Renderer {
     }
 
     private func starts(from picture: Picture) throws -> (starts: [Frames], warnings: [Warning]) {
-        var decoded = picture
-        if !plan.load.turnsLate { decoded = try decoded.upright(orientation: plan.source.orientation) }
+        let timing = FrameTiming(picture.image, plan)
+        let decoded = plan.load.turnsLate ? picture : try turned(picture, timing)
         var (converted, warnings) = try converted(decoded)
         // Several renditions read it; what the conversion costs is paid once.
         if plan.holdsShared && plan.shared.isEmpty && converted.image !== decoded.image {
             converted = try converted.inMemory()
         }
-        let timing = FrameTiming(picture.image, frames: plan.load.loadsAllFrames ? plan.source.frames : 1)
-        let single = try withoutFrames(converted)
-        if plan.scalesAtOnce && plan.shared.isEmpty { return (try scaledAtOnce(single, timing), warnings) }
-        let frames = timing.frames > 1 ? try timing.frames(of: single) : Frames([single])
+        if plan.scalesAtOnce && plan.shared.isEmpty {
+            return (try scaledAtOnce(withoutFrames(converted), timing), warnings)
+        }
+        let frames = try frames(of: converted, timing)
         var shared = try run(
             plan.shared, on: frames, RenderContext(scale: 1, assets: assets), resized: plan.load.resizes)
         if plan.scalesAtOnce { return (try scaledAtOnce(shared.pictures[0], timing), warnings) }
         if plan.holdsShared && !plan.shared.isEmpty { shared = try shared.map { try $0.inMemory() } }
         let starts = try plan.renditions.indices.map { index in
             let frames = plan.renditions[index].format.supportsAnimation ? shared : Frames([shared.pictures[0]])
-            // What the shared stages made cannot be shrunk as a decoder would have.
-            return plan.shared.isEmpty ? try plan.load.asAlone(frames, rendition: index) : frames
+            return try plan.load.asAlone(frames, rendition: index)
         }
         return (starts, warnings)
     }
@@ -161,10 +173,24 @@ struct Renderer {
         let isFraction = [.jpeg, .webp].contains(plan.source.format) && plan.load.turnsLate
         let extent =
             isFraction ? (Double(plan.source.size.width) / shrink, Double(plan.source.size.height) / shrink) : nil
-        return try picture.image.resampled(to: targets, extent: extent, frames: timing.frames).map { image in
+        return try picture.withoutOrientation().image.resampled(to: targets, extent: extent, frames: timing.frames).map { image in
             let scaled = picture.with(image)
             if timing.frames > 1 { return try timing.frames(of: scaled) }
             return Frames([plan.load.turnsLate ? try scaled.upright(orientation: plan.source.orientation) : scaled])
+        }
+    }
+
+    /// A decoded still as a person sees it; the frames of an animation are turned when they have been cut out.
+    private func turned(_ decoded: Picture, _ timing: FrameTiming) throws -> Picture {
+        timing.frames > 1 ? decoded : try decoded.upright(orientation: plan.source.orientation)
+    }
+
+    /// The frames as a person sees them.
+    private func frames(of decoded: Picture, _ timing: FrameTiming) throws -> Frames {
+        let single = try withoutFrames(decoded)
+        guard timing.frames > 1 else { return Frames([single]) }
+        return try timing.frames(of: single.withoutOrientation()).map {
+            try $0.upright(orientation: plan.source.orientation)
         }
     }
 
@@ -225,6 +251,8 @@ struct Renderer {
         _ rendition: RenditionPlan, from start: Frames, resized: Bool, _ metadata: SourceMetadata, to output: OpenFile
     ) throws -> (size: RenderedSize, warnings: [Warning]) {
         let context = RenderContext(scale: rendition.scale, assets: assets)
+        // Turned once: encoders that take a whole picture, and stages that read rows twice, would turn it for each use.
+        let start = plan.turnsRenditions ? try start.map { try $0.inMemory() } : start
         var frames = try run(rendition.steps, on: start, context, resized: resized)
         let save = rendition.rendition.save
         let watch = AlphaWatch()
@@ -281,12 +309,6 @@ extension VipsError {
 }
 
 extension LoadPlan {
-    /// The decoded picture is smaller or larger than the source.
-    var resizes: Bool { shrink > 1 || enlargement > 1 }
-
-    /// The picture that a rendition begins with is smaller or larger than the source.
-    func resizes(rendition index: Int) -> Bool { shrinks[index] > 1 || enlargement > 1 }
-
     /// The decoded picture as a rendition would get it if there were no other, whatever size the others need.
     func asAlone(_ frames: Frames, rendition index: Int) throws -> Frames {
         guard shrinks[index] > shrink else { return frames }

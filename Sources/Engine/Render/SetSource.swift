@@ -54,7 +54,7 @@ extension Renderer {
                 return try judging(
                     DecoderTrial { try probed.reopened(shrink: 1, tolerance: pipeline.tolerance).image.evaluated() }
                 ) {
-                    let (picture, _, _) = try decode(probed, way, shrink: 1)
+                    let (picture, _, _) = try decode(probed, way, isWhole: true)
                     let shared = try run(way.shared, on: Frames([picture]), RenderContext(scale: 1, assets: assets))
                     return try ready(shared, way, index: plan.shared.isEmpty ? index : nil, isWhole: true)
                 }
@@ -79,26 +79,31 @@ extension Renderer {
         for (index, way) in plan.members.enumerated() {
             try source.naming(index) {
                 let member = try source.member(index)
-                let trial = DecoderTrial {
-                    try member.reopened(shrink: way.load.shrink, tolerance: pipeline.tolerance).image.evaluated()
-                }
-                let (picture, found, said) = try judging(trial) { try decode(member, way, shrink: way.load.shrink) }
-                // What is true of the first member is taken for the whole.
-                metadata = metadata ?? found
-                warnings += said.filter { !warnings.contains($0) }
-                try judging(trial) {
-                    let context = RenderContext(scale: 1, assets: assets)
-                    let shared = try run(way.shared, on: Frames([picture]), context, resized: way.load.resizes)
-                    let held = lists.count > 1 ? try shared.map { try $0.inMemory() } : shared
-                    for list in lists.indices {
-                        lists[list].append(try ready(held, way, index: plan.shared.isEmpty ? list : nil))
+                // A vector picture is drawn anew for each list.
+                let isDrawn = member.facts.format.isVector && lists.count > 1
+                for drawn in isDrawn ? lists.indices.map({ $0..<$0 + 1 }) : [lists.indices] {
+                    let way = isDrawn ? way.alone(for: drawn.lowerBound) : way
+                    let trial = DecoderTrial {
+                        try member.reopened(way.load, tolerance: pipeline.tolerance).image.evaluated()
                     }
+                    let (picture, found, said) = try judging(trial) { try decode(member, way) }
+                    // What is true of the first member is taken for the whole.
+                    metadata = metadata ?? found
+                    warnings += said.filter { !warnings.contains($0) }
+                    try judging(trial) {
+                        let context = RenderContext(scale: 1, assets: assets)
+                        let shared = try run(way.shared, on: Frames([picture]), context, resized: way.load.resizes)
+                        let held = drawn.count > 1 ? try shared.map { try $0.inMemory() } : shared
+                        for list in drawn {
+                            lists[list].append(try ready(held, way, index: plan.shared.isEmpty ? list : nil))
+                        }
+                    }
+                    let text = VipsLibrary.takeErrors()
+                    // What is missing of a file was said already.
+                    guard !said.contains(where: { $0.code == .sourceTruncated }) else { continue }
+                    let name = source.members[index].name.printable
+                    warnings += try trial.warnings(text).map { Warning($0.code, "'\(name)': \($0.message)") }
                 }
-                let text = VipsLibrary.takeErrors()
-                // What is missing of a file was said already.
-                guard !said.contains(where: { $0.code == .sourceTruncated }) else { return }
-                let name = source.members[index].name.printable
-                warnings += try trial.warnings(text).map { Warning($0.code, "'\(name)': \($0.message)") }
             }
         }
         guard let metadata else { throw Failure(.empty, stage: "read", "the set has no members") }
@@ -106,9 +111,11 @@ extension Renderer {
     }
 
     private func decode(
-        _ source: ProbedSource, _ way: MemberPlan, shrink: Int
+        _ source: ProbedSource, _ way: MemberPlan, isWhole: Bool = false
     ) throws -> (Picture, SourceMetadata, [Warning]) {
-        let picture = try source.reopened(shrink: shrink, tolerance: pipeline.tolerance)
+        let shrink = isWhole ? 1 : way.load.shrink
+        let picture = try source.reopened(
+            shrink: shrink, enlargement: isWhole ? 1 : way.load.enlargement, tolerance: pipeline.tolerance)
         let upright = try (way.load.isHeldInMemory ? source.inMemory(picture, shrink: shrink) : picture).upright(
             orientation: way.facts.orientation)
         let (converted, warnings) = try converted(upright)
@@ -122,10 +129,10 @@ extension Renderer {
     private func ready(_ shared: Frames, _ way: MemberPlan, index: Int?, isWhole: Bool = false) throws -> Picture {
         var frames = shared
         if let index {
-            let alone = way.shared.isEmpty && !isWhole ? try way.load.asAlone(shared, rendition: index) : shared
+            let alone = isWhole ? shared : try way.load.asAlone(shared, rendition: index)
             let context = RenderContext(scale: plan.renditions[index].scale, assets: assets)
             frames = try run(
-                way.own[index], on: alone, context, resized: !isWhole && way.load.resizes(rendition: index))
+                way.own[index], on: alone, context, resized: !isWhole && way.beginsResized(rendition: index))
         }
         let join = index.map { plan.renditions[$0].steps.first } ?? plan.shared.first
         guard let join else { throw MismatchedPlan(stage: "read") }

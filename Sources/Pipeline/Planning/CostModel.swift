@@ -16,33 +16,42 @@ package struct CostModel {
 
     /// Bytes of memory that the worker needs at most.
     var memory: Int {
-        let last = shared.last.map { $0.output.enlarged(shared.contains(where: \.isScaling) ? 1 : load.enlargement) }
-        let sharedHeld = renditions.count > 1 && !scalesAtOnce ? (last ?? loaded).bytes : 0
-        let together =
-            scalesAtOnce ? renditions.map { held(fromShared: $0.steps.prefix(1)) }.reduce(needsLoaded, saturating) : 0
-        let perRendition = renditions.map { rendition in
-            // Its first step is part of what is scaled together.
-            let steps =
-                scalesAtOnce ? Self.held(by: rendition.steps.dropFirst()) : held(fromShared: rendition.steps[...])
-            return saturating(steps, Self.saving(rendition))
+        let work = [decoder, loaded, converted, needsLoaded, work].reduce(0, saturating)
+        return saturating(Self.base, Self.withAssets(assets, work))
+    }
+
+    /// What the shared stages hold, and then each rendition in its turn.
+    private var work: Int {
+        let shared = HeldPictures.held(by: shared[...], factor: load.factor, isInputHeld: true)
+        guard !scalesAtOnce else {
+            // What came before is let go when all of it has been scaled.
+            let scaled = renditions.map { saturating($0.scaledFirst, $0.rowsOfFirst) }.reduce(0, saturating)
+            let own = renditions.map { rendition in
+                let first = rendition.scaledFirst
+                let turned = load.turnsLate && source.orientation > 1 ? first : 0
+                // Its first stage finds the scaled picture made.
+                return saturating(turned, rendition.held(from: 1, isMade: first))
+            }
+            return max(saturating(shared.peak, scaled), saturating(scaled, own.max() ?? 0))
         }
-        let parts = [
-            decoder, holdsLoaded ? loaded.bytes : 0, held(fromStart: shared), sharedHeld, together,
-            perRendition.max() ?? 0,
-        ]
-        return saturating(Self.base, Self.withAssets(assets, parts.reduce(0, saturating)))
+        let isScaled = self.shared.contains(where: \.isScaling)
+        let result = self.shared.last.map { $0.output.scaled(by: isScaled ? 1 : load.factor).bytes }
+        let kept = holdsShared ? result ?? 0 : shared.kept
+        let means = load.shrinks.filter { $0 > load.shrink }.map { shrink in
+            let ratio = shrink / load.shrink
+            return (result ?? loaded) / (ratio * ratio)
+        }
+        let own = zip(renditions, load.shrinks).map { rendition, shrink in
+            rendition.held(from: isScaled ? 1 : load.factor * Double(load.shrink) / Double(shrink))
+        }
+        return max(
+            saturating(shared.peak, holdsShared ? kept : 0),
+            [kept, means.reduce(0, saturating), own.max() ?? 0].reduce(0, saturating))
     }
 
-    /// What stages hold of which the first ones get the picture as it was loaded.
-    private func held(fromStart steps: [PlannedStage]) -> Int {
-        let scaling = steps.firstIndex(where: \.isScaling) ?? steps.count - 1
-        let early = steps.prefix(scaling + 1).map { Self.held(by: $0, enlargement: load.enlargement) }
-        return saturating(early.reduce(0, saturating), Self.held(by: steps.dropFirst(scaling + 1)))
-    }
-
-    /// What stages hold that follow the shared ones.
-    private func held(fromShared steps: ArraySlice<PlannedStage>) -> Int {
-        shared.contains(where: \.isScaling) ? Self.held(by: steps) : held(fromStart: Array(steps))
+    /// The result of the shared stages is held, for several renditions or for a stage that reads out of order.
+    private var holdsShared: Bool {
+        !shared.isEmpty && (renditions.count > 1 || renditions.contains { $0.steps.first?.plan.isStreaming == false })
     }
 
     /// Bytes of the assets, which are decoded one after the other before there is any other picture, and of what comes
@@ -65,14 +74,28 @@ package struct CostModel {
         return pixels * drawn / 2_000_000 + renditions.map(Self.encodingSeconds).reduce(0, +)
     }
 
-    /// The picture as the decoder delivers it.
-    private var loaded: PictureInfo {
-        let size = decoded.enlarged(load.enlargement).size
-        return decoded.resized(to: PixelSize(size.width / load.shrink + 1, size.height / load.shrink + 1))
+    /// The size of what the decoder delivers.
+    private var loadedSize: PixelSize {
+        let size = decoded.scaled(by: load.factor).size
+        return PixelSize(size.width + 1, size.height + 1)
     }
 
-    /// WebP is always decoded as a whole, with all its frames.
-    private var holdsLoaded: Bool { load.isHeldInMemory || source.format == .webp }
+    /// The picture as the decoder delivers it, if all of it is held. WebP is always decoded as a whole, with all its
+    /// frames.
+    private var loaded: Int {
+        guard load.isHeldInMemory || source.format == .webp else { return 0 }
+        var delivered = decoded.resized(to: loadedSize)
+        // It is held in its own colors.
+        if source.colour.bands > delivered.colour.bands { delivered.colour = source.colour }
+        return delivered.bytes
+    }
+
+    /// The same in the colors that stages work in, if several renditions read it.
+    private var converted: Int {
+        let isConverted = source.colour != decoded.colour || (source.hasProfile && !decoded.keepsProfile)
+        guard isConverted, shared.isEmpty, renditions.count > 1, !scalesAtOnce else { return 0 }
+        return decoded.resized(to: loadedSize).bytes
+    }
 
     /// What the decoder itself holds, besides what it has delivered.
     private var decoder: Int {
@@ -96,7 +119,7 @@ package struct CostModel {
         case .heic, .avif: 10 * max(pixels, source.codedSize?.area ?? 0)
         // Tiles, and layers of the drawing, which may be as large as the whole. Filters may need more; then the worker
         // is stopped.
-        case .svg, .pdf: saturating(160 << 20, 16 * loaded.size.area)
+        case .svg, .pdf: saturating(160 << 20, 16 * loadedSize.area)
         case .jxl, .jp2: 24 * pixels
         }
     }
@@ -104,23 +127,7 @@ package struct CostModel {
     /// The loaded picture, if it is scaled to several sizes by libvips, which reads it once for each.
     private var needsLoaded: Int {
         let isLibvipsWork = decoded.bands > 4 || (decoded.colour == .lab && decoded.depth != .float)
-        return isLibvipsWork && renditions.count > 1 ? loaded.bytes : 0
-    }
-
-    /// What stages hold.
-    static func held(by steps: ArraySlice<PlannedStage>) -> Int { steps.map { held(by: $0) }.reduce(0, saturating) }
-
-    /// What a stage holds: what comes in, if it does not read it row by row; the pictures on its way; and some rows of
-    /// all of them.
-    /// - Parameter enlargement: how many times larger than planned the picture comes in.
-    static func held(by step: PlannedStage, enlargement: Int = 1) -> Int {
-        let input = step.input.enlarged(enlargement)
-        let intermediates =
-            step.isScaling ? step.plan.intermediates : step.plan.intermediates.map { $0.enlarged(enlargement) }
-        let pictures = (step.plan.isStreaming ? [] : [input]) + intermediates
-        let sides = ([input] + intermediates).map { saturating($0.size.width, $0.size.height) }.reduce(0, saturating)
-        let (rows, overflow) = sides.multipliedReportingOverflow(by: 128 * max(step.input.bands, step.output.bands))
-        return pictures.map(\.bytes).reduce(overflow ? .max : rows, saturating)
+        return isLibvipsWork && scalesAtOnce && renditions.count > 1 ? decoded.resized(to: loadedSize).bytes : 0
     }
 
     /// Bytes needed to save a rendition: for all frames of an animation, and for the encoder.
@@ -164,12 +171,24 @@ package struct CostModel {
     }
 }
 
-extension PlannedStage {
-    fileprivate var isScaling: Bool { if case .scales = plan.sizeDependence { true } else { false } }
+extension LoadPlan {
+    /// How many pixels are delivered for one of the source, along a side.
+    fileprivate var factor: Double { Double(enlargement) / Double(shrink) }
 }
 
-extension PictureInfo {
-    fileprivate func enlarged(_ factor: Int) -> PictureInfo {
-        factor == 1 ? self : resized(to: PixelSize(size.width * factor, size.height * factor))
+extension RenditionPlan {
+    /// Bytes of the picture that its first stage scales to, which is made while the rows of all renditions pass.
+    fileprivate var scaledFirst: Int { firstScaling.map { steps[0].input.resized(to: $0.size).bytes } ?? 0 }
+
+    /// Bytes of some rows of both.
+    fileprivate var rowsOfFirst: Int { steps.first.map { HeldPictures.rows(of: [$0.input, $0.output], in: $0) } ?? 0 }
+
+    /// What its stages and its encoder hold.
+    /// - Parameters:
+    ///   - factor: how much larger than planned the picture comes in.
+    ///   - isMade: bytes of what the first stage finds made.
+    fileprivate func held(from factor: Double, isMade made: Int = 0) -> Int {
+        let stages = HeldPictures.held(by: steps[...], factor: factor, isInputHeld: true)
+        return max(stages.peak - made, saturating(stages.kept, CostModel.saving(self)))
     }
 }

@@ -1,23 +1,21 @@
 // Vector pictures have no pixels of their own: they are drawn as large as the first scaling stages need them.
 
 enum Enlargement {
-    /// The factor by which a vector picture is drawn larger than its own size, so that no first scaling stage has
-    /// anything to enlarge; 1 for all others.
+    /// The factor by which a vector picture is drawn larger than its own size for one rendition, so that its first
+    /// scaling stage has nothing to enlarge; 1 for all others.
     ///
     /// As for decoding at a reduced size, every stage before the first scaling one must treat all pixels alike.
     /// - Parameters:
-    ///   - paths: the stages from the decoded picture to each rendition.
+    ///   - path: the stages from the decoded picture to the rendition.
     ///   - maximumPixels: how many pixels may be drawn.
-    static func factor(for source: SourceFacts, paths: [[PlannedStage]], maximumPixels: Int) -> Int {
-        guard source.format.isVector else { return 1 }
-        let needed = paths.map(needed)
-        guard !needed.contains(nil), let most = needed.compactMap(\.self).max() else { return 1 }
+    static func factor(for source: SourceFacts, path: [PlannedStage], maximumPixels: Int) -> Int {
+        guard source.format.isVector, let needed = needed(path) else { return 1 }
         let possible = (Double(maximumPixels) / Double(source.size.area)).squareRoot()
-        return max(1, Int(min(most.rounded(.up), possible.rounded(.down))))
+        return max(1, Int(min(needed.rounded(.up), possible.rounded(.down))))
     }
 
     /// How many pixels the first scaling stage makes of one, along the side where that is most; nil if a stage needs
-    /// the source's own pixels.
+    /// the source's own pixels, or none scales.
     private static func needed(_ path: [PlannedStage]) -> Double? {
         for step in path {
             switch step.plan.sizeDependence {

@@ -73,19 +73,30 @@ package struct Planner: Sendable {
             }
         }
         renditions = RenditionPlan.distinct(renditions)
+        let isMeasured = needsMeasurement && measurements.isEmpty
+        let plan = plan(source, decoded, shared, renditions, isMeasured: isMeasured)
+        guard source.format.isVector, renditions.count > 1 else { return plan }
+        // Drawn in the size that each rendition needs, none depends on the others.
+        let drawings = renditions.map { self.plan(source, decoded, shared, [$0], isMeasured: isMeasured) }
+        return plan.drawn(by: drawings, warnings: equalScales(renditions))
+    }
+
+    /// The plan of renditions that are made of one decoded picture.
+    /// - Parameter isMeasured: the pixels are looked at first.
+    private func plan(
+        _ source: SourceFacts, _ decoded: PictureInfo, _ shared: [PlannedStage], _ renditions: [RenditionPlan],
+        isMeasured: Bool
+    ) -> SourcePlan {
+        let base = shared.last?.output ?? decoded
         let scalesAtOnce =
             renditions.allSatisfy { $0.firstScaling != nil && $0.steps[0].input.frames == base.frames }
             && (base.frames == 1 || (shared.isEmpty && source.orientation == 1))
-        var load = loadPlan(source, decoded, shared: shared, renditions: renditions, scalesAtOnce: scalesAtOnce)
-        load.enlargement = Enlargement.factor(
-            for: source, paths: renditions.map { shared + $0.steps }, maximumPixels: limits.maximumPixels)
+        let load = loadPlan(source, decoded, shared: shared, renditions: renditions, scalesAtOnce: scalesAtOnce)
         let cost = CostModel(
             source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce,
-            renditions: renditions,
-            assets: Array(assets.values))
+            renditions: renditions, assets: Array(assets.values))
         // To be looked at, all pixels are decoded however small the renditions are, converted, and turned.
-        let (looking, overflow) = decoded.bytes.multipliedReportingOverflow(
-            by: needsMeasurement && measurements.isEmpty ? 4 : 0)
+        let (looking, overflow) = decoded.bytes.multipliedReportingOverflow(by: isMeasured ? 4 : 0)
         return SourcePlan(
             source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce,
             renditions: renditions,
@@ -249,14 +260,18 @@ package struct Planner: Sendable {
         let first = shared.first ?? renditions.first?.steps.first
         // What is scaled while it is loaded is turned afterwards, when it is small.
         let turnsLate = scalesAtOnce && shared.isEmpty
-        let factors = renditions.map {
+        let shrinks = renditions.map {
             ShrinkOnLoad.factor(
-                for: source, path: shared + $0.steps, save: $0.rendition.save, scalesWhatIsDecoded: turnsLate)
+                for: source, shared: shared, own: $0.steps, save: $0.rendition.save, scalesWhatIsDecoded: turnsLate)
+        }
+        let enlargements = renditions.map {
+            Enlargement.factor(for: source, path: shared + $0.steps, maximumPixels: limits.maximumPixels)
         }
         let isReadAgain = shared.isEmpty && renditions.count > 1
         let isHeld = !turnsLate && (readsOutOfOrder || isReadAgain || first?.plan.isStreaming == false)
         return LoadPlan(
-            shrinks: factors, loadsAllFrames: decoded.frames > 1, isHeldInMemory: isHeld, turnsLate: turnsLate)
+            shrinks: shrinks, enlargements: enlargements, loadsAllFrames: decoded.frames > 1, isHeldInMemory: isHeld,
+            turnsLate: turnsLate)
     }
 
     // MARK: - Warnings

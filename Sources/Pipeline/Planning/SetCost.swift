@@ -78,8 +78,11 @@ struct SetCost {
     }
 
     private func behindJoin(_ steps: [PlannedStage], isShared: Bool) -> Int {
+        guard let join = isShared ? nil : steps.first else {
+            return HeldPictures.held(by: steps[...], isInputHeld: true).peak
+        }
         // The members that a stage joins are held already.
-        let join = isShared ? [] : steps.first?.plan.intermediates ?? []
-        return join.map(\.bytes).reduce(CostModel.held(by: isShared ? steps[...] : steps.dropFirst()), saturating)
+        let joined = join.plan.intermediates.map(\.bytes).reduce(0, saturating)
+        return saturating(joined, HeldPictures.held(by: steps.dropFirst(), isInputHeld: false).peak)
     }
 }

@@ -21,6 +21,16 @@ package struct MemberPlan: Sendable {
     package let shared: [PlannedStage]
     /// What is done for each rendition of the plan; empty if the set is joined for all of them.
     package let own: [[PlannedStage]]
+
+    /// What a rendition begins with is smaller or larger than planned, since the decoder has made it so.
+    package func beginsResized(rendition index: Int) -> Bool {
+        load.resizes(rendition: index) && !shared.contains(where: \.isScaling)
+    }
+
+    /// The same member as one rendition alone needs it.
+    package func alone(for rendition: Int) -> MemberPlan {
+        MemberPlan(facts: facts, load: load.alone(for: rendition), decoded: decoded, shared: shared, own: own)
+    }
 }
 
 extension Planner {
@@ -151,12 +161,17 @@ extension Planner {
     ) -> MemberPlan {
         let factors = zip(renditions, own).map { rendition, own in
             ShrinkOnLoad.factor(
-                for: facts, path: shared + own, save: rendition.rendition.save, scalesWhatIsDecoded: false)
+                for: facts, shared: shared, own: own, save: rendition.rendition.save, scalesWhatIsDecoded: false)
+        }
+        let enlargements = own.map {
+            Enlargement.factor(for: facts, path: shared + $0, maximumPixels: limits.maximumPixels)
         }
         let firsts = shared.first.map { [$0] } ?? own.compactMap(\.first)
         let isReadAgain = own.filter { !$0.isEmpty }.count > 1
         let isHeld = facts.orientation > 2 || isReadAgain || firsts.contains { !$0.plan.isStreaming }
-        let load = LoadPlan(shrinks: factors, loadsAllFrames: false, isHeldInMemory: isHeld, turnsLate: false)
+        let load = LoadPlan(
+            shrinks: factors, enlargements: enlargements, loadsAllFrames: false, isHeldInMemory: isHeld,
+            turnsLate: false)
         return MemberPlan(facts: facts, load: load, decoded: decoded, shared: shared, own: own)
     }
 
@@ -168,7 +183,9 @@ extension Planner {
             animated.isEmpty
             ? [] : [Warning(.animationDropped, "of \(animated.joined(separator: ", ")) only the first frame is used")]
         // What is said of one member holds for all that are like it.
-        return dropped + enlargements(first.shared, "each member")
+        let enlarging =
+            enlargements(first.shared, "each member")
             + zip(renditions, first.own).flatMap { enlargements($1, "'\($0.title)'") }
+        return dropped + (first.load.enlargement == 1 ? enlarging : [])
     }
 }

@@ -6,14 +6,18 @@ enum ShrinkOnLoad {
     /// Every stage before the first scaling one must treat all pixels alike. What is left for that one to do must be
     /// enough to hide how coarsely decoders shrink.
     /// - Parameters:
-    ///   - path: the stages from the decoded picture to the rendition.
+    ///   - shared: the stages from the decoded picture to what all renditions begin with.
+    ///   - own: the rendition's stages.
     ///   - scalesWhatIsDecoded: the first stage scales the decoded picture as it is, and so can make up for half a
     ///     pixel at its edges.
     static func factor(
-        for source: SourceFacts, path: [PlannedStage], save: SaveSettings, scalesWhatIsDecoded: Bool
+        for source: SourceFacts, shared: [PlannedStage], own: [PlannedStage], save: SaveSettings,
+        scalesWhatIsDecoded: Bool
     ) -> Int {
-        let ratio = self.ratio(path)
-        let hidesFineErrors = save.hidesFineErrors && !source.isFinelyDetailed
+        let ratio = self.ratio(shared + own)
+        // What a shared stage scales is for every rendition: for a lossless one too, if not now, then beside another.
+        let hidesFineErrors =
+            save.hidesFineErrors && !source.isFinelyDetailed && !shared.contains(where: \.isScaling)
         let factors = factors(of: source, isExact: !scalesWhatIsDecoded)
         return factors.last { ratio / Double($0) >= leftOver($0, hidesFineErrors: hidesFineErrors) } ?? 1
     }

@@ -10,6 +10,8 @@ package struct PlannedStage: Sendable {
 
     package var name: String { type(of: stage).name }
     package var output: PictureInfo { plan.output }
+    /// It scales to a size of its own, whatever comes in.
+    package var isScaling: Bool { if case .scales = plan.sizeDependence { true } else { false } }
 
     /// Plans one stage.
     static func plan(
@@ -41,14 +43,29 @@ package struct LoadPlan: Hashable, Sendable {
     package let shrinks: [Int]
     /// The decoder delivers one pixel for `shrink` × `shrink` of the source.
     package var shrink: Int { shrinks.min() ?? 1 }
-    /// A vector picture is drawn with `enlargement` × `enlargement` pixels for one of the source.
-    package var enlargement = 1
+    /// How many times as wide and high as its own size a vector picture is drawn for each rendition, if there were no
+    /// other.
+    package var enlargements: [Int] = []
+    package var enlargement: Int { enlargements.max() ?? 1 }
     /// All frames of an animation, or only the first picture of the file.
     package let loadsAllFrames: Bool
     /// The pixels are needed in another order than the decoder delivers them, or several times.
     package let isHeldInMemory: Bool
     /// The orientation is applied to the scaled pictures instead of the decoded one.
     package let turnsLate: Bool
+
+    /// The decoded picture is smaller or larger than the source.
+    package var resizes: Bool { shrink > 1 || enlargement > 1 }
+
+    /// The picture that a rendition begins with is smaller or larger than the source.
+    package func resizes(rendition index: Int) -> Bool { shrinks[index] > 1 || enlargement > 1 }
+
+    /// The same for one rendition alone, at whatever place it is asked for.
+    func alone(for rendition: Int) -> LoadPlan {
+        LoadPlan(
+            shrinks: shrinks.map { _ in shrinks[rendition] }, enlargements: [enlargements[rendition]],
+            loadsAllFrames: loadsAllFrames, isHeldInMemory: isHeldInMemory, turnsLate: turnsLate)
+    }
 }
 
 /// One file to write.
@@ -62,9 +79,13 @@ package struct RenditionPlan: Sendable {
     /// As it is saved.
     package fileprivate(set) var output: PictureInfo
 
-    /// What the first stage scales to, if it does that and nothing before.
+    /// What the first stage scales to, if it does that and nothing before. Nil if it has something else to do with a
+    /// picture that has the size already: that is no reason to hold a copy.
     package var firstScaling: (size: PixelSize, kernel: ScalingKernel)? {
-        if case .scales(let size, let kernel) = steps.first?.plan.sizeDependence { (size, kernel) } else { nil }
+        guard let first = steps.first, case .scales(let size, let kernel) = first.plan.sizeDependence,
+            size != first.input.size || first.plan.changesNothing
+        else { return nil }
+        return (size, kernel)
     }
 
     package var format: OutputFormat { rendition.save.format }
@@ -88,11 +109,13 @@ package struct SourcePlan: Sendable {
     /// time.
     package let scalesAtOnce: Bool
     package private(set) var renditions: [RenditionPlan]
+    /// A plan for each rendition alone, if the source is drawn anew for each: a vector picture with several renditions.
+    package private(set) var drawings: [SourcePlan] = []
     /// Bytes that the worker needs at most.
-    package let memory: Int
+    package private(set) var memory: Int
     /// How long the worker may take.
-    package let time: TimeBound
-    package let warnings: [Warning]
+    package private(set) var time: TimeBound
+    package private(set) var warnings: [Warning]
 
     package var isSet: Bool { !members.isEmpty }
     /// Seconds after which the worker is stopped.
@@ -106,6 +129,26 @@ package struct SourcePlan: Sendable {
     package var holdsShared: Bool {
         (renditions.count > 1 && !scalesAtOnce)
             || (!shared.isEmpty && renditions.contains { $0.steps.first?.plan.isStreaming == false })
+    }
+
+    /// Each rendition is turned upright when it is made.
+    package var turnsRenditions: Bool { load.turnsLate && source.orientation > 1 }
+
+    /// What the renditions begin with is smaller or larger than planned, since the decoder has made it so.
+    package func beginsResized(rendition index: Int) -> Bool {
+        !isSet && load.resizes(rendition: index) && !shared.contains(where: \.isScaling)
+    }
+
+    /// The same plan, whose renditions are drawn one after the other.
+    /// - Parameter warnings: those that none of the drawings has.
+    func drawn(by drawings: [SourcePlan], warnings: [Warning]) -> SourcePlan {
+        var plan = self
+        plan.drawings = drawings
+        plan.memory = drawings.map(\.memory).max() ?? memory
+        plan.time = drawings.dropFirst().map(\.time).reduce(drawings.first?.time ?? time) { $0.followed(by: $1) }
+        let said = drawings.flatMap(\.warnings) + warnings
+        plan.warnings = said.indices.filter { !said[..<$0].contains(said[$0]) }.map { said[$0] }
+        return plan
     }
 
     /// The same plan with what is known of the results: where a size was a bound, it is the size now.

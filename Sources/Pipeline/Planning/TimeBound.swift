@@ -29,7 +29,7 @@ package struct TimeBound: Hashable, Sendable {
     private let wall: Double
     private let processor: Double
     /// What decoding and encoding so many pixels may take besides on a slow machine, in seconds.
-    private let pixels: Double
+    private var pixels: Double
     private let work: Work
 
     private enum Work { case source, header, preparation }
@@ -51,6 +51,13 @@ package struct TimeBound: Hashable, Sendable {
         processor = Double(limits.maximumProcessorMilliseconds) / 2000
         pixels = 0
         work = .header
+    }
+
+    /// The bound of this work and of more on the same source after it.
+    func followed(by more: TimeBound) -> TimeBound {
+        var sum = self
+        sum.pixels += more.pixels
+        return sum
     }
 
     /// Seconds after which the worker is stopped.

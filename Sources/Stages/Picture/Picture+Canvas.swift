@@ -55,6 +55,7 @@ extension Picture {
     /// The picture as a person sees it.
     /// - Parameter orientation: EXIF's number, 1…8. From 3 on the rows are needed out of order.
     package func upright(orientation: Int) throws -> Picture {
+        let image = try withoutOrientation().image
         let turned: Image
         switch orientation {
         case 2: turned = try image.flip(.horizontal)
@@ -66,7 +67,12 @@ extension Picture {
         case 8: turned = try image.rot(.d270)
         default: turned = image
         }
-        return with(try turned.removingMetadata(["orientation", "exif-ifd0-Orientation"]))
+        return with(turned)
+    }
+
+    /// The picture as it is stored, without the note on how to turn it.
+    package func withoutOrientation() throws -> Picture {
+        with(try image.removingMetadata(["orientation", "exif-ifd0-Orientation"]))
     }
 }
 

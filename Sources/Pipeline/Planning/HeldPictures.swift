@@ -1,0 +1,58 @@
+// What stages hold in memory, one after the other: a bound, not an average.
+
+/// Bytes of the pictures that stages hold.
+struct HeldPictures {
+    /// The most at any time.
+    var peak = 0
+    /// What is still held when the last stage has its result, since that is made of it row by row.
+    var kept = 0
+
+    /// What stages hold that follow each other.
+    /// - Parameters:
+    ///   - factor: how many times larger than planned the first picture comes in, until a stage scales it.
+    ///   - isInputHeld: somebody else holds the picture that comes in, and counts it.
+    static func held(by steps: ArraySlice<PlannedStage>, factor: Double = 1, isInputHeld: Bool) -> HeldPictures {
+        var held = HeldPictures()
+        var factor = factor
+        for (index, step) in steps.enumerated() {
+            let input = step.input.scaled(by: factor)
+            if !step.plan.isStreaming && !(index == 0 && isInputHeld) {
+                // It is copied into memory, and what it was made of is let go.
+                held.peak = max(held.peak, saturating(held.kept, input.bytes))
+                held.kept = input.bytes
+            }
+            let pictures = step.plan.intermediates.map { step.isScaling ? $0 : $0.scaled(by: factor) }
+            let made = pictures.map(\.bytes).reduce(rows(of: [input] + pictures, in: step), saturating)
+            held.peak = max(held.peak, saturating(held.kept, made))
+            held.kept = step.readsAllRows ? made : saturating(held.kept, made)
+            if step.isScaling { factor = 1 }
+        }
+        return held
+    }
+
+    /// Some rows of all pictures that pass through a stage.
+    static func rows(of pictures: [PictureInfo], in step: PlannedStage) -> Int {
+        let sides = pictures.map { saturating($0.size.width, $0.size.height) }.reduce(0, saturating)
+        let (rows, overflow) = sides.multipliedReportingOverflow(by: 128 * max(step.input.bands, step.output.bands))
+        return overflow ? .max : rows
+    }
+}
+
+extension PlannedStage {
+    /// The stage has read all that comes in when it returns: it has scaled it, by the project's own scaler.
+    fileprivate var readsAllRows: Bool {
+        guard case .scales(let size, _) = plan.sizeDependence, size != input.size else { return false }
+        return input.bands <= 4 && (input.colour != .lab || input.depth == .float)
+    }
+}
+
+extension PictureInfo {
+    /// The picture with so many times as many pixels along each side.
+    func scaled(by factor: Double) -> PictureInfo {
+        guard factor != 1 else { return self }
+        return resized(
+            to: PixelSize(
+                max(1, Int((Double(size.width) * factor).rounded(.up))),
+                max(1, Int((Double(size.height) * factor).rounded(.up)))))
+    }
+}

@@ -6,8 +6,7 @@ import Testing
 @Suite struct DesktopThumbnailTests {
     private let pipeline = Checkout.path + "/pipelines/desktop-thumbnails.yaml"
 
-    @Test("A thumbnail is named after its source's URI, and says of it what file managers compare")
-    func marks() async throws {
+    @Test func `a thumbnail is named after its source's URI, and says of it what file managers compare`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a b#ü.jpg")
         _ = try await runner.shell("touch -d @1700000000.75 'in/a b#ü.jpg'")
@@ -33,10 +32,10 @@ import Testing
                 == "600\n700\n700\n")
     }
 
-    @Test(
-        "The address in a thumbnail is that of the file as it was named, links included; the new folder is the user's alone"
-    )
-    func address() async throws {
+    @Test
+    func `the address in a thumbnail is the file's as it was named, links included; the new folder is private`()
+        async throws
+    {
         let runner = try CommandRunner()
         try await runner.picture("real/sub/a.jpg")
         _ = try await runner.shell("ln -s real named")
@@ -53,8 +52,7 @@ import Testing
         }
     }
 
-    @Test("A thumbnail is never larger than its folder's name allows")
-    func size() async throws {
+    @Test func `a thumbnail is never larger than its folder's name allows`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.png", as: "pngsave_target") { try TestPicture.coded(width: 200, height: 100) }
         func run(_ name: String, _ size: Int) async throws -> CommandResult {
@@ -72,8 +70,7 @@ import Testing
         #expect(try await run("large", 129).exit == 0)
     }
 
-    @Test("A drop folder that takes its originals away makes no thumbnails of them")
-    func originals() async throws {
+    @Test func `a drop folder that takes its originals away makes no thumbnails of them`() async throws {
         let runner = try CommandRunner()
         for (policy, exit) in [("move", 78), ("delete", 78), ("keep", 0)] as [(String, Int32)] {
             let inbox = "{ path: in, outbox: out, pipeline: '\(pipeline)', originals: \(policy) }"
@@ -88,8 +85,8 @@ import Testing
     /// GIO is in Debian's libglib2.0-bin; without it there is nothing to ask.
     private static let hasGIO = FileManager.default.isExecutableFile(atPath: "/usr/bin/gio")
 
-    @Test("GIO takes the thumbnails for valid ones, also of a picture with 16 bits", .enabled(if: hasGIO))
-    func valid() async throws {
+    @Test(.enabled(if: hasGIO))
+    func `GIO takes the thumbnails for valid ones, also of a picture with 16 bits`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try await runner.save("in/deep.png", as: "pngsave_target") {
@@ -105,8 +102,7 @@ import Testing
         #expect(kinds.output.split(separator: "\n").count == 1 && kinds.output.contains("UCHAR"), "\(kinds.output)")
     }
 
-    @Test("An older thumbnail that a file manager made is replaced")
-    func replaces() async throws {
+    @Test func `an older thumbnail that a file manager made is replaced`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         _ = try await runner.run("run", pipeline, "in", "-o", "thumbs")
@@ -118,8 +114,7 @@ import Testing
         #expect(try await runner.size(of: "thumbs/" + names[0]).count == 2)
     }
 
-    @Test("What the layout cannot have is shown with its place")
-    func mistakes() async throws {
+    @Test func `what the layout cannot have is shown with its place`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(
             """

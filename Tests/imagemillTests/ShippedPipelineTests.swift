@@ -4,10 +4,8 @@ import TestSupport
 import Testing
 
 @Suite struct ShippedPipelineTests {
-    @Test(
-        "A shipped pipeline runs on a picture, and its renditions are what it planned",
-        arguments: Checkout.files(below: "pipelines", extension: "yaml"))
-    func runs(name: String) async throws {
+    @Test(arguments: Checkout.files(below: "pipelines", extension: "yaml"))
+    func `a shipped pipeline runs on a picture, and its renditions are what it planned`(name: String) async throws {
         let runner = try CommandRunner()
         let bytes = try await SamplePicture.png.encode(
             TestPicture.make(width: 400, height: 300, bands: 4) { x, y in
@@ -32,8 +30,7 @@ import Testing
         #expect(runner.files() == report.sources.flatMap { $0.renditions.map(\.path) }.sorted())
     }
 
-    @Test("The promised pipelines are there")
-    func shipped() {
+    @Test func `the promised pipelines are there`() {
         let simple = [
             "web-photos", "product-shots", "thumbnails", "app-assets", "watermark", "corner-badge", "buttons",
         ]
@@ -42,8 +39,7 @@ import Testing
         #expect(Set(names).isSubset(of: Checkout.files(below: "pipelines", extension: "yaml")))
     }
 
-    @Test("Every pipeline shown in the documentation is accepted")
-    func documentation() async throws {
+    @Test func `every pipeline shown in the documentation is accepted`() async throws {
         let pages = ["README.md"] + Checkout.files(below: "docs/guide", extension: "md")
         let runner = try CommandRunner()
         for page in pages {

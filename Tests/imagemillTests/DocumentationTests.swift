@@ -181,6 +181,27 @@ import Testing
                 && result.output.contains("demo/web/landscape-medium.webp"))
     }
 
+    @Test func `the first screens name the two commands that do all the set-up`() throws {
+        let top = try Checkout.text("README.md").split(separator: "\n", omittingEmptySubsequences: false).prefix(70)
+        let commands = blocks("sh", in: top.joined(separator: "\n")).flatMap { $0.split(separator: "\n") }
+            .map { $0.split(separator: "#")[0].trimmingCharacters(in: .whitespaces) }
+        let targets = try Checkout.text("Makefile").split(separator: "\n").map { $0.prefix { $0 != ":" } }
+        for target in ["demo", "test"] {
+            #expect(commands.contains("make \(target)"))
+            #expect(targets.contains(target[...]), "\(target)")
+        }
+    }
+
+    @Test func `the front page names no system that the table of systems does not`() throws {
+        let systems = try Checkout.text("docs/systems.md")
+        let tried = systems.components(separatedBy: "\nNot tried: ")[0]
+        for page in ["README.md", "docs/operations.md", "docs/man/imagemill.1", "deploy/debian/control", "Makefile"] {
+            for system in try Checkout.text(page).matches(of: /(?:Debian|Ubuntu|Fedora) [0-9]+(?:\.[0-9]+)?/) {
+                #expect(tried.contains(system.output), "\(page): \(system.output)")
+            }
+        }
+    }
+
     @Test func `what the Makefile calls is there`() throws {
         let words = try Checkout.text("Makefile").split(whereSeparator: { " \n\t@".contains($0) }).map(String.init)
         let scripts = words.filter {

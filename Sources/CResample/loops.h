@@ -58,8 +58,8 @@ TARGET static void NAME(sum_rows)(
     }
 }
 
-// Two pixels become one, in place. Neighbours are added at every place, and the sums of whole pairs picked: STEP
-// numbers at a time.
+// Adds each pair of neighbouring pixels into one, in place. It adds every pixel to the next one, and keeps the sums
+// that begin a pair: STEP numbers at a time.
 #define JOIN(BANDS, STEP, ...)                                               \
     TARGET static void NAME(join_##BANDS)(float *row, int pixels)            \
     {                                                                        \
@@ -167,7 +167,8 @@ SCALE_TURNED(4)
 
 TARGET static void NAME(divide_by_alpha)(float *columns, int pixels, int bands, float full)
 {
-    // What rounding has left of an opaque pixel's alpha: such pixels get the same colours with alpha as without.
+    // Rounding may leave an opaque pixel an alpha a little below full. It counts as opaque here, so that the pixel gets
+    // the same colours with alpha as without.
     const floats16 zero = {0}, opaque = zero + full * 0.999998f;
     const ints16 whole = (ints16) (zero + full);
     for (int x = 0; x < pixels; x++, columns += 16 * bands) {

@@ -167,7 +167,7 @@ package final class Dispatcher: Sendable {
                 trouble(inbox, error)
                 continue
             }
-            // What was taken is worked on, whatever else can be found out.
+            // The jobs that were taken are worked on even if looking ahead fails.
             do throws(StoreError) {
                 if leases.count < request.limit {
                     try lookAhead(inbox, offers)

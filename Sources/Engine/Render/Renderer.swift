@@ -21,7 +21,7 @@ struct Renderer {
         let metadata = SourceMetadata(picture.image)
         let missing = try source.warnings(pipeline.tolerance)
         let (starts, warnings) = try judging(trial) { try self.starts(from: picture, of: source) }
-        // What is missing of a file was said already.
+        // A warning says already that the file is truncated.
         let judge = missing.contains { $0.code == .sourceTruncated } ? nil : trial
         return try render(
             Beginning(starts: starts, metadata: metadata, warnings: warnings + missing), wanted: wanted, to: outputs,
@@ -125,7 +125,7 @@ struct Renderer {
         if plan.holdsShared && !plan.shared.isEmpty { shared = try shared.map { try $0.inMemory() } }
         let starts = try plan.renditions.indices.map { index in
             let frames = plan.renditions[index].format.supportsAnimation ? shared : Frames([shared.pictures[0]])
-            // What the shared stages made cannot be shrunk as a decoder would have.
+            // The result of shared stages cannot be shrunk as a decoder would have.
             return plan.shared.isEmpty ? try plan.load.asAlone(frames, rendition: index) : frames
         }
         return (starts, warnings)

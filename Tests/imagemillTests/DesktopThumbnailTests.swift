@@ -52,6 +52,29 @@ import Testing
         }
     }
 
+    @Test func `a source has thumbnails for each address that it was named by`() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("real/sub/a.jpg")
+        _ = try await runner.shell("ln -s real named")
+        var made: [String] = []
+        for folder in ["named", "real", "named"] {
+            let why = try await runner.run("run", pipeline, folder, "-o", "thumbs", "--why", "\(folder)/sub/a.jpg")
+            let result = try await runner.run("run", pipeline, folder, "-o", "thumbs")
+            #expect(result.errors.hasPrefix("1 of 1 source done, 3 renditions"), "\(folder): \(result.errors)")
+            let uri = try await runner.shell("printf 'file://%s/\(folder)/sub/a.jpg' \"$(pwd -P)\"").output
+            if !made.isEmpty {
+                #expect(
+                    why.output == "\(folder)/sub/a.jpg: would be done:\n  it has no thumbnails of the address \(uri)\n")
+            }
+            let digest = try await runner.shell("printf %s '\(uri)' | md5sum | cut -d' ' -f1")
+            made.append("normal/\(digest.output.trimmingCharacters(in: .newlines)).png")
+            #expect(Set(made).isSubset(of: runner.files(in: "thumbs")), "\(runner.files(in: "thumbs"))")
+            let again = try await runner.run("run", pipeline, folder, "-o", "thumbs")
+            #expect(again.errors.hasPrefix("1 source unchanged"), "\(folder): \(again.errors)")
+        }
+        #expect(Set(made).count == 2)
+    }
+
     @Test func `a thumbnail is never larger than its folder's name allows`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.png", as: "pngsave_target") { try TestPicture.coded(width: 200, height: 100) }

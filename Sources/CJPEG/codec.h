@@ -68,7 +68,7 @@ typedef struct {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_source_mgr source;
     int descriptor;
-    /// Of the file: where the buffer ends.
+    /// The position in the file at which the buffer ends.
     off_t position;
     JOCTET buffer[READ_AT_ONCE];
     /// Room for a row.

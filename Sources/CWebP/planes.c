@@ -49,7 +49,7 @@ static void shrink_row(
     means[count - 1] = mean(sums[count - 1], rows * last);
 }
 
-/// Of a colour in fractions of 1/16384, as libwebp calculates.
+/// A value times a factor of the colour matrix, in fractions of 1/16384, as libwebp calculates.
 static inline int scaled(int value, int factor) { return value * factor >> 8; }
 
 static inline uint8_t limited(int value)

@@ -38,7 +38,7 @@ final class InboxController: Sendable {
     struct OpenJob {
         /// When it was offered, in milliseconds since 1970.
         let offered: Int
-        /// Who owns the names of its renditions.
+        /// The owner of the names of its renditions.
         let owner: BytePath
         /// The spool folders that hold its source. A reload may have changed the path of the inbox since.
         let folders: SpoolFolders

@@ -14,7 +14,7 @@ package final class Outbox: Sendable {
 
     /// More are not held open: a source tree may have more folders than a process may have descriptors.
     private static let mostOpen = 64
-    /// Who wrote a rendition: an attribute of the file, for the case that the record of names is lost.
+    /// The source of a rendition, as an attribute of the file, for the case that the record of names is lost.
     private static let writerAttribute = "user.imagemill.source"
     /// Begins the attribute where sources are known by their inbox: those of a run are relative paths, which never
     /// begin so.

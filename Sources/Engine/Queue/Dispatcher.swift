@@ -140,7 +140,7 @@ package final class Dispatcher: Sendable {
         startLanes()
     }
 
-    /// Nobody gets anything from now on.
+    /// Gives out no more work.
     package func close() { state.change { $0.isClosed = true } }
 
     // MARK: Lanes

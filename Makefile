@@ -189,6 +189,8 @@ refusals: build ## Lists what vipsthumbnail renders and Imagemill refuses, of th
 
 lint: ## Checks the formatting of the sources, strictly.
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
+	@# Of C the width alone: 120 columns.
+	@! LC_ALL=C.UTF-8 grep -rnE --include='*.[ch]' '^.{121,}' Sources Tests Benchmarks || { echo "These lines of C are longer than 120 columns."; exit 1; }
 
 format: ## Formats the sources.
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests

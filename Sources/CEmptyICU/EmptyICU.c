@@ -1,5 +1,6 @@
-// ICU's data without an entry. Foundation brings 34 MB of them along, half of the program, and nothing here asks for a language, a region or a
-// calendar. A linker takes this instead where Foundation is linked statically, since it comes before the library; see docs/decisions/0043.
+// ICU's data without an entry. Foundation brings 34 MB of them along, half of the program, and nothing here asks for a
+// language, a region or a calendar. A linker takes this instead where Foundation is linked statically, since it comes
+// before the library; see docs/decisions/0043.
 #include <stdint.h>
 
 // What ICU itself builds as `stubdata`: the header that it checks, and a table of contents that is empty.
@@ -19,7 +20,8 @@ struct Data {
     uint32_t entries[2];
 };
 
-// The name has the version of ICU in it: 76 in Swift 6.3. Hidden, so that a program that loads Foundation as a library keeps its data.
+// The name has the version of ICU in it: 76 in Swift 6.3. Hidden, so that a program that loads Foundation as a library
+// keeps its data.
 __attribute__((aligned(16), visibility("hidden"))) const struct Data icudt76_dat = {
     .headerSize = 32,
     .magic = {0xda, 0x27},

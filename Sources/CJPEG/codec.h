@@ -19,14 +19,16 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-// Bytes at once. Where three kilobytes and more are before it, libjpeg decodes faster and passes over wrong bits without a word. So it gets the same
-// parts of a file as from libvips, and notices the same, for 2 % of the time.
+// Bytes at once. Where three kilobytes and more are before it, libjpeg decodes faster and passes over wrong bits
+// without a word. So it gets the same parts of a file as from libvips, and notices the same, for 2 % of the time.
 enum { READ_AT_ONCE = 1 << 12, WRITTEN_AT_ONCE = 1 << 16 };
 
 #define FUNCTIONS(F) \
-    F(jpeg_std_error) F(jpeg_CreateDecompress) F(jpeg_destroy_decompress) F(jpeg_read_header) F(jpeg_has_multiple_scans) F(jpeg_start_decompress) \
+    F(jpeg_std_error) F(jpeg_CreateDecompress) F(jpeg_destroy_decompress) F(jpeg_read_header) \
+    F(jpeg_has_multiple_scans) F(jpeg_start_decompress) \
     F(jpeg_read_scanlines) F(jpeg_resync_to_restart) F(jpeg_CreateCompress) F(jpeg_destroy_compress) \
-    F(jpeg_set_defaults) F(jpeg_set_quality) F(jpeg_simple_progression) F(jpeg_start_compress) F(jpeg_write_scanlines) F(jpeg_finish_compress)
+    F(jpeg_set_defaults) F(jpeg_set_quality) F(jpeg_simple_progression) F(jpeg_start_compress) F(jpeg_write_scanlines) \
+    F(jpeg_finish_compress)
 
 // libjpeg's functions, found while the program runs.
 static struct {
@@ -34,7 +36,8 @@ static struct {
     FUNCTIONS(POINTER)
 } lib;
 
-/// The beginning of what decodes and of what encodes: libjpeg's own handlers would print to the terminal and end the process.
+/// The beginning of what decodes and of what encodes: libjpeg's own handlers would print to the terminal and end the
+/// process.
 typedef struct {
     struct jpeg_error_mgr errors;
     jmp_buf fault;
@@ -65,7 +68,7 @@ typedef struct {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_source_mgr source;
     int descriptor;
-    /// Of the file: where the buffer ends.
+    /// The position in the file at which the buffer ends.
     off_t position;
     JOCTET buffer[READ_AT_ONCE];
     /// Room for a row.
@@ -126,7 +129,8 @@ static CJPEGDecoder *open_decoder(int descriptor, int shrink, CJPEGSize *size)
     lib.jpeg_CreateDecompress(jpeg, JPEG_LIB_VERSION, sizeof(*jpeg));
     decoder->descriptor = descriptor;
     decoder->source = (struct jpeg_source_mgr) {
-        .init_source = begin_source, .fill_input_buffer = fill, .skip_input_data = skip, .resync_to_restart = lib.jpeg_resync_to_restart,
+        .init_source = begin_source, .fill_input_buffer = fill, .skip_input_data = skip,
+        .resync_to_restart = lib.jpeg_resync_to_restart,
         .term_source = end_source,
     };
     jpeg->src = &decoder->source;
@@ -135,7 +139,8 @@ static CJPEGDecoder *open_decoder(int descriptor, int shrink, CJPEGSize *size)
     const int is_gray = jpeg->num_components == 1 && jpeg->out_color_space == JCS_GRAYSCALE;
     const int is_colour = jpeg->num_components == 3 && jpeg->out_color_space == JCS_RGB;
     // Several passes would have to be kept as a whole.
-    if ((!is_gray && !is_colour) || jpeg->data_precision != 8 || jpeg->arith_code || lib.jpeg_has_multiple_scans(jpeg)) fail((j_common_ptr) jpeg);
+    if ((!is_gray && !is_colour) || jpeg->data_precision != 8 || jpeg->arith_code || lib.jpeg_has_multiple_scans(jpeg))
+        fail((j_common_ptr) jpeg);
     jpeg->scale_num = 1;
     jpeg->scale_denom = (unsigned int) shrink;
     lib.jpeg_start_decompress(jpeg);
@@ -199,7 +204,10 @@ static boolean empty(j_compress_ptr jpeg)
     return TRUE;
 }
 
-static void end_destination(j_compress_ptr jpeg) { write_out(jpeg->client_data, WRITTEN_AT_ONCE - jpeg->dest->free_in_buffer); }
+static void end_destination(j_compress_ptr jpeg)
+{
+    write_out(jpeg->client_data, WRITTEN_AT_ONCE - jpeg->dest->free_in_buffer);
+}
 
 static void encode_rows(Encoder *encoder, CJPEGSize size, const uint8_t *rows, CJPEGOptions options)
 {

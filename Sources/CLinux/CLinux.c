@@ -31,7 +31,9 @@ typedef union {
     char bytes[CMSG_SPACE(sizeof(int) * CLINUX_MAX_DESCRIPTORS)];
 } Control;
 
-ssize_t clinux_send(int socket, const void *head, size_t head_size, const void *body, size_t body_size, const int *descriptors, int count, int flags)
+ssize_t clinux_send(
+    int socket, const void *head, size_t head_size, const void *body, size_t body_size, const int *descriptors,
+    int count, int flags)
 {
     struct iovec parts[2] = {{(void *) head, head_size}, {(void *) body, body_size}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
@@ -53,7 +55,8 @@ ssize_t clinux_receive(int socket, void *buffer, size_t size, int *descriptors, 
 {
     struct iovec part = {buffer, size};
     Control control;
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control};
     int room = *count;
     *count = 0;
     ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
@@ -303,7 +306,8 @@ static void start_when_asked(Start *start)
     }
 }
 
-pid_t clinux_fork_program(int socket, int errors, const char *executable, char *const *arguments, char *const *environment)
+pid_t clinux_fork_program(
+    int socket, int errors, const char *executable, char *const *arguments, char *const *environment)
 {
     pid_t process = fork();
     if (process != 0) return process;
@@ -347,7 +351,8 @@ void clinux_keep_freed_memory(size_t bytes)
 
 int clinux_nobody_writes(int descriptor)
 {
-    // A writer that comes meanwhile makes the kernel send a signal, SIGIO unless told otherwise, which would end this process.
+    // A writer that comes meanwhile makes the kernel send a signal, SIGIO unless told otherwise, which would end this
+    // process.
     if (fcntl(descriptor, F_SETSIG, SIGURG) != 0) return -1;
     if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN ? 0 : -1;
     fcntl(descriptor, F_SETLEASE, F_UNLCK);
@@ -368,6 +373,7 @@ uint32_t clinux_file_system_type(int descriptor)
 int64_t clinux_mount(int descriptor)
 {
     struct statx status;
-    if (statx(descriptor, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) != 0 || !(status.stx_mask & STATX_MNT_ID)) return -1;
+    if (statx(descriptor, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) != 0) return -1;
+    if (!(status.stx_mask & STATX_MNT_ID)) return -1;
     return (int64_t) status.stx_mnt_id;
 }

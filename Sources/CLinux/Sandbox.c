@@ -86,27 +86,33 @@ int clinux_forbid_files(const char *const *readable_folders)
     return result;
 }
 
-// What decoding, encoding, memory, threads, clocks and the worker's open files need. Everything else answers ENOSYS, which libraries take for
-// an old kernel.
+// What decoding, encoding, memory, threads, clocks and the worker's open files need. Everything else answers ENOSYS,
+// which libraries take for an old kernel.
 static const int allowed_calls[] = {
     // Open files.
-    SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(preadv), SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(pwrite64), SCMP_SYS(pwritev),
-    SCMP_SYS(lseek), SCMP_SYS(close), SCMP_SYS(dup), SCMP_SYS(fstat), SCMP_SYS(ftruncate), SCMP_SYS(fallocate), SCMP_SYS(fadvise64), SCMP_SYS(fsync),
+    SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(preadv), SCMP_SYS(write), SCMP_SYS(writev),
+    SCMP_SYS(pwrite64), SCMP_SYS(pwritev),
+    SCMP_SYS(lseek), SCMP_SYS(close), SCMP_SYS(dup), SCMP_SYS(fstat), SCMP_SYS(ftruncate), SCMP_SYS(fallocate),
+    SCMP_SYS(fadvise64), SCMP_SYS(fsync),
     SCMP_SYS(fdatasync), SCMP_SYS(umask),
     // The socket to the supervisor.
     SCMP_SYS(sendmsg), SCMP_SYS(recvmsg), SCMP_SYS(recvfrom), SCMP_SYS(poll), SCMP_SYS(ppoll),
     // Memory.
     SCMP_SYS(mmap), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(mprotect), SCMP_SYS(madvise), SCMP_SYS(brk),
     // Threads.
-    SCMP_SYS(futex), SCMP_SYS(set_robust_list), SCMP_SYS(rseq), SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity), SCMP_SYS(membarrier),
+    SCMP_SYS(futex), SCMP_SYS(set_robust_list), SCMP_SYS(rseq), SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity),
+    SCMP_SYS(membarrier),
     SCMP_SYS(exit), SCMP_SYS(exit_group),
     // Signals of its own.
-    SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(sigaltstack), SCMP_SYS(restart_syscall),
+    SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(sigaltstack),
+    SCMP_SYS(restart_syscall),
     // Facts.
-    SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getegid), SCMP_SYS(uname),
+    SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getegid),
+    SCMP_SYS(uname),
     SCMP_SYS(sysinfo), SCMP_SYS(getrusage), SCMP_SYS(times), SCMP_SYS(getrandom),
     // Time.
-    SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep),
+    SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(nanosleep),
+    SCMP_SYS(clock_nanosleep),
 };
 
 // Answered as for a file that one may not open, which libraries expect.
@@ -114,7 +120,8 @@ static const int refused_opens[] = {SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(o
 
 // To find fonts.
 static const int reading_calls[] = {
-    SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(newfstatat), SCMP_SYS(getdents64),
+    SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(newfstatat),
+    SCMP_SYS(getdents64),
     SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(statfs), SCMP_SYS(fstatfs),
 };
 
@@ -122,7 +129,8 @@ static const int reading_calls[] = {
 static const uint64_t writing_flags = O_ACCMODE | O_CREAT | (O_TMPFILE & ~O_DIRECTORY) | O_TRUNC | O_APPEND;
 
 // A call that this processor does not have needs no rule.
-static int add(scmp_filter_ctx filter, uint32_t action, int call, unsigned count, const struct scmp_arg_cmp *comparisons)
+static int add(
+    scmp_filter_ctx filter, uint32_t action, int call, unsigned count, const struct scmp_arg_cmp *comparisons)
 {
     int result = call == __NR_SCMP_ERROR ? 0 : seccomp_rule_add_array(filter, action, call, count, comparisons);
     return result == -EDOM ? 0 : result;
@@ -137,12 +145,14 @@ static int add_all(scmp_filter_ctx filter, uint32_t action, const int *calls, si
 
 #define ADD_ALL(filter, action, calls) add_all(filter, action, calls, sizeof calls / sizeof *calls)
 #define ALLOW_IF(filter, call, ...) \
-    add(filter, SCMP_ACT_ALLOW, call, sizeof((struct scmp_arg_cmp[]){__VA_ARGS__}) / sizeof(struct scmp_arg_cmp), (struct scmp_arg_cmp[]){__VA_ARGS__})
+    add(filter, SCMP_ACT_ALLOW, call, sizeof((struct scmp_arg_cmp[]){__VA_ARGS__}) / sizeof(struct scmp_arg_cmp), \
+        (struct scmp_arg_cmp[]){__VA_ARGS__})
 
 static int add_rules(scmp_filter_ctx filter, int may_read_files)
 {
     int result = ADD_ALL(filter, SCMP_ACT_ALLOW, allowed_calls);
-    // A new thread, never a process. The flags of clone3 are in memory, where no filter sees them; without it the C library uses clone.
+    // A new thread, never a process. The flags of clone3 are in memory, where no filter sees them; without it the C
+    // library uses clone.
     if (!result) result = ALLOW_IF(filter, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
     if (!result) result = ALLOW_IF(filter, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t) getpid()));
     if (!result) result = ALLOW_IF(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
@@ -156,7 +166,8 @@ static int add_rules(scmp_filter_ctx filter, int may_read_files)
         if (!result) result = ALLOW_IF(filter, SCMP_SYS(open), SCMP_A1(SCMP_CMP_MASKED_EQ, writing_flags, 0));
         if (!result) result = ALLOW_IF(filter, SCMP_SYS(openat), SCMP_A2(SCMP_CMP_MASKED_EQ, writing_flags, 0));
     } else if (!result) {
-        // What fstat is on some systems. It can look at a path too: that tells whether a file is there, and nothing in it.
+        // What fstat is on some systems. It can look at a path too: that tells whether a file is there, and nothing in
+        // it.
         result = ALLOW_IF(filter, SCMP_SYS(newfstatat), SCMP_A3(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH));
         if (!result) result = ADD_ALL(filter, SCMP_ACT_ERRNO(EACCES), refused_opens);
     }

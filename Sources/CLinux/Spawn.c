@@ -29,7 +29,10 @@ int clinux_spawn(char *const *arguments, char *const *environment, int input, in
     if (!code) code = posix_spawnattr_setsigdefault(&attributes, &all);
     if (!code) code = posix_spawnattr_setsigmask(&attributes, &none);
     if (!code) code = posix_spawnattr_setpgroup(&attributes, 0);
-    if (!code) code = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    if (!code) {
+        code = posix_spawnattr_setflags(
+            &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    }
     if (!code) code = posix_spawnp(process, arguments[0], &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);

@@ -24,7 +24,9 @@ void clinux_end_without_threads(void)
 
 #ifndef HAS_CHECKS
 // All libraries of the process call this one, since the program's own symbols come before the C library's.
-int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attributes, void *(*start)(void *), void *restrict argument)
+int pthread_create(
+    pthread_t *restrict thread, const pthread_attr_t *restrict attributes, void *(*start)(void *),
+    void *restrict argument)
 {
     int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = dlsym(RTLD_NEXT, "pthread_create");
     int result = create(thread, attributes, start, argument);

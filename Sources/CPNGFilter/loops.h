@@ -28,7 +28,8 @@
 
 TARGET static inline uint8_t NAME(paeth)(uint8_t left, uint8_t above, uint8_t corner)
 {
-    int16_t by_left = (int16_t) (above - corner), by_above = (int16_t) (left - corner), by_corner = (int16_t) (by_left + by_above);
+    int16_t by_left = (int16_t) (above - corner), by_above = (int16_t) (left - corner);
+    int16_t by_corner = (int16_t) (by_left + by_above);
     by_left = by_left < 0 ? (int16_t) -by_left : by_left;
     by_above = by_above < 0 ? (int16_t) -by_above : by_above;
     by_corner = by_corner < 0 ? (int16_t) -by_corner : by_corner;
@@ -36,7 +37,8 @@ TARGET static inline uint8_t NAME(paeth)(uint8_t left, uint8_t above, uint8_t co
     return (by_left <= by_above) & (by_left <= by_corner) ? left : other;
 }
 
-TARGET static uint64_t NAME(cost)(int filter, const uint8_t *restrict row, const uint8_t *restrict above, size_t all, ptrdiff_t step)
+TARGET static uint64_t NAME(cost)(
+    int filter, const uint8_t *restrict row, const uint8_t *restrict above, size_t all, ptrdiff_t step)
 {
     uint64_t total = 0;
     for (size_t start = 0; start < all; start += LONGEST_SUM, row += LONGEST_SUM, above += LONGEST_SUM) {
@@ -54,7 +56,8 @@ TARGET static uint64_t NAME(cost)(int filter, const uint8_t *restrict row, const
     return total;
 }
 
-TARGET static void NAME(adaptive)(const uint8_t *restrict row, const uint8_t *restrict above, size_t count, ptrdiff_t step, uint8_t *restrict out)
+TARGET static void NAME(adaptive)(
+    const uint8_t *restrict row, const uint8_t *restrict above, size_t count, ptrdiff_t step, uint8_t *restrict out)
 {
     int best = 0;
     uint64_t least = UINT64_MAX;
@@ -90,8 +93,9 @@ TARGET static inline __attribute__((always_inline)) shorts8 NAME(written)(shorts
     return __builtin_convertvector(pixel, shorts8);
 }
 
-// Paeth's predictor, the neighbour that is nearest to left + above − corner. If 3 × corner − above − left is at most the smaller of left and above, it is
-// the larger; if at least the larger, the smaller; else the corner. `left` comes last into the sum, since the next pixel waits for it alone.
+// Paeth's predictor, the neighbour that is nearest to left + above − corner. If 3 × corner − above − left is at most
+// the smaller of left and above, it is the larger; if at least the larger, the smaller; else the corner. `left` comes
+// last into the sum, since the next pixel waits for it alone.
 TARGET static inline __attribute__((always_inline)) shorts8 NAME(nearest)(shorts8 left, shorts8 above, shorts8 corner)
 {
     const shorts8 threshold = corner + corner + corner - above - left;
@@ -118,21 +122,26 @@ TARGET static inline __attribute__((always_inline)) void NAME(restore_pixels)(
 
 // Two rows at once, the lower one a pixel behind, so that the processor works on one row while it waits for the other.
 TARGET static inline __attribute__((always_inline)) void NAME(restore_pairs)(
-    const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step, uint8_t *out, uint8_t *out_below)
+    const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step, uint8_t *out,
+    uint8_t *out_below)
 {
     const size_t last = count - (size_t) step;
     shorts8 corner = NAME(pixel)(above, step), left_below = {0}, corner_below = {0};
-    shorts8 left = NAME(written)(NAME(pixel)(row, step) + NAME(nearest)((shorts8) {0}, corner, (shorts8) {0}), out, step);
+    const shorts8 none = {0};
+    shorts8 left = NAME(written)(NAME(pixel)(row, step) + NAME(nearest)(none, corner, none), out, step);
     for (size_t i = 0; i < last; i += (size_t) step) {
         const size_t next = i + (size_t) step;
         const shorts8 up = NAME(pixel)(above + next, step);
-        const shorts8 right = NAME(written)(NAME(pixel)(row + next, step) + NAME(nearest)(left, up, corner), out + next, step);
-        left_below = NAME(written)(NAME(pixel)(below + i, step) + NAME(nearest)(left_below, left, corner_below), out_below + i, step);
+        const shorts8 right =
+            NAME(written)(NAME(pixel)(row + next, step) + NAME(nearest)(left, up, corner), out + next, step);
+        left_below = NAME(written)(
+            NAME(pixel)(below + i, step) + NAME(nearest)(left_below, left, corner_below), out_below + i, step);
         corner_below = left;
         corner = up;
         left = right;
     }
-    NAME(written)(NAME(pixel)(below + last, step) + NAME(nearest)(left_below, left, corner_below), out_below + last, step);
+    NAME(written)(
+        NAME(pixel)(below + last, step) + NAME(nearest)(left_below, left, corner_below), out_below + last, step);
 }
 
 #define RESTORE_PIXELS(STEP)                                                         \
@@ -143,7 +152,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(restore_pairs)(
     }                                                                                \
     break
 
-TARGET static void NAME(restore)(int filter, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out)
+TARGET static void NAME(restore)(
+    int filter, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out)
 {
     switch (filter) {
     case 0: memmove(out, row, count); return;
@@ -162,7 +172,8 @@ TARGET static void NAME(restore)(int filter, const uint8_t *row, const uint8_t *
 }
 
 TARGET static void NAME(restore_two)(
-    const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step, uint8_t *out, uint8_t *out_below)
+    const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step, uint8_t *out,
+    uint8_t *out_below)
 {
     switch (step) {
     case 1: NAME(restore_pairs)(row, below, above, count, 1, out, out_below); break;

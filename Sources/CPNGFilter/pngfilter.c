@@ -31,18 +31,22 @@ CPNGFilterInstructions cpngfilter_best_instructions(void)
     return CPNGFILTER_BASELINE;
 }
 
-void cpngfilter_adaptive(CPNGFilterInstructions use, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out)
+void cpngfilter_adaptive(
+    CPNGFilterInstructions use, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out)
 {
     CALL(use, adaptive, row, above, count, step, out);
 }
 
-void cpngfilter_restore(CPNGFilterInstructions use, int filter, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out)
+void cpngfilter_restore(
+    CPNGFilterInstructions use, int filter, const uint8_t *row, const uint8_t *above, size_t count, int step,
+    uint8_t *out)
 {
     CALL(use, restore, filter, row, above, count, step, out);
 }
 
 void cpngfilter_restore_two(
-    CPNGFilterInstructions use, const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step, uint8_t *out,
+    CPNGFilterInstructions use, const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step,
+    uint8_t *out,
     uint8_t *out_below)
 {
     CALL(use, restore_two, row, below, above, count, step, out, out_below);

@@ -1,5 +1,6 @@
-// The loops, compiled once for each set of instructions: NAME(x) names a function, TARGET holds its attributes.
-// VECTORS is how many vectors of 16 sums are kept in registers at once. Vectors become several registers where the processor has no wider ones.
+// The loops, compiled once for each set of instructions: NAME(x) names a function, TARGET holds its attributes. VECTORS
+// is how many vectors of 16 sums are kept in registers at once. Vectors become several registers where the processor
+// has no wider ones.
 
 TARGET static void NAME(widen)(CResampleRow row, const void *in, float *out)
 {
@@ -7,11 +8,13 @@ TARGET static void NAME(widen)(CResampleRow row, const void *in, float *out)
     size_t i = 0;
     switch (row.format) {
     case CRESAMPLE_UCHAR:
-        for (; i + 16 <= count; i += 16) store(out + i, __builtin_convertvector(*(const bytes16 *) ((const uint8_t *) in + i), floats16));
+        for (; i + 16 <= count; i += 16)
+            store(out + i, __builtin_convertvector(*(const bytes16 *) ((const uint8_t *) in + i), floats16));
         for (; i < count; i++) out[i] = ((const uint8_t *) in)[i];
         break;
     case CRESAMPLE_USHORT:
-        for (; i + 16 <= count; i += 16) store(out + i, __builtin_convertvector(*(const shorts16 *) ((const uint16_t *) in + i), floats16));
+        for (; i + 16 <= count; i += 16)
+            store(out + i, __builtin_convertvector(*(const shorts16 *) ((const uint16_t *) in + i), floats16));
         for (; i < count; i++) out[i] = ((const uint16_t *) in)[i];
         break;
     case CRESAMPLE_FLOAT:
@@ -32,7 +35,8 @@ TARGET static void NAME(widen)(CResampleRow row, const void *in, float *out)
         for (int b = 0; b < row.bands - 1; b++) out[b] *= out[row.bands - 1] / full;
 }
 
-TARGET static void NAME(sum_rows)(float *sum, int adds, const float *rows, size_t stride, const float *weights, int row_count, size_t count)
+TARGET static void NAME(sum_rows)(
+    float *sum, int adds, const float *rows, size_t stride, const float *weights, int row_count, size_t count)
 {
     size_t i = 0;
     for (; i + 16 * VECTORS <= count; i += 16 * VECTORS) {
@@ -54,17 +58,18 @@ TARGET static void NAME(sum_rows)(float *sum, int adds, const float *rows, size_
     }
 }
 
-// Two pixels become one, in place. Neighbours are added at every place, and the sums of whole pairs picked: STEP numbers at a time.
-#define JOIN(BANDS, STEP, ...)                                                                                                             \
-    TARGET static void NAME(join_##BANDS)(float *row, int pixels)                                                                          \
-    {                                                                                                                                      \
-        const float *in = row;                                                                                                             \
-        float *const end = row + pixels * BANDS;                                                                                           \
-        for (; row < end; row += STEP, in += 2 * STEP) {                                                                                   \
-            const floats16 first = load(in) + load(in + BANDS);                                                                            \
-            const floats16 second = load(in + 16) + load(in + 16 + BANDS);                                                                 \
-            store(row, __builtin_shufflevector(first, second, __VA_ARGS__));                                                               \
-        }                                                                                                                                  \
+// Adds each pair of neighbouring pixels into one, in place. It adds every pixel to the next one, and keeps the sums
+// that begin a pair: STEP numbers at a time.
+#define JOIN(BANDS, STEP, ...)                                               \
+    TARGET static void NAME(join_##BANDS)(float *row, int pixels)            \
+    {                                                                        \
+        const float *in = row;                                               \
+        float *const end = row + pixels * BANDS;                             \
+        for (; row < end; row += STEP, in += 2 * STEP) {                     \
+            const floats16 first = load(in) + load(in + BANDS);              \
+            const floats16 second = load(in + 16) + load(in + 16 + BANDS);   \
+            store(row, __builtin_shufflevector(first, second, __VA_ARGS__)); \
+        }                                                                    \
     }
 
 JOIN(1, 16, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
@@ -72,7 +77,8 @@ JOIN(2, 16, 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29)
 JOIN(3, 15, 0, 1, 2, 6, 7, 8, 12, 13, 14, 18, 19, 20, 24, 25, 26, 30)
 JOIN(4, 16, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
 
-TARGET static void NAME(mean_rows)(const float *rows, size_t stride, int row_count, int shrink, int bands, int pixels, float *out)
+TARGET static void NAME(mean_rows)(
+    const float *rows, size_t stride, int row_count, int shrink, int bands, int pixels, float *out)
 {
     float sums[CRESAMPLE_MEANS + CRESAMPLE_PADDING];
     const floats16 share = (floats16) {0} + 1.0f / (float) (row_count * shrink);
@@ -106,7 +112,8 @@ TARGET static void NAME(mean_rows)(const float *rows, size_t stride, int row_cou
 #define ODD_FOURS(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31)
 
 // 16 rows of 16 numbers become 16 columns of them: out[16 * i + j] = in[j][i].
-TARGET static inline __attribute__((always_inline)) void NAME(turn)(const float *const *in, size_t place, float *const *out, size_t out_place)
+TARGET static inline __attribute__((always_inline)) void NAME(turn)(
+    const float *const *in, size_t place, float *const *out, size_t out_place)
 {
     floats16 a[16], b[16];
     for (int i = 0; i < 16; i++) a[i] = load(in[i] + place);
@@ -135,19 +142,19 @@ TARGET static inline __attribute__((always_inline)) void NAME(turn)(const float 
 }
 
 // One vector holds the same number of 16 rows, so that weights are fetched once for all of them and no lane is idle.
-#define SCALE_TURNED(BANDS)                                                                                                                \
-    TARGET static void NAME(scale_turned_##BANDS)(CResampleTaps taps, int first, int end, const float *in, float *out)                     \
-    {                                                                                                                                      \
-        for (int x = first; x < end; x++, out += 16 * BANDS) {                                                                             \
-            const float *pixel = in + (size_t) (taps.starts[x] - taps.starts[first]) * BANDS * 16;                                         \
-            floats16 sums[BANDS];                                                                                                          \
-            for (int b = 0; b < BANDS; b++) sums[b] = (floats16) {0};                                                                      \
-            for (int k = taps.places[x]; k < taps.places[x + 1]; k++, pixel += 16 * BANDS) {                                               \
-                floats16 weight = (floats16) {0} + taps.weights[k];                                                                        \
-                for (int b = 0; b < BANDS; b++) sums[b] += weight * load(pixel + 16 * b);                                                  \
-            }                                                                                                                              \
-            for (int b = 0; b < BANDS; b++) store(out + 16 * b, sums[b]);                                                                  \
-        }                                                                                                                                  \
+#define SCALE_TURNED(BANDS)                                                                                            \
+    TARGET static void NAME(scale_turned_##BANDS)(CResampleTaps taps, int first, int end, const float *in, float *out) \
+    {                                                                                                                  \
+        for (int x = first; x < end; x++, out += 16 * BANDS) {                                                         \
+            const float *pixel = in + (size_t) (taps.starts[x] - taps.starts[first]) * BANDS * 16;                     \
+            floats16 sums[BANDS];                                                                                      \
+            for (int b = 0; b < BANDS; b++) sums[b] = (floats16) {0};                                                  \
+            for (int k = taps.places[x]; k < taps.places[x + 1]; k++, pixel += 16 * BANDS) {                           \
+                floats16 weight = (floats16) {0} + taps.weights[k];                                                    \
+                for (int b = 0; b < BANDS; b++) sums[b] += weight * load(pixel + 16 * b);                              \
+            }                                                                                                          \
+            for (int b = 0; b < BANDS; b++) store(out + 16 * b, sums[b]);                                              \
+        }                                                                                                              \
     }
 
 SCALE_TURNED(1)
@@ -155,11 +162,13 @@ SCALE_TURNED(2)
 SCALE_TURNED(3)
 SCALE_TURNED(4)
 
-// From here on, a column is the same number of 16 rows: one after the other, those of a pixel's bands and then the next pixel's.
+// From here on, a column is the same number of 16 rows: one after the other, those of a pixel's bands and then the next
+// pixel's.
 
 TARGET static void NAME(divide_by_alpha)(float *columns, int pixels, int bands, float full)
 {
-    // What rounding has left of an opaque pixel's alpha: such pixels get the same colours with alpha as without.
+    // Rounding may leave an opaque pixel an alpha a little below full. It counts as opaque here, so that the pixel gets
+    // the same colours with alpha as without.
     const floats16 zero = {0}, opaque = zero + full * 0.999998f;
     const ints16 whole = (ints16) (zero + full);
     for (int x = 0; x < pixels; x++, columns += 16 * bands) {
@@ -172,34 +181,36 @@ TARGET static void NAME(divide_by_alpha)(float *columns, int pixels, int bands, 
     }
 }
 
-// Rounds columns, cuts them to the range of the format, and stores them as parts of 16 rows: from number `first` on, of `total` in a row.
-#define STORE(NUMBER, VECTOR, FULL)                                                                                                        \
-    TARGET static void NAME(store_##NUMBER)(const float *columns, int count, void *const *rows, size_t first, size_t total)                \
-    {                                                                                                                                      \
-        const floats16 zero = {0}, top = zero + FULL;                                                                                      \
-        for (int i = 0; i < count; i += 16, first += 16) {                                                                                 \
-            VECTOR a[16], b[16];                                                                                                           \
-            for (int j = 0; j < 16; j++) {                                                                                                 \
-                const floats16 value = load(columns + 16 * (i + j)) + 0.5f;                                                                \
-                const floats16 cut = __builtin_elementwise_min(__builtin_elementwise_max(value, zero), top);                               \
-                a[j] = __builtin_convertvector(__builtin_convertvector(cut, ints16), VECTOR);                                              \
-            }                                                                                                                              \
-            /* Each time the numbers of two vectors are interleaved; after four times columns are rows. */                                 \
-            for (int time = 0; time < 4; time++) {                                                                                         \
-                for (int j = 0; j < 8; j++) {                                                                                              \
-                    b[2 * j] = LOW_HALVES(a[j], a[j + 8]);                                                                                 \
-                    b[2 * j + 1] = HIGH_HALVES(a[j], a[j + 8]);                                                                            \
-                }                                                                                                                          \
-                for (int j = 0; j < 16; j++) a[j] = b[j];                                                                                  \
-            }                                                                                                                              \
-            /* More than `count` may be stored, which the next numbers replace. */                                                         \
-            const size_t room = total - first;                                                                                             \
-            for (int j = 0; j < 16; j++) {                                                                                                 \
-                NUMBER *place = (NUMBER *) rows[j] + first;                                                                                \
-                if (room >= 16) *(VECTOR *) place = a[j];                                                                                  \
-                else memcpy(place, &a[j], room * sizeof(NUMBER));                                                                          \
-            }                                                                                                                              \
-        }                                                                                                                                  \
+// Rounds columns, cuts them to the range of the format, and stores them as parts of 16 rows: from number `first` on, of
+// `total` in a row.
+#define STORE(NUMBER, VECTOR, FULL)                                                                          \
+    TARGET static void NAME(store_##NUMBER)(                                                                 \
+        const float *columns, int count, void *const *rows, size_t first, size_t total)                      \
+    {                                                                                                        \
+        const floats16 zero = {0}, top = zero + FULL;                                                        \
+        for (int i = 0; i < count; i += 16, first += 16) {                                                   \
+            VECTOR a[16], b[16];                                                                             \
+            for (int j = 0; j < 16; j++) {                                                                   \
+                const floats16 value = load(columns + 16 * (i + j)) + 0.5f;                                  \
+                const floats16 cut = __builtin_elementwise_min(__builtin_elementwise_max(value, zero), top); \
+                a[j] = __builtin_convertvector(__builtin_convertvector(cut, ints16), VECTOR);                \
+            }                                                                                                \
+            /* Each time the numbers of two vectors are interleaved; after four times columns are rows. */   \
+            for (int time = 0; time < 4; time++) {                                                           \
+                for (int j = 0; j < 8; j++) {                                                                \
+                    b[2 * j] = LOW_HALVES(a[j], a[j + 8]);                                                   \
+                    b[2 * j + 1] = HIGH_HALVES(a[j], a[j + 8]);                                              \
+                }                                                                                            \
+                for (int j = 0; j < 16; j++) a[j] = b[j];                                                    \
+            }                                                                                                \
+            /* More than `count` may be stored, which the next numbers replace. */                           \
+            const size_t room = total - first;                                                               \
+            for (int j = 0; j < 16; j++) {                                                                   \
+                NUMBER *place = (NUMBER *) rows[j] + first;                                                  \
+                if (room >= 16) *(VECTOR *) place = a[j];                                                    \
+                else memcpy(place, &a[j], room * sizeof(NUMBER));                                            \
+            }                                                                                                \
+        }                                                                                                    \
     }
 
 #define LOW_HALVES(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
@@ -223,7 +234,8 @@ TARGET static void NAME(store_float)(const float *columns, int count, void *cons
     }
 }
 
-TARGET static void NAME(scale_rows)(CResampleTaps taps, CResampleRow row, const float *const *in, void *const *out, float *scratch)
+TARGET static void NAME(scale_rows)(
+    CResampleTaps taps, CResampleRow row, const float *const *in, void *const *out, float *scratch)
 {
     const int bands = row.bands;
     const size_t total = (size_t) row.width * (size_t) bands;
@@ -251,7 +263,8 @@ TARGET static void NAME(scale_rows)(CResampleTaps taps, CResampleRow row, const 
         case 3: NAME(scale_turned_3)(taps, first, end, scratch, results); break;
         default: NAME(scale_turned_4)(taps, first, end, scratch, results); break;
         }
-        if (row.has_alpha) NAME(divide_by_alpha)(results, end - first, bands, row.format == CRESAMPLE_USHORT ? 65535 : 255);
+        if (row.has_alpha)
+            NAME(divide_by_alpha)(results, end - first, bands, row.format == CRESAMPLE_USHORT ? 65535 : 255);
         const size_t place = (size_t) first * (size_t) bands;
         const int done = (end - first) * bands;
         switch (row.format) {

@@ -14,7 +14,8 @@ typedef uint16_t shorts16 __attribute__((vector_size(32), aligned(2)));
 #define store(address, value) (*(floats16 *) (address) = (value))
 #define EACH_VECTOR(v) _Pragma("unroll") for (int v = 0; v < VECTORS; v++)
 
-// a += b × c rounds twice, also where the processor could do it in one instruction that rounds once: every processor makes the same bits.
+// a += b × c rounds twice, also where the processor could do it in one instruction that rounds once: every processor
+// makes the same bits.
 #pragma STDC FP_CONTRACT OFF
 
 #define NAME(x) baseline_##x
@@ -37,9 +38,9 @@ typedef uint16_t shorts16 __attribute__((vector_size(32), aligned(2)));
 #include "loops.h"
 #undef NAME
 #undef TARGET
-#define CALL(use, name, ...)                                                                                                               \
-    ((use) == CRESAMPLE_AVX512 ? avx512_##name(__VA_ARGS__)                                                                                \
-     : (use) == CRESAMPLE_AVX2 ? avx2_##name(__VA_ARGS__)                                                                                  \
+#define CALL(use, name, ...)                                \
+    ((use) == CRESAMPLE_AVX512 ? avx512_##name(__VA_ARGS__) \
+     : (use) == CRESAMPLE_AVX2 ? avx2_##name(__VA_ARGS__)   \
                                : baseline_##name(__VA_ARGS__))
 #else
 #define CALL(use, name, ...) ((void) (use), baseline_##name(__VA_ARGS__))
@@ -56,22 +57,28 @@ CResampleInstructions cresample_best_instructions(void)
     return CRESAMPLE_BASELINE;
 }
 
-void cresample_widen(CResampleInstructions use, CResampleRow row, const void *in, float *out) { CALL(use, widen, row, in, out); }
+void cresample_widen(CResampleInstructions use, CResampleRow row, const void *in, float *out)
+{
+    CALL(use, widen, row, in, out);
+}
 
 void cresample_sum_rows(
-    CResampleInstructions use, float *sum, int adds, const float *rows, size_t stride, const float *weights, int row_count, size_t count)
+    CResampleInstructions use, float *sum, int adds, const float *rows, size_t stride, const float *weights,
+    int row_count, size_t count)
 {
     CALL(use, sum_rows, sum, adds, rows, stride, weights, row_count, count);
 }
 
 void cresample_mean_rows(
-    CResampleInstructions use, const float *rows, size_t stride, int row_count, int shrink, int bands, int pixels, float *out)
+    CResampleInstructions use, const float *rows, size_t stride, int row_count, int shrink, int bands, int pixels,
+    float *out)
 {
     CALL(use, mean_rows, rows, stride, row_count, shrink, bands, pixels, out);
 }
 
 void cresample_scale_rows(
-    CResampleInstructions use, CResampleTaps taps, CResampleRow row, const float *const *in, void *const *out, float *scratch)
+    CResampleInstructions use, CResampleTaps taps, CResampleRow row, const float *const *in, void *const *out,
+    float *scratch)
 {
     CALL(use, scale_rows, taps, row, in, out, scratch);
 }

@@ -1,5 +1,6 @@
 // The one door to libvips and GLib. Swift cannot call variadic C functions or expand GObject's macros, so each function
-// here is one such call. Nothing here keeps state, and nothing here decides anything: that is the work of the target Vips.
+// here is one such call. Nothing here keeps state, and nothing here decides anything: that is the work of the target
+// Vips.
 #ifndef CVIPS_SHIMS_H
 #define CVIPS_SHIMS_H
 
@@ -76,7 +77,8 @@ static inline gboolean cvips_parameter(VipsOperation *operation, const char *nam
     return TRUE;
 }
 
-// The names of an operation's arguments, as a NULL-terminated array that the caller frees with g_free (the strings stay).
+// The names of an operation's arguments, as a NULL-terminated array that the caller frees with g_free (the strings
+// stay).
 static inline const char **cvips_argument_names(VipsOperation *operation, int *count)
 {
     VipsObjectClass *class = VIPS_OBJECT_GET_CLASS(operation);
@@ -182,12 +184,14 @@ static inline void *cvips_copy_field(VipsImage *image, const char *name, GValue 
     return NULL;
 }
 
-// A picture in memory with another's metadata and kind of pixels, for rows to be written into. The caller owns the reference.
+// A picture in memory with another's metadata and kind of pixels, for rows to be written into. The caller owns the
+// reference.
 static inline VipsImage *cvips_memory_image_like(VipsImage *image, int width, int height)
 {
     VipsImage *copy = vips_image_new_memory();
     if (!copy) return NULL;
-    vips_image_init_fields(copy, width, height, vips_image_get_bands(image), vips_image_get_format(image), VIPS_CODING_NONE,
+    vips_image_init_fields(
+        copy, width, height, vips_image_get_bands(image), vips_image_get_format(image), VIPS_CODING_NONE,
         vips_image_get_interpretation(image), vips_image_get_xres(image), vips_image_get_yres(image));
     vips_image_map(image, (VipsImageMapFn) cvips_copy_field, copy);
     if (vips_image_write_prepare(copy)) {
@@ -204,7 +208,10 @@ static inline size_t cvips_line_size(VipsImage *image) { return VIPS_IMAGE_SIZEO
 static inline void *cvips_image_row(VipsImage *image, int y) { return VIPS_IMAGE_ADDR(image, 0, y); }
 
 // The first byte of a pixel of a region that was prepared.
-static inline const void *cvips_region_place(VipsRegion *region, int x, int y) { return VIPS_REGION_ADDR(region, x, y); }
+static inline const void *cvips_region_place(VipsRegion *region, int x, int y)
+{
+    return VIPS_REGION_ADDR(region, x, y);
+}
 
 // Says that a picture's pixels are made of another's, row by row; 0 or -1.
 static inline int cvips_pipeline(VipsImage *image, VipsImage *input)
@@ -218,7 +225,8 @@ static inline void cvips_keep(VipsImage *image, void *kept, GDestroyNotify relea
     g_object_set_data_full(G_OBJECT(image), "imagemill-kept", kept, release);
 }
 
-// What a target that keeps its bytes in memory has got, once a saver has ended it. The caller's to unref; NULL if there is none.
+// What a target that keeps its bytes in memory has got, once a saver has ended it. The caller's to unref; NULL if there
+// is none.
 static inline VipsBlob *cvips_target_blob(VipsTarget *target)
 {
     VipsBlob *blob = NULL;
@@ -249,7 +257,8 @@ static inline size_t cvips_live_objects(void)
     return count;
 }
 
-// Whether GLib's flags say that something is wrong. As a function, because newer GLibs make Swift see these enums as option sets.
+// Whether GLib's flags say that something is wrong. As a function, because newer GLibs make Swift see these enums as
+// option sets.
 static inline gboolean cvips_is_warning(GLogLevelFlags level)
 {
     return (level & (G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_ERROR)) != 0;

@@ -38,7 +38,8 @@ static void shrink_row(
 {
     int shift = 0, count = (width + shrink - 1) / shrink, first = y * shrink;
     const int rows = height - first < shrink ? height - first : shrink, last = width - (count - 1) * shrink;
-    for (int row = first; row < first + rows; row++) add(plane + (size_t) stride * (size_t) row, sums, width, row == first);
+    for (int row = first; row < first + rows; row++)
+        add(plane + (size_t) stride * (size_t) row, sums, width, row == first);
     for (int x = width; x < count * shrink; x++) sums[x] = 0;
     for (int left = shrink; left > 1; left /= 2, shift += 2) join(sums, count * left / 2);
     if (rows == shrink)
@@ -48,7 +49,7 @@ static void shrink_row(
     means[count - 1] = mean(sums[count - 1], rows * last);
 }
 
-/// Of a colour in fractions of 1/16384, as libwebp calculates.
+/// A value times a factor of the colour matrix, in fractions of 1/16384, as libwebp calculates.
 static inline int scaled(int value, int factor) { return value * factor >> 8; }
 
 static inline uint8_t limited(int value)

@@ -6,7 +6,7 @@ import Glibc
 enum LibraryModules {
     /// Lets libvips find none when it starts.
     static func leaveOut() {
-        // Who says where libvips is gets what is there.
+        // `VIPSHOME` overrides the folder that modules are loaded from.
         guard getenv(home) == nil, folder != nil, open != nil else { return }
         setenv(home, nowhere, 1)
     }

@@ -1,7 +1,7 @@
 // How colours are mapped between a profile and others, as far as the profile can do it.
 
-/// A way to map colours, by libvips' nickname. libvips lays a profile aside that does not have the one asked for, and
-/// takes sRGB instead.
+/// A way to map colours, by libvips' nickname. If a profile does not have the intent asked for, libvips ignores the
+/// profile and takes sRGB instead.
 enum RenderingIntent: String, CaseIterable {
     /// For profiles of the library's own.
     case relative

@@ -33,7 +33,7 @@ struct Imagemill {
         } catch {
             RootCommand.exit(withError: error)
         }
-        // What a hundred libraries would tidy up now, the system takes back anyway, and sooner.
+        // Without the exit handlers of a hundred libraries: the system frees their memory faster.
         fflush(nil)
         _exit(0)
     }
@@ -74,7 +74,7 @@ extension Rendering {
         let ready = Self.copiesWorkers ? min(workerCount(for: preparation), Machine.cores) : 0
         let workers = WorkerPool(ready: ready)
         do {
-            // What is below Swift's concurrency waits for its threads without a word.
+            // Swift's concurrency would wait forever for threads that the system refuses.
             try checkThreads(Self.fewestThreads)
         } catch {
             printError("imagemill: \(error)")

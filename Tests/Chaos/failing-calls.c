@@ -1,17 +1,20 @@
-// For experiments only: preloaded into a program, lets the n-th call that touches a file below a folder fail. See README.md beside it.
+// For experiments only: preloaded into a program, lets the n-th call that touches a file below a folder fail. See
+// README.md beside it.
 //
 //   FAILING_ROOT=/path     only calls on paths below it count
 //   FAILING_CALL=n         which one fails, from 1; 0 or nothing: count only
 //   FAILING_ERROR=EIO      or ENOSPC, EINTR, EMFILE, EDQUOT, EROFS, ESTALE; or
 //                          SHORT: the n-th write writes half
-//                          LOST: the n-th rename or unlink is done and answers ENOENT, as after a lost answer of a file server; and no rename
-//                          can refuse to replace (RENAME_NOREPLACE is EINVAL), as on NFS
+//                          LOST: the n-th rename or unlink is done and answers ENOENT, as after a lost answer of a
+//                          file server; and no rename can refuse to replace (RENAME_NOREPLACE is EINVAL), as on NFS
 //   FAILING_LOG=file       a line for each call: number, call, path, and `failed` where it was made to
 //   FAILING_ONLY=word      only calls whose path has this in it
 //   FAILING_EXCEPT=word    no calls whose path has this in it
-//   FAILING_RECORD=folder  writes down, in calls.txt there, every change of names and every sync, and copies what was synced: see power-loss
+//   FAILING_RECORD=folder  writes down, in calls.txt there, every change of names and every sync, and copies what was
+//                          synced: see power-loss
 //
-// Counts in the process that has loaded it, not in copies of it: so the numbers are those of one process, whatever its workers do.
+// Counts in the process that has loaded it, not in copies of it: so the numbers are those of one process, whatever its
+// workers do.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -88,7 +91,8 @@ static int is_below_root(const char *path)
     return strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == 0);
 }
 
-// Whether this call is the one. `write` says whether a short result makes sense for it. Only calls that can fail in the chosen way are counted.
+// Whether this call is the one. `write` says whether a short result makes sense for it. Only calls that can fail in the
+// chosen way are counted.
 static int strikes_as(const char *call, const char *path, int write, int removes_a_name)
 {
     if (inside || getpid() != owner || !is_below_root(path)) return 0;
@@ -153,7 +157,8 @@ static int strikes_at(const char *call, int folder, const char *path)
     return resolve(full, folder, path) && strikes(call, full, 0);
 }
 
-// What was changed and what was synced, for power-loss. Each call and its line belong together, so that the lines have the order of the calls.
+// What was changed and what was synced, for power-loss. Each call and its line belong together, so that the lines have
+// the order of the calls.
 
 static int is_recorded(void) { return record_file >= 0 && !inside && getpid() == owner; }
 
@@ -182,7 +187,8 @@ static void record_sync(int file)
     static int number;
     struct stat status;
     char path[8192], copy[4300];
-    if (!resolve(path, file, "") || !is_below_root(path) || syscall(SYS_newfstatat, file, "", &status, AT_EMPTY_PATH) != 0) return;
+    if (!resolve(path, file, "") || !is_below_root(path)) return;
+    if (syscall(SYS_newfstatat, file, "", &status, AT_EMPTY_PATH) != 0) return;
     if (S_ISDIR(status.st_mode)) return record("sync-folder", "", path, status.st_ino);
     snprintf(copy, sizeof copy, "%s/%d", record_folder, ++number);
     int to = (int) syscall(SYS_openat, AT_FDCWD, copy, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -273,7 +279,7 @@ ssize_t write(int file, const void *bytes, size_t size)
 {
     REAL(ssize_t, "write", int, const void *, size_t);
     if (!strikes_file("write", file, 1)) return real(file, bytes, size);
-    return is_short && size > 1 ? real(file, bytes, size / 2) : is_short ? real(file, bytes, size) : -1;
+    return is_short ? real(file, bytes, size > 1 ? size / 2 : size) : -1;
 }
 
 #define PWRITE(function, type) \
@@ -281,7 +287,7 @@ ssize_t write(int file, const void *bytes, size_t size)
     { \
         REAL(ssize_t, #function, int, const void *, size_t, type); \
         if (!strikes_file("pwrite", file, 1)) return real(file, bytes, size, offset); \
-        return is_short && size > 1 ? real(file, bytes, size / 2, offset) : is_short ? real(file, bytes, size, offset) : -1; \
+        return is_short ? real(file, bytes, size > 1 ? size / 2 : size, offset) : -1; \
     }
 PWRITE(pwrite, off_t)
 PWRITE(pwrite64, off64_t)
@@ -342,7 +348,8 @@ int renameat(int old_folder, const char *old, int new_folder, const char *new)
 {
     REAL(int, "renameat", int, const char *, int, const char *);
     if (strikes_at("renameat", new_folder, new)) return -1;
-    RENAMED(answer("renameat", new_folder, new, real(old_folder, old, new_folder, new)), old_folder, old, new_folder, new);
+    RENAMED(
+        answer("renameat", new_folder, new, real(old_folder, old, new_folder, new)), old_folder, old, new_folder, new);
 }
 
 int renameat2(int old_folder, const char *old, int new_folder, const char *new, unsigned flags)
@@ -353,7 +360,9 @@ int renameat2(int old_folder, const char *old, int new_folder, const char *new, 
         errno = EINVAL;
         return -1;
     }
-    RENAMED(answer("renameat2", new_folder, new, real(old_folder, old, new_folder, new, flags)), old_folder, old, new_folder, new);
+    RENAMED(
+        answer("renameat2", new_folder, new, real(old_folder, old, new_folder, new, flags)), old_folder, old,
+        new_folder, new);
 }
 
 int link(const char *old, const char *new)
@@ -375,7 +384,8 @@ int symlinkat(const char *target, int folder, const char *path)
     REAL(int, "symlinkat", const char *, int, const char *);
     if (strikes_at("symlinkat", folder, path)) return -1;
     char full[8192];
-    RECORDED(int, real(target, folder, path), if (resolve(full, folder, path)) record("symlink", target, full, inode_at(full)));
+    RECORDED(int, real(target, folder, path),
+             if (resolve(full, folder, path)) record("symlink", target, full, inode_at(full)));
 }
 
 int unlink(const char *path)

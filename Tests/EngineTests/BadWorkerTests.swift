@@ -35,8 +35,8 @@ import Testing
         }
     }
 
-    @Test("A source that costs a worker its life three times is worker-crashed, and the others are done")
-    func poison() async throws {
+    @Test
+    func `a source that costs a worker its life three times is worker-crashed, and the others are done`() async throws {
         let runner = try await runner("a.jpg", "b-poison.jpg", "c.jpg", "d-deadly.jpg", "e.jpg", "f.jpg")
         let reports = try await run(runner)
         for name in ["a.jpg", "c.jpg", "e.jpg", "f.jpg"] {
@@ -53,8 +53,7 @@ import Testing
         #expect(try BatchDocument(file: runner.folder.path("report.json")).summary.failed == 2)
     }
 
-    @Test("A worker that lies or talks nonsense publishes nothing, and the others are done")
-    func liars() async throws {
+    @Test func `a worker that lies or talks nonsense publishes nothing, and the others are done`() async throws {
         let runner = try await runner("a.jpg", "b-liar.jpg", "c-babble.jpg", "d-miser.jpg", "e-giant.jpg", "f.jpg")
         let reports = try await run(runner)
         #expect(reports["a.jpg"]?.status == .done && reports["f.jpg"]?.status == .done)
@@ -67,10 +66,10 @@ import Testing
         #expect(runner.files() == ["a.webp", "f.webp"])
     }
 
-    @Test(
-        "B4, B6, B13: A worker that begs for members, says disk-full or talks for 16 MiB fails its source alone, in bounded words"
-    )
-    func floods() async throws {
+    @Test
+    func `a worker that begs for members, says disk-full or talks for 16 MiB fails its source alone, briefly`()
+        async throws
+    {
         let runner = try await runner("a.jpg", "b-beggar.jpg", "c-full.jpg", "d-talker.jpg", "e.jpg")
         let reports = try await run(runner)
         #expect(reports["a.jpg"]?.status == .done && reports["e.jpg"]?.status == .done)
@@ -85,8 +84,9 @@ import Testing
         #expect(runner.files() == ["a.webp", "e.webp"])
     }
 
-    @Test("A worker that spins costs its source the processor time of the limit, which the message names")
-    func spinner() async throws {
+    @Test
+    func `a worker that spins costs its source the processor time of the limit, which the message names`() async throws
+    {
         let runner = try await runner("a.jpg", "b-spinner.jpg", "c.jpg")
         var limits = Limits()
         (limits.maximumMilliseconds, limits.maximumProcessorMilliseconds) = (600_000, 2_000)
@@ -97,8 +97,7 @@ import Testing
         #expect(reports["b-spinner.jpg"]?.error == Failure(.timedOut, stage: "render", words))
     }
 
-    @Test("B13: A lie about an asset's size reaches no planner")
-    func assets() async throws {
+    @Test func `a lie about an asset's size reaches no planner`() async throws {
         let runner = try await runner("a.jpg")
         try await runner.picture("tiny.png")
         try runner.folder.write(
@@ -108,8 +107,8 @@ import Testing
         #expect(runner.files().isEmpty)
     }
 
-    @Test("B13: What is published is what was checked, also if the worker goes on writing after its answer")
-    func late() async throws {
+    @Test
+    func `what is published is what was checked, also if the worker goes on writing after its answer`() async throws {
         let runner = try await runner("a-late.jpg", "b.jpg")
         let reports = try await run(runner, lanes: 1)
         let late = try #require(reports["a-late.jpg"])
@@ -121,10 +120,8 @@ import Testing
         #expect(try runner.bytes("out/b.webp").starts(with: Array("RIFF".utf8)))
     }
 
-    @Test(
-        "B13: A worker that has lied is asked about nothing else",
-        arguments: ["liar", "late", "full", "giant", "miser"])
-    func replaced(kind: String) async throws {
+    @Test(arguments: ["liar", "late", "full", "giant", "miser"])
+    func `a worker that has lied is asked about nothing else`(kind: String) async throws {
         let runner = try await runner("a.jpg", "b.jpg", "c-\(kind).jpg", "d.jpg")
         let reports = try await run(runner, lanes: 1)
         #expect(reports["c-\(kind).jpg"]?.status == .failed && reports["d.jpg"]?.status == .done)
@@ -134,8 +131,8 @@ import Testing
         #expect(log.last { $0.source == "d.jpg" }?.process != liar?.process)
     }
 
-    @Test("B18: A source whose worker the system kills is done at once again, alone, which costs no attempt")
-    func killedOnce() async throws {
+    @Test
+    func `a source whose worker the system kills is done at once again, alone, which costs no attempt`() async throws {
         let runner = try await runner("a-victim.jpg")
         let memory = MemoryBudget(bytes: 1 << 30)
         let isOver = Mutex(false)
@@ -156,8 +153,10 @@ import Testing
         #expect(memory.reserved == 0)
     }
 
-    @Test("B18: A source whose worker the system kills again is out-of-memory, and its sentence says what to do")
-    func killedTwice() async throws {
+    @Test
+    func `a source whose worker the system kills again is out-of-memory, and its sentence says what to do`()
+        async throws
+    {
         let runner = try await runner("a.jpg", "b-hungry.jpg", "c.jpg")
         let reports = try await run(runner)
         let hungry = try #require(reports["b-hungry.jpg"]?.error)

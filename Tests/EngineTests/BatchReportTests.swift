@@ -19,8 +19,7 @@ import Testing
                 as? [String: Any])
     }
 
-    @Test("B19: two reports with one destination are both complete, and the last one is there")
-    func two() throws {
+    @Test func `two reports with one destination are both complete, and the last one is there`() throws {
         let first = try BatchReport(file: path, stream: nil)
         let second = try BatchReport(file: path, stream: nil)
         for index in 0..<50 {
@@ -35,8 +34,7 @@ import Testing
         #expect(try folder.entries() == ["out", "out/report.json"])
     }
 
-    @Test("A run that ends without a summary leaves the old report, and nothing beside it")
-    func unfinished() throws {
+    @Test func `a run that ends without a summary leaves the old report, and nothing beside it`() throws {
         try folder.write("old", to: "out/report.json")
         do {
             let report = try BatchReport(file: path, stream: nil)
@@ -46,8 +44,7 @@ import Testing
         #expect(try folder.text("out/report.json") == "old")
     }
 
-    @Test("Hostile defect 1: links at the destination, and at the old name of the growing file, are not followed")
-    func links() throws {
+    @Test func `links at the destination, and at the old name of the growing file, are not followed`() throws {
         try folder.write("mine", to: "victim")
         for name in ["report.json", "report.json.part"] {
             try FileManager.default.createDirectory(atPath: folder.path("out"), withIntermediateDirectories: true)
@@ -59,8 +56,7 @@ import Testing
         #expect(try document()["schema"] as? String == "imagemill.batch/1")
     }
 
-    @Test("A link to a pipe or a device is replaced by a file, unless the user named it")
-    func device() throws {
+    @Test func `a link to a pipe or a device is replaced by a file, unless the user named it`() throws {
         try FileManager.default.createDirectory(atPath: folder.path("out"), withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(
             atPath: folder.path("out/report.json"), withDestinationPath: "/dev/null")
@@ -70,8 +66,7 @@ import Testing
         #expect(try FileSystem.status(path, followLinks: false)?.kind == .regular)
     }
 
-    @Test("A report that cannot be written is an error that names it")
-    func full() throws {
+    @Test func `a report that cannot be written is an error that names it`() throws {
         let report = try BatchReport(file: BytePath("/dev/full"), mayBeStream: true, stream: nil)
         let error = #expect(throws: SystemError.self) { try report.finish(BatchSummary()) }
         #expect(error?.description == "cannot write the report '/dev/full': No space left on device")

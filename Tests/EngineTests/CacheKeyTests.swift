@@ -29,15 +29,14 @@ import Testing
         return builder.keys(for: pipeline, source: source, pixelsPerPoint: pixelsPerPoint)
     }
 
-    @Test("Each scale has a key of its own, and the same question the same answer")
-    func scales() throws {
+    @Test func `each scale has a key of its own, and the same question the same answer`() throws {
         let keys = try keys()
         #expect(keys.count == 2 && keys[0] != keys[1] && keys[0].text.count == 64)
         #expect(try self.keys() == keys)
     }
 
-    @Test("Names, comments, layout and the order of keys do not count; neither do a rendition's other scales")
-    func same() throws {
+    @Test
+    func `names, comments, layout and the order of keys do not count; neither do a rendition's other scales`() throws {
         let other = """
             # another file
             renditions:
@@ -52,24 +51,21 @@ import Testing
         #expect(try keys(other) == [keys()[0]])
     }
 
-    @Test(
-        "Every part of the pipeline counts",
-        arguments: [
-            ("profile: srgb", "profile: keep"), ("all: 2%", "all: 3%"), ("width: 100", "width: 101"),
-            ("quality: 80", "quality: 81"),
-            ("mode: aspect-fit", "mode: aspect-fill"), ("format: jpeg", "format: webp"),
-            ("profile: srgb", "profile: srgb\ntolerate: truncated"),
-            ("quality: 80", "quality: 80, metadata: strip"),
-            ("    stages:\n", "    stages:\n      - flip: { axis: horizontal }\n"),
-        ])
-    func pipeline(old: String, new: String) throws {
+    @Test(arguments: [
+        ("profile: srgb", "profile: keep"), ("all: 2%", "all: 3%"), ("width: 100", "width: 101"),
+        ("quality: 80", "quality: 81"),
+        ("mode: aspect-fit", "mode: aspect-fill"), ("format: jpeg", "format: webp"),
+        ("profile: srgb", "profile: srgb\ntolerate: truncated"),
+        ("quality: 80", "quality: 80, metadata: strip"),
+        ("    stages:\n", "    stages:\n      - flip: { axis: horizontal }\n"),
+    ])
+    func `every part of the pipeline counts`(old: String, new: String) throws {
         let parts = Self.text.replacing(first: old, new)
         #expect(parts != Self.text)
         #expect(try Set(keys(parts)).isDisjoint(with: keys()))
     }
 
-    @Test("The source, its pixels per point, the assets' content and whatever else is added count")
-    func rest() throws {
+    @Test func `the source, its pixels per point, the assets' content and whatever else is added count`() throws {
         let all = try [
             keys(), keys(source: "ab"), keys(pixelsPerPoint: 2), keys(assets: ["b.png": "1"]),
             keys(assets: ["b.png": "2"]),

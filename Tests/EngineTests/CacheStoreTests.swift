@@ -31,8 +31,8 @@ import Testing
         return try store.put(key(number), file, digest: Digest.of(file), about: "{}")
     }
 
-    @Test("On a network file system the index does without memory that processes share", arguments: [true, false])
-    func journal(isRemote: Bool) throws {
+    @Test(arguments: [true, false])
+    func `on a network file system the index does without memory that processes share`(isRemote: Bool) throws {
         try folder.write("", to: "cache/x")
         let index = try CacheIndex(folder: cache, isRemote: isRemote)
         #expect(try folder.entries().contains("cache/index.sqlite-wal") == !isRemote)
@@ -60,8 +60,7 @@ import Testing
         )
     }
 
-    @Test("What was put in comes out, also after the cache was closed; what was not is not there")
-    func roundTrip() throws {
+    @Test func `what was put in comes out, also after the cache was closed; what was not is not there`() throws {
         try put(open(), 1, bytes: 5000)
         let store = try open()
         #expect(try get(store, 1)?.prefix(8) == ArraySlice("10000001".utf8) && get(store, 1)?.count == 5000)
@@ -71,8 +70,10 @@ import Testing
         #expect(try store.verify(repairs: false).isEmpty)
     }
 
-    @Test("Three thousand renditions and room for a tenth: never above the bound, and the least recently used go first")
-    func bound() throws {
+    @Test
+    func `three thousand renditions and room for a tenth: never above the bound, and the least recently used go first`()
+        throws
+    {
         let (count, size) = (3000, 64)
         let bound = count * size / 10
         let store = try open(bound: bound)
@@ -92,8 +93,7 @@ import Testing
         #expect(try store.verify(repairs: false).isEmpty)
     }
 
-    @Test("With renditions of many sizes the files are never above the bound, whatever comes and goes")
-    func mixedSizes() throws {
+    @Test func `with renditions of many sizes the files are never above the bound, whatever comes and goes`() throws {
         let bound = 20_000
         let store = try open(bound: bound)
         for number in 0..<300 {
@@ -104,8 +104,7 @@ import Testing
         #expect(try store.verify(repairs: false).isEmpty)
     }
 
-    @Test("What is larger than the whole cache is not kept, and nothing goes for it")
-    func tooLarge() throws {
+    @Test func `what is larger than the whole cache is not kept, and nothing goes for it`() throws {
         let store = try open(bound: 1000)
         #expect(try put(store, 1, bytes: 900))
         #expect(try put(store, 2, bytes: 1001) == false)
@@ -114,16 +113,14 @@ import Testing
         #expect(try get(store, 1) == nil && stored().bytes == 1000)
     }
 
-    @Test("A cache that is opened with a lower bound is cut to it")
-    func lowerBound() throws {
+    @Test func `a cache that is opened with a lower bound is cut to it`() throws {
         let store = try open(bound: 1000)
         for number in 0..<10 { try put(store, number) }
         withExtendedLifetime(try open(bound: 350)) { #expect(stored().bytes == 300) }
         #expect(try store.entry(key(9)) != nil && store.entry(key(6)) == nil)
     }
 
-    @Test("Pruning removes the least recently used")
-    func prune() throws {
+    @Test func `pruning removes the least recently used`() throws {
         let store = try open()
         for number in 0..<10 { try put(store, number) }
         _ = try get(store, 0)
@@ -134,10 +131,8 @@ import Testing
         #expect(try store.prune(to: 0) == 2 && stored().files.isEmpty)
     }
 
-    @Test(
-        "A file that was altered, cut or taken away is noticed, removed and can be stored anew",
-        arguments: ["alter", "cut", "take"])
-    func damage(kind: String) throws {
+    @Test(arguments: ["alter", "cut", "take"])
+    func `a file that was altered, cut or taken away is noticed, removed and can be stored anew`(kind: String) throws {
         let store = try open()
         try put(store, 1, bytes: 1000)
         let path = try #require(stored().files.first)
@@ -154,8 +149,7 @@ import Testing
         #expect(try get(store, 1)?.count == 1000)
     }
 
-    @Test("verify names what is wrong, and repairs it when told")
-    func verify() throws {
+    @Test func `verify names what is wrong, and repairs it when told`() throws {
         let store = try open()
         for number in 0..<3 { try put(store, number) }
         let paths = stored().files.sorted()
@@ -173,8 +167,9 @@ import Testing
         #expect(stored().files == [paths[2]])
     }
 
-    @Test("Several users of one cache put, get and evict at once, and it stays within its bound and whole")
-    func shared() async throws {
+    @Test
+    func `several users of one cache put, get and evict at once, and it stays within its bound and whole`() async throws
+    {
         let bound = 5000
         let stores = try (0..<3).map { _ in try open(bound: bound) }
         let sources = try (0..<40).map { number in
@@ -201,8 +196,7 @@ import Testing
         #expect(stored().bytes <= bound && stored().bytes > bound / 2)
     }
 
-    @Test("A folder that is no cache is not taken for one")
-    func noCache() throws {
+    @Test func `a folder that is no cache is not taken for one`() throws {
         #expect {
             try CacheStore(existing: BytePath(folder.path))
         } throws: {

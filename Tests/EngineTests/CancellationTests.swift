@@ -4,8 +4,7 @@ import Testing
 @testable import Engine
 
 @Suite struct CancellationTests {
-    @Test("The first cause stays")
-    func cause() {
+    @Test func `the first cause stays`() {
         let cancellation = Cancellation()
         #expect(!cancellation.isRaised && cancellation.cause == nil)
         cancellation.raise(signal: SIGTERM)
@@ -13,8 +12,7 @@ import Testing
         #expect(cancellation.isRaised && cancellation.cause == SIGTERM)
     }
 
-    @Test("The descriptor becomes readable and stays so")
-    func descriptor() {
+    @Test func `the descriptor becomes readable and stays so`() {
         let cancellation = Cancellation()
         func isReadable() -> Bool {
             var waiting = pollfd(fd: cancellation.descriptor, events: Int16(POLLIN), revents: 0)

@@ -131,10 +131,10 @@ import Vips
         }
     }
 
-    @Test(
-        "A source that is truncated, overwritten or replaced while it is decoded is never published in part",
-        arguments: SourceFormat.allCases)
-    func changes(format: SourceFormat) async throws {
+    @Test(arguments: SourceFormat.allCases)
+    func `a source that is truncated, overwritten or replaced while it is decoded is never published in part`(
+        format: SourceFormat
+    ) async throws {
         let runner = try CommandRunner()
         let compiling = try await runner.shell(
             "$(command -v cc || command -v clang) -shared -fPIC -o stop.so '\(Checkout.path)/Tests/Fixtures/stop.c' -ldl"

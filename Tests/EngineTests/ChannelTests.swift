@@ -11,16 +11,15 @@ import Testing
         return (ours, Channel(theirs))
     }
 
-    @Test("A message arrives as it was sent")
-    func message() throws {
+    @Test func `a message arrives as it was sent`() throws {
         let (left, right) = try ends()
         try left.send(["a": 1, "ü\n": 2])
         let (received, files) = try right.receive([String: Int].self)
         #expect(received == ["a": 1, "ü\n": 2] && files.isEmpty)
     }
 
-    @Test("Descriptors travel beside the message, in their order, and are closed in programs that are started")
-    func descriptors() throws {
+    @Test
+    func `descriptors travel beside the message, in their order, and are closed in programs that are started`() throws {
         let folder = try TemporaryFolder()
         let (left, right) = try ends()
         let sent = try ["one", "two", "three"].map { open(try folder.write($0, to: $0), O_RDONLY) }
@@ -31,8 +30,7 @@ import Testing
         for file in files { #expect(fcntl(file.descriptor, F_GETFD, 0) & FD_CLOEXEC != 0) }
     }
 
-    @Test("A message longer than the socket's buffer arrives whole, with its descriptors")
-    func long() throws {
+    @Test func `a message longer than the socket's buffer arrives whole, with its descriptors`() throws {
         let (left, right) = try ends()
         let text = String(repeating: "0123456789", count: 300_000)
         let file = open("/dev/null", O_RDONLY)
@@ -42,8 +40,7 @@ import Testing
         close(file)
     }
 
-    @Test("Messages that follow each other stay apart")
-    func several() throws {
+    @Test func `messages that follow each other stay apart`() throws {
         let (left, right) = try ends()
         for number in 0..<50 { try left.send(number, descriptors: number % 2 == 0 ? [0] : []) }
         for number in 0..<50 {
@@ -52,16 +49,14 @@ import Testing
         }
     }
 
-    @Test("A message that is too large is not sent")
-    func tooLarge() throws {
+    @Test func `a message that is too large is not sent`() throws {
         let (left, _) = try ends()
         #expect(throws: ChannelError.garbage("a message that is too large")) {
             try left.send(String(repeating: "x", count: 17 << 20))
         }
     }
 
-    @Test("The other side's end is noticed, also in the middle of a message")
-    func closed() throws {
+    @Test func `the other side's end is noticed, also in the middle of a message`() throws {
         for bytes: [UInt8] in [[], [9], [9, 0, 0, 0], [9, 0, 0, 0, 34, 65]] {
             let (left, theirs) = try Channel.pair()
             #expect(write(theirs.descriptor, bytes, bytes.count) == bytes.count)
@@ -74,8 +69,7 @@ import Testing
         #expect(left.isClosedByPeer)
     }
 
-    @Test("Nonsense is refused, without making room for what it claims")
-    func garbage() throws {
+    @Test func `nonsense is refused, without making room for what it claims`() throws {
         let cases: [([UInt8], String)] = [
             ([0xFF, 0xFF, 0xFF, 0xFF], "a message of 4294967295 bytes"), ([1, 0, 0, 1], "a message of 16777217 bytes"),
             ([2, 0, 0, 0, 123, 120], "a message that is not understood"),
@@ -89,8 +83,7 @@ import Testing
         }
     }
 
-    @Test("Waiting ends at its deadline")
-    func timeout() throws {
+    @Test func `waiting ends at its deadline`() throws {
         let (left, theirs) = try Channel.pair()
         let start = SuspendingClock.now
         #expect(throws: ChannelError.timedOut) { try left.receive(String.self, until: .now + .seconds(0.2)) }
@@ -98,8 +91,10 @@ import Testing
         withExtendedLifetime(theirs) {}
     }
 
-    @Test("The deadline holds for the whole message: one that begins and never ends must not hang the supervisor")
-    func unfinished() throws {
+    @Test
+    func `the deadline holds for the whole message: one that begins and never ends must not hang the supervisor`()
+        throws
+    {
         for bytes: [UInt8] in [[9], [9, 0, 0, 0], [9, 0, 0, 0, 34]] {
             let (left, theirs) = try Channel.pair()
             #expect(write(theirs.descriptor, bytes, bytes.count) == bytes.count)
@@ -112,8 +107,7 @@ import Testing
         }
     }
 
-    @Test("A cancellation ends the waiting, also one that came before")
-    func cancelled() throws {
+    @Test func `a cancellation ends the waiting, also one that came before`() throws {
         let (left, theirs) = try Channel.pair()
         let cancellation = Cancellation()
         runOnNewThread {
@@ -128,8 +122,7 @@ import Testing
         withExtendedLifetime(theirs) {}
     }
 
-    @Test("B4: Sending to a side that does not read ends at the deadline")
-    func sendTimeout() throws {
+    @Test func `sending to a side that does not read ends at the deadline`() throws {
         let (left, theirs) = try Channel.pair()
         let text = String(repeating: "x", count: 4 << 20)
         let start = SuspendingClock.now
@@ -140,8 +133,7 @@ import Testing
         withExtendedLifetime(theirs) {}
     }
 
-    @Test("B4: A cancellation ends the sending to a side that does not read")
-    func sendCancelled() throws {
+    @Test func `a cancellation ends the sending to a side that does not read`() throws {
         let (left, theirs) = try Channel.pair()
         let cancellation = Cancellation()
         runOnNewThread {
@@ -155,8 +147,9 @@ import Testing
         withExtendedLifetime(theirs) {}
     }
 
-    @Test("A long message to a side that reads slowly arrives whole, with its descriptors, within the deadline")
-    func sendSlowly() throws {
+    @Test
+    func `a long message to a side that reads slowly arrives whole, with its descriptors, within the deadline`() throws
+    {
         let (left, right) = try ends()
         let text = String(repeating: "0123456789", count: 300_000)
         let file = open("/dev/null", O_RDONLY)
@@ -169,8 +162,7 @@ import Testing
         close(file)
     }
 
-    @Test("B4: A side that never stops sending does not outlast the deadline")
-    func endless() throws {
+    @Test func `a side that never stops sending does not outlast the deadline`() throws {
         let (left, right) = try ends()
         let isOver = Cancellation()
         runOnNewThread {

@@ -62,8 +62,8 @@ import Testing
         }
     }
 
-    @Test("Four hundred drops under ten names, with three claimers, are four hundred files in done/")
-    func repeatedNames() async throws {
+    @Test
+    func `four hundred drops under ten names, with three claimers, are four hundred files in done/`() async throws {
         let claimers = try Claimers(3)
         let fixture = claimers.fixture
         for number in 0..<400 { try await drop(fixture, "f\(number % 10).txt", "drop \(number)") }

@@ -4,30 +4,25 @@ import Testing
 @testable import Engine
 
 @Suite struct DateTests {
-    @Test(
-        "Seconds become dates as EXIF writes them",
-        arguments: [
-            (0, "1970:01:01 00:00:00"), (951_782_400, "2000:02:29 00:00:00"), (1_795_000_000, "2026:11:18 11:06:40"),
-            (-1, "1969:12:31 23:59:59"),
-            (253_402_300_799, "9999:12:31 23:59:59"), (-62_167_219_200, "0000:01:01 00:00:00"),
-        ])
-    func exif(seconds: Int, text: String) {
+    @Test(arguments: [
+        (0, "1970:01:01 00:00:00"), (951_782_400, "2000:02:29 00:00:00"), (1_795_000_000, "2026:11:18 11:06:40"),
+        (-1, "1969:12:31 23:59:59"),
+        (253_402_300_799, "9999:12:31 23:59:59"), (-62_167_219_200, "0000:01:01 00:00:00"),
+    ])
+    func `seconds become dates as EXIF writes them`(seconds: Int, text: String) {
         #expect(exifDate(seconds: seconds) == text)
         #expect(isDate(text))
     }
 
-    @Test("A time stamp is ISO 8601 in UTC with milliseconds")
-    func stamp() {
+    @Test func `a time stamp is ISO 8601 in UTC with milliseconds`() {
         let text = timestamp()
         #expect(
             text.wholeMatch(of: /20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z/) != nil,
             "\(text)")
     }
 
-    @Test(
-        "A time stamp is read again, and nothing else is taken for one",
-        arguments: [0, 1, 999, 951_782_400_007, 1_795_000_000_120, 253_402_300_799_999])
-    func reading(time: Int) {
+    @Test(arguments: [0, 1, 999, 951_782_400_007, 1_795_000_000_120, 253_402_300_799_999])
+    func `a time stamp is read again, and nothing else is taken for one`(time: Int) {
         #expect(milliseconds(timestamp: timestamp(milliseconds: time)) == time)
         for text in [
             "", "2026-11-18", "2026-11-18T11:06:40Z", "2026-11-18T11:06:40.12Z", "2026-13-18T11:06:40.123Z",
@@ -38,8 +33,7 @@ import Testing
         }
     }
 
-    @Test("Milliseconds are rounded up, so that a wait is never too short")
-    func rounding() {
+    @Test func `milliseconds are rounded up, so that a wait is never too short`() {
         #expect(milliseconds(in: .zero) == 0)
         #expect(milliseconds(in: .nanoseconds(1)) == 1)
         #expect(milliseconds(in: .microseconds(1500)) == 2)

@@ -98,10 +98,8 @@ import Testing
         }
     }
 
-    @Test(
-        "As many lanes work as there are workers; B4 of hostile sources: an inbox that has work always gets a lane, however long another one's takes"
-    )
-    func guaranteedLane() {
+    @Test
+    func `as many lanes work as there are workers, and an inbox with work gets one, however long another's takes`() {
         let lanes = Lanes(workers: 2)
         lanes.dispatcher.set("slow", weight: 1, recipe: "")
         lanes.dispatcher.set("good", weight: 1, recipe: "")
@@ -115,8 +113,7 @@ import Testing
         lanes.finish()
     }
 
-    @Test("An inbox that has work gets its share of the lanes, by weight, while another one has them all")
-    func shareOfLanes() {
+    @Test func `an inbox that has work gets its share of the lanes, by weight, while another one has them all`() {
         let lanes = Lanes(workers: 6)
         for (inbox, weight) in [("slow", 1), ("good", 1), ("heavy", 4)] {
             lanes.dispatcher.set(inbox, weight: weight, recipe: "")
@@ -130,10 +127,9 @@ import Testing
         lanes.finish()
     }
 
-    @Test(
-        "B7: lanes that a file system has hung are their inbox's loss alone: it gets no more, and the others keep all workers"
-    )
-    func hangingFileSystem() {
+    @Test
+    func `lanes that a file system has hung cost their inbox alone: it gets no more, and the others keep all workers`()
+    {
         let lanes = Lanes(workers: 2, hung: "hung", patience: .milliseconds(500))
         lanes.dispatcher.set("hung", weight: 1, recipe: "")
         lanes.dispatcher.set("good", weight: 1, recipe: "")
@@ -152,8 +148,7 @@ import Testing
         lanes.finish()
     }
 
-    @Test("A paused inbox gives nothing until it is resumed")
-    func paused() {
+    @Test func `a paused inbox gives nothing until it is resumed`() {
         let lanes = Lanes(workers: 2)
         lanes.dispatcher.set("a", weight: 1, recipe: "")
         lanes.dispatcher.pause("a")
@@ -166,8 +161,7 @@ import Testing
         lanes.finish()
     }
 
-    @Test("Many light jobs go in groups, some left for the other lanes; B9: a heavy one is alone")
-    func groups() {
+    @Test func `many light jobs go in groups, some left for the other lanes; a heavy one is alone`() {
         let lanes = Lanes(workers: 2, groupLimit: 4)
         lanes.dispatcher.set("a", weight: 1, recipe: "", isPaused: true)
         lanes.offer(20, to: "a", bytes: 100)
@@ -184,10 +178,7 @@ import Testing
         heavy.finish()
     }
 
-    @Test(
-        "A lane may be at one picture for as long as its limits allow; a lane that is not done an hour later is in trouble"
-    )
-    func longWork() {
+    @Test func `a lane may be at one picture for as long as its limits allow; an hour later it is in trouble`() {
         let lanes = Lanes(workers: 1)
         lanes.dispatcher.set("a", weight: 1, recipe: "")
         lanes.offer(1, to: "a")

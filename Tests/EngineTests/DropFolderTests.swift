@@ -14,8 +14,10 @@ import Testing
         func noted(_ sentence: String) {}
     }
 
-    @Test("If no worker can be used, the inbox pauses and no picture is blamed; it goes on when one can be")
-    func noWorker() async throws {
+    @Test
+    func `if no worker can be used, the inbox pauses and no picture is blamed; it goes on when one can be`()
+        async throws
+    {
         let drop = try WatchedFolder()
         let folder = drop.runner.folder
         // Notes its number, and ends at once as long as something is broken.

@@ -26,8 +26,7 @@ import Testing
         ).write(beside: path.lastComponent, in: Directory(path.directory))
     }
 
-    @Test("It is in the inbox again, without its note, in the folder that it had")
-    func back() throws {
+    @Test func `it is in the inbox again, without its note, in the folder that it had`() throws {
         try fail("a/b.jpg", as: "a/b.jpg")
         #expect(try failed.sources() == [BytePath("a/b.jpg")])
         #expect(try failed.giveBack(BytePath("a/b.jpg")) == BytePath("a/b.jpg"))
@@ -36,23 +35,22 @@ import Testing
         #expect(try folder.entries().filter { $0.hasPrefix("failed") } == ["failed", "failed/a"])
     }
 
-    @Test("A note whose source was moved away by hand is no source; a source that is called like a note is one")
-    func orphan() throws {
+    @Test
+    func `a note whose source was moved away by hand is no source; a source that is called like a note is one`() throws
+    {
         try fail("a/b.jpg", as: "a/b.jpg")
         try fail("c.error.json", as: "c.error.json")
         FileSystem.remove(BytePath(folder.path("failed/a/b.jpg")))
         #expect(try failed.sources() == [BytePath("c.error.json")])
     }
 
-    @Test("A second failure of one name gets its own name back")
-    func renamed() throws {
+    @Test func `a second failure of one name gets its own name back`() throws {
         try fail("b~2.jpg", as: "b.jpg")
         #expect(try failed.giveBack(BytePath("b~2.jpg")) == BytePath("b.jpg"))
         #expect(try folder.text("in/b.jpg") == "b~2.jpg")
     }
 
-    @Test("A file that is in the inbox by now is not replaced")
-    func taken() throws {
+    @Test func `a file that is in the inbox by now is not replaced`() throws {
         try fail("other.jpg", as: "other.jpg")
         let error = #expect(throws: SystemError.self) { try failed.giveBack(BytePath("other.jpg")) }
         #expect(error?.code == EEXIST)
@@ -61,8 +59,7 @@ import Testing
         #expect(try folder.entries().contains("failed/other.jpg.error.json"))
     }
 
-    @Test("Nothing goes through a link in the inbox, and an inbox that is missing is not made")
-    func elsewhere() throws {
+    @Test func `nothing goes through a link in the inbox, and an inbox that is missing is not made`() throws {
         try folder.write("x", to: "elsewhere/x")
         #expect(symlink(folder.path("elsewhere"), folder.path("in/sub")) == 0)
         try fail("sub/b.jpg", as: "sub/b.jpg")
@@ -75,10 +72,8 @@ import Testing
         #expect(try !folder.entries().contains("mount") && folder.text("failed/c.jpg") == "c.jpg")
     }
 
-    @Test(
-        "Only files in the folder are moved",
-        arguments: ["../in/other.jpg", "/etc/passwd", "missing.jpg", "link", "folder", ""])
-    func refused(name: String) throws {
+    @Test(arguments: ["../in/other.jpg", "/etc/passwd", "missing.jpg", "link", "folder", ""])
+    func `only files in the folder are moved`(name: String) throws {
         try folder.write("x", to: "failed/folder/x")
         symlink("/etc/passwd", folder.path("failed/link"))
         #expect(throws: SystemError.self) { try failed.giveBack(BytePath(name)) }
@@ -92,8 +87,10 @@ import Testing
         return [BytePath(name): KeptOriginal(observed: ObservedFile(status), recipe: "r", code: code)]
     }
 
-    @Test("The copy of an original that is still in the inbox is removed with its note, and the original is done again")
-    func copy() throws {
+    @Test
+    func `the copy of an original that is still in the inbox is removed with its note, and the original is done again`()
+        throws
+    {
         try fail("other.jpg", as: "other.jpg")
         let (copy, original) = (folder.path("failed/other.jpg"), try kept("other.jpg"))
         try folder.write("other", to: "failed/other.jpg")
@@ -117,8 +114,7 @@ import Testing
         #expect(try folder.entries() == ["failed", "in", "in/other.jpg"])
     }
 
-    @Test("If the original cannot be forgotten, its copy stays")
-    func unforgettable() throws {
+    @Test func `if the original cannot be forgotten, its copy stays`() throws {
         try fail("trip", as: "trip")
         #expect(unlink(folder.path("failed/trip")) == 0)
         try folder.write("1", to: "failed/trip/1.png")
@@ -136,8 +132,7 @@ import Testing
         #expect(try folder.entries() == ["failed", "in", "in/other.jpg", "in/trip", "in/trip/1.png"])
     }
 
-    @Test("A source is found by its path from the folder, and by an absolute one")
-    func paths() throws {
+    @Test func `a source is found by its path from the folder, and by an absolute one`() throws {
         try fail("a/b.jpg", as: "a/b.jpg")
         for name in ["a/b.jpg", folder.path("failed/a/b.jpg")] {
             #expect(failed.path(of: BytePath(name)) == BytePath("a/b.jpg"))

@@ -9,16 +9,14 @@ import Testing
         (0..<count).compactMap { _ in share.next(of: names) }
     }
 
-    @Test("Inboxes of one weight take turns")
-    func equal() {
+    @Test func `inboxes of one weight take turns`() {
         var share = FairShare()
         for name in ["a", "b", "c"] { share.set(name, weight: 1) }
         let found = turns(&share, 9, of: ["a", "b", "c"])
         for start in stride(from: 0, to: 9, by: 3) { #expect(Set(found[start..<start + 3]) == ["a", "b", "c"]) }
     }
 
-    @Test("An inbox of weight 3 gets three turns for each one of weight 1, spread out")
-    func weights() {
+    @Test func `an inbox of weight 3 gets three turns for each one of weight 1, spread out`() {
         var share = FairShare()
         share.set("heavy", weight: 3)
         share.set("light", weight: 1)
@@ -27,8 +25,7 @@ import Testing
         for start in stride(from: 0, to: 40, by: 4) { #expect(found[start..<start + 4].count { $0 == "light" } == 1) }
     }
 
-    @Test("An inbox that had nothing to do saves nothing up")
-    func idle() {
+    @Test func `an inbox that had nothing to do saves nothing up`() {
         var share = FairShare()
         share.set("a", weight: 1)
         share.set("b", weight: 1)
@@ -38,8 +35,7 @@ import Testing
         #expect(found.count { $0 == "b" } == 5)
     }
 
-    @Test("What is not known gets no turn, and neither does anybody if there is nothing to do")
-    func none() {
+    @Test func `what is not known gets no turn, and neither does anybody if there is nothing to do`() {
         var share = FairShare()
         var found: [String?] = [share.next(of: ["a"])]
         share.set("a", weight: 1)

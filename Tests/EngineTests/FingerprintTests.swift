@@ -20,8 +20,7 @@ import Testing
         return Fingerprint(files)
     }
 
-    @Test("A fingerprint is the same after it was recorded, names that are no text included")
-    func coding() throws {
+    @Test func `a fingerprint is the same after it was recorded, names that are no text included`() throws {
         var fingerprint = try set(["1.png": "x", "2.png": "", "ü": "long"])
         let folder = try TemporaryFolder()
         let status = try #require(try FileSystem.status(BytePath(folder.write("abc", to: "x"))))
@@ -30,16 +29,14 @@ import Testing
         #expect(Fingerprint(encoded: []) == Fingerprint([]))
     }
 
-    @Test("Bytes that are no fingerprint are refused, not trusted")
-    func garbage() throws {
+    @Test func `bytes that are no fingerprint are refused, not trusted`() throws {
         let good = try set(["1.png": "x"]).encoded
         for count in 1..<good.count { #expect(Fingerprint(encoded: Array(good.prefix(count))) == nil) }
         #expect(Fingerprint(encoded: [UInt8](repeating: 0xFF, count: 64)) == nil)
         #expect(Fingerprint(encoded: [0, 0, 0, 0, 0, 0, 0, 0x7F] + good) == nil)
     }
 
-    @Test("The members of a set that were added, removed or changed are named")
-    func members() throws {
+    @Test func `the members of a set that were added, removed or changed are named`() throws {
         let old = try set(["1.png": "x", "2.png": "y", "3.png": "z"])
         #expect(try set(["1.png": "x", "2.png": "y", "3.png": "z"]).changes(since: old).isEmpty)
         let new = try set(["1.png": "x", "3.png": "zz", "4.png": "w"])
@@ -49,10 +46,9 @@ import Testing
             ])
     }
 
-    @Test(
-        "A source that was written to just before it was opened is not taken for known: its next change might not move its time"
-    )
-    func racing() throws {
+    @Test
+    func `a source written to just before it was opened is not known: its next change might not move its time`() throws
+    {
         let folder = try TemporaryFolder()
         let path = BytePath(try folder.write([0xFF, 0xD8, 0xFF, 0xE0], to: "a.jpg"))
         let source = SourceFile(location: .path(path), identity: path, relative: BytePath("a.jpg"))

@@ -20,8 +20,7 @@ import Testing
             inboxes: inboxes.map { .init(name: $0.0, inbox: $0.1, outbox: $0.2) })
     }
 
-    @Test("Folders that are apart are not refused")
-    func apart() {
+    @Test func `folders that are apart are not refused`() {
         let mill = layout([
             ("a", place("/in/a", [3, 2, 1]), place("/out", [5, 1])),
             ("b", place("/in/b", [4, 2, 1]), place("/out", [5, 1])),
@@ -29,8 +28,8 @@ import Testing
         #expect(mill.refusals.map(\.sentence) == [])
     }
 
-    @Test("An outbox in an inbox, an inbox in an outbox, and one that is both are refused, each with its sentence")
-    func outboxes() {
+    @Test
+    func `an outbox in an inbox, an inbox in an outbox, and one that is both are refused, each with its sentence`() {
         #expect(
             layout([("a", place("/in", [2, 1]), place("/in/out", [3, 2, 1]))]).refusals.map(\.sentence) == [
                 "inbox 'a': the outbox '/in/out' is inside of the inbox '/in', so that renditions would come in again"
@@ -45,8 +44,7 @@ import Testing
             ])
     }
 
-    @Test("The outbox of one inbox may not be in another inbox")
-    func crossed() {
+    @Test func `the outbox of one inbox may not be in another inbox`() {
         let mill = layout([
             ("a", place("/a", [2, 1]), place("/b/out", [4, 3, 1])), ("b", place("/b", [3, 1]), place("/out", [5, 1])),
         ])
@@ -56,8 +54,7 @@ import Testing
             ])
     }
 
-    @Test("Two inboxes that are nested or one folder are refused")
-    func inboxes() {
+    @Test func `two inboxes that are nested or one folder are refused`() {
         let out = place("/out", [9, 1])
         #expect(
             layout([("a", place("/in", [2, 1]), out), ("b", place("/in/sub", [3, 2, 1]), out)]).refusals.map(\.sentence)
@@ -71,8 +68,7 @@ import Testing
                 ])
     }
 
-    @Test("A state folder in an inbox or outbox is refused, and folders among our own shelves are")
-    func state() {
+    @Test func `a state folder in an inbox or outbox is refused, and folders among our own shelves are`() {
         let mill = layout([("a", place("/in", [2, 1]), place("/out", [3, 1]))], state: place("/in/state", [4, 2, 1]))
         #expect(
             mill.refusals.map(\.sentence) == [
@@ -93,8 +89,7 @@ import Testing
                 == [])
     }
 
-    @Test("What is not there yet is compared by its names below what is")
-    func missing() {
+    @Test func `what is not there yet is compared by its names below what is`() {
         let inbox = place("/mnt/in", [2, 1], missing: "in")
         #expect(place("/mnt/in/out", [2, 1], missing: "in/out").isAtOrBelow(inbox))
         #expect(!place("/mnt/inner", [2, 1], missing: "inner").isAtOrBelow(inbox))
@@ -102,8 +97,7 @@ import Testing
         #expect(inbox.isAtOrBelow(place("/mnt", [2, 1])))
     }
 
-    @Test("A bind mount of a sub-folder is seen through by the place in the file system")
-    func bind() {
+    @Test func `a bind mount of a sub-folder is seen through by the place in the file system`() {
         let table = MountTable(
             Array(
                 """
@@ -122,8 +116,7 @@ import Testing
         #expect(table.place(of: BytePath("/x"), onMount: 99) == nil)
     }
 
-    @Test("Real folders are recognised through links, and before they are made")
-    func real() throws {
+    @Test func `real folders are recognised through links, and before they are made`() throws {
         let folder = try TemporaryFolder()
         try folder.write("x", to: "in/sub/file")
         try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "in")

@@ -9,8 +9,8 @@ import Testing
 
     // MARK: - The life of a job
 
-    @Test("A job is kept with everything that was said of it, its path byte for byte", arguments: StoreKind.allCases)
-    func everything(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `a job is kept with everything that was said of it, its path byte for byte`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let path = BytePath([0xFF, 0x0A, UInt8(ascii: "/"), 0x27, UInt8(ascii: "a")])
         let observed = ObservedFile(device: .max, inode: 1 << 63, bytes: 12, modified: -5)
@@ -26,8 +26,8 @@ import Testing
         #expect(try fixture.store.job(fixture.new("x").id) == nil)
     }
 
-    @Test("Success: offered, taken, published, settled", arguments: StoreKind.allCases)
-    func success(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `success: offered, taken, published, settled`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let lease = try #require(try fixture.taken("a"))
         #expect(lease.effects == [.claim, .attempt])
@@ -45,8 +45,8 @@ import Testing
         #expect(try fixture.store.openCount(inbox: "in") == (0, 0, nil))
     }
 
-    @Test("Failure: attempts with longer and longer delays, then a dead letter", arguments: StoreKind.allCases)
-    func failing(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `failure: attempts with longer and longer delays, then a dead letter`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         _ = try fixture.store.offer([fixture.new("a")])
         for (attempt, delay) in [(1, 1000), (2, 2000)] {
@@ -85,10 +85,8 @@ import Testing
         #expect(failures.map(\.progress.failure) == [failure])
     }
 
-    @Test(
-        "A claim that came to nothing leaves nothing and counts as nothing", arguments: StoreKind.allCases,
-        [JobEvent.unclaimed, .returned])
-    func forgotten(kind: StoreKind, event: JobEvent) throws {
+    @Test(arguments: StoreKind.allCases, [JobEvent.unclaimed, .returned])
+    func `a claim that came to nothing leaves nothing and counts as nothing`(kind: StoreKind, event: JobEvent) throws {
         let fixture = try JobStoreFixture(kind)
         let lease = try #require(try fixture.taken("a"))
         #expect(try fixture.store.update([JobUpdate(lease, event)]) == [.changed(nil, [])])
@@ -97,8 +95,8 @@ import Testing
         #expect(try fixture.store.offer([fixture.new("a")]) == [.added])
     }
 
-    @Test("An event that does not follow changes nothing and says so; the lease holds", arguments: StoreKind.allCases)
-    func outOfStep(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `an event that does not follow changes nothing and says so; the lease holds`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let lease = try #require(try fixture.taken("a"))
         #expect(try fixture.store.update([JobUpdate(lease, .settled)]) == [.changed(lease.job.progress, [.outOfStep])])
@@ -106,8 +104,8 @@ import Testing
         #expect(try fixture.store.extend([lease], by: 1000) == [lease])
     }
 
-    @Test("What was stopped in between goes first again, without a lease", arguments: StoreKind.allCases)
-    func interrupted(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `what was stopped in between goes first again, without a lease`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let lease = try #require(try fixture.taken("a"))
         let rejected = try #require(try fixture.taken("b"))
@@ -121,10 +119,10 @@ import Testing
         #expect(again.map(\.job.progress.attempts) == [1, 1, 1])
     }
 
-    @Test(
-        "A dead letter whose move is obstructed is free again, and comes after what has waited longer",
-        arguments: StoreKind.allCases)
-    func obstructed(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `a dead letter whose move is obstructed is free again, and comes after what has waited longer`(kind: StoreKind)
+        throws
+    {
         let fixture = try JobStoreFixture(kind)
         let lease = try #require(try fixture.taken("a"))
         _ = try fixture.store.update([JobUpdate(lease, .published(damage: nil))])
@@ -138,10 +136,10 @@ import Testing
         #expect(next.last?.effects == [.settle])
     }
 
-    @Test(
-        "B6: a source that met a full disk comes after those that were offered before its last attempt",
-        arguments: StoreKind.allCases)
-    func fullDisk(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `a source that met a full disk comes after those that were offered before its last attempt`(kind: StoreKind)
+        throws
+    {
         let fixture = try JobStoreFixture(kind)
         let large = try #require(try fixture.taken("large"))
         _ = try fixture.store.offer([fixture.new("small")])
@@ -156,10 +154,10 @@ import Testing
 
     // MARK: - Offers
 
-    @Test(
-        "There is one open job of a path; a new look at a source that is still in its inbox replaces the old one",
-        arguments: StoreKind.allCases)
-    func onePath(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `there is one open job of a path; a new look at a source that is still in its inbox replaces the old one`(
+        kind: StoreKind
+    ) throws {
         let fixture = try JobStoreFixture(kind)
         let first = fixture.new("a")
         let outcomes = try fixture.store.offer([
@@ -179,10 +177,10 @@ import Testing
         #expect(try fixture.store.offer([fixture.new("a")]) == [.added], "what has ended is no hindrance")
     }
 
-    @Test(
-        "B11: attempts stay with the same source that is offered again, and do not count for another one",
-        arguments: StoreKind.allCases)
-    func attemptsStay(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `attempts stay with the same source that is offered again, and do not count for another one`(kind: StoreKind)
+        throws
+    {
         let fixture = try JobStoreFixture(kind)
         let lease = try #require(try fixture.taken("a"))
         // The power went; the claim's rename was not on the disk yet.
@@ -198,10 +196,10 @@ import Testing
         #expect(try fixture.store.job(lease.job.id)?.progress.attempts == 0, "it was written anew")
     }
 
-    @Test(
-        "A source that is in the spool already is attempted without a claim, also under the name of a job that has ended",
-        arguments: StoreKind.allCases)
-    func adopted(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `a source in the spool is attempted without a claim, also under the name of a job that has ended`(
+        kind: StoreKind
+    ) throws {
         let fixture = try JobStoreFixture(kind)
         let new = fixture.new("a", isInSpool: true)
         #expect(try fixture.store.offer([new]) == [.added])
@@ -218,8 +216,8 @@ import Testing
 
     // MARK: - Order and groups
 
-    @Test("The longest due is first; a retry is not put off by a flood of newer sources", arguments: StoreKind.allCases)
-    func order(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `the longest due is first; a retry is not put off by a flood of newer sources`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let retried = try #require(try fixture.taken("retried"))
         _ = try fixture.store.update([JobUpdate(retried, .attemptFailed(failure, isFinal: false, now: fixture.now))])
@@ -231,8 +229,8 @@ import Testing
         #expect(all.map(\.job.path.text) == ["b", "a", "retried", "late"])
     }
 
-    @Test("Each inbox has its own order", arguments: StoreKind.allCases)
-    func inboxes(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `each inbox has its own order`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         _ = try fixture.store.offer([fixture.new("a", inbox: "x"), fixture.new("b", inbox: "y")])
         #expect(try fixture.store.take(fixture.request(9, inbox: "y")).map(\.job.path.text) == ["b"])
@@ -243,8 +241,8 @@ import Testing
         #expect(try fixture.store.take(fixture.request(0, inbox: "x")).isEmpty)
     }
 
-    @Test("B9: a group ends before the first job that is not light", arguments: StoreKind.allCases)
-    func groups(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `a group ends before the first job that is not light`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         _ = try fixture.store.offer([
             fixture.new("1"), fixture.new("2", bytes: 100), fixture.new("heavy", bytes: 101), fixture.new("3"),
@@ -255,8 +253,8 @@ import Testing
         #expect(groups == [["1", "2"], ["heavy"], ["3"], ["set"], ["4", "5"], ["6"]])
     }
 
-    @Test("B9: what was begun before is alone", arguments: StoreKind.allCases)
-    func alone(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `what was begun before is alone`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         _ = try fixture.store.offer([fixture.new("a"), fixture.new("b")])
         let leases = try fixture.store.take(fixture.request(2))
@@ -267,8 +265,8 @@ import Testing
         #expect(groups == [["a"], ["b"], ["c", "d"], []])
     }
 
-    @Test("A clock that is set back by years does not put jobs off by years", arguments: StoreKind.allCases)
-    func clock(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `a clock that is set back by years does not put jobs off by years`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         _ = try fixture.store.offer([fixture.new("a")])
         fixture.now = 5_000
@@ -278,10 +276,10 @@ import Testing
 
     // MARK: - Leases
 
-    @Test(
-        "A leased job is taken by nobody else until its lease has run out; then the first holder can change nothing",
-        arguments: StoreKind.allCases)
-    func leases(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `a leased job is taken by nobody else until its lease has run out; then the first holder can change nothing`(
+        kind: StoreKind
+    ) throws {
         let fixture = try JobStoreFixture(kind)
         let first = try #require(try fixture.taken("a", owner: "one", lease: 1000))
         fixture.now += 999
@@ -302,8 +300,8 @@ import Testing
                 == [nil, .published])
     }
 
-    @Test("A living holder keeps its jobs whatever the clock says", arguments: StoreKind.allCases)
-    func jumpingClock(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `a living holder keeps its jobs whatever the clock says`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         _ = try fixture.store.offer([fixture.new("a")])
         let lease = try #require(try fixture.taken("a", owner: "one", lease: 1000))
@@ -316,8 +314,8 @@ import Testing
         )
     }
 
-    @Test("A lease that ran out still holds if nobody has taken the job", arguments: StoreKind.allCases)
-    func late(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `a lease that ran out still holds if nobody has taken the job`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let lease = try #require(try fixture.taken("a", lease: 10))
         fixture.now += 1000
@@ -330,8 +328,8 @@ import Testing
         )
     }
 
-    @Test("A holder that dies each time uses up the attempts", arguments: StoreKind.allCases)
-    func dying(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `a holder that dies each time uses up the attempts`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         _ = try fixture.store.offer([fixture.new("a")])
         var effects: [[JobEffect]] = []
@@ -346,10 +344,8 @@ import Testing
 
     // MARK: - Recovery
 
-    @Test(
-        "A start finds the jobs of dead owners and those of nobody, and leaves its own alone",
-        arguments: StoreKind.allCases)
-    func orphans(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `a start finds the jobs of dead owners and those of nobody, and leaves its own alone`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let dead = try #require(try fixture.taken("dead", owner: "before"))
         let mine = try #require(try fixture.taken("mine", owner: "me"))
@@ -364,8 +360,8 @@ import Testing
         #expect(try fixture.store.extend([mine], by: 1) == [mine])
     }
 
-    @Test("What went on since the look is not recovered a second time", arguments: StoreKind.allCases)
-    func recoveredTwice(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `what went on since the look is not recovered a second time`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         _ = try fixture.taken("a", owner: "before")
         let orphan = try #require(try fixture.store.orphans(inbox: "in", owner: "me").first)
@@ -375,10 +371,8 @@ import Testing
         #expect(try fixture.store.job(orphan.id) == lease.job)
     }
 
-    @Test(
-        "A job that was published or rejected before the crash is ended by its successor", arguments: StoreKind.allCases
-    )
-    func endings(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `a job that was published or rejected before the crash is ended by its successor`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let good = try #require(try fixture.taken("good", keeps: true, owner: "before", recipe: "old"))
         let bad = try #require(try fixture.taken("bad", owner: "before"))
@@ -395,10 +389,10 @@ import Testing
         #expect(try fixture.store.totals(inbox: "in") == JobTotals(done: 1, failed: 1), "nothing is counted twice")
     }
 
-    @Test(
-        "B20: a job that ends after a crash is remembered with the recipe of its attempt, not with today's",
-        arguments: StoreKind.allCases)
-    func recipe(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `a job that ends after a crash is remembered with the recipe of its attempt, not with today's`(kind: StoreKind)
+        throws
+    {
         let fixture = try JobStoreFixture(kind)
         let lease = try #require(try fixture.taken("a", keeps: true, owner: "before", recipe: "old"))
         _ = try fixture.store.update([JobUpdate(lease, .published(damage: nil))])
@@ -413,10 +407,10 @@ import Testing
 
     // MARK: - Kept originals, totals, pruning
 
-    @Test(
-        "An original that stays is known as done until it, or what is to be done with it, changes",
-        arguments: StoreKind.allCases)
-    func kept(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `an original that stays is known as done until it, or what is to be done with it, changes`(kind: StoreKind)
+        throws
+    {
         let fixture = try JobStoreFixture(kind)
         try fixture.end("good", keeps: true)
         try fixture.end("bad", failing: failure, keeps: true)
@@ -435,10 +429,8 @@ import Testing
         #expect(try fixture.store.kept(inbox: "in")[BytePath("bad")]?.code == .some(nil))
     }
 
-    @Test(
-        "Old jobs go; open ones and the totals stay, and failures have a share of their own",
-        arguments: StoreKind.allCases)
-    func pruned(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `old jobs go; open ones and the totals stay, and failures have a share of their own`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         for index in 0..<12 { try fixture.end("\(index)") }
         for index in 0..<3 { try fixture.end("bad\(index)", failing: failure) }
@@ -450,10 +442,10 @@ import Testing
         #expect(try fixture.store.recentFailures(limit: 2).map(\.path.text) == ["bad2", "bad1"])
     }
 
-    @Test(
-        "B16: what is old is decided by the order of offers, not by a clock that was wrong for a day",
-        arguments: StoreKind.allCases)
-    func prunedByNumber(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `what is old is decided by the order of offers, not by a clock that was wrong for a day`(kind: StoreKind)
+        throws
+    {
         let fixture = try JobStoreFixture(kind)
         fixture.now = 4_000_000_000_000
         try fixture.end("in 2096", failing: failure)
@@ -471,8 +463,8 @@ import Testing
     private let b = BytePath("in/a.png")
     private func paths(_ names: String...) -> [BytePath] { names.map { BytePath($0) } }
 
-    @Test("A name belongs to the source that has it, until it is given away or released", arguments: StoreKind.allCases)
-    func names(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `a name belongs to the source that has it, until it is given away or released`(kind: StoreKind) throws {
         let store = try JobStoreFixture(kind).store
         #expect(try store.claim(paths("a.webp", "a@2x.webp"), for: a, in: out, seen: [:]))
         #expect(try store.claim(paths("a.webp"), for: a, in: out, seen: [:]), "the source itself need not be named")
@@ -491,8 +483,8 @@ import Testing
             "an owner that is gone is no hindrance")
     }
 
-    @Test("Of two who want a name at once, one gets it", arguments: StoreKind.allCases)
-    func race(kind: StoreKind) async throws {
+    @Test(arguments: StoreKind.allCases)
+    func `of two who want a name at once, one gets it`(kind: StoreKind) async throws {
         let store = try JobStoreFixture(kind).store
         let winners = try await withThrowingTaskGroup(of: Int.self) { group in
             for claimant in 0..<4 {
@@ -511,8 +503,8 @@ import Testing
         #expect(winners == 50)
     }
 
-    @Test("All owned names are found in steps, each once", arguments: StoreKind.allCases)
-    func owned(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases)
+    func `all owned names are found in steps, each once`(kind: StoreKind) throws {
         let store = try JobStoreFixture(kind).store
         for index in 0..<7 {
             for outbox in [out, BytePath([0xFF])] {
@@ -532,8 +524,8 @@ import Testing
 
     // MARK: - Many threads, many jobs
 
-    @Test("Many threads may use one store, and no job is taken twice", arguments: StoreKind.allCases)
-    func threads(kind: StoreKind) async throws {
+    @Test(arguments: StoreKind.allCases)
+    func `many threads may use one store, and no job is taken twice`(kind: StoreKind) async throws {
         let fixture = try JobStoreFixture(kind)
         _ = try fixture.store.offer((0..<200).map { fixture.new("\($0)") })
         let taken = try await withThrowingTaskGroup(of: [String].self) { group in

@@ -17,8 +17,7 @@ import Testing
 
     private func text(_ suffix: String = "") throws -> String { try folder.text("state/journal.jsonl" + suffix) }
 
-    @Test("A source's document is one line, whatever its name")
-    func line() throws {
+    @Test func `a source's document is one line, whatever its name`() throws {
         let journal = try journal(largest: 10_000)
         try journal.add(SourceReport(status: .failed, pipeline: "p", source: BytePath("a\nb.jpg")))
         try journal.add(SourceReport(status: .done, pipeline: "p", source: BytePath([0xFF, UInt8(ascii: "x")])))
@@ -30,10 +29,8 @@ import Testing
         #expect(sources == ["a\nb.jpg", "\u{FFFD}x"])
     }
 
-    @Test(
-        "A line that a crash has cut is removed at the next start; whole ones stay",
-        arguments: ["", "{\"half\":", String(repeating: "x", count: 200_000)])
-    func repaired(rest: String) throws {
+    @Test(arguments: ["", "{\"half\":", String(repeating: "x", count: 200_000)])
+    func `a line that a crash has cut is removed at the next start; whole ones stay`(rest: String) throws {
         for lines in ["", "{\"a\":1}\n{\"b\":2}\n"] {
             try folder.write(lines + rest, to: "state/journal.jsonl")
             let journal = try journal(largest: 1 << 20)
@@ -43,8 +40,7 @@ import Testing
         }
     }
 
-    @Test("A file that has grown is put aside under a number; the oldest goes")
-    func rotated() throws {
+    @Test func `a file that has grown is put aside under a number; the oldest goes`() throws {
         let journal = try journal(largest: 20, kept: 2)
         for letter in ["a", "b", "c", "d"] { try journal.add(line: String(repeating: letter, count: 15)) }
         #expect(
@@ -52,8 +48,7 @@ import Testing
         #expect(try [text(), text(".1"), text(".2")].map { $0.prefix(1) } == ["d", "c", "b"])
     }
 
-    @Test("A line that is larger than the bound is written all the same, and no empty file is put aside")
-    func large() throws {
+    @Test func `a line that is larger than the bound is written all the same, and no empty file is put aside`() throws {
         let journal = try journal(largest: 20, kept: 0)
         try journal.add(line: String(repeating: "a", count: 50))
         try journal.add(line: "b")
@@ -61,8 +56,7 @@ import Testing
         #expect(try text() == "b\n")
     }
 
-    @Test("Somebody who moves the file away, as logrotate does, loses no line")
-    func movedAway() throws {
+    @Test func `somebody who moves the file away, as logrotate does, loses no line`() throws {
         let journal = try journal()
         try journal.add(line: "first")
         try FileManager.default.moveItem(atPath: folder.path("state/journal.jsonl"), toPath: folder.path("old"))

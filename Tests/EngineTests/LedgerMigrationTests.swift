@@ -88,8 +88,8 @@ import Testing
             clock: { 1000 })
     }
 
-    @Test("Jobs keep their state, attempts, failures and paths; inboxes have their names", arguments: [1, 2])
-    func jobs(times: Int) throws {
+    @Test(arguments: [1, 2])
+    func `jobs keep their state, attempts, failures and paths; inboxes have their names`(times: Int) throws {
         try makeFirst()
         for _ in 1..<times { _ = try open() }
         let store = try open()
@@ -108,10 +108,9 @@ import Testing
         #expect(try store.recentFailures(limit: 5).map(\.id) == [id(6)])
     }
 
-    @Test(
-        "B24: an inbox that is no longer in the mill file is reported by its path, and has its jobs again when it comes back"
-    )
-    func unknownInbox() throws {
+    @Test
+    func `an inbox that has left the mill file is reported by its path, and has its jobs again when it is back`() throws
+    {
         try makeFirst()
         #expect(try open().inboxesWithOpenJobs() == ["/srv/gone", "photos", "sub"])
         let store = try SQLiteJobStore(
@@ -121,8 +120,7 @@ import Testing
         #expect(try store.names(of: BytePath("back/g.jpg"), in: BytePath("web")) == [BytePath("g.webp")])
     }
 
-    @Test("Names, kept originals and totals go along, with the keys of their folders")
-    func rest() throws {
+    @Test func `names, kept originals and totals go along, with the keys of their folders`() throws {
         try makeFirst()
         let store = try open()
         let all = try store.ownedNames(after: nil, limit: 9).map {
@@ -142,8 +140,7 @@ import Testing
         #expect(try store.totals(inbox: "photos") == JobTotals(done: 5, failed: 6))
     }
 
-    @Test("Nothing of the old tables is left, and version 0.1 refuses the new ones by their number")
-    func downgrade() throws {
+    @Test func `nothing of the old tables is left, and version 0.1 refuses the new ones by their number`() throws {
         try makeFirst()
         let store = try open()
         let (tables, version) = try store.look { database in
@@ -155,8 +152,7 @@ import Testing
         #expect(try store.look { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
     }
 
-    @Test("A ledger of version 0.1 shrinks once its jobs are removed")
-    func shrinking() throws {
+    @Test func `a ledger of version 0.1 shrinks once its jobs are removed`() throws {
         try makeFirst()
         let old = try DatabaseQueue(path: folder.path("state/ledger.sqlite"))
         try old.write { database in
@@ -173,8 +169,7 @@ import Testing
         #expect(try pages() < before / 4)
     }
 
-    @Test("A migration that fails half way leaves the old ledger as it was")
-    func failing() throws {
+    @Test func `a migration that fails half way leaves the old ledger as it was`() throws {
         try makeFirst()
         let database = try DatabaseQueue(path: folder.path("state/ledger.sqlite"))
         try database.write {

@@ -38,10 +38,10 @@ import Testing
         }
     }
 
-    @Test(
-        "B16: a ledger with 1 million ended jobs and 3 million names opens, takes jobs with as few steps as a new one, and shrinks"
-    )
-    func large() throws {
+    @Test
+    func `a ledger of a million ended jobs and 3 million names opens, takes jobs as fast as a new one, and shrinks`()
+        throws
+    {
         let folder = try TemporaryFolder()
         let state = BytePath(folder.path("state"))
         let open = {
@@ -84,8 +84,7 @@ import Testing
         #expect(after < before / 10, "\(before) bytes became \(after)")
     }
 
-    @Test("The last of 10,000 jobs are taken with as few steps as the first")
-    func manyWaiting() throws {
+    @Test func `the last of 10,000 jobs are taken with as few steps as the first`() throws {
         let fixture = try JobStoreFixture(.sqlite)
         let store = try #require(fixture.store as? SQLiteJobStore)
         _ = try store.offer((0..<10_000).map { fixture.new("folder/\($0).jpg") })

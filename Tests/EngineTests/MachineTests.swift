@@ -4,19 +4,16 @@ import Testing
 @testable import Engine
 
 @Suite struct MachineTests {
-    @Test("There is a core, and no more than the machine has")
-    func cores() {
+    @Test func `there is a core, and no more than the machine has`() {
         #expect((1...Int(sysconf(CInt(_SC_NPROCESSORS_CONF)))).contains(Machine.cores))
     }
 
-    @Test("There is memory, and no more than the machine has")
-    func memory() {
+    @Test func `there is memory, and no more than the machine has`() {
         let installed = sysconf(CInt(_SC_PHYS_PAGES)) * sysconf(CInt(_SC_PAGESIZE))
         #expect((1 << 20...installed).contains(Machine.memory))
     }
 
-    @Test("The memory of a service is that of its own control group and of all above")
-    func controlGroups() {
+    @Test func `the memory of a service is that of its own control group and of all above`() {
         let root = "/sys/fs/cgroup/memory.max"
         #expect(
             Machine.limitFiles(ofControlGroup: "0::/system.slice/imagemill.service\n") == [

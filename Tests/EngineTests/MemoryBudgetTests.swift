@@ -14,8 +14,7 @@ import Testing
     /// Long enough for a thread to have asked for memory.
     private func pause() async throws { try await Task.sleep(for: .milliseconds(250)) }
 
-    @Test("Small ones run together until the budget is used up")
-    func together() async throws {
+    @Test func `small ones run together until the budget is used up`() async throws {
         let budget = MemoryBudget(bytes: 100)
         let log = Log()
         for _ in 0..<3 { budget.acquire(30) }
@@ -30,8 +29,7 @@ import Testing
         #expect(log.all == ["fourth"])
     }
 
-    @Test("A large one waits its turn and is not overtaken by small ones that would fit")
-    func order() async throws {
+    @Test func `a large one waits its turn and is not overtaken by small ones that would fit`() async throws {
         let budget = MemoryBudget(bytes: 100)
         let log = Log()
         budget.acquire(60)
@@ -54,8 +52,7 @@ import Testing
         #expect(log.all == ["large", "small"])
     }
 
-    @Test("One that is larger than the whole budget runs alone")
-    func alone() async throws {
+    @Test func `one that is larger than the whole budget runs alone`() async throws {
         let budget = MemoryBudget(bytes: 100)
         let log = Log()
         budget.acquire(5000)
@@ -72,10 +69,10 @@ import Testing
         #expect(log.all == ["small"])
     }
 
-    @Test(
-        "Who waits goes on as soon as the budget is raised; of one that is lowered, nothing is given out before enough has come back"
-    )
-    func changed() async throws {
+    @Test
+    func `a raised budget lets a waiter go on; of a lowered one nothing is given out before enough has come back`()
+        async throws
+    {
         let budget = MemoryBudget(bytes: 100)
         let log = Log()
         budget.acquire(80)

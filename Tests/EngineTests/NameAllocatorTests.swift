@@ -104,8 +104,10 @@ private final class TestNames: NameStore {
 
     private func text(_ allocation: Allocation) -> [String] { allocation.names.map(\.path.text) }
 
-    @Test("The first source has the plain name, the second one the next; both keep theirs, in whatever order they come")
-    func versions() throws {
+    @Test
+    func `the first source has the plain name, the second one the next; both keep theirs, in whatever order they come`()
+        throws
+    {
         let allocator = allocator()
         for _ in 0..<2 {
             #expect(try text(allocate("x/a.jpg", allocator)) == ["a.webp"])
@@ -115,8 +117,7 @@ private final class TestNames: NameStore {
         #expect(try text(allocate("z/a.jpg", allocator)) == ["a-3.webp"])
     }
 
-    @Test("A version other than the first is announced, each time, with who has the plain name")
-    func warning() throws {
+    @Test func `a version other than the first is announced, each time, with who has the plain name`() throws {
         let allocator = allocator()
         #expect(try allocate("other/a.jpg", allocator).warning == nil)
         for _ in 0..<2 {
@@ -128,8 +129,7 @@ private final class TestNames: NameStore {
         #expect(freed.warning?.message == "'a.webp' belonged to another source before; this source is 'a-2.webp'")
     }
 
-    @Test("All renditions of a source, and its report, have one version")
-    func wholeSource() throws {
+    @Test func `all renditions of a source, and its report, have one version`() throws {
         let allocator = allocator()
         try folder.write("mine", to: "out/a@2x.webp")
         let second = try allocate("a.jpg", allocator, [".webp", "@2x.webp"])
@@ -151,8 +151,7 @@ private final class TestNames: NameStore {
         #expect(names.state.withLock { $0.owners[BytePath("a-4.json")] } == BytePath("c.jpg"))
     }
 
-    @Test("A source replaces its own files; a name at which nothing is yet is not one of them")
-    func owned() throws {
+    @Test func `a source replaces its own files; a name at which nothing is yet is not one of them`() throws {
         let allocator = allocator()
         let first = try allocate("a.jpg", allocator)
         #expect(first.owned == [])
@@ -162,8 +161,7 @@ private final class TestNames: NameStore {
         #expect(try allocate("a.jpg", allocator).owned == [BytePath("a.webp")])
     }
 
-    @Test("B12: a name that turned out to be occupied is given back, and the next version is taken")
-    func occupied() throws {
+    @Test func `a name that turned out to be occupied is given back, and the next version is taken`() throws {
         let allocator = allocator()
         let first = try allocate("a.jpg", allocator)
         try folder.write("designer's", to: "out/a.webp")
@@ -171,16 +169,14 @@ private final class TestNames: NameStore {
         #expect(try text(allocate("a.jpg", allocator)) == ["a-2.webp"])
     }
 
-    @Test("A name whose owner is gone is free, and its file may be replaced")
-    func gone() throws {
+    @Test func `a name whose owner is gone is free, and its file may be replaced`() throws {
         try write(allocate("old.jpg", allocator()))
         let allocation = try allocate("a.jpg", allocator(gone: ["old.jpg"]))
         #expect(text(allocation) == ["a.webp"] && allocation.owned == [BytePath("a.webp")])
         #expect(try text(allocate("old.jpg", allocator())) == ["a-2.webp"])
     }
 
-    @Test("If the record is lost, a file says itself whose it is")
-    func lostRecord() throws {
+    @Test func `if the record is lost, a file says itself whose it is`() throws {
         try write(allocate("a.jpg", allocator()), for: "a.jpg")
         names.state.withLock { $0.owners = [:] }
         guard outbox.writer(of: BytePath("a.webp")) != nil else { return }
@@ -193,8 +189,10 @@ private final class TestNames: NameStore {
         #expect(try text(allocate("c.jpg", allocator(gone: ["a.jpg"]))) == ["a.webp"])
     }
 
-    @Test("Foreign files are never in the way of `overwrite`, never replaced with `version`, and a failure with `fail`")
-    func foreign() throws {
+    @Test
+    func `foreign files are never in the way of 'overwrite', never replaced with 'version', and a failure with 'fail'`()
+        throws
+    {
         try folder.write("mine", to: "out/a.webp")
         #expect(try text(allocate("a.jpg", allocator())) == ["a-2.webp"])
         let failure = #expect(throws: Failure.self) { try allocate("b.jpg", allocator(.fail)) }
@@ -206,8 +204,7 @@ private final class TestNames: NameStore {
         #expect(try text(allocate("c.jpg", allocator(.fail))) == ["a.webp"])
     }
 
-    @Test("With `overwrite` the loser is named; a source of this run is never replaced")
-    func overwrite() throws {
+    @Test func `with 'overwrite' the loser is named; a source of this run is never replaced`() throws {
         try write(allocate("a.jpg", allocator()))
         let allocation = try allocate("b.jpg", allocator(.overwrite))
         #expect(text(allocation) == ["a.webp"] && allocation.losers == [BytePath("a.jpg")])
@@ -217,21 +214,18 @@ private final class TestNames: NameStore {
         #expect(careful.warning?.message == "'a.webp' is a source of this run; this source is 'a-2.webp'")
     }
 
-    @Test("A thumbnail is that of one file, so whatever is at its name is an older one")
-    func thumbnail() throws {
+    @Test func `a thumbnail is that of one file, so whatever is at its name is an older one`() throws {
         try folder.write("old", to: "out/a.png")
         let allocation = try allocate("a.jpg", allocator(), [".png"], isThumbnail: true)
         #expect(text(allocation) == ["a.png"] && allocation.owned == [BytePath("a.png")])
     }
 
-    @Test("Whoever is too late at the record takes the next version")
-    func race() throws {
+    @Test func `whoever is too late at the record takes the next version`() throws {
         names.state.withLock { $0.beforeClaim = { $0[BytePath("a.webp")] = BytePath("quick.jpg") } }
         #expect(try text(allocate("slow.jpg", allocator())) == ["a-2.webp"])
     }
 
-    @Test("Sources on many threads get a name each")
-    func threads() async throws {
+    @Test func `sources on many threads get a name each`() async throws {
         let all = await withTaskGroup(of: [String].self) { group in
             for thread in 0..<8 {
                 group.addTask {
@@ -243,8 +237,7 @@ private final class TestNames: NameStore {
         #expect(all.count == 200 && Set(all).count == 200)
     }
 
-    @Test("B27: ten thousand sources that want one name ask the record some thirty times each at most")
-    func many() throws {
+    @Test func `ten thousand sources that want one name ask the record some thirty times each at most`() throws {
         let allocator = allocator()
         // As if so many had come: the record is asked, the disk has nothing.
         names.state.withLock { state in
@@ -259,8 +252,7 @@ private final class TestNames: NameStore {
         #expect(names.state.withLock { $0.calls } <= 3)
     }
 
-    @Test("A name that cannot be made is a failure of its source")
-    func invalid() throws {
+    @Test func `a name that cannot be made is a failure of its source`() throws {
         let failure = #expect(throws: Failure.self) {
             try allocator().allocate(for: BytePath("a.jpg")) { _ throws(PlanFailure) in
                 throw PlanFailure(.nameInvalid, stage: "publish", "no name")

@@ -6,8 +6,10 @@ import Testing
 @testable import Engine
 
 @Suite struct OpenFileTests {
-    @Test("A file that is opened again has a position of its own, which workers that read one asset at a time need")
-    func reopened() throws {
+    @Test
+    func `a file that is opened again has a position of its own, which workers that read one asset at a time need`()
+        throws
+    {
         let folder = try TemporaryFolder()
         let file = try OpenFile.reading(BytePath(folder.write("0123456789", to: "a")))
         let again = try file.reopened()

@@ -39,8 +39,7 @@ import Testing
         }
     }
 
-    @Test("The first source in order has the first turn, even if it asks last")
-    func turns() async throws {
+    @Test func `the first source in order has the first turn, even if it asks last`() async throws {
         async let third = claim(2)
         async let second = claim(1)
         try await Task.sleep(for: .milliseconds(50))
@@ -48,8 +47,10 @@ import Testing
         #expect(try await [first, second, third] == [1, 2, 3])
     }
 
-    @Test("A source that will not ask lets the next one go on, at its turn and before it; whether it passes or ends")
-    func pass() async throws {
+    @Test
+    func `a source that will not ask lets the next one go on, at its turn and before it; whether it passes or ends`()
+        async throws
+    {
         names.pass(order: 2)
         names.end(order: 1)
         async let last = claim(3)
@@ -59,8 +60,7 @@ import Testing
         #expect(try await last == 1)
     }
 
-    @Test("A source whose names cannot be used has used up its turn")
-    func failing() async throws {
+    @Test func `a source whose names cannot be used has used up its turn`() async throws {
         let names = names
         await #expect(throws: Failure.self) {
             try await onNewThread {
@@ -75,16 +75,14 @@ import Testing
         #expect(try await claim(1) == 1)
     }
 
-    @Test("A source that is tried again has its turn at once, and takes nobody else's")
-    func again() async throws {
+    @Test func `a source that is tried again has its turn at once, and takes nobody else's`() async throws {
         #expect(try await claim(0) == 1)
         names.end(order: 0)
         #expect(try await claim(0) == 2)
         #expect(try await claim(1) == 3)
     }
 
-    @Test("With overwrite, the later source waits until the earlier one has ended")
-    func overwriteWaits() async throws {
+    @Test func `with overwrite, the later source waits until the earlier one has ended`() async throws {
         try await claimShared(0)
         async let later: Void = {
             try await self.claimShared(1, losers: ["../in/a.jpg"])
@@ -98,8 +96,7 @@ import Testing
         #expect(names.takeLosers().isEmpty)
     }
 
-    @Test("A hundred sources on eight threads claim in their order")
-    func many() async throws {
+    @Test func `a hundred sources on eight threads claim in their order`() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 group.addTask {

@@ -16,9 +16,10 @@ import Testing
         location = OutboxLocation(BytePath(folder.path("out")))
     }
 
-    @Test(
-        "A second lock says which process on which host holds the first, and since when; afterwards the folder is free")
-    func exclusive() throws {
+    @Test
+    func `a second lock says which process on which host holds the first, and since when; then the folder is free`()
+        throws
+    {
         let host = ProcessInfo.processInfo.hostName
         do {
             let lock = try OutboxLock(location)
@@ -34,18 +35,15 @@ import Testing
         #expect(try folder.text("out/.imagemill/lock").isEmpty, "a published folder does not tell who made it")
     }
 
-    @Test(
-        "A file that a killed run left behind is harmless",
-        arguments: ["123 mill-a 1700000000\n", "", "nonsense", "a b c d e f"])
-    func stale(text: String) throws {
+    @Test(arguments: ["123 mill-a 1700000000\n", "", "nonsense", "a b c d e f"])
+    func `a file that a killed run left behind is harmless`(text: String) throws {
         try folder.write(text, to: "out/.imagemill/lock")
         let lock = try OutboxLock(location)
         #expect(LockHolder(text: try folder.text("out/.imagemill/lock"))?.process == Int(getpid()))
         withExtendedLifetime(lock) {}
     }
 
-    @Test("What others wrote into the file shows nothing odd on a terminal")
-    func odd() throws {
+    @Test func `what others wrote into the file shows nothing odd on a terminal`() throws {
         let lock = try OutboxLock(location)
         for (text, part) in [
             ("1 \u{1B}[31m 5", #"(process 1 on host \u{1B}[31m, since 1970-01-01 "#),
@@ -58,8 +56,7 @@ import Testing
         withExtendedLifetime(lock) {}
     }
 
-    @Test("A link in place of the lock is not followed")
-    func link() throws {
+    @Test func `a link in place of the lock is not followed`() throws {
         try folder.write("mine", to: "victim")
         try FileManager.default.createDirectory(
             atPath: folder.path("out/.imagemill"), withIntermediateDirectories: true)
@@ -69,8 +66,7 @@ import Testing
         #expect(try folder.text("victim") == "mine")
     }
 
-    @Test("With a state folder of its own the output folder gets neither a lock nor a record")
-    func state() throws {
+    @Test func `with a state folder of its own the output folder gets neither a lock nor a record`() throws {
         let location = OutboxLocation(BytePath(folder.path("out")), state: BytePath(folder.path("state")))
         let lock = try OutboxLock(location)
         try OutboxRecord(location).close()

@@ -28,8 +28,7 @@ import Testing
 
     // MARK: - Names
 
-    @Test("Names belong to the source that claimed them first, all or none, and can be released")
-    func claims() throws {
+    @Test func `names belong to the source that claimed them first, all or none, and can be released`() throws {
         let record = try OutboxRecord(location)
         #expect(try claim(record, paths("a.webp", "a@2x.webp"), "../in/a.jpg"))
         #expect(try claim(record, paths("a.webp"), "../in/a.jpg"))
@@ -43,8 +42,7 @@ import Testing
         #expect(try claim(record, paths("b.webp", "a.webp"), "../in/b.jpg"))
     }
 
-    @Test("A name is taken from an owner only if it is still the one that was seen")
-    func seen() throws {
+    @Test func `a name is taken from an owner only if it is still the one that was seen`() throws {
         let record = try OutboxRecord(location)
         let name = BytePath("a.webp")
         #expect(try claim(record, [name], "../in/a.jpg"))
@@ -55,8 +53,7 @@ import Testing
         #expect(record.takeDisplaced().isEmpty)
     }
 
-    @Test("Owned names come in pages, each name once, bytes that are no text included")
-    func pages() throws {
+    @Test func `owned names come in pages, each name once, bytes that are no text included`() throws {
         let record = try OutboxRecord(location)
         let names = [BytePath([0xFF, 0x00, 0x61]), BytePath([0x61, 0xFE])] + (0..<7).map { BytePath("a\($0).webp") }
         #expect(try claim(record, names, "../in/a.jpg"))
@@ -70,8 +67,7 @@ import Testing
         #expect(place?.source == BytePath("../in/a.jpg") && place?.outbox == outbox)
     }
 
-    @Test("Names are known after the record was closed, and one file of it is left")
-    func persistence() throws {
+    @Test func `names are known after the record was closed, and one file of it is left`() throws {
         let record = try OutboxRecord(location)
         #expect(try claim(record, paths("a.webp"), "../in/a.jpg"))
         record.close()
@@ -79,8 +75,7 @@ import Testing
         #expect(try !claim(try OutboxRecord(location), paths("a.webp"), "../in/b.jpg"))
     }
 
-    @Test("A dry run knows the record and leaves it as it is")
-    func dryRun() throws {
+    @Test func `a dry run knows the record and leaves it as it is`() throws {
         let none = try OutboxRecord(location, isDryRun: true)
         #expect(try claim(none, paths("a.webp"), "../in/a.jpg"))
         #expect(try folder.entries().isEmpty)
@@ -95,8 +90,10 @@ import Testing
 
     // MARK: - Identities
 
-    @Test("A source is identified by its path from the output folder, also if that does not exist yet or is a link")
-    func identities() throws {
+    @Test
+    func `a source is identified by its path from the output folder, also if that does not exist yet or is a link`()
+        throws
+    {
         let real = try #require(FileSystem.absolute(BytePath(folder.path)))
         let source = real.appending(BytePath("in/a.jpg"))
         #expect(location.identity(of: source) == BytePath("../in/a.jpg"))
@@ -107,8 +104,7 @@ import Testing
         #expect(OutboxLocation(BytePath(folder.path("link"))).identity(of: source) == BytePath("../../in/a.jpg"))
     }
 
-    @Test("A source is gone if nothing is at its place; a link that leads nowhere is something")
-    func gone() throws {
+    @Test func `a source is gone if nothing is at its place; a link that leads nowhere is something`() throws {
         try folder.write("x", to: "in/a.jpg")
         try FileManager.default.createDirectory(atPath: folder.path("out"), withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(atPath: folder.path("in/b.jpg"), withDestinationPath: "nowhere")
@@ -150,10 +146,10 @@ import Testing
         try database.close()
     }
 
-    @Test(
-        "A record of version 0.1 is migrated: its owners become relative, and no absolute path is left in the file",
-        arguments: [true, false])
-    func migration(withResults: Bool) throws {
+    @Test(arguments: [true, false])
+    func `a record of version 0.1 is migrated: its owners become relative, and no absolute path is left in the file`(
+        withResults: Bool
+    ) throws {
         try oldRecord(withResults: withResults)
         let record = try OutboxRecord(location)
         #expect(try record.owners(of: paths("a7.webp"), in: outbox) == [BytePath("a7.webp"): BytePath("../in/a7.jpg")])
@@ -166,8 +162,7 @@ import Testing
         #expect(try OutboxRecord(location).names(of: BytePath("../in/a7.jpg"), in: outbox) == paths("a7.webp"))
     }
 
-    @Test("Earlier results are found in a record of version 0.1 before it is migrated, in a dry run too")
-    func readingOld() throws {
+    @Test func `earlier results are found in a record of version 0.1 before it is migrated, in a dry run too`() throws {
         try oldRecord()
         let reader = try #require(ResultReader(location, isDryRun: true))
         let results = reader.results(of: [BytePath("../in/a0.jpg"): 0, BytePath("../in/x.jpg"): 1], count: 2)
@@ -176,8 +171,7 @@ import Testing
         reader.close()
     }
 
-    @Test("A record that is no database, or of a newer version, is an error that names it")
-    func unusable() throws {
+    @Test func `a record that is no database, or of a newer version, is an error that names it`() throws {
         try folder.write(String(repeating: "no database ", count: 100), to: "out/.imagemill/names.sqlite")
         let damaged = #expect(throws: StoreError.self) { try OutboxRecord(location) }
         #expect(damaged?.kind == .damaged)
@@ -198,10 +192,9 @@ import Testing
         return FinishedSource(source: source, report: report, fingerprint: Fingerprint([]))
     }
 
-    @Test(
-        "After a source folder was renamed, results of sources that are gone and have lost their names are dropped; others stay"
-    )
-    func dropsGone() throws {
+    @Test
+    func `after a source folder was renamed, results of sources that are gone and lost their names are dropped`() throws
+    {
         let record = try OutboxRecord(location)
         let setup = RunSetup(pipeline: "p", assets: [:], engine: "e", options: [:])
         let results = ResultRecord(record, setup)

@@ -23,8 +23,7 @@ import Testing
         }
     }
 
-    @Test("A run makes its outbox and the folders below; a second use finds them")
-    func run() throws {
+    @Test func `a run makes its outbox and the folders below; a second use finds them`() throws {
         let outbox = outbox(holdsOpen: true, "new/out")
         try publish(["x/y/a.webp"], into: outbox)
         try publish(["x/y/b.webp", "c.webp"], into: outbox)
@@ -35,8 +34,7 @@ import Testing
             ])
     }
 
-    @Test("A drop folder's outbox is never made, since it may be a mount; folders below it are")
-    func watch() throws {
+    @Test func `a drop folder's outbox is never made, since it may be a mount; folders below it are`() throws {
         let outbox = outbox(holdsOpen: false)
         let error = #expect(throws: SystemError.self) { try publish(["x/a.webp"], into: outbox) }
         #expect(error?.code == ENOENT && error?.asOutputFailure.code == .outputNotWritable)
@@ -47,10 +45,9 @@ import Testing
         #expect(try folder.entries() == ["out", "out/x", "out/x/a.webp", "out/z"])
     }
 
-    @Test(
-        "Nothing is held open for a drop folder between jobs, and only some folders for a run",
-        arguments: [true, false])
-    func descriptors(holdsOpen: Bool) throws {
+    @Test(arguments: [true, false])
+    func `nothing is held open for a drop folder between jobs, and only some folders for a run`(holdsOpen: Bool) throws
+    {
         try folder.write("", to: "out/z")
         let outbox = outbox(holdsOpen: holdsOpen)
         for index in 0..<200 { try publish(["\(index)/a.webp"], into: outbox) }
@@ -61,8 +58,7 @@ import Testing
         #expect(holdsOpen ? (1...64).contains(open.count) : open.isEmpty, "\(open.count)")
     }
 
-    @Test("A folder that was removed during a run is made again")
-    func removed() throws {
+    @Test func `a folder that was removed during a run is made again`() throws {
         let outbox = outbox(holdsOpen: true)
         try publish(["x/a.webp"], into: outbox)
         try FileManager.default.removeItem(atPath: folder.path("out"))
@@ -70,8 +66,8 @@ import Testing
         #expect(try folder.entries() == ["out", "out/x", "out/x/b.webp"])
     }
 
-    @Test("Hostile 11: a link below the outbox is not followed, and the message names it", arguments: [true, false])
-    func link(holdsOpen: Bool) throws {
+    @Test(arguments: [true, false])
+    func `a link below the outbox is not followed, and the message names it`(holdsOpen: Bool) throws {
         try folder.write("", to: "out/sub/z")
         try folder.write("secret", to: "elsewhere/deep/a.webp")
         try FileManager.default.createSymbolicLink(
@@ -93,16 +89,15 @@ import Testing
             ])
     }
 
-    @Test("The outbox itself may be a link: the user named it")
-    func linkedOutbox() throws {
+    @Test func `the outbox itself may be a link: the user named it`() throws {
         try folder.write("", to: "real/z")
         try FileManager.default.createSymbolicLink(atPath: folder.path("out"), withDestinationPath: folder.path("real"))
         try publish(["x/a.webp"], into: outbox(holdsOpen: false))
         #expect(try folder.entries().contains("real/x/a.webp"))
     }
 
-    @Test("A file in the way of a folder is an error that names it; a name below it is free", arguments: [true, false])
-    func fileInTheWay(holdsOpen: Bool) throws {
+    @Test(arguments: [true, false])
+    func `a file in the way of a folder is an error that names it; a name below it is free`(holdsOpen: Bool) throws {
         try folder.write("mine", to: "out/x")
         let outbox = outbox(holdsOpen: holdsOpen)
         let error = #expect(throws: SystemError.self) { try publish(["x/y/a.webp"], into: outbox) }
@@ -111,8 +106,7 @@ import Testing
         #expect(try outbox.status(BytePath("x/a.webp")) == nil)
     }
 
-    @Test("Folders for what is the owner's alone are the owner's alone")
-    func thumbnails() throws {
+    @Test func `folders for what is the owner's alone are the owner's alone`() throws {
         let outbox = outbox(holdsOpen: true)
         let names = [
             RenditionName(path: BytePath("large/a.png"), isThumbnail: true), RenditionName(path: BytePath("b/c.png")),
@@ -123,8 +117,7 @@ import Testing
         #expect(try #require(try outbox.status(BytePath("b"))).mode & 0o055 == 0o055)
     }
 
-    @Test("What a drop folder has written is no source of a run, and the other way round")
-    func writersOfTheOther() throws {
+    @Test func `what a drop folder has written is no source of a run, and the other way round`() throws {
         let (run, dropFolder) = (outbox(holdsOpen: true), outbox(holdsOpen: false))
         let name = BytePath("a.jpg")
         for (user, other) in [(run, dropFolder), (dropFolder, run)] {
@@ -137,8 +130,7 @@ import Testing
         }
     }
 
-    @Test("A file says who it was made of, and never by an absolute path")
-    func writer() throws {
+    @Test func `a file says who it was made of, and never by an absolute path`() throws {
         let outbox = outbox(holdsOpen: true)
         try publish(["a.webp", "b.webp"], into: outbox)
         outbox.setWriter(BytePath("../in/a.jpg"), of: try OpenFile.reading(BytePath(folder.path("out/a.webp"))))

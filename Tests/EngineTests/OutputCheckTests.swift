@@ -28,14 +28,13 @@ import Testing
         #expect(failure?.message == "'small' was not published: \(words)")
     }
 
-    @Test("A rendition that is what was planned passes, and its bytes are counted", arguments: SamplePicture.allCases)
-    func honest(kind: SamplePicture) async throws {
+    @Test(arguments: SamplePicture.allCases)
+    func `a rendition that is what was planned passes, and its bytes are counted`(kind: SamplePicture) async throws {
         let bytes = try await kind.bytes
         #expect(try check(bytes, as: kind.rawValue) == bytes.count)
     }
 
-    @Test("No bytes, other bytes and another format are refused")
-    func otherBytes() async throws {
+    @Test func `no bytes, other bytes and another format are refused`() async throws {
         let png = try await SamplePicture.png.bytes
         expectRefusal("expected a webp file, found no bytes") { try check([], as: "webp") }
         expectRefusal("expected a webp file, found other bytes") { try check(Array("<html>".utf8), as: "webp") }
@@ -45,8 +44,7 @@ import Testing
         }
     }
 
-    @Test("A size that is not the planned one is refused, whoever tells it")
-    func otherSize() async throws {
+    @Test func `a size that is not the planned one is refused, whoever tells it`() async throws {
         let png = try await SamplePicture.png.bytes
         expectRefusal("expected 64×48 pixels, found 65×48") { try check(png, as: "png", said: (65, 48)) }
         let other = try await SamplePicture.png.encode(TestPicture.solid([1, 2, 3], width: 64, height: 47))

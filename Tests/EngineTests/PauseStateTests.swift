@@ -4,10 +4,7 @@ import Testing
 @testable import Engine
 
 @Suite struct PauseStateTests {
-    @Test(
-        "A pause that comes again and again is logged less and less often, and lasts longer, but never so long that a repair goes unnoticed"
-    )
-    func relapses() {
+    @Test func `a pause that comes again is logged less often and lasts longer, but a repair is soon noticed`() {
         var state = PauseState()
         var now = Moment.now
         var logged: [Int] = []

@@ -18,10 +18,10 @@ import Testing
         }
     }
 
-    @Test(
-        "A source whose renditions are all in the cache is done without any worker, with and without assets",
-        arguments: [false, true])
-    func noWorker(hasAsset: Bool) async throws {
+    @Test(arguments: [false, true])
+    func `a source whose renditions are all in the cache is done without any worker, with and without assets`(
+        hasAsset: Bool
+    ) async throws {
         let runner = try CommandRunner()
         try await runner.picture("badge.png")
         let stage = hasAsset ? "overlay: { image: badge.png, width: 8 }" : "resize: { size: 32x32 }"

@@ -49,10 +49,10 @@ import Testing
         return files
     }
 
-    @Test(
-        "A group is published, each source with its report; the files are described as they are",
-        arguments: [Durability.none, .synced])
-    func group(durability: Durability) throws {
+    @Test(arguments: [Durability.none, .synced])
+    func `a group is published, each source with its report; the files are described as they are`(
+        durability: Durability
+    ) throws {
         let outcomes = publish(
             durability, try source("a.jpg", ["a.webp", "x/a@2x.webp"], report: "reports/a.jpg.json"),
             try source("b.jpg", ["b.webp"]))
@@ -70,8 +70,8 @@ import Testing
                 == Fingerprint(names.map { Fingerprint.File(name: $0, try #require(try outbox.status($0))) }))
     }
 
-    @Test("Own files are replaced, and nothing of the old ones is left", arguments: [Durability.none, .synced])
-    func replaced(durability: Durability) throws {
+    @Test(arguments: [Durability.none, .synced])
+    func `own files are replaced, and nothing of the old ones is left`(durability: Durability) throws {
         _ = publish(durability, try source("a.jpg", ["a.webp", "b.webp"], text: "old", report: "a.json"))
         let outcomes = publish(
             durability,
@@ -83,10 +83,10 @@ import Testing
         #expect(try files() == ["a.webp": "new", "b.webp": "new", "a.json": "report of new"])
     }
 
-    @Test(
-        "B12: if the second rename fails, nothing of the attempt is left, and old files and the old report are as before; others are published",
-        arguments: [Durability.none, .synced])
-    func rolledBack(durability: Durability) throws {
+    @Test(arguments: [Durability.none, .synced])
+    func `if the second rename fails, the old files and report are as before, and the other sources are published`(
+        durability: Durability
+    ) throws {
         _ = publish(durability, try source("a.jpg", ["a.webp"], text: "old", report: "reports/a.json"))
         let before = try FileSystem.status(BytePath(folder.path("out/a.webp")))
         // A folder cannot be replaced, whoever it belongs to.
@@ -112,10 +112,10 @@ import Testing
         #expect(try FileSystem.status(BytePath(folder.path("out/a.webp")))?.identity == before?.identity)
     }
 
-    @Test(
-        "B12: a name that was taken in between is told, and the other's file is untouched; the outputs are published under other names then",
-        arguments: [Durability.none, .synced])
-    func occupied(durability: Durability) throws {
+    @Test(arguments: [Durability.none, .synced])
+    func `a name taken in between is reported, its file is untouched, and the outputs get other names`(
+        durability: Durability
+    ) throws {
         var source = try source("a.jpg", ["a.webp", "a@2x.webp"], report: "a.json")
         try folder.write("designer's", to: "out/a@2x.webp")
         guard case .nameOccupied(let name) = publish(durability, source)[0] else {
@@ -137,8 +137,8 @@ import Testing
             ])
     }
 
-    @Test("B12: somebody else's file at the report's name is no old report", arguments: [Durability.none, .synced])
-    func foreignReport(durability: Durability) throws {
+    @Test(arguments: [Durability.none, .synced])
+    func `somebody else's file at the report's name is no old report`(durability: Durability) throws {
         try folder.write("mine", to: "out/a.json")
         guard case .nameOccupied(let name) = publish(durability, try source("a.jpg", ["a.webp"], report: "a.json"))[0]
         else {
@@ -149,8 +149,8 @@ import Testing
         #expect(try files() == ["a.json": "mine"])
     }
 
-    @Test("A report that cannot be written takes its renditions back", arguments: [Durability.none, .synced])
-    func failingReport(durability: Durability) throws {
+    @Test(arguments: [Durability.none, .synced])
+    func `a report that cannot be written takes its renditions back`(durability: Durability) throws {
         _ = publish(durability, try source("a.jpg", ["a.webp"], text: "old", report: "a.json"))
         let inTheWay = folder.path("out/a.json")
         let source = try source("a.jpg", ["a.webp", "b.webp"], owned: ["a.webp"], report: "b.json") {
@@ -164,10 +164,10 @@ import Testing
         #expect(try files().filter { !$0.key.hasPrefix(".") } == ["a.webp": "old", "a.json": "report of old"])
     }
 
-    @Test(
-        "With `overwrite` any file is replaced; a source that has lost a name in the same group takes nothing back from the winner"
-    )
-    func overwrite() throws {
+    @Test
+    func `'overwrite' replaces any file, but a source that has lost a name in the same group takes nothing back`()
+        throws
+    {
         try folder.write("mine", to: "out/a.webp")
         try folder.write("", to: "out/z.json/file")
         let loser = try source("a.jpg", ["a.webp"], text: "loser", overwrites: true)
@@ -176,10 +176,10 @@ import Testing
         #expect(try files()["a.webp"] == "winner")
     }
 
-    @Test(
-        "P2, B12: the old report is withdrawn before the first rename, and the new one comes last",
-        arguments: [Durability.none, .synced])
-    func order(durability: Durability) throws {
+    @Test(arguments: [Durability.none, .synced])
+    func `the old report is withdrawn before the first rename, and the new one comes last`(durability: Durability)
+        throws
+    {
         _ = publish(durability, try source("a.jpg", ["a.webp", "b.webp"], text: "old", report: "reports/a.json"))
         let source = try source(
             "a.jpg", ["a.webp", "b.webp", "c.webp"], owned: ["a.webp", "b.webp", "reports/a.json"],
@@ -199,10 +199,10 @@ import Testing
         #expect(told == ["-a.json", "+a.webp", "+b.webp", "+c.webp", "+a.json"])
     }
 
-    @Test(
-        "Hostile 11: links below the outbox: a file that is one is replaced, not written through; a folder that is one fails its source alone"
-    )
-    func links() throws {
+    @Test
+    func `below the outbox a link to a file is replaced, not written through; a link to a folder fails its source`()
+        throws
+    {
         try folder.write("secret", to: "elsewhere/target")
         for (link, target) in [
             ("out/a.webp", "elsewhere/target"), ("out/a.json", "elsewhere/target"), ("out/reports", "elsewhere"),
@@ -224,8 +224,7 @@ import Testing
         #expect(try FileSystem.status(BytePath(folder.path("out/b.webp"))) == nil)
     }
 
-    @Test("Renditions and the report say who they were made of")
-    func writers() throws {
+    @Test func `renditions and the report say who they were made of`() throws {
         _ = publish(.none, try source("../in/a.jpg", ["a.webp"], report: "a.json"))
         let canBeNoted = try OpenFile.reading(BytePath(folder.path("out/a.webp"))).setAttribute(
             "user.imagemill.test", to: [1])

@@ -60,8 +60,7 @@ import Testing
         return try maker.make(&work, opened: opened, settings: settings, names: { candidates in try candidates(1) })
     }
 
-    @Test("B14: A worker that has met a limit of output bytes works on with a higher one")
-    func higherLimit() async throws {
+    @Test func `a worker that has met a limit of output bytes works on with a higher one`() async throws {
         try await runner.picture("a.jpg")
         let maker = maker()
         let failure = #expect(throws: Failure.self) { try make("a.jpg", maker, settings(outputBytes: 20)) }
@@ -71,8 +70,10 @@ import Testing
         #expect(try starts == 1)
     }
 
-    @Test("Two lanes that take turns with JPEG and AVIF end up with two workers that read both, whatever is idle")
-    func convergence() async throws {
+    @Test
+    func `two lanes that take turns with JPEG and AVIF end up with two workers that read both, whatever is idle`()
+        async throws
+    {
         try await runner.picture("a.jpg")
         try runner.folder.write(try await SamplePicture.avif.bytes, to: "b.avif")
         let (pool, settings) = (pool(), try settings(allowed: []))
@@ -86,8 +87,7 @@ import Testing
         #expect(try starts == 4)
     }
 
-    @Test("A worker that learns several pipelines is not replaced by the one that saves AVIF")
-    func severalPipelines() async throws {
+    @Test func `a worker that learns several pipelines is not replaced by the one that saves AVIF`() async throws {
         try runner.folder.write("renditions: { a: { save: { format: avif } } }", to: "avif.yaml")
         let maker = maker()
         try maker.worker.prepare([try settings(allowed: []), try settings("avif.yaml", allowed: [])])
@@ -95,8 +95,8 @@ import Testing
         #expect(try starts == 1)
     }
 
-    @Test("A worker that has tried a format on request is the one that reads it, also if it saves AVIF")
-    func triedFormat() async throws {
+    @Test
+    func `a worker that has tried a format on request is the one that reads it, also if it saves AVIF`() async throws {
         try runner.folder.write("renditions: { a: { save: { format: avif } } }", to: "avif.yaml")
         try runner.folder.write("<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>", to: "a.svg")
         let (maker, settings) = (maker(), try settings("avif.yaml"))
@@ -105,8 +105,8 @@ import Testing
         #expect(try starts == 2)
     }
 
-    @Test("A worker is fresh as long as it has met no source but the present one; a new one is fresh")
-    func fresh() async throws {
+    @Test
+    func `a worker is fresh as long as it has met no source but the present one; a new one is fresh`() async throws {
         for name in ["a.jpg", "b.jpg"] { try await runner.picture(name) }
         let (maker, settings) = (maker(), try settings())
         _ = try make("a.jpg", maker, settings)
@@ -125,8 +125,7 @@ import Testing
 
     private static let svg = "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>"
 
-    @Test("Sources that need workers of two kinds get two, which are lent again and again")
-    func kinds() async throws {
+    @Test func `sources that need workers of two kinds get two, which are lent again and again`() async throws {
         try await runner.picture("a.jpg")
         try runner.folder.write(Self.svg, to: "b.svg")
         let (pool, settings) = (pool(), try settings())
@@ -142,8 +141,7 @@ import Testing
         #expect(try starts == 2)
     }
 
-    @Test("A pool that keeps one worker only replaces it if the next source needs another kind")
-    func kindsOfOne() async throws {
+    @Test func `a pool that keeps one worker only replaces it if the next source needs another kind`() async throws {
         try await runner.picture("a.jpg")
         try runner.folder.write(Self.svg, to: "b.svg")
         let (pool, settings) = (pool(), try settings())
@@ -156,8 +154,7 @@ import Testing
         #expect(try starts == 3)
     }
 
-    @Test("B13: Renditions are handed over sealed")
-    func sealed() async throws {
+    @Test func `renditions are handed over sealed`() async throws {
         try await runner.picture("a.jpg")
         let outputs = try make("a.jpg", maker(), settings())
         #expect(outputs.count == 1)
@@ -184,8 +181,8 @@ import Testing
         outputs.map { $0.file.bytes(at: 0, count: 1 << 20) }
     }
 
-    @Test("A disk that was full for a moment only costs a second attempt", arguments: formats)
-    func fullForAMoment(format: String) async throws {
+    @Test(arguments: formats)
+    func `a disk that was full for a moment only costs a second attempt`(format: String) async throws {
         try await runner.picture("a.jpg")
         try runner.pipeline(format: format)
         let outputs = try make("a.jpg", try await makerOnFullDisk(writes: 1), settings())
@@ -193,8 +190,10 @@ import Testing
         #expect(Self.bytes(outputs) == Self.bytes(undisturbed), "nothing of the first attempt is left")
     }
 
-    @Test("A disk that has room again at each look is full all the same if no attempt gets through", arguments: formats)
-    func fullEachTime(format: String) async throws {
+    @Test(arguments: formats)
+    func `a disk that has room again at each look is full all the same if no attempt gets through`(format: String)
+        async throws
+    {
         try await runner.picture("a.jpg")
         try runner.pipeline(format: format)
         let maker = try await makerOnFullDisk(writes: 1000)

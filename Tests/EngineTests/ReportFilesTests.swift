@@ -11,15 +11,13 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("A report is under reports/, or beside, with the path of its source in the inbox")
-    func places() {
+    @Test func `a report is under reports/, or beside, with the path of its source in the inbox`() {
         let source = BytePath("a/b.jpg")
         #expect(ReportFiles().path(for: source) == BytePath("reports/a/b.jpg.json"))
         #expect(ReportFiles(besideRenditions: true).path(for: source) == BytePath("a/b.jpg.json"))
     }
 
-    @Test("Names that are long still fit, and stay distinct")
-    func long() {
+    @Test func `names that are long still fit, and stay distinct`() {
         let names = ["a", "b"].map { BytePath("d/" + String(repeating: "x", count: 249) + $0 + ".jpg") }
         let paths = names.map { ReportFiles().path(for: $0) }
         for path in paths {
@@ -31,8 +29,7 @@ import Testing
         #expect(try FailureNote.path(beside: names[0]).lastComponent.bytes.count <= 255)
     }
 
-    @Test("The file of a report is JSON with a line end")
-    func bytes() throws {
+    @Test func `the file of a report is JSON with a line end`() throws {
         var report = SourceReport(status: .done, pipeline: "p", source: BytePath("a/b.jpg"))
         report.attempt = 2
         let bytes = ReportFiles.bytes(of: report)
@@ -56,8 +53,7 @@ import Testing
         return (note, source)
     }
 
-    @Test("The note says what, where, how often, and how to see it again")
-    func note() throws {
+    @Test func `the note says what, where, how often, and how to see it again`() throws {
         let (_, source) = try note(Array("it's.jpg".utf8))
         let text = try folder.text("failed/it's.jpg.error.json")
         let document = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
@@ -74,8 +70,7 @@ import Testing
         #expect(try FailureNote.source(ofNoteBeside: source.lastComponent, in: failed) == BytePath("it's.jpg"))
     }
 
-    @Test("A shell reads every odd name in the command as the name that it is")
-    func shell() async throws {
+    @Test func `a shell reads every odd name in the command as the name that it is`() async throws {
         let names: [[UInt8]] =
             [
                 "a b", "it's", "$(touch x)", "`touch x`", "a\nb", "-rf", "tab\there", "q\"uote", "back\\slash", "é",
@@ -96,8 +91,7 @@ import Testing
         #expect(shellQuoted(BytePath("")) == "''")
     }
 
-    @Test("A path that is no text comes back from the note byte for byte")
-    func pathBytes() throws {
+    @Test func `a path that is no text comes back from the note byte for byte`() throws {
         let name: [UInt8] = [0xFF, UInt8(ascii: "%"), UInt8(ascii: "\n"), UInt8(ascii: "a")]
         let (_, source) = try note(name)
         #expect(try FailureNote.source(ofNoteBeside: source.lastComponent, in: failed) == BytePath(name))
@@ -105,10 +99,8 @@ import Testing
         for text in ["%", "%4", "%zz"] { #expect(BytePath(percentEncoded: text) == nil) }
     }
 
-    @Test(
-        "A note that leads out of the inbox is not believed",
-        arguments: ["../x", "/etc/passwd", "a/../../b", "", ".", "a//b"])
-    func escape(path: String) throws {
+    @Test(arguments: ["../x", "/etc/passwd", "a/../../b", "", ".", "a//b"])
+    func `a note that leads out of the inbox is not believed`(path: String) throws {
         try folder.write("{\"source\":{\"path\":\"\(path)\"}}", to: "failed/a.jpg.error.json")
         #expect(try FailureNote.source(ofNoteBeside: BytePath("a.jpg"), in: failed) == nil)
     }

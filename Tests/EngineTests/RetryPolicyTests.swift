@@ -12,14 +12,12 @@ import Testing
         (policy ?? self.policy).decide(after: Failure(code, stage: "x", "x")) { reason }
     }
 
-    @Test("What took its whole deadline is not tried again at once")
-    func timedOut() {
+    @Test func `what took its whole deadline is not tried again at once`() {
         #expect(RetryPolicy(attempts: 3).delay(afterAttempt: 1, because: .timedOut) == 300_000)
         #expect(RetryPolicy.run.delay(afterAttempt: 1, because: .timedOut) == 0)
     }
 
-    @Test("The delay is one second, then twice as long each time, up to five minutes")
-    func delays() {
+    @Test func `the delay is one second, then twice as long each time, up to five minutes`() {
         #expect(
             (1...12).map { policy.delay(afterAttempt: $0, because: .workerCrashed) / 1000 } == [
                 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300,
@@ -30,35 +28,30 @@ import Testing
             RetryPolicy(attempts: 3, first: .max / 2, longest: 7).delay(afterAttempt: 3, because: .workerCrashed) == 7)
     }
 
-    @Test("A clock that was set back by years does not put a job off by years")
-    func clock() {
+    @Test func `a clock that was set back by years does not put a job off by years`() {
         #expect(policy.capped(5_000, now: 4_000) == 5_000)
         #expect(policy.capped(1_000_000_000, now: 4_000) == 304_000)
         #expect(policy.capped(3_000, now: 4_000) == 3_000)
     }
 
-    @Test(
-        "A source that cannot succeed is final, whatever the surroundings are like",
-        arguments: [PauseReason?.none, .noSpace])
-    func hopeless(reason: PauseReason?) {
+    @Test(arguments: [PauseReason?.none, .noSpace])
+    func `a source that cannot succeed is final, whatever the surroundings are like`(reason: PauseReason?) {
         for code in FailureCode.allCases where !code.isRetryable {
             #expect(decision(code, reason) == .final, "\(code)")
         }
     }
 
-    @Test("What may pass is attempted again if the surroundings are sound")
-    func again() {
+    @Test func `what may pass is attempted again if the surroundings are sound`() {
         for code in FailureCode.allCases where code.isRetryable { #expect(decision(code) == .retry, "\(code)") }
     }
 
-    @Test("B6: a full disk is believed after a probe only: if there is room for one, it costs this source an attempt")
-    func full() {
+    @Test
+    func `a full disk is believed after a probe only: if there is room for one, it costs this source an attempt`() {
         #expect(decision(.diskFull, .noSpace) == .pause(.noSpace))
         #expect(decision(.diskFull) == .retry)
     }
 
-    @Test("Trouble with the outbox pauses the inbox; a crash says nothing about it, and does not ask")
-    func surroundings() {
+    @Test func `trouble with the outbox pauses the inbox; a crash says nothing about it, and does not ask`() {
         for code: FailureCode in [.diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound] {
             #expect(decision(code, .missingOutbox) == .pause(.missingOutbox))
         }
@@ -69,8 +62,7 @@ import Testing
         #expect(crash == .retry)
     }
 
-    @Test("A run attempts again only what lost its worker, at once, and never pauses")
-    func run() {
+    @Test func `a run attempts again only what lost its worker, at once, and never pauses`() {
         for code in FailureCode.allCases {
             #expect(decision(code, .noSpace, policy: .run) == (code == .workerCrashed ? .retry : .final), "\(code)")
         }

@@ -45,8 +45,8 @@ import Testing
 
     // MARK: - What is on the disk
 
-    @Test("Each transaction is synced, into a write-ahead log; pages that become free can leave the file")
-    func durability() throws {
+    @Test
+    func `each transaction is synced, into a write-ahead log; pages that become free can leave the file`() throws {
         let store = try open()
         let settings = try store.look { database in
             try ["synchronous", "journal_mode", "auto_vacuum", "user_version"].map {
@@ -56,8 +56,7 @@ import Testing
         #expect(settings == ["2", "wal", "2", "2"])
     }
 
-    @Test("Copies of the files that are made while the ledger is open have all that was recorded")
-    func copies() throws {
+    @Test func `copies of the files that are made while the ledger is open have all that was recorded`() throws {
         let store = try open()
         let jobs = [new("a"), new("b")]
         _ = try store.offer(jobs)
@@ -70,8 +69,9 @@ import Testing
         withExtendedLifetime(store) {}
     }
 
-    @Test("On a network file system there is no write-ahead log, and one that was made elsewhere is taken over")
-    func remote() throws {
+    @Test
+    func `on a network file system there is no write-ahead log, and one that was made elsewhere is taken over`() throws
+    {
         let job = new("a")
         _ = try open().offer([job])
         do {
@@ -83,8 +83,7 @@ import Testing
         #expect(try open().job(job.id)?.progress.state == .running)
     }
 
-    @Test("Offers are recorded all or none")
-    func allOrNone() throws {
+    @Test func `offers are recorded all or none`() throws {
         let store = try open()
         try store.change { database in
             try database.execute(
@@ -95,8 +94,7 @@ import Testing
         #expect(try store.openCount(inbox: "in").count == 0)
     }
 
-    @Test("A full disk is said to be full, and takes back nothing of what was recorded")
-    func full() throws {
+    @Test func `a full disk is said to be full, and takes back nothing of what was recorded`() throws {
         let store = try open()
         _ = try store.offer([new("a")])
         try store.change { try $0.execute(sql: "PRAGMA max_page_count = 1") }
@@ -107,8 +105,7 @@ import Testing
         #expect(try store.openCount(inbox: "in").count == 1)
     }
 
-    @Test("B25: the state folder may have a name that is no text, and is made if it is missing")
-    func oddFolder() throws {
+    @Test func `the state folder may have a name that is no text, and is made if it is missing`() throws {
         let odd = BytePath(Array(folder.path("").utf8) + [0xFF, UInt8(ascii: "'"), UInt8(ascii: "/"), 0xFE])
         let job = new("a")
         do { _ = try SQLiteJobStore(state: odd, policy: { _ in .run }).offer([job]) }
@@ -118,10 +115,9 @@ import Testing
 
     // MARK: - Plans
 
-    @Test(
-        "An index serves every look at open and ended jobs and at names: no scan of all rows, and no sort where jobs are taken"
-    )
-    func plans() throws {
+    @Test
+    func `an index serves every look at jobs and names: no scan of all rows, and no sort where jobs are taken`() throws
+    {
         let store = try open()
         func plan(_ sql: String, _ arguments: StatementArguments) throws -> String {
             try store.look {
@@ -160,8 +156,7 @@ import Testing
 
     // MARK: - Trouble
 
-    @Test("A damaged ledger is said to be damaged when a damaged page is met, with what to do")
-    func damaged() throws {
+    @Test func `a damaged ledger is said to be damaged when a damaged page is met, with what to do`() throws {
         do {
             let store = try open()
             _ = try store.offer((0..<500).map { new("\($0)") })
@@ -180,16 +175,14 @@ import Testing
             error?.description.contains("move it away together with its -wal and -shm files and start again") == true)
     }
 
-    @Test("A file that is no ledger is refused with what to do")
-    func foreign() throws {
+    @Test func `a file that is no ledger is refused with what to do`() throws {
         try folder.write(String(repeating: "no database\n", count: 500), to: "state/ledger.sqlite")
         let error = #expect(throws: StoreError.self) { try open() }
         #expect(error?.kind == .damaged)
         #expect(error?.description.hasPrefix("the ledger '\(file)' is damaged (") == true)
     }
 
-    @Test("A ledger that another program holds is said to be held, not damaged")
-    func locked() throws {
+    @Test func `a ledger that another program holds is said to be held, not damaged`() throws {
         let store = try open(patience: 0.1)
         let other = try DatabaseQueue(path: file)
         try other.write { _ in
@@ -199,8 +192,7 @@ import Testing
         }
     }
 
-    @Test("A ledger of a newer version is refused and left as it is")
-    func newer() throws {
+    @Test func `a ledger of a newer version is refused and left as it is`() throws {
         do {
             let store = try open()
             _ = try store.offer([new("a")])
@@ -216,8 +208,7 @@ import Testing
     private let one = BytePath("/srv/one")
     private let two = BytePath("/srv/two")
 
-    @Test("An inbox that was given another name takes its jobs, kept originals, totals and names along")
-    func renamed() throws {
+    @Test func `an inbox that was given another name takes its jobs, kept originals, totals and names along`() throws {
         let out = BytePath("out")
         do {
             let store = try open(inboxes: [one: "old", two: "older"])
@@ -236,8 +227,7 @@ import Testing
         #expect(try open(inboxes: [BytePath("/elsewhere"): "new"]).totals(inbox: "new") == JobTotals(done: 1))
     }
 
-    @Test("The paths that an inbox had are known as long as it has open jobs")
-    func formerPaths() throws {
+    @Test func `the paths that an inbox had are known as long as it has open jobs`() throws {
         let path = BytePath("/elsewhere")
         _ = try open(inboxes: [one: "a"]).offer([new("open", inbox: "a")])
         #expect(try open(inboxes: [path: "a"]).formerPaths(inbox: "a") == [one])
@@ -250,8 +240,7 @@ import Testing
         #expect(try open(inboxes: [path: "b"]).formerPaths(inbox: "b") == [])
     }
 
-    @Test("Two inboxes may change names with each other")
-    func swapped() throws {
+    @Test func `two inboxes may change names with each other`() throws {
         do {
             let store = try open(inboxes: [one: "a", two: "b"])
             try end(store, "x", inbox: "a")
@@ -264,9 +253,10 @@ import Testing
         #expect(try store.names(of: BytePath("b/x"), in: BytePath("out")) == [BytePath("x")])
     }
 
-    @Test(
-        "B24: a name that passes to another folder does not bring the former one's jobs; those are known by their path")
-    func reused() throws {
+    @Test
+    func `a name that passes to another folder does not bring the former one's jobs; those are known by their path`()
+        throws
+    {
         do {
             let store = try open(inboxes: [one: "a", two: "b"])
             _ = try store.offer([new("of-one", inbox: "a"), new("of-two", inbox: "b")])

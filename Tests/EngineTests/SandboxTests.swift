@@ -55,34 +55,29 @@ import Testing
         return found
     }
 
-    @Test(
-        "A worker that a picture has taken over reaches nothing", .enabled(if: Sandbox.missing.isEmpty),
-        arguments: [WorkerKind(), WorkerKind(hasHEIF: true)])
-    func shutIn(kind: WorkerKind) async throws {
+    @Test(.enabled(if: Sandbox.missing.isEmpty), arguments: [WorkerKind(), WorkerKind(hasHEIF: true)])
+    func `a worker that a picture has taken over reaches nothing`(kind: WorkerKind) async throws {
         let found = try await attempts(kind)
         for attempt in Self.everything + ["read a font folder"] { #expect(found[attempt] == ["refused"], "\(attempt)") }
     }
 
-    @Test("One that draws text reads fonts, and reaches nothing else", .enabled(if: Sandbox.missing.isEmpty))
-    func fontsOnly() async throws {
+    @Test(.enabled(if: Sandbox.missing.isEmpty))
+    func `one that draws text reads fonts, and reaches nothing else`() async throws {
         let found = try await attempts(WorkerKind(drawsText: true))
         for attempt in Self.everything { #expect(found[attempt] == ["refused"], "\(attempt)") }
         #expect(found["read a font folder"] == [access("/usr/share/fonts", R_OK) == 0 ? "possible" : "refused"])
     }
 
-    @Test(
-        "One for SVG or PDF reads fonts, and reaches nothing else", .enabled(if: Sandbox.missing.isEmpty),
-        arguments: [SourceFormat.svg, .pdf])
-    func vectors(format: SourceFormat) async throws {
+    @Test(.enabled(if: Sandbox.missing.isEmpty), arguments: [SourceFormat.svg, .pdf])
+    func `one for SVG or PDF reads fonts, and reaches nothing else`(format: SourceFormat) async throws {
         let found = try await attempts(WorkerKind(format: format))
         for attempt in Self.everything { #expect(found[attempt] == ["refused"], "\(attempt)") }
     }
 
-    @Test(
-        "A thread that was there before the worker was shut in reaches nothing either",
-        .enabled(if: Sandbox.missing.isEmpty),
-        arguments: [SourceFormat.svg, .pdf], [false, true])
-    func earlyThread(format: SourceFormat, isTried: Bool) async throws {
+    @Test(.enabled(if: Sandbox.missing.isEmpty), arguments: [SourceFormat.svg, .pdf], [false, true])
+    func `a thread that was there before the worker was shut in reaches nothing either`(
+        format: SourceFormat, isTried: Bool
+    ) async throws {
         let runner = try CommandRunner()
         let library = runner.folder.path("thread.so")
         let compiling = try await runner.shell(
@@ -112,10 +107,8 @@ import Testing
         #expect(loss == .died(how: "ended with code 97", words: "refused\n"))
     }
 
-    @Test(
-        "A worker that has tried a format becomes one of any kind",
-        arguments: [SourceFormat.jp2, .jxl, .svg, .pdf, .avif, .heic])
-    func triedFirst(format: SourceFormat) throws {
+    @Test(arguments: [SourceFormat.jp2, .jxl, .svg, .pdf, .avif, .heic])
+    func `a worker that has tried a format becomes one of any kind`(format: SourceFormat) throws {
         let worker = try WorkerProcess(WorkerStarter(WorkerCommand(executable: CommandRunner.executable)))
         let ask = { request in
             try worker.ask(request, files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
@@ -133,8 +126,8 @@ import Testing
         (WorkerKind(format: .jp2), []),
     ]
 
-    @Test("A worker reads formats of its kind only", arguments: readable)
-    func kinds(kind: WorkerKind, read: [SourceFormat]) async throws {
+    @Test(arguments: readable)
+    func `a worker reads formats of its kind only`(kind: WorkerKind, read: [SourceFormat]) async throws {
         let runner = try CommandRunner()
         let worker = try WorkerProcess(WorkerStarter(WorkerCommand(executable: CommandRunner.executable)))
         let message = PipelineMessage(
@@ -160,8 +153,7 @@ import Testing
         }
     }
 
-    @Test("A worker with libheif does the work of one without, and no other difference is bridged")
-    func families() {
+    @Test func `a worker with libheif does the work of one without, and no other difference is bridged`() {
         let (plain, heif) = (WorkerKind(), WorkerKind(hasHEIF: true))
         #expect(heif.serves(plain) && heif.serves(heif) && plain.serves(plain) && !plain.serves(heif))
         #expect(plain.isOfFamily(heif))
@@ -170,8 +162,7 @@ import Testing
         }
     }
 
-    @Test("A worker that has not been shut in yet looks at no picture")
-    func notBefore() throws {
+    @Test func `a worker that has not been shut in yet looks at no picture`() throws {
         let worker = try WorkerProcess(WorkerStarter(WorkerCommand(executable: CommandRunner.executable)))
         let reply = try worker.ask(
             .probe(.jpeg), files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())

@@ -17,23 +17,20 @@ import Testing
         return (blocks + cutter.finish()).map(\.sources)
     }
 
-    @Test("Shards have the wanted number of sources, the last one the rest")
-    func cutting() {
+    @Test func `shards have the wanted number of sources, the last one the rest`() {
         #expect(cut([("a", 3), ("b", 4)], perShard: 3, keepsFolders: false) == [3, 3, 1])
         #expect(cut([("a", 6)], perShard: 3, keepsFolders: false) == [3, 3])
         #expect(cut([], perShard: 3, keepsFolders: false) == [])
     }
 
-    @Test("A folder is not split, and a shard is larger only if one folder is")
-    func folders() {
+    @Test func `a folder is not split, and a shard is larger only if one folder is`() {
         #expect(
             cut([("a", 2), ("b", 1), ("c", 3), ("d", 9), ("e", 1)], perShard: 3, keepsFolders: true) == [3, 3, 9, 1])
         #expect(cut([("a", 2), ("b", 2), ("c", 2)], perShard: 3, keepsFolders: true) == [2, 2, 2])
         #expect(cut([], perShard: 3, keepsFolders: true) == [])
     }
 
-    @Test("Sources are read as they were written, whatever their names are")
-    func records() throws {
+    @Test func `sources are read as they were written, whatever their names are`() throws {
         let odd = BytePath([0x61, 0x20, 0x0A, 0xFF, 0x2F, 0x20])
         let sources: [PlannedSource] = [
             PlannedSource(root: 0, kind: .picture(.init(path: odd, bytes: 12, modified: -5))),
@@ -59,8 +56,7 @@ import Testing
         }
     }
 
-    @Test("Every line of the index has the same length")
-    func index() {
+    @Test func `every line of the index has the same length`() {
         let digest = String(repeating: "a", count: 64)
         for entry in [
             ShardEntry(offset: 0, bytes: 0, sources: 0, digest: digest),
@@ -71,30 +67,25 @@ import Testing
         }
     }
 
-    @Test(
-        "Task numbers are written as sbatch takes them",
-        arguments: [
-            ([], ""), ([3], "3"), ([3, 17, 200, 201, 202], "3,17,200-202"), ([0, 1, 5, 6, 7, 9], "0,1,5-7,9"),
-        ])
-    func ranges(numbers: [Int], text: String) {
+    @Test(arguments: [
+        ([], ""), ([3], "3"), ([3, 17, 200, 201, 202], "3,17,200-202"), ([0, 1, 5, 6, 7, 9], "0,1,5-7,9"),
+    ])
+    func `task numbers are written as sbatch takes them`(numbers: [Int], text: String) {
         #expect(TaskRanges(numbers).description == text)
     }
 
-    @Test("The time of a node at work counts what overlaps once")
-    func covered() {
+    @Test func `the time of a node at work counts what overlaps once`() {
         #expect(ShardTally.covered([(0, 10), (5, 15), (20, 30), (22, 25)]) == 25)
         #expect(ShardTally.covered([]) == 0)
     }
 
-    @Test(
-        "Where renditions go follows from the names",
-        arguments: [
-            ("{stem}.{ext}", ShardLayout.folders), ("{dir}/{stem}.{ext}", .tree), ("thumbs/{dir}/{stem}.{ext}", .tree),
-            ("{dir}{stem}.{ext}", .folders),
-            ("x{dir}/{stem}.{ext}", .folders), ("{hash}.{ext}", .hash), ("{hash:16}-{stem}.{ext}", .hash),
-            ("{hash:15}.{ext}", .folders),
-        ])
-    func layouts(file: String, layout: ShardLayout) throws {
+    @Test(arguments: [
+        ("{stem}.{ext}", ShardLayout.folders), ("{dir}/{stem}.{ext}", .tree), ("thumbs/{dir}/{stem}.{ext}", .tree),
+        ("{dir}{stem}.{ext}", .folders),
+        ("x{dir}/{stem}.{ext}", .folders), ("{hash}.{ext}", .hash), ("{hash:16}-{stem}.{ext}", .hash),
+        ("{hash:15}.{ext}", .folders),
+    ])
+    func `where renditions go follows from the names`(file: String, layout: ShardLayout) throws {
         let text = "renditions:\n  a:\n    save: { format: webp }\n    file: \"\(file)\"\n"
         let pipeline = try PipelineFile(text: text, file: "p.yaml", catalogue: .all)
         #expect(ShardLayout(pipeline, keepsTree: false) == layout)

@@ -10,8 +10,10 @@ import Testing
 @Suite struct SharedCacheTests {
     private func renditions(_ cache: SharedCache) -> Int? { cache.use { try $0.statistics().renditions } }
 
-    @Test("Trouble is said once, the cache is left alone for a while, and then it is used again, which is said too")
-    func trouble() async throws {
+    @Test
+    func `trouble is said once, the cache is left alone for a while, and then it is used again, which is said too`()
+        async throws
+    {
         let folder = try TemporaryFolder()
         try folder.write("a file", to: "cache")
         let notes = Mutex<[String]>([])
@@ -30,8 +32,7 @@ import Testing
         #expect(cache.status.trouble == nil)
     }
 
-    @Test("For a run trouble is the end of the cache")
-    func end() throws {
+    @Test func `for a run trouble is the end of the cache`() throws {
         let folder = try TemporaryFolder()
         try folder.write("a file", to: "cache")
         let cache = SharedCache(folder: BytePath(folder.path("cache")), bound: 1000) { _ in }
@@ -40,10 +41,9 @@ import Testing
         #expect(renditions(cache) == nil)
     }
 
-    @Test(
-        "The count of renditions follows what is put in, replaced and removed, and a smaller bound takes effect at once"
-    )
-    func counts() throws {
+    @Test
+    func `the count of renditions follows what is put in, replaced and removed; a smaller bound holds at once`() throws
+    {
         let folder = try TemporaryFolder()
         let cache = SharedCache(folder: BytePath(folder.path("cache")), bound: 1000) { Issue.record("\($0)") }
         for number in 0..<30 {

@@ -32,8 +32,7 @@ import Testing
         (FileManager.default.enumerator(atPath: folder.path("shelf"))?.compactMap { $0 as? String } ?? []).sorted()
     }
 
-    @Test("What has been there for longer is removed, with its note; a file's own time does not matter")
-    func age() throws {
+    @Test func `what has been there for longer is removed, with its note; a file's own time does not matter`() throws {
         try make("deep/a.jpg", "deep/a.jpg.error.json", "b.jpg")
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 0)], ofItemAtPath: folder.path("shelf/b.jpg"))
@@ -42,22 +41,19 @@ import Testing
         #expect(try prune(age: "1h", seconds: 3700) == 2 && left == ["deep"])
     }
 
-    @Test("Of too much the oldest go first, until the rest is small enough")
-    func size() throws {
+    @Test func `of too much the oldest go first, until the rest is small enough`() throws {
         try make("1.jpg", "2.jpg", "3.jpg", "4.jpg")
         #expect(try prune(size: "1K") == 0)
         #expect(try prune(size: "250") == 2 && left == ["3.jpg", "4.jpg"])
     }
 
-    @Test("A set goes as a whole, and by the time at which it came")
-    func sets() throws {
+    @Test func `a set goes as a whole, and by the time at which it came`() throws {
         try make("a/1.jpg", "a/sub/2.jpg", "a.error.json", "group/b/1.jpg", "group/b/2.jpg")
         #expect(try prune(size: "250", sets: true) == 1)
         #expect(left == ["group", "group/b", "group/b/1.jpg", "group/b/2.jpg"])
     }
 
-    @Test("Links are neither followed nor counted")
-    func links() throws {
+    @Test func `links are neither followed nor counted`() throws {
         try make("a.jpg")
         try folder.write("mine", to: "elsewhere/mine.jpg")
         try FileManager.default.createSymbolicLink(

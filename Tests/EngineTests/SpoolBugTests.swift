@@ -21,8 +21,8 @@ import Testing
 
     // MARK: - B1
 
-    @Test("B1: a half copied set of a kept inbox is not taken for the source after a crash, and is copied anew")
-    func halfCopiedSet() throws {
+    @Test
+    func `a half copied set of a kept inbox is not taken for the source after a crash, and is copied anew`() throws {
         for number in 0..<5 { try folder.write("frame \(number)", to: "in/trip/\(number).png") }
         let job = try fixture.job("trip", isSet: true, keeps: true)
         // As a crash leaves it now, and as a version before this one has left it.
@@ -40,8 +40,7 @@ import Testing
         }
     }
 
-    @Test("B1: an empty copy of a kept file, as a loss of power leaves it, is not taken for the source")
-    func emptyCopy() throws {
+    @Test func `an empty copy of a kept file, as a loss of power leaves it, is not taken for the source`() throws {
         try folder.write("abc", to: "in/a.jpg")
         let job = try fixture.job("a.jpg", keeps: true)
         try folder.write("", to: "\(fixture.work)/\(job.id.text)/source")
@@ -52,8 +51,7 @@ import Testing
 
     // MARK: - B2
 
-    @Test("B2: members that arrive or change after `open` are not deleted, nor is what was never rendered")
-    func lateMembers() throws {
+    @Test func `members that arrive or change after 'open' are not deleted, nor is what was never rendered`() throws {
         for name in ["1.png", "2.png", "3.png", "more/4.png", "Thumbs.db"] {
             try folder.write(name, to: "in/trip/\(name)")
         }
@@ -67,8 +65,7 @@ import Testing
         #expect(try folder.text("\(fixture.done)/trip/2.png") == "other" && fixture.entries() == [])
     }
 
-    @Test("B2: a set whose members were all rendered is deleted, with its folders and its mark")
-    func wholeSet() throws {
+    @Test func `a set whose members were all rendered is deleted, with its folders and its mark`() throws {
         for name in ["1.png", "more/2.png", "more/empty/x.png"] { try folder.write(name, to: "in/trip/\(name)") }
         try folder.write("", to: "in/trip/.done")
         let job = try fixture.claimed("trip", isSet: true)
@@ -77,8 +74,7 @@ import Testing
         #expect(try fixture.list(fixture.done) == [] && fixture.entries() == [] && fixture.list(fixture.work) == [])
     }
 
-    @Test("B2: what arrives while a set is deleted, and what a crash left undecided, goes to done/")
-    func undecided() throws {
+    @Test func `what arrives while a set is deleted, and what a crash left undecided, goes to done/`() throws {
         try folder.write("1", to: "in/trip/1.png")
         let job = try fixture.claimed("trip", isSet: true)
         #expect(rename(path(job, "source"), path(job, "remains")) == 0)
@@ -89,16 +85,14 @@ import Testing
         #expect(try fixture.entries() == [])
     }
 
-    @Test("B2: a set that another start has rendered is moved, not deleted")
-    func unknownMembers() throws {
+    @Test func `a set that another start has rendered is moved, not deleted`() throws {
         try folder.write("1", to: "in/trip/1.png")
         let job = try fixture.claimed("trip", isSet: true)
         _ = try fixture.restarted().settle(job, originals: .delete)
         #expect(try fixture.list(fixture.done) == ["trip", "trip/1.png"])
     }
 
-    @Test("B2: a set that has changed since it was observed returns to its inbox with all its members")
-    func changedSet() throws {
+    @Test func `a set that has changed since it was observed returns to its inbox with all its members`() throws {
         try folder.write("1", to: "in/trip/1.png")
         let job = try fixture.claimed("trip", isSet: true)
         try folder.write("2", to: "\(fixture.work)/\(job.id.text)/source/2.png")
@@ -109,8 +103,7 @@ import Testing
 
     // MARK: - B3
 
-    @Test("B3: a member that is swapped for a link after the look, or a folder above it, is not followed")
-    func swappedMember() throws {
+    @Test func `a member that is swapped for a link after the look, or a folder above it, is not followed`() throws {
         try folder.write("secret", to: "outside/1.png")
         try folder.write("picture", to: "in/trip/sub/1.png")
         try folder.write("picture", to: "in/trip/2.png")
@@ -130,8 +123,7 @@ import Testing
         #expect(try fixture.list(fixture.done).contains("trip/old/1.png"))
     }
 
-    @Test("B3: a member that is too large is refused before it is opened again")
-    func largeMember() throws {
+    @Test func `a member that is too large is refused before it is opened again`() throws {
         var fixture = fixture
         fixture.limits.maximumSourceBytes = 2
         try folder.write("abc", to: "in/trip/1.png")
@@ -163,8 +155,7 @@ import Testing
         try body()
     }
 
-    @Test("B8: a tree of nine thousand levels is removed with few descriptors")
-    func deepTree() throws {
+    @Test func `a tree of nine thousand levels is removed with few descriptors`() throws {
         try folder.write("x", to: "in/deep/1.png")
         try makeChain(9_000, below: folder.path("in/deep"))
         let root = try Directory(fixture.inbox)
@@ -174,10 +165,10 @@ import Testing
         #expect(try fixture.list("in") == [])
     }
 
-    @Test(
-        "B8: a set that is too deep fails with a sentence, and goes to failed/ as it is; one that is kept is not copied"
-    )
-    func deepSet() throws {
+    @Test
+    func `a set that is too deep fails with a sentence, and goes to failed/ as it is; one that is kept is not copied`()
+        throws
+    {
         try folder.write("x", to: "in/deep/1.png")
         let root = try Directory(fixture.inbox)
         let (job, kept) = (try fixture.job("deep", isSet: true), try fixture.job("deep", isSet: true, keeps: true))
@@ -200,8 +191,7 @@ import Testing
 
     // MARK: - B11
 
-    @Test("B11: a claim that a loss of power took back is found in the inbox, so that its attempts count")
-    func lostClaim() throws {
+    @Test func `a claim that a loss of power took back is found in the inbox, so that its attempts count`() throws {
         try folder.write("abc", to: "in/sub/a.jpg")
         let job = try fixture.claimed("sub/a.jpg")
         // What the disk of the inbox looks like then; the store is on another one.
@@ -213,8 +203,7 @@ import Testing
         #expect(try started.place(of: job, inbox: fixture.inbox) == .spool)
     }
 
-    @Test("B11: while an inbox is missing, nobody says that its sources are lost")
-    func missingInbox() throws {
+    @Test func `while an inbox is missing, nobody says that its sources are lost`() throws {
         try folder.write("abc", to: "in/a.jpg")
         let job = try fixture.job("a.jpg")
         #expect(rename(folder.path("in"), folder.path("away")) == 0)
@@ -228,8 +217,8 @@ import Testing
         try Spool(SpoolLocation(only: fixture.inbox, at: 2), inbox: fixture.inbox, name: name)
     }
 
-    @Test("B15: a spool in the inbox, or beside it, is held by one at a time", arguments: [1, 2])
-    func secondSpool(candidate: Int) throws {
+    @Test(arguments: [1, 2])
+    func `a spool in the inbox, or beside it, is held by one at a time`(candidate: Int) throws {
         let location = SpoolLocation(only: fixture.inbox, at: candidate)
         do {
             let first = try Spool(location, inbox: fixture.inbox, name: "shop")
@@ -243,8 +232,7 @@ import Testing
         #expect(try Spool(location, inbox: fixture.inbox, name: "shop").base == location.candidates[candidate])
     }
 
-    @Test("B15: a base that is a link is refused, and nothing is made where it points to")
-    func linkedBase() throws {
+    @Test func `a base that is a link is refused, and nothing is made where it points to`() throws {
         try FileManager.default.createDirectory(atPath: folder.path("elsewhere"), withIntermediateDirectories: false)
         #expect(symlink("../elsewhere", folder.path("in/.imagemill")) == 0)
         let error = #expect(throws: SystemError.self) { try inInbox() }
@@ -252,17 +240,14 @@ import Testing
         #expect(try fixture.list("elsewhere") == [])
     }
 
-    @Test(
-        "B15: a base that belongs to somebody else is refused",
-        .enabled(if: TestMachine.isRoot, "only root can give a folder away"))
-    func othersBase() throws {
+    @Test(.enabled(if: TestMachine.isRoot, "only root can give a folder away"))
+    func `a base that belongs to somebody else is refused`() throws {
         #expect(mkdir(folder.path("in/.imagemill"), 0o755) == 0 && chown(folder.path("in/.imagemill"), 1234, 1234) == 0)
         let error = #expect(throws: SystemError.self) { try inInbox() }
         #expect(error?.code == EPERM && error?.description.contains("belongs to somebody else") == true)
     }
 
-    @Test("B15: a base that others may replace is refused, until the folder above has the sticky bit")
-    func openParent() throws {
+    @Test func `a base that others may replace is refused, until the folder above has the sticky bit`() throws {
         #expect(chmod(folder.path("in"), 0o777) == 0)
         let error = #expect(throws: SystemError.self) { try inInbox() }
         #expect(error?.description.contains("chmod +t '\(folder.path("in"))'") == true)
@@ -278,8 +263,7 @@ import Testing
 
     // MARK: - D1
 
-    @Test("D1: a claim whose answer was lost is a claim")
-    func lostAnswerOfClaim() throws {
+    @Test func `a claim whose answer was lost is a claim`() throws {
         var calls = NameCalls.system
         calls.rename = { from, name, to, newName in
             let first = renameat(from, name, to, newName)
@@ -297,10 +281,8 @@ import Testing
         #expect(fixture.claim(other) == .gone)
     }
 
-    @Test(
-        "D1: a move by link and unlink whose answers were lost loses nothing and leaves one name",
-        arguments: ["link", "unlink", "both"])
-    func lostAnswerOfMove(lost: String) throws {
+    @Test(arguments: ["link", "unlink", "both"])
+    func `a move by link and unlink whose answers were lost loses nothing and leaves one name`(lost: String) throws {
         var calls = NameCalls.system
         calls.renameNoReplace = { _, _, _, _ in
             errno = EINVAL
@@ -320,8 +302,7 @@ import Testing
         #expect(try fixture.entries() == [] && fixture.list("in") == [])
     }
 
-    @Test("D1: a folder whose move lost its answer is in one place, and replaces nothing")
-    func lostAnswerOfFolder() throws {
+    @Test func `a folder whose move lost its answer is in one place, and replaces nothing`() throws {
         var calls = NameCalls.system
         calls.renameNoReplace = { _, _, _, _ in
             errno = EINVAL
@@ -335,8 +316,7 @@ import Testing
         #expect(try fixture.list(fixture.done) == ["trip", "trip/0.png", "trip~2", "trip~2/1.png"])
     }
 
-    @Test("D1: a crash between link and unlink leaves one name after the next start")
-    func crashBetweenLinkAndUnlink() throws {
+    @Test func `a crash between link and unlink leaves one name after the next start`() throws {
         try folder.write("abc", to: "in/a.png")
         let job = try fixture.claimed("a.png")
         #expect(link(path(job, "source"), folder.path("\(fixture.done)/a.png")) == 0)
@@ -355,10 +335,8 @@ import Testing
         return mount("/dev/null", path, nil, UInt(MS_BIND), nil) == 0 && umount(path) == 0
     }
 
-    @Test(
-        "D2: a job's folder with files that NFS keeps is left without an error, and removed later",
-        .enabled(if: Self.mayMount, "only root can mount"))
-    func keptByNFS() async throws {
+    @Test(.enabled(if: Self.mayMount, "only root can mount"))
+    func `a job's folder with files that NFS keeps is left without an error, and removed later`() async throws {
         try folder.write("abc", to: "in/a.jpg")
         let job = try fixture.claimed("a.jpg")
         try folder.write("x", to: "\(fixture.work)/\(job.id.text)/\(Self.keptName)")
@@ -372,8 +350,7 @@ import Testing
         #expect(try fixture.list(fixture.work) == [])
     }
 
-    @Test("D2: names that NFS gives are told from others")
-    func namesOfNFS() {
+    @Test func `names that NFS gives are told from others`() {
         #expect(BytePath(Self.keptName).isKeptByNFS)
         for name in [".nfs", ".nfs-photo.jpg", "nfs000000000123456700000001", ".nfs00000000012345670000000g"] {
             #expect(!BytePath(name).isKeptByNFS)
@@ -382,8 +359,7 @@ import Testing
 
     // MARK: - D4
 
-    @Test("D4: the lock of a spool is on a file, which is locked for other machines too")
-    func lockedFile() throws {
+    @Test func `the lock of a spool is on a file, which is locked for other machines too`() throws {
         let spool = try inInbox()
         let file = try Directory(spool.path(.work)).opening(SpoolFolders.lock)
         #expect(clinux_lock_exclusive(file.descriptor) != 0 && errno == EWOULDBLOCK)
@@ -392,10 +368,10 @@ import Testing
 
     // MARK: - Sparse files
 
-    @Test(
-        "A private copy of a sparse hard link needs no more room than its original, and one that is too large is not copied"
-    )
-    func sparse() throws {
+    @Test
+    func `a copy of a sparse hard link needs no more room than its original; one that is too large is not copied`()
+        throws
+    {
         let original = try Directory(fixture.inbox).making(BytePath("a.tif"))
         #expect(ftruncate(original.descriptor, 450 << 20) == 0)
         #expect(pwrite(original.descriptor, "data", 4, 100 << 20) == 4)
@@ -414,8 +390,7 @@ import Testing
         #expect(try Directory(BytePath(path(job, ""))).status(Spool.copies) == nil)
     }
 
-    @Test("Half a copy is removed when the disk is full")
-    func halfCopy() throws {
+    @Test func `half a copy is removed when the disk is full`() throws {
         try folder.write("abc", to: "in/a.tif")
         let (original, target) = (
             try Directory(fixture.inbox).opening(BytePath("a.tif")), try Directory(BytePath(folder.path("state")))

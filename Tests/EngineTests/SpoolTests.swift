@@ -16,8 +16,7 @@ import Testing
 
     // MARK: - Claiming
 
-    @Test("A claimed source is in work/ with its name noted, and its name in the inbox is free")
-    func claiming() throws {
+    @Test func `a claimed source is in work/ with its name noted, and its name in the inbox is free`() throws {
         try folder.write("abc", to: "in/sub/a.jpg")
         let job = try fixture.claimed("sub/a.jpg")
         #expect(try folder.text("\(fixture.work)/\(job.id.text)/source") == "abc")
@@ -30,8 +29,7 @@ import Testing
         #expect(try fixture.place(job) == .spool)
     }
 
-    @Test("A name that is dropped fifty times makes fifty jobs, and all are in done/ afterwards")
-    func fifty() throws {
+    @Test func `a name that is dropped fifty times makes fifty jobs, and all are in done/ afterwards`() throws {
         for number in 0..<50 {
             try folder.write("drop \(number)", to: "in/scan.tar.gz")
             try fixture.settle(fixture.claimed("scan.tar.gz"))
@@ -42,8 +40,7 @@ import Testing
         #expect(try fixture.entries() == [] && fixture.list(fixture.work) == [])
     }
 
-    @Test("What is gone is gone quietly; what changed is left where it is")
-    func goneAndChanged() throws {
+    @Test func `what is gone is gone quietly; what changed is left where it is`() throws {
         try folder.write("abc", to: "in/a.jpg")
         let job = try fixture.job("a.jpg")
         try folder.write("abcd", to: "in/a.jpg")
@@ -55,8 +52,7 @@ import Testing
         #expect(try fixture.place(job) == .nowhere)
     }
 
-    @Test("Nothing is taken from a folder that is not the one in which it was seen")
-    func otherInbox() throws {
+    @Test func `nothing is taken from a folder that is not the one in which it was seen`() throws {
         try folder.write("abc", to: "in/a.jpg")
         let job = try fixture.job("a.jpg")
         #expect(rename(folder.path("in"), folder.path("away")) == 0)
@@ -69,8 +65,8 @@ import Testing
         #expect(try folder.text("in/a.jpg") == "abc" && folder.text("away/a.jpg") == "abc")
     }
 
-    @Test("A link that was swapped in for a file or for a folder is not taken, and nothing outside is touched")
-    func swapped() throws {
+    @Test
+    func `a link that was swapped in for a file or for a folder is not taken, and nothing outside is touched`() throws {
         try folder.write("secret", to: "outside/a.jpg")
         try folder.write("abc", to: "in/sub/a.jpg")
         let job = try fixture.job("sub/a.jpg")
@@ -86,8 +82,7 @@ import Testing
         #expect(try fixture.entries() == [])
     }
 
-    @Test("What the system does not let go is blocked with the reason, and stays")
-    func blocked() async throws {
+    @Test func `what the system does not let go is blocked with the reason, and stays`() async throws {
         try folder.write("abc", to: "in/a.jpg")
         let job = try fixture.job("a.jpg")
         // Root is not held up by permissions, but by this.
@@ -104,8 +99,7 @@ import Testing
         #expect(try folder.text("in/a.jpg") == "abc" && fixture.list(fixture.work) == [])
     }
 
-    @Test("If work/ is gone, the source stays and the inbox is not to blame")
-    func noWork() throws {
+    @Test func `if work/ is gone, the source stays and the inbox is not to blame`() throws {
         try folder.write("abc", to: "in/a.jpg")
         try FileManager.default.removeItem(atPath: spool.base.text)
         guard case .unavailable(let error) = fixture.claim(try fixture.job("a.jpg")) else {
@@ -116,8 +110,7 @@ import Testing
         #expect(try folder.text("in/a.jpg") == "abc")
     }
 
-    @Test("Names of all bytes are kept, in failed/ and in the note of the name")
-    func oddNames() throws {
+    @Test func `names of all bytes are kept, in failed/ and in the note of the name`() throws {
         let odd: [[UInt8]] = [
             Array("-rf".utf8), Array("a\nb\t.jpg".utf8), [0xFF, 0xFE, 0x2E, 0x6A], Array("[x].jpg".utf8),
             [UInt8](repeating: 0x61, count: 255),
@@ -134,8 +127,7 @@ import Testing
         #expect(names.count == 2 * odd.count && Set(names).isSuperset(of: odd))
     }
 
-    @Test("A long name that is taken is shortened for its version, and versions are recognised")
-    func longVersion() {
+    @Test func `a long name that is taken is shortened for its version, and versions are recognised`() {
         let long = BytePath([UInt8](repeating: 0x61, count: 250) + Array(".jpeg".utf8))
         let version = VersionedName.version(12, of: long)
         #expect(version.bytes.count == 255 && version.text.hasSuffix("a~12.jpeg"))
@@ -151,8 +143,7 @@ import Testing
 
     // MARK: - Sources that stay
 
-    @Test("A source that is kept stays in its inbox, and a copy of its pictures is worked on")
-    func kept() throws {
+    @Test func `a source that is kept stays in its inbox, and a copy of its pictures is worked on`() throws {
         try folder.write("abc", to: "in/a.jpg")
         try folder.write("1", to: "in/trip/more/1.png")
         try folder.write("x", to: "in/trip/Thumbs.db")
@@ -178,8 +169,7 @@ import Testing
         #expect(try fixture.list(fixture.done) == [])
     }
 
-    @Test("What is too large to be rendered is not copied to be kept; its original is untouched")
-    func keptLarge() throws {
+    @Test func `what is too large to be rendered is not copied to be kept; its original is untouched`() throws {
         var fixture = fixture
         fixture.limits.maximumSourceBytes = 2
         try folder.write("abc", to: "in/large.jpg")
@@ -196,8 +186,7 @@ import Testing
         #expect(try folder.text("in/large.jpg") == "abc" && folder.text("in/trip/large.png") == "abc")
     }
 
-    @Test("A kept set that changes while it is copied is not claimed, and no half copy stays")
-    func keptChanging() throws {
+    @Test func `a kept set that changes while it is copied is not claimed, and no half copy stays`() throws {
         try folder.write("1", to: "in/trip/1.png")
         let job = try fixture.job("trip", isSet: true, keeps: true)
         try folder.write("2", to: "in/trip/2.png")
@@ -208,8 +197,9 @@ import Testing
 
     // MARK: - Opening
 
-    @Test("A source with two names, or with a writer, is read from a copy of its own; the source stays as it is")
-    func privateCopies() throws {
+    @Test
+    func `a source with two names, or with a writer, is read from a copy of its own; the source stays as it is`() throws
+    {
         try folder.write("shared", to: "in/a.jpg")
         #expect(link(folder.path("in/a.jpg"), folder.path("elsewhere.jpg")) == 0)
         let linked = try fixture.claimed("a.jpg")
@@ -230,8 +220,7 @@ import Testing
         #expect(try fixture.entries().map(\.id) == [linked.id])
     }
 
-    @Test("The members of a set are opened in natural order, without what is ignored")
-    func members() throws {
+    @Test func `the members of a set are opened in natural order, without what is ignored`() throws {
         for name in ["10.png", "2.png", "more/1.png", ".hidden", "x.part"] {
             try folder.write(name, to: "in/trip/\(name)")
         }
@@ -242,8 +231,7 @@ import Testing
         #expect(try source.members?.map(fixture.text) == ["2.png", "10.png", "more/1.png"])
     }
 
-    @Test("Sidecars in a set are no members; they follow the set, and with `delete` they go to done/")
-    func sidecars() throws {
+    @Test func `sidecars in a set are no members; they follow the set, and with 'delete' they go to done/`() throws {
         for (policy, left) in [
             (OriginalPolicy.move, ["1.png", "IMG.AAE", "more", "more/clip.mov", "x.thm"]),
             (.delete, ["IMG.AAE", "more", "more/clip.mov", "x.thm"]),
@@ -268,8 +256,7 @@ import Testing
         #expect(#expect(throws: Failure.self) { try fixture.open(texts) }?.code == .empty)
     }
 
-    @Test("A set without pictures, and a source that is no file, are failures")
-    func unreadable() throws {
+    @Test func `a set without pictures, and a source that is no file, are failures`() throws {
         try folder.write("1", to: "in/trip/1.png")
         let job = try fixture.claimed("trip", isSet: true)
         #expect(unlink(folder.path("\(fixture.work)/\(job.id.text)/source/1.png")) == 0)
@@ -283,8 +270,7 @@ import Testing
 
     // MARK: - Leaving
 
-    @Test("The note of a failed source never replaces a source of that name")
-    func noteOfAnother() throws {
+    @Test func `the note of a failed source never replaces a source of that name`() throws {
         for name in ["a.jpg.error.json", "a.jpg"] { try folder.write(name, to: "in/" + name) }
         let first = try fixture.claimed("a.jpg.error.json")
         #expect(try spool.deadLetter(first, note: fixture.note(first)) == BytePath("a.jpg.error.json"))
@@ -297,10 +283,10 @@ import Testing
         #expect(try fixture.list(fixture.done) == ["a.jpg"])
     }
 
-    @Test(
-        "If a file has the name of a folder in done/, a version of the folder is made; the folders to sync are returned"
-    )
-    func fileInTheWay() throws {
+    @Test
+    func `a file with the name of a folder in done/ makes a version of the folder; the folders to sync are returned`()
+        throws
+    {
         try folder.write("1", to: "in/a")
         try fixture.settle(fixture.claimed("a"))
         #expect(unlink(folder.path("in/a")) != 0)
@@ -310,8 +296,8 @@ import Testing
         #expect(synced.map(\.text) == [fixture.done, "\(fixture.done)/a~2", fixture.work].map(folder.path))
     }
 
-    @Test("A source returns to its inbox, beside one that came meanwhile; of a kept one only the copy goes")
-    func back() throws {
+    @Test
+    func `a source returns to its inbox, beside one that came meanwhile; of a kept one only the copy goes`() throws {
         try folder.write("old", to: "in/sub/a.jpg")
         let job = try fixture.claimed("sub/a.jpg")
         try folder.write("new", to: "in/sub/a.jpg")
@@ -322,8 +308,7 @@ import Testing
         #expect(try folder.text("in/sub/a.jpg") == "new" && fixture.entries() == [])
     }
 
-    @Test("A set is taken with all that is in it, and moved to done/ as a folder")
-    func set() throws {
+    @Test func `a set is taken with all that is in it, and moved to done/ as a folder`() throws {
         try folder.write("1", to: "in/trip/1.png")
         try folder.write("2", to: "in/trip/more/2.png")
         let job = try fixture.claimed("trip", isSet: true)
@@ -334,8 +319,8 @@ import Testing
         #expect(try folder.text("\(fixture.done)/trip/more/2.png") == "2")
     }
 
-    @Test("A set of version 0.1, which did not record what it was, goes back to the inbox, and does not fail")
-    func setOfFirstVersion() throws {
+    @Test
+    func `a set of version 0.1, which did not record what it was, goes back to the inbox, and does not fail`() throws {
         try folder.write("1", to: "in/trip/1.png")
         let set = try fixture.claimed("trip", isSet: true)
         let job = Job(
@@ -347,10 +332,10 @@ import Testing
             try spool.putBack(job, to: fixture.inbox)?.text == "trip" && fixture.list("in") == ["trip", "trip/1.png"])
     }
 
-    @Test(
-        "With `delete`, another start deletes of a set what the one before had opened, and keeps the rest",
-        arguments: ["", "new", "changed", "torn"])
-    func deleteAfterRestart(what: String) throws {
+    @Test(arguments: ["", "new", "changed", "torn"])
+    func `with 'delete', another start deletes of a set what the one before had opened, and keeps the rest`(
+        what: String
+    ) throws {
         for name in ["1.png", "more/2.png"] { try folder.write(name, to: "in/trip/" + name) }
         let job = try fixture.claimed("trip", isSet: true)
         _ = try fixture.open(job)
@@ -371,8 +356,7 @@ import Testing
         #expect(try fixture.list(fixture.work).isEmpty)
     }
 
-    @Test("With `delete`, a member that could not be removed at once is removed by the next attempt")
-    func doomedAgain() throws {
+    @Test func `with 'delete', a member that could not be removed at once is removed by the next attempt`() throws {
         try folder.write("1", to: "in/trip/1.png")
         let job = try fixture.claimed("trip", isSet: true)
         _ = try fixture.open(job)
@@ -382,8 +366,7 @@ import Testing
         #expect(try fixture.list(fixture.done).isEmpty && fixture.list(fixture.work).isEmpty)
     }
 
-    @Test("With `delete`, what was rendered is deleted; what was written to after it was opened is not")
-    func delete() throws {
+    @Test func `with 'delete', what was rendered is deleted; what was written to after it was opened is not`() throws {
         try folder.write("abc", to: "in/a.jpg")
         let job = try fixture.claimed("a.jpg")
         _ = try fixture.open(job)
@@ -403,8 +386,7 @@ import Testing
         #expect(try fixture.list(fixture.done) == ["b.jpg"])
     }
 
-    @Test("A job whose folder is gone has nothing to settle; if all of work/ is gone, that is trouble")
-    func vanished() throws {
+    @Test func `a job whose folder is gone has nothing to settle; if all of work/ is gone, that is trouble`() throws {
         try folder.write("x", to: "in/a.jpg")
         let job = try fixture.claimed("a.jpg")
         try FileManager.default.removeItem(atPath: folder.path("state/work"))
@@ -416,8 +398,7 @@ import Testing
 
     // MARK: - Starting
 
-    @Test("A start finds jobs that have no source any more, and may remove those alone")
-    func orphans() throws {
+    @Test func `a start finds jobs that have no source any more, and may remove those alone`() throws {
         try folder.write("abc", to: "in/a.jpg")
         let job = try fixture.claimed("a.jpg")
         let empty = JobNames().next()
@@ -435,10 +416,10 @@ import Testing
         #expect(try fixture.entries().map(\.id) == [new])
     }
 
-    @Test(
-        "A start after the move to failed/ knows that an original that stays has failed, and makes no second copy",
-        arguments: [false, true])
-    func failedCopy(isSet: Bool) throws {
+    @Test(arguments: [false, true])
+    func `a start after the move to failed/ knows that an original that stays has failed, and makes no second copy`(
+        isSet: Bool
+    ) throws {
         try folder.write("abc", to: isSet ? "in/a/1.jpg" : "in/a")
         func rejected(_ job: Job) -> Job {
             var job = job
@@ -457,16 +438,14 @@ import Testing
         #expect(try fixture.place(lost) == .inbox)
     }
 
-    @Test("A copy of an original that stays can be discarded: the original is in the inbox")
-    func discardedCopy() throws {
+    @Test func `a copy of an original that stays can be discarded: the original is in the inbox`() throws {
         try folder.write("abc", to: "in/a.jpg")
         let job = try fixture.claimed("a.jpg", keeps: true)
         try spool.discard(job.id)
         #expect(try fixture.entries() == [] && folder.text("in/a.jpg") == "abc")
     }
 
-    @Test("A job is found after its inbox was renamed, and after its spool has moved")
-    func elsewhere() throws {
+    @Test func `a job is found after its inbox was renamed, and after its spool has moved`() throws {
         try folder.write("abc", to: "in/a.jpg")
         try folder.write("abc", to: "in/b.jpg")
         let jobs = try [fixture.claimed("a.jpg"), fixture.claimed("b.jpg")]
@@ -485,8 +464,7 @@ import Testing
         #expect(try folder.entries().contains(".imagemill/failed/shop/b.jpg.error.json"))
     }
 
-    @Test("Files beside the folders of the inboxes hide no job")
-    func strayFiles() throws {
+    @Test func `files beside the folders of the inboxes hide no job`() throws {
         try folder.write("", to: "state/work/.DS_Store")
         try folder.write("abc", to: "in/a.jpg")
         #expect(try fixture.place(fixture.job("a.jpg")) == .inbox)
@@ -494,8 +472,7 @@ import Testing
         #expect(try fixture.restarted().place(of: job, inbox: fixture.inbox) == .spool)
     }
 
-    @Test("A job is found in the spool beside the path that its inbox had before")
-    func formerPath() throws {
+    @Test func `a job is found in the spool beside the path that its inbox had before`() throws {
         var former = SpoolLocation(inbox: fixture.inbox, state: BytePath(folder.path("state")))
         former.candidates[0] = former.candidates[1]
         try folder.write("abc", to: "in/a.jpg")
@@ -515,8 +492,9 @@ import Testing
         #expect(try folder.text(".imagemill/done/shop/a.jpg") == "abc")
     }
 
-    @Test("A picture that was written to since it was observed goes back to its inbox, also after it was moved")
-    func writtenSince() throws {
+    @Test
+    func `a picture that was written to since it was observed goes back to its inbox, also after it was moved`() throws
+    {
         try folder.write("abc", to: "in/a.jpg")
         let job = try fixture.claimed("a.jpg")
         try folder.write("abcdef", to: "state/work/shop/\(job.id.text)/source")
@@ -525,8 +503,8 @@ import Testing
         #expect(try folder.text("in/a.jpg") == "abcdef")
     }
 
-    @Test("A source that reached failed/ without its note gets it, and no other file does", arguments: [false, true])
-    func missingNote(keeps: Bool) throws {
+    @Test(arguments: [false, true])
+    func `a source that reached failed/ without its note gets it, and no other file does`(keeps: Bool) throws {
         try folder.write("other", to: "\(fixture.failed)/a.jpg")
         try folder.write("abc", to: "in/a.jpg")
         let job = try fixture.claimed("a.jpg", keeps: keeps)
@@ -537,8 +515,7 @@ import Testing
         #expect(try fixture.list(fixture.failed) == ["a.jpg", "a~2.jpg", "a~2.jpg.error.json"])
     }
 
-    @Test("Temporary files of earlier starts are removed beside notes, and those of this start stay")
-    func leftovers() throws {
+    @Test func `temporary files of earlier starts are removed beside notes, and those of this start stay`() throws {
         for name in [".imagemill-ab-1-x.part", ".imagemill-ab-2-x.part", ".imagemill-cd-1-x.part", "a.jpg"] {
             try folder.write("x", to: "\(fixture.failed)/sub/\(name)")
         }
@@ -548,8 +525,7 @@ import Testing
             try fixture.list("\(fixture.failed)/sub") == [".imagemill-ab-2-x.part", ".imagemill-cd-1-x.part", "a.jpg"])
     }
 
-    @Test("The spool is below the state folder if a rename reaches it, else beside the inbox")
-    func location() throws {
+    @Test func `the spool is below the state folder if a rename reaches it, else beside the inbox`() throws {
         let near = SpoolLocation(inbox: fixture.inbox, state: BytePath(folder.path("state")))
         #expect(near.predicted?.text == folder.path("state") && spool.base.text == folder.path("state"))
         // /dev/shm is another file system than the folder for temporary files, if both are there.

@@ -14,8 +14,8 @@ import Testing
         return file
     }
 
-    @Test("Nobody sees the file under its name before it is published; then it is complete", arguments: [true, false])
-    func publish(unnamed: Bool) throws {
+    @Test(arguments: [true, false])
+    func `nobody sees the file under its name before it is published; then it is complete`(unnamed: Bool) throws {
         let folder = try TemporaryFolder()
         let file = try stage(folder, unnamed: unnamed)
         #expect(try folder.entries() == (unnamed ? [] : [".imagemill-t.part"]))
@@ -26,8 +26,8 @@ import Testing
         #expect(try folder.text("a.webp") == "new")
     }
 
-    @Test("A file that is not published leaves nothing behind", arguments: [true, false], [true, false])
-    func dropped(unnamed: Bool, ready: Bool) throws {
+    @Test(arguments: [true, false], [true, false])
+    func `a file that is not published leaves nothing behind`(unnamed: Bool, ready: Bool) throws {
         let folder = try TemporaryFolder()
         do {
             let file = try stage(folder, unnamed: unnamed)
@@ -36,8 +36,8 @@ import Testing
         #expect(try folder.entries() == [])
     }
 
-    @Test("It takes the place of what is there, in one step", arguments: [true, false])
-    func replaces(unnamed: Bool) throws {
+    @Test(arguments: [true, false])
+    func `it takes the place of what is there, in one step`(unnamed: Bool) throws {
         let folder = try TemporaryFolder()
         try folder.write("old", to: "a.webp")
         let old = open(folder.path("a.webp"), O_RDONLY)
@@ -51,8 +51,8 @@ import Testing
         #expect(read(old, &bytes, 3) == 3 && bytes == Array("old".utf8))
     }
 
-    @Test("Its permissions are those of any new file", arguments: [true, false])
-    func permissions(unnamed: Bool) throws {
+    @Test(arguments: [true, false])
+    func `its permissions are those of any new file`(unnamed: Bool) throws {
         let folder = try TemporaryFolder()
         try stage(folder, unnamed: unnamed).publish()
         var status = stat()
@@ -62,10 +62,10 @@ import Testing
         #expect(status.st_mode & 0o777 == 0o666 & ~mask)
     }
 
-    @Test(
-        "B12: as a new file it replaces nothing, and can be published under another name then",
-        arguments: [true, false], [true, false])
-    func occupied(unnamed: Bool, ready: Bool) throws {
+    @Test(arguments: [true, false], [true, false])
+    func `as a new file it replaces nothing, and can be published under another name then`(unnamed: Bool, ready: Bool)
+        throws
+    {
         let folder = try TemporaryFolder()
         try folder.write("designer's", to: "a.webp")
         let file = try stage(folder, unnamed: unnamed)
@@ -79,8 +79,8 @@ import Testing
         #expect(try folder.text("a-2.webp") == "new")
     }
 
-    @Test("A published file can be taken back and published again", arguments: [true, false], [true, false])
-    func withdrawn(unnamed: Bool, replaces: Bool) throws {
+    @Test(arguments: [true, false], [true, false])
+    func `a published file can be taken back and published again`(unnamed: Bool, replaces: Bool) throws {
         let folder = try TemporaryFolder()
         let file = try stage(folder, unnamed: unnamed)
         if replaces {
@@ -99,8 +99,7 @@ import Testing
         #expect(try folder.entries() == ["a.webp"] && folder.text("a.webp") == "new")
     }
 
-    @Test("A folder that cannot be written to is an error that names the file")
-    func readOnly() throws {
+    @Test func `a folder that cannot be written to is an error that names the file`() throws {
         // Nobody, root included, writes in here.
         let error = #expect(throws: SystemError.self) {
             try StagedFile(in: Directory(BytePath("/proc/self")), destination: BytePath("x/a.webp"), token: "t")
@@ -109,8 +108,8 @@ import Testing
         #expect(error?.asOutputFailure.code == .outputNotWritable)
     }
 
-    @Test("B13: A sealed file cannot be written to any more, and is published as ever", arguments: [true, false])
-    func seal(unnamed: Bool) throws {
+    @Test(arguments: [true, false])
+    func `a sealed file cannot be written to any more, and is published as ever`(unnamed: Bool) throws {
         let folder = try TemporaryFolder()
         let file = try stage(folder, unnamed: unnamed)
         let inode = try file.file.status().identity.inode
@@ -122,9 +121,8 @@ import Testing
         #expect(try folder.text("a.webp") == "new")
     }
 
-    @Test(
-        "B13: A file that somebody can still write to is not sealed, however he has it open", arguments: [true, false])
-    func writer(unnamed: Bool) throws {
+    @Test(arguments: [true, false])
+    func `a file that somebody can still write to is not sealed, however he has it open`(unnamed: Bool) throws {
         let passedOn = try stage(TemporaryFolder(), unnamed: unnamed)
         let duplicate = dup(passedOn.file.descriptor)
         #expect(try !passedOn.seal())
@@ -138,8 +136,9 @@ import Testing
         #expect(try mapped.seal())
     }
 
-    @Test("A writer that is gone in a moment is waited for: a process that is being started has everything open")
-    func momentaryWriter() throws {
+    @Test
+    func `a writer that is gone in a moment is waited for: a process that is being started has everything open`() throws
+    {
         let folder = try TemporaryFolder()
         let file = try stage(folder, unnamed: true)
         let duplicate = dup(file.file.descriptor)
@@ -150,8 +149,8 @@ import Testing
         #expect(try file.seal())
     }
 
-    @Test("B13: Without leases the content moves to a file that nobody had", arguments: [true, false], [true, false])
-    func withoutLeases(unnamed: Bool, ready: Bool) throws {
+    @Test(arguments: [true, false], [true, false])
+    func `without leases the content moves to a file that nobody had`(unnamed: Bool, ready: Bool) throws {
         let folder = try TemporaryFolder()
         let file = try stage(folder, unnamed: unnamed)
         let writer = dup(file.file.descriptor)
@@ -164,8 +163,7 @@ import Testing
         #expect(try folder.entries() == ["a.webp"])
     }
 
-    @Test("A file that an earlier, unanswered call has made under the temporary name is replaced")
-    func createdTwice() throws {
+    @Test func `a file that an earlier, unanswered call has made under the temporary name is replaced`() throws {
         let folder = try TemporaryFolder()
         try folder.write("something longer", to: ".imagemill-t.part")
         let file = try stage(folder, unnamed: false)
@@ -173,8 +171,7 @@ import Testing
         #expect(try folder.entries() == ["a.webp"] && folder.text("a.webp") == "new")
     }
 
-    @Test("A refused lease says nothing on a network file system: its server may give none, whoever writes")
-    func leases() {
+    @Test func `a refused lease says nothing on a network file system: its server may give none, whoever writes`() {
         let (ext4, nfs, fuse, cifs): (UInt32, UInt32, UInt32, UInt32) = (0xEF53, 0x6969, 0x6573_5546, 0xFF53_4D42)
         for type in [ext4, nfs, fuse, cifs] {
             #expect(OpenFile.hasWriter(lease: 1, fileSystem: type) == false)
@@ -184,8 +181,7 @@ import Testing
         #expect([nfs, cifs].allSatisfy { OpenFile.hasWriter(lease: 0, fileSystem: $0) == nil })
     }
 
-    @Test("What keeps a file from growing is found out with a block, which is taken back")
-    func growing() throws {
+    @Test func `what keeps a file from growing is found out with a block, which is taken back`() throws {
         let folder = try TemporaryFolder()
         let file = try stage(folder, unnamed: true)
         #expect(file.troubleGrowing(to: 1 << 20) == nil)

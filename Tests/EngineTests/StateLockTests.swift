@@ -7,8 +7,7 @@ import Testing
 @testable import Pipeline
 
 @Suite struct StateLockTests {
-    @Test("A second one is refused with the number of the first, until that is gone")
-    func second() throws {
+    @Test func `a second one is refused with the number of the first, until that is gone`() throws {
         let folder = try TemporaryFolder()
         let state = BytePath(folder.path("deep/state"))
         do {
@@ -23,8 +22,7 @@ import Testing
         _ = try StateLock(state: state)
     }
 
-    @Test("D4: what is locked is a file, since on NFS a lock on a folder is known to one machine only")
-    func file() throws {
+    @Test func `what is locked is a file, since on NFS a lock on a folder is known to one machine only`() throws {
         let folder = try TemporaryFolder()
         let state = BytePath(folder.path("state"))
         let lock = try StateLock(state: state)
@@ -35,8 +33,7 @@ import Testing
         withExtendedLifetime(lock) {}
     }
 
-    @Test("A lock that leads elsewhere by a link is refused")
-    func link() throws {
+    @Test func `a lock that leads elsewhere by a link is refused`() throws {
         let folder = try TemporaryFolder()
         try folder.write("precious", to: "elsewhere")
         try folder.write("", to: "state/x")
@@ -45,8 +42,7 @@ import Testing
         #expect(try OpenFile.contents(BytePath(folder.path("elsewhere")), limit: 100) == Array("precious".utf8))
     }
 
-    @Test("A folder that cannot be made is an error that names it")
-    func impossible() throws {
+    @Test func `a folder that cannot be made is an error that names it`() throws {
         let folder = try TemporaryFolder()
         try folder.write("x", to: "file")
         let error = #expect(throws: SystemError.self) { try StateLock(state: BytePath(folder.path("file/state"))) }

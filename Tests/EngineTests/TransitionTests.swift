@@ -87,8 +87,8 @@ import Testing
     /// The effect without its values.
     private func word(_ effect: JobEffect) -> String { "\(effect)".split(separator: "(").first.map(String.init) ?? "" }
 
-    @Test("Every pair of a state and an event has the answer of the table", arguments: JobState.allCases)
-    func all(state: JobState) throws {
+    @Test(arguments: JobState.allCases)
+    func `every pair of a state and an event has the answer of the table`(state: JobState) throws {
         let row = try #require(Self.table[state])
         #expect(Set(row.keys) == Set(events.map(\.name)))
         for (name, event) in events {
@@ -105,8 +105,8 @@ import Testing
         }
     }
 
-    @Test("No pair traps or counts below zero, whatever the attempts and times", arguments: JobState.allCases)
-    func extremes(state: JobState) {
+    @Test(arguments: JobState.allCases)
+    func `no pair traps or counts below zero, whatever the attempts and times`(state: JobState) {
         for (name, event) in events {
             for attempts in [0, 1, 3, 99] {
                 for time in [0, now, Int.max] {
@@ -117,18 +117,15 @@ import Testing
         }
     }
 
-    @Test("An attempt is counted when it is taken, also after its lease ran out")
-    func counted() {
+    @Test func `an attempt is counted when it is taken, also after its lease ran out`() {
         for state in [JobState.offered, .waiting, .running] {
             #expect(after(JobProgress(state, attempts: 1), .taken).progress == JobProgress(.running, attempts: 2))
         }
         #expect(after(JobProgress(.published, attempts: 3), .taken).progress == JobProgress(.published, attempts: 3))
     }
 
-    @Test(
-        "A source whose attempts are used up is rejected when it is taken, with the reason",
-        arguments: [JobState.offered, .waiting, .running])
-    func usedUp(state: JobState) {
+    @Test(arguments: [JobState.offered, .waiting, .running])
+    func `a source whose attempts are used up is rejected when it is taken, with the reason`(state: JobState) {
         let reason = Failure(.workerCrashed, stage: "render", "it was under way 3 times when the program ended")
         let (next, effects) = after(JobProgress(state, attempts: 3), .taken)
         #expect(next == JobProgress(.rejected, attempts: 3, failure: reason))
@@ -138,8 +135,7 @@ import Testing
             "the last reason is known")
     }
 
-    @Test("B11: attempts are not lost if a power cut undid the claim")
-    func undoneClaim() {
+    @Test func `attempts are not lost if a power cut undid the claim`() {
         for attempts in 1...2 {
             let (next, effects) = after(JobProgress(.running, attempts: attempts), .found(.inbox, now: now))
             #expect(next == JobProgress(.offered, attempts: attempts, notBefore: now) && effects.isEmpty)
@@ -152,8 +148,7 @@ import Testing
         #expect(final.map { after($0, .taken).effects } == [.claim, .deadLetter(failure)])
     }
 
-    @Test("What the surroundings or a signal stopped has lost no attempt")
-    func givenBack() {
+    @Test func `what the surroundings or a signal stopped has lost no attempt`() {
         let running = JobProgress(.running, attempts: 2, notBefore: 5)
         #expect(
             after(running, .interrupted).progress == JobProgress(.waiting, attempts: 1, notBefore: 0),
@@ -172,8 +167,7 @@ import Testing
         }
     }
 
-    @Test("A source whose inbox could not be looked into has lost no attempt and keeps its place")
-    func unreached() {
+    @Test func `a source whose inbox could not be looked into has lost no attempt and keeps its place`() {
         #expect(
             after(JobProgress(.running, attempts: 1, notBefore: 5), .unreached).progress
                 == JobProgress(.offered, attempts: 0, notBefore: 5))
@@ -182,8 +176,7 @@ import Testing
                 == JobProgress(.offered, attempts: 3, notBefore: 5))
     }
 
-    @Test("A failed attempt waits longer each time, and the last one is final")
-    func retried() {
+    @Test func `a failed attempt waits longer each time, and the last one is final`() {
         for (attempts, delay) in [(1, 1000), (2, 2000)] {
             let (next, effects) = after(
                 JobProgress(.running, attempts: attempts), .attemptFailed(failure, isFinal: false, now: now))
@@ -196,18 +189,15 @@ import Testing
                 && last.effects == [.deadLetter(failure)])
     }
 
-    @Test("Success forgets why earlier attempts failed; the end of a failure keeps it")
-    func failures() {
+    @Test func `success forgets why earlier attempts failed; the end of a failure keeps it`() {
         #expect(
             after(JobProgress(.running, attempts: 2, failure: failure), .published(damage: nil)).progress
                 == JobProgress(.published, attempts: 2))
         #expect(after(JobProgress(.rejected, attempts: 3, failure: failure), .settled).progress?.failure == failure)
     }
 
-    @Test(
-        "What is wrong with the source of a published job is kept until its original has left the spool, over a restart too"
-    )
-    func damage() {
+    @Test
+    func `what is wrong with a published job's source is kept until its original has left the spool, over restarts`() {
         let published = after(JobProgress(.running, attempts: 1), .published(damage: failure)).progress
         #expect(published == JobProgress(.published, attempts: 1, failure: failure))
         for event in [JobEvent.taken, .interrupted, .obstructed(failure, now: now), .found(.spool, now: now)] {
@@ -216,8 +206,7 @@ import Testing
         #expect(published.flatMap { after($0, .settled).progress } == JobProgress(.done, attempts: 1))
     }
 
-    @Test("A start rejects what is used up, and does not believe a time beyond the longest delay")
-    func start() {
+    @Test func `a start rejects what is used up, and does not believe a time beyond the longest delay`() {
         for state in [JobState.running, .waiting] {
             #expect(after(JobProgress(state, attempts: 3), .found(.spool, now: now)).progress?.state == .rejected)
         }

@@ -21,34 +21,29 @@ import Testing
         return loss
     }
 
-    @Test("A worker that ends is reported with its code and its last words")
-    func exits() throws {
+    @Test func `a worker that ends is reported with its code and its last words`() throws {
         #expect(
             try loss(shell("head -c 4 > /dev/null; echo oh no >&2; exit 3"))
                 == .died(how: "ended with code 3", words: "oh no\n"))
     }
 
-    @Test("A worker that a signal ends is reported with the signal")
-    func signalled() throws {
+    @Test func `a worker that a signal ends is reported with the signal`() throws {
         #expect(try loss(shell("kill -SEGV $$")) == .died(how: "ended by signal 11 (Segmentation fault)", words: ""))
     }
 
-    @Test("A worker that crashes is not held up by Swift's helper for backtraces")
-    func noBacktrace() throws {
+    @Test func `a worker that crashes is not held up by Swift's helper for backtraces`() throws {
         #expect(
             try loss(shell("echo $SWIFT_BACKTRACE >&2; exit 3"))
                 == .died(how: "ended with code 3", words: "enable=no\n"))
     }
 
-    @Test("A worker that hangs is killed at its deadline")
-    func hangs() throws {
+    @Test func `a worker that hangs is killed at its deadline`() throws {
         let start = SuspendingClock.now
         #expect(try loss(shell("exec sleep 60"), seconds: 0.3) == .timedOut(TimeBound(seconds: 0.3).overrun))
         #expect(SuspendingClock.now - start < .seconds(40))
     }
 
-    @Test("A worker that takes more processor time than it may is killed long before its deadline")
-    func spins() throws {
+    @Test func `a worker that takes more processor time than it may is killed long before its deadline`() throws {
         var limits = Limits()
         limits.maximumProcessorMilliseconds = 200
         limits.maximumMilliseconds = 600_000
@@ -61,8 +56,7 @@ import Testing
         #expect(kill(worker.identifier, 0) != 0, "the process still runs")
     }
 
-    @Test("A cancellation kills a worker at once")
-    func cancelled() throws {
+    @Test func `a cancellation kills a worker at once`() throws {
         let cancellation = Cancellation()
         runOnNewThread {
             usleep(100_000)
@@ -77,25 +71,22 @@ import Testing
         try loss(command, seconds: 20, cancellation)
     }
 
-    @Test("A worker that talks nonsense is killed")
-    func babbles() throws {
+    @Test func `a worker that talks nonsense is killed`() throws {
         #expect(
             try loss(shell("printf '\\377\\377\\377\\377' >&0; exec sleep 60"))
                 == .confused("a message of 4294967295 bytes"))
     }
 
-    @Test("A program that is not there is an error of the system")
-    func missing() {
+    @Test func `a program that is not there is an error of the system`() {
         let error = #expect(throws: SystemError.self) {
             try WorkerProcess(WorkerStarter(WorkerCommand(executable: "/nowhere/imagemill")))
         }
         #expect(error?.description == "cannot start a worker process: No such file or directory")
     }
 
-    @Test(
-        "B4: A worker that reads nothing is killed at the deadline, and by a cancellation, while it is sent a long message"
-    )
-    func deaf() throws {
+    @Test
+    func `a worker that reads nothing is killed at the deadline, and by a cancellation, during a long message`() throws
+    {
         let message = PipelineMessage(
             id: 1, name: "p.yaml", text: String(repeating: "#", count: 4 << 20), assets: [], limits: Limits())
         for isCancelled in [false, true] {
@@ -126,10 +117,8 @@ import Testing
             us.sendall(struct.pack("<I", len(body)) + body)
         """
 
-    @Test(
-        "B4: A worker that asks for members for ever is stopped when it has had them all",
-        arguments: [0, 1, 3, 1_000_000])
-    func beggar(mostRequests: Int) throws {
+    @Test(arguments: [0, 1, 3, 1_000_000])
+    func `a worker that asks for members for ever is stopped when it has had them all`(mostRequests: Int) throws {
         let worker = try WorkerProcess(
             WorkerStarter(WorkerCommand(executable: "/usr/bin/python3", arguments: ["-c", Self.beggar])))
         var opened = 0
@@ -151,8 +140,9 @@ import Testing
         }
     }
 
-    @Test("B18: A worker that the system kills is told from one that crashes, and from one that is killed from here")
-    func killed() throws {
+    @Test
+    func `a worker that the system kills is told from one that crashes, and from one that is killed from here`() throws
+    {
         #expect(try loss(shell("kill -KILL $$")) == .killed)
         #expect(try loss(shell("exec sleep 60"), seconds: 0.2) == .timedOut(TimeBound(seconds: 0.2).overrun))
         // Closes its socket and goes on: it has to be killed from here.

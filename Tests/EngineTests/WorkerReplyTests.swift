@@ -39,31 +39,28 @@ import Testing
         #expect(throws: WorkerLoss.confused(words)) { try work() }
     }
 
-    @Test(
-        "B13: Assets that cannot be are refused before anything is planned with them",
-        arguments: [
-            (Reply.assets([]), "0 assets instead of 1"),
-            (.assets([asset(9, 9), asset(9, 9)]), "2 assets instead of 1"),
-            (.assets([asset(0, 9)]), "an asset that cannot be: 0×9 at 2x"),
-            (.assets([asset(9, -1)]), "an asset that cannot be: 9×-1 at 2x"),
-            (.assets([asset(10_000_001, 9)]), "an asset that cannot be: 10000001×9 at 2x"),
-            (.assets([asset(9, 9, pixelsPerPoint: 0)]), "an asset that cannot be: 9×9 at 0x"),
-            (.assets([asset(9, 9, pixelsPerPoint: 1)]), "an asset that cannot be: 9×9 at 1x"),
-            (.assetFailed(1, Failure(.corrupt, stage: "decode", "words")), "an answer to another question"),
-            (.assetFailed(-1, Failure(.corrupt, stage: "decode", "words")), "an answer to another question"),
-            (
-                .assetFailed(0, Failure(.diskFull, stage: "decode", "words")),
-                "'disk-full', which is not for a worker to say"
-            ),
-            (.facts(SourceFacts(format: .png, size: PixelSize(9, 9))), "an answer to another question"),
-            (.needsMember(0), "an answer to another question"),
-        ])
-    func assets(reply: Reply, words: String) {
+    @Test(arguments: [
+        (Reply.assets([]), "0 assets instead of 1"),
+        (.assets([asset(9, 9), asset(9, 9)]), "2 assets instead of 1"),
+        (.assets([asset(0, 9)]), "an asset that cannot be: 0×9 at 2x"),
+        (.assets([asset(9, -1)]), "an asset that cannot be: 9×-1 at 2x"),
+        (.assets([asset(10_000_001, 9)]), "an asset that cannot be: 10000001×9 at 2x"),
+        (.assets([asset(9, 9, pixelsPerPoint: 0)]), "an asset that cannot be: 9×9 at 0x"),
+        (.assets([asset(9, 9, pixelsPerPoint: 1)]), "an asset that cannot be: 9×9 at 1x"),
+        (.assetFailed(1, Failure(.corrupt, stage: "decode", "words")), "an answer to another question"),
+        (.assetFailed(-1, Failure(.corrupt, stage: "decode", "words")), "an answer to another question"),
+        (
+            .assetFailed(0, Failure(.diskFull, stage: "decode", "words")),
+            "'disk-full', which is not for a worker to say"
+        ),
+        (.facts(SourceFacts(format: .png, size: PixelSize(9, 9))), "an answer to another question"),
+        (.needsMember(0), "an answer to another question"),
+    ])
+    func `assets that cannot be are refused before anything is planned with them`(reply: Reply, words: String) {
         expectConfusion(words) { _ = try WorkerReply(reply).assets(for: message) }
     }
 
-    @Test("Good assets, and an asset that cannot be decoded, pass")
-    func goodAssets() throws {
+    @Test func `good assets, and an asset that cannot be decoded, pass`() throws {
         #expect(try WorkerReply(.assets([Self.asset(9, 9)])).assets(for: message) == [Self.asset(9, 9)])
         let failure = Failure(.corrupt, stage: "decode", "words")
         let bad = #expect(throws: WorkerReply.BadAsset.self) {
@@ -72,8 +69,7 @@ import Testing
         #expect(bad?.index == 0 && bad?.failure == failure)
     }
 
-    @Test("A format that cannot be saved passes if the pipeline has it")
-    func unsavable() throws {
+    @Test func `a format that cannot be saved passes if the pipeline has it`() throws {
         let reply = WorkerReply(.cannotSave(.avif, String(repeating: "x", count: 10_000)))
         let bad = #expect(throws: WorkerReply.BadFormat.self) { try reply.assets(for: message, saving: [.avif, .png]) }
         #expect(bad?.format == .avif && bad?.detail.count == 4000)
@@ -81,16 +77,14 @@ import Testing
         #expect(try WorkerReply(.readable(false)).isReadable() == false)
     }
 
-    @Test("B13: That an output takes no more is an answer to rendering alone, with its texts cut")
-    func noRoom() throws {
+    @Test func `that an output takes no more is an answer to rendering alone, with its texts cut`() throws {
         let reply = WorkerReply(.noRoom(String(repeating: "x", count: 10_000), String(repeating: "y", count: 10_000)))
         let noRoom = #expect(throws: NoRoom.self) { try reply.rendered(count: 1) }
         #expect(noRoom?.rendition.count == 2000 && noRoom?.detail.count == 4000)
         expectConfusion("an answer to another question") { _ = try reply.facts(of: .jpeg) }
     }
 
-    @Test("Headers that cannot be, or are of another format, are refused")
-    func facts() throws {
+    @Test func `headers that cannot be, or are of another format, are refused`() throws {
         let good = SourceFacts(format: .jpeg, size: PixelSize(9, 9))
         #expect(try WorkerReply(.facts(good)).facts(of: .jpeg) == good)
         let lies: [(inout SourceFacts) -> Void] = [
@@ -108,8 +102,7 @@ import Testing
         }
     }
 
-    @Test("A measurement must be of a stage that measures, once, and of a picture that can be")
-    func measurements() throws {
+    @Test func `a measurement must be of a stage that measures, once, and of a picture that can be`() throws {
         let path = Planner.StagePath(rendition: 0, stage: 0)
         let box = Measurement.box(left: 0, top: 0, width: 1, height: 1)
         let good = StageMeasurement(path: path, measurement: box)
@@ -128,8 +121,7 @@ import Testing
         }
     }
 
-    @Test("B13: Renditions that cannot be are refused")
-    func rendered() throws {
+    @Test func `renditions that cannot be are refused`() throws {
         let one = Self.result([PixelSize(9, 9)])
         #expect(try WorkerReply(.rendered(one)).rendered(count: 1).renditions == one.renditions)
         let lies: [(RenderResult, String)] = [
@@ -143,8 +135,7 @@ import Testing
         for (lie, words) in lies { expectConfusion(words) { _ = try WorkerReply(.rendered(lie)).rendered(count: 1) } }
     }
 
-    @Test("B13: Many warnings are cut to a few, in linear time, each once and of a bounded length")
-    func warnings() throws {
+    @Test func `many warnings are cut to a few, in linear time, each once and of a bounded length`() throws {
         let many = (0..<200_000).map { Warning(.upscaled, "number \($0 % 100_000)") }
         let start = SuspendingClock.now
         let kept = try WorkerReply(.rendered(Self.result([], warnings: many))).rendered(count: 0).warnings
@@ -155,8 +146,7 @@ import Testing
         #expect(cut == [Warning(.upscaled, String(repeating: "x", count: 1000))])
     }
 
-    @Test("B13: A failure passes with its texts cut, also one that is a single character of any length")
-    func texts() {
+    @Test func `a failure passes with its texts cut, also one that is a single character of any length`() {
         let long = "e" + String(repeating: "\u{301}", count: 1_000_000)
         let failure = Failure(.corrupt, stage: long, long, detail: long)
         let told = #expect(throws: Failure.self) { try WorkerReply(.failed(failure)).facts(of: .jpeg) }
@@ -166,10 +156,10 @@ import Testing
         #expect(told?.detail?.unicodeScalars.count == 4000)
     }
 
-    @Test(
-        "B6, B13: A worker may say what is true of pictures, and nothing of disks, names and processes",
-        arguments: FailureCode.allCases)
-    func codes(code: FailureCode) throws {
+    @Test(arguments: FailureCode.allCases)
+    func `a worker may say what is true of pictures, and nothing of disks, names and processes`(code: FailureCode)
+        throws
+    {
         let environment: Set<FailureCode> = [
             .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound, .nameTaken, .nameInvalid,
             .outputTooLarge, .outputRejected,
@@ -193,8 +183,7 @@ import Testing
         }
     }
 
-    @Test("B4: Only members that the set has can be asked for")
-    func members() throws {
+    @Test func `only members that the set has can be asked for`() throws {
         #expect(try WorkerReply(.needsMember(2)).wantedMember(of: 3) == 2)
         #expect(try WorkerReply(.facts(SourceFacts(format: .jpeg, size: PixelSize(9, 9)))).wantedMember(of: 3) == nil)
         for (index, count) in [(3, 3), (-1, 3), (0, 0), (Int.max, 3)] {

@@ -22,7 +22,8 @@ ssize_t write(int descriptor, const void *bytes, size_t count) {
     static ssize_t (*next)(int, const void *, size_t);
     if (!next) next = (ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
     struct stat status;
-    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_dev == disk && __sync_fetch_and_sub(&left, 1) > 0) {
+    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_dev == disk
+        && __sync_fetch_and_sub(&left, 1) > 0) {
         errno = ENOSPC;
         return -1;
     }

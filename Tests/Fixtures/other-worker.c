@@ -1,4 +1,5 @@
-// Preloaded into `imagemill watch`: it starts the Python program OTHER_WORKER, which is given this program's path, in place of each worker.
+// Preloaded into `imagemill watch`: it starts the Python program OTHER_WORKER, which is given this program's path, in
+// place of each worker.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@ __attribute__((constructor)) static void begin(void) {
 }
 
 int execve(const char *path, char *const arguments[], char *const environment[]) {
-    if (!arguments[0] || !arguments[1] || strcmp(arguments[1], "__worker") != 0) return next(path, arguments, environment);
+    if (!arguments[0] || !arguments[1] || strcmp(arguments[1], "__worker") != 0)
+        return next(path, arguments, environment);
     char *const others[] = {"python3", other, program, NULL};
     return next("/usr/bin/python3", others, environment);
 }

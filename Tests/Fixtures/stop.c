@@ -1,6 +1,7 @@
-// Preloaded into a worker. It reads the files that STOP_SOURCES names by small pieces, and stops itself once for each of them: before the so
-// many-th piece, or before it writes to another file on that disk for the so many-th time. A line for each file: `READS WRITES PATH`, where 0 is never.
-// Then the one byte of the file STOP_STATE says which of them it is, counted from 1.
+// Preloaded into a worker. It reads the files that STOP_SOURCES names by small pieces, and stops itself once for each
+// of them: before the so many-th piece, or before it writes to another file on that disk for the so many-th time. A
+// line for each file: `READS WRITES PATH`, where 0 is never. Then the one byte of the file STOP_STATE says which of
+// them it is, counted from 1.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -43,7 +44,8 @@ __attribute__((constructor)) static void begin(void) {
 
 static struct source *find(const struct stat *status) {
     for (int i = 0; i < count; i++)
-        if (sources[i].status.st_dev == status->st_dev && sources[i].status.st_ino == status->st_ino) return &sources[i];
+        if (sources[i].status.st_dev == status->st_dev && sources[i].status.st_ino == status->st_ino)
+            return &sources[i];
     return NULL;
 }
 

@@ -38,7 +38,7 @@ struct BlurTests {
     }
 
     @Test(arguments: [2, 3, 7])
-    func `A9: a narrow picture is blurred as widely as any`(width: Int) throws {
+    func `a narrow picture is blurred as widely as any`(width: Int) throws {
         let picture = try TestPicture.make(width: width, height: 3000, bands: 1) { _, y in [y < 1500 ? 0 : 255] }
         let result = try render("blur: { sigma: 100 }", picture).pixels
         for distance in [-400, -200, -100, 0, 100, 200, 400] {

@@ -9,8 +9,8 @@ import Vips
     private let stage =
         "contact-sheet: { columns: 2, cell: { width: 20, height: 10 }, spacing: 4, label: none, background: white }"
 
-    @Test("Pictures are in a grid, fitted into their cells and centred, at each scale", arguments: 1...3)
-    func grid(scale: Int) throws {
+    @Test(arguments: 1...3)
+    func `pictures are in a grid, fitted into their cells and centred, at each scale`(scale: Int) throws {
         let wide = try TestPicture.solid([250, 0, 0], width: 400, height: 100)
         let small = try TestPicture.solid([0, 250, 0], width: 4, height: 4)
         let high = try TestPicture.solid([0, 0, 250], width: 50, height: 100)
@@ -34,8 +34,7 @@ import Vips
         #expect(pixels[40 * scale, 24 * scale] == [255, 255, 255])
     }
 
-    @Test("A label is below its picture, and one that is too long is shortened in the middle")
-    func labels() throws {
+    @Test func `a label is below its picture, and one that is too long is shortened in the middle`() throws {
         let picture = try TestPicture.solid([200, 200, 200], width: 80, height: 40)
         let long = String(repeating: "long <name> & ", count: 20) + "1.png"
         let joined = try join(
@@ -56,8 +55,8 @@ import Vips
         #expect(ink(2).isEmpty)
     }
 
-    @Test("All labels are on one line, whatever letters they have", arguments: [1, 3])
-    func baseline(scale: Int) throws {
+    @Test(arguments: [1, 3])
+    func `all labels are on one line, whatever letters they have`(scale: Int) throws {
         let pictures = try (0..<4).map { _ in try TestPicture.solid([200, 200, 200], width: 60, height: 20) }
         let stage = "contact-sheet: { columns: 4, cell: { width: 60, height: 20 }, spacing: 0 }"
         let pixels = try join(stage, pictures, scale: scale, names: ["nnn", "hhh", "ggg", "nhn"]).pixels
@@ -73,8 +72,7 @@ import Vips
                 && (try #require(rows[2].last)) > (try #require(rows[0].last)))
     }
 
-    @Test("Transparent and 16 bit pictures are drawn on the background")
-    func kinds() throws {
+    @Test func `transparent and 16 bit pictures are drawn on the background`() throws {
         let clear = try TestPicture.solid([255, 0, 0, 0], width: 20, height: 10)
         let deep = try TestPicture.solid([0, 100, 0], width: 20, height: 10).linear([257, 257, 257], [0, 0, 0]).cast(
             .ushort
@@ -86,8 +84,7 @@ import Vips
         #expect(!joined.image.hasAlpha)
     }
 
-    @Test("A large picture is decoded no larger than its cell asks for")
-    func shrinks() throws {
+    @Test func `a large picture is decoded no larger than its cell asks for`() throws {
         let text = "source: set\nrenditions: { a: { stages: [ { contact-sheet: {} } ], save: { format: jpeg } } }"
         let planner = Planner(
             pipeline: try PipelineFile(text: text, file: "t.yaml", catalogue: .all), assets: [:], limits: Limits())

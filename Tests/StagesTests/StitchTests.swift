@@ -56,10 +56,10 @@ import Vips
         return (try tops.map { try rows(page, $0, height) }, tops[11] + height)
     }
 
-    @Test(
-        "Captures of a page that overlap by 5% to 60% become the page again, to the pixel",
-        arguments: ["photo", "text", "list"], 1...4)
-    func overlaps(kind: String, seed: Int) throws {
+    @Test(arguments: ["photo", "text", "list"], 1...4)
+    func `captures of a page that overlap by 5% to 60% become the page again, to the pixel`(kind: String, seed: Int)
+        throws
+    {
         let make = kind == "photo" ? { try Self.photo(width: $0, height: $1) } : kind == "text" ? Self.text : Self.list
         let page = try make(120, 480 * 12)
         let (captures, length) = try Self.captures(of: page, height: 480, seed: seed)
@@ -68,8 +68,8 @@ import Vips
         #expect(try joined.image.pixels() == Self.rows(page, 0, length).pixels())
     }
 
-    @Test("A header that does not scroll is there once, and so is a footer", arguments: [(30, 0), (0, 24), (30, 24)])
-    func headerAndFooter(header: Int, footer: Int) throws {
+    @Test(arguments: [(30, 0), (0, 24), (30, 24)])
+    func `a header that does not scroll is there once, and so is a footer`(header: Int, footer: Int) throws {
         let page = try Self.text(width: 120, height: 240 * 12)
         let (captures, length) = try Self.captures(of: page, height: 240, seed: 5)
         let (top, bottom) = (
@@ -85,8 +85,7 @@ import Vips
         #expect(try joined.image.pixels() == framed(Self.rows(page, 0, length)).pixels())
     }
 
-    @Test("A header that appears with the second capture is left out of all that follow")
-    func lateHeader() throws {
+    @Test func `a header that appears with the second capture is left out of all that follow`() throws {
         let page = try Self.photo(width: 60, height: 800)
         let header = try Self.photo(width: 60, height: 20, seed: 9)
         let first = try Self.rows(page, 0, 200)
@@ -95,8 +94,7 @@ import Vips
         #expect(try joined.image.pixels() == Self.rows(page, 0, 620).pixels())
     }
 
-    @Test("Captures from left to right become one wide picture")
-    func horizontal() throws {
+    @Test func `captures from left to right become one wide picture`() throws {
         let page = try Self.photo(width: 60, height: 400).rot(.d90).inMemory()
         let captures = try [0, 90, 150].map {
             try page.extractArea(left: $0, top: 0, width: 120, height: 60).inMemory()
@@ -105,8 +103,7 @@ import Vips
         #expect(try joined.image.pixels() == page.extractArea(left: 0, top: 0, width: 270, height: 60).pixels())
     }
 
-    @Test("Captures that were compressed with losses are joined where they are alike")
-    func lossy() throws {
+    @Test func `captures that were compressed with losses are joined where they are alike`() throws {
         let page = try Self.text(width: 200, height: 900).gaussblur(sigma: 1).inMemory()
         // Steps of up to three, other ones in each capture.
         let captures = try [0, 130, 300, 390].enumerated().map { index, top in
@@ -119,8 +116,8 @@ import Vips
         #expect(joined.image.height == 630)
     }
 
-    @Test("Where nothing repeats, the picture is put behind the one before, with a warning that names it")
-    func lost() throws {
+    @Test
+    func `where nothing repeats, the picture is put behind the one before, with a warning that names it`() throws {
         let images = try [1, 2, 3].map { try Self.photo(width: 40, height: 30, seed: $0 * 11) }
         let joined = try join("stitch: { overlap: auto, spacing: 2, background: red }", images)
         #expect(joined.image.height == 94)
@@ -150,10 +147,10 @@ import Vips
         }
     }
 
-    @Test(
-        "The line that leads home, a floating button and translucent bars are there once, at the end, and the page between them is whole",
-        arguments: Floating.allCases, ["photo", "text", "list"])
-    private func floating(over: Floating, kind: String) throws {
+    @Test(arguments: Floating.allCases, ["photo", "text", "list"])
+    private func `what floats over a page is there once, at the end, and the page between is whole`(
+        over: Floating, kind: String
+    ) throws {
         let make = kind == "photo" ? { try Self.photo(width: $0, height: $1) } : kind == "text" ? Self.text : Self.list
         let page = try PixelGrid(make(200, 400 * 6))
         var random = SplitMix(state: 77)
@@ -177,10 +174,9 @@ import Vips
         #expect(try joined.image.pixels() == expected.pixels())
     }
 
-    @Test(
-        "What floats does not disturb captures that were compressed with losses either",
-        arguments: [Floating.indicator, .button])
-    private func floatingLossy(over: Floating) throws {
+    @Test(arguments: [Floating.indicator, .button])
+    private func `what floats does not disturb captures that were compressed with losses either`(over: Floating) throws
+    {
         let page = try PixelGrid(Self.text(width: 200, height: 900).gaussblur(sigma: 1).inMemory())
         let tops = [0, 200, 390]
         let captures = try tops.enumerated().map { index, top in
@@ -202,8 +198,7 @@ import Vips
         }
     }
 
-    @Test("A list whose entries all look alike is joined with a warning, and nothing of it is left out")
-    func ambiguous() throws {
+    @Test func `a list whose entries all look alike is joined with a warning, and nothing of it is left out`() throws {
         let page = try TestPicture.make(width: 120, height: 1600) { x, y in
             (4..<16).contains(y % 24) && (6..<90).contains(x) && (x / 3) % 2 == 0 ? [60, 120, 220] : [255, 255, 255]
         }
@@ -225,43 +220,37 @@ import Vips
         #expect(clear.plan.warnings.isEmpty && clear.image.height == 740, "\(clear.plan.warnings)")
     }
 
-    @Test(
-        "An overlap as large as a picture, or larger, is refused",
-        arguments: [("10", [10, 10]), ("30", [40, 20]), ("30", [20, 40]), ("5", [8, 8, 5])])
-    func tooLarge(overlap: String, heights: [Int]) throws {
+    @Test(arguments: [("10", [10, 10]), ("30", [40, 20]), ("30", [20, 40]), ("5", [8, 8, 5])])
+    func `an overlap as large as a picture, or larger, is refused`(overlap: String, heights: [Int]) throws {
         let images = try heights.map { try Self.photo(width: 8, height: $0, seed: $0) }
         let failure = #expect(throws: PlanFailure.self) { try join("stitch: { overlap: \(overlap) }", images) }
         #expect(failure?.failure.code == .emptyResult)
     }
 
-    @Test("White that two captures share says nothing")
-    func white() throws {
+    @Test func `white that two captures share says nothing`() throws {
         let ink = try TestPicture.solid([0, 0, 0], width: 20, height: 10)
         let first = try ink.embed(x: 0, y: 0, width: 20, height: 30, background: [255, 255, 255]).inMemory()
         let second = try ink.embed(x: 0, y: 20, width: 20, height: 30, background: [255, 255, 255]).inMemory()
         #expect(try join("stitch: { overlap: auto }", [first, second]).image.height == 60)
     }
 
-    @Test("A capture that shows nothing new adds nothing")
-    func same() throws {
+    @Test func `a capture that shows nothing new adds nothing`() throws {
         let image = try Self.photo(width: 40, height: 30)
         #expect(try join("stitch: { overlap: auto }", [image, image]).image.pixels() == image.pixels())
     }
 
-    @Test(
-        "A fixed overlap is cut off, in points at each scale and as a percentage",
-        arguments: [("4", 1, 16), ("4", 2, 12), ("50%", 2, 15)])
-    func fixed(overlap: String, scale: Int, height: Int) throws {
+    @Test(arguments: [("4", 1, 16), ("4", 2, 12), ("50%", 2, 15)])
+    func `a fixed overlap is cut off, in points at each scale and as a percentage`(
+        overlap: String, scale: Int, height: Int
+    ) throws {
         let images = try [1, 2].map { try Self.photo(width: 8, height: 10, seed: $0) }
         let joined = try join("stitch: { overlap: \(overlap) }", images, scale: scale)
         #expect(joined.image.height == height)
         #expect(try joined.pixels[3, height - 1] == PixelGrid(images[1])[3, 9])
     }
 
-    @Test(
-        "Narrower pictures are placed by `align`, on the background",
-        arguments: [("start", 0), ("center", 2), ("end", 4)])
-    func align(word: String, left: Int) throws {
+    @Test(arguments: [("start", 0), ("center", 2), ("end", 4)])
+    func `narrower pictures are placed by 'align', on the background`(word: String, left: Int) throws {
         let images = [
             try TestPicture.solid([9, 9, 9], width: 8, height: 2),
             try TestPicture.solid([200, 0, 0], width: 4, height: 3),
@@ -274,8 +263,7 @@ import Vips
                 == (0..<8).map { (left..<left + 4).contains($0) ? [200, 0, 0] : [0, 0, 255] })
     }
 
-    @Test("Grey and colour, 8 and 16 bit, with and without alpha are joined as the richest of them")
-    func mixed() throws {
+    @Test func `grey and colour, 8 and 16 bit, with and without alpha are joined as the richest of them`() throws {
         let grey = try TestPicture.solid([100], width: 4, height: 2)
         let colour = try TestPicture.solid([1, 2, 3, 128], width: 4, height: 2)
         let joined = try join("stitch", [grey, colour])
@@ -286,8 +274,7 @@ import Vips
         #expect(try join("stitch", [grey, deep]).image.getpoint(x: 0, y: 0) == [25700, 25700, 25700, 65535])
     }
 
-    @Test("What is behind it sees one picture")
-    func behind() throws {
+    @Test func `what is behind it sees one picture`() throws {
         let images = try [1, 2].map { try Self.photo(width: 10, height: 10, seed: $0) }
         let joined = try join(
             "flip: { axis: horizontal }\nstitch\nresize: { width: 5 }\nframe: { width: 8, height: 8, background: white }",

@@ -23,7 +23,7 @@ struct TileTests {
         }
     }
 
-    @Test func `A10: a tile of one pixel fills two million`() throws {
+    @Test func `a tile of one pixel fills two million`() throws {
         let result = try render(
             "tile: { width: 2000001, height: 2 }", TestPicture.make(width: 1, height: 1) { _, _ in [9, 8, 7] })
         #expect(result.image.width == 2_000_001)

@@ -41,7 +41,7 @@ struct TrimTests {
     }
 
     @Test(arguments: PictureKind.all.filter(\.isGrey))
-    func `A8: a grey picture has no border of a colour`(kind: PictureKind) throws {
+    func `a grey picture has no border of a colour`(kind: PictureKind) throws {
         let alpha = kind.hasAlpha ? [kind.maximum] : []
         for ground in [0, kind.maximum] {
             let picture = try picture(kind, ground: [ground] + alpha, inside: [kind.maximum / 2] + alpha)

@@ -16,15 +16,13 @@ import Testing
         try TestPicture.solid([value, value, value], width: 32, height: 24)
     }
 
-    @Test("a file whose name looks like libvips' options is just a file")
-    func optionsInName() throws {
+    @Test func `a file whose name looks like libvips' options is just a file`() throws {
         let path = try TestPicture.save(try solid(200), as: "jpegsave_target", to: folder.path("a[b=1].jpg"))
         let image = try TestPicture.load(path, by: "jpegload_source")
         #expect(image.width == 32 && image.height == 24)
     }
 
-    @Test("a file that is replaced under its name shows its new pixels")
-    func replaced() throws {
+    @Test func `a file that is replaced under its name shows its new pixels`() throws {
         let path = try TestPicture.save(try solid(10), as: "pngsave_target", to: folder.path("a.png"))
         #expect(try TestPicture.load(path, by: "pngload_source").getpoint(x: 3, y: 3) == [10, 10, 10])
         try TestPicture.save(try solid(240), as: "pngsave_target", to: folder.path("b.png"))
@@ -32,8 +30,7 @@ import Testing
         #expect(try TestPicture.load(path, by: "pngload_source").getpoint(x: 3, y: 3) == [240, 240, 240])
     }
 
-    @Test("pixels survive a lossless file")
-    func roundTrip() throws {
+    @Test func `pixels survive a lossless file`() throws {
         let picture = try TestPicture.make(width: 17, height: 13) { x, y in
             [UInt8(x * 15), UInt8(y * 19), UInt8(x * y)]
         }
@@ -41,8 +38,7 @@ import Testing
         #expect(try TestPicture.load(path, by: "pngload_source").pixels() == picture.pixels())
     }
 
-    @Test("a descriptor is read from its beginning, wherever its position was")
-    func rewinds() throws {
+    @Test func `a descriptor is read from its beginning, wherever its position was`() throws {
         let path = try TestPicture.save(try solid(77), as: "pngsave_target", to: folder.path("a.png"))
         let descriptor = open(path, O_RDONLY)
         defer { close(descriptor) }
@@ -51,10 +47,8 @@ import Testing
         #expect(try image.getpoint(x: 0, y: 0) == [77, 77, 77])
     }
 
-    @Test(
-        "two pictures that are read from one descriptor at once do not disturb each other",
-        arguments: ["png", "jpeg", "tiff"])
-    func sharedDescriptor(format: String) throws {
+    @Test(arguments: ["png", "jpeg", "tiff"])
+    func `two pictures that are read from one descriptor at once do not disturb each other`(format: String) throws {
         let picture = try TestPicture.make(width: 64, height: 1200) { x, y in
             (1...3).map { UInt8(truncatingIfNeeded: (x * 7919 + y * 104_729) >> $0) }
         }
@@ -80,8 +74,7 @@ import Testing
         }
     }
 
-    @Test("metadata is edited on a copy")
-    func metadata() throws {
+    @Test func `metadata is edited on a copy`() throws {
         let picture = try solid(1)
         let edited = try picture.editingMetadata { editor in
             editor.set("page-height", int: 12)

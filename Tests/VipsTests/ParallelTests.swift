@@ -7,8 +7,8 @@ import Testing
 @Suite("One error buffer for the whole process", .serialized) struct ParallelTests {
     init() throws { try TestVips.start() }
 
-    @Test("two hundred loads that fail at once give whole errors", .quietVips)
-    func parallelFailures() async throws {
+    @Test(.quietVips)
+    func `two hundred loads that fail at once give whole errors`() async throws {
         let folder = try TemporaryFolder()
         let garbage = try folder.write(Array("this is no picture at all, whatever its name says\n".utf8), to: "a.jpg")
         let loaders = ["jpegload_source", "pngload_source", "webpload_source", "gifload_source", "tiffload_source"]
@@ -44,8 +44,8 @@ import Testing
         }
     }
 
-    @Test("nothing that libvips made stays alive", .quietVips)
-    func leaks() async throws {
+    @Test(.quietVips)
+    func `nothing that libvips made stays alive`() async throws {
         let folder = try TemporaryFolder()
         // The first round fills what libvips keeps for good, such as colour tables.
         try work(folder)

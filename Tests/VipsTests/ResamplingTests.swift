@@ -97,8 +97,8 @@ import Testing
         }
     }
 
-    @Test("Every kind of picture is scaled as the formula says, by plain and by wide instructions", arguments: kinds)
-    func formula(kind: Kind) throws {
+    @Test(arguments: kinds)
+    func `every kind of picture is scaled as the formula says, by plain and by wide instructions`(kind: Kind) throws {
         let image = try noise(width: 53, height: 37, bands: kind.bands, depth: kind.depth)
         let full = kind.depth == 8 ? 255.0 : 65_535
         let expected = try reference(image, to: kind.size.0, kind.size.1, kind.kernel, full: full)
@@ -123,10 +123,10 @@ import Testing
         }
     }
 
-    @Test(
-        "Plain and wide instructions make the same bits, so that the machines of a cluster make the same files",
-        arguments: kinds)
-    func instructions(kind: Kind) throws {
+    @Test(arguments: kinds)
+    func `plain and wide instructions make the same bits, so that the machines of a cluster make the same files`(
+        kind: Kind
+    ) throws {
         // In floating point every bit shows; in whole numbers most roundings are hidden.
         let image = try noise(width: 53, height: 37, bands: kind.bands, depth: kind.depth).cast(.float)
         let target = ResamplingTarget(width: kind.size.0, height: kind.size.1, kernel: kind.kernel)
@@ -134,13 +134,13 @@ import Testing
         for result in results { #expect(result == results[0]) }
     }
 
-    @Test(
-        "Pictures taller and wider than a strip come out as the formula says",
-        arguments: [
-            (9, 1111, 3, 4, 13), (500, 5, 1, 210, 4), (450, 5, 2, 70, 8), (400, 5, 3, 170, 4), (300, 5, 4, 290, 3),
-            (300, 4, 3, 700, 5),
-        ])
-    func large(width: Int, height: Int, bands: Int, newWidth: Int, newHeight: Int) throws {
+    @Test(arguments: [
+        (9, 1111, 3, 4, 13), (500, 5, 1, 210, 4), (450, 5, 2, 70, 8), (400, 5, 3, 170, 4), (300, 5, 4, 290, 3),
+        (300, 4, 3, 700, 5),
+    ])
+    func `pictures taller and wider than a strip come out as the formula says`(
+        width: Int, height: Int, bands: Int, newWidth: Int, newHeight: Int
+    ) throws {
         let image = try noise(width: width, height: height, bands: bands)
         let expected = try reference(image, to: newWidth, newHeight, .lanczos3, full: 255)
         for instructions in sets {
@@ -154,8 +154,10 @@ import Testing
         }
     }
 
-    @Test("Gathered rows come out as scattered ones, to the last bit, whatever the sides and however the rows come in")
-    func gathering() throws {
+    @Test
+    func `gathered rows come out as scattered ones, to the last bit, whatever the sides and however the rows come in`()
+        throws
+    {
         for (width, height, newWidth, newHeight) in [
             (7, 1, 9, 50), (40, 3, 11, 200), (5, 64, 5, 65), (33, 17, 70, 34), (12, 40, 6, 9), (1, 2, 1, 7),
             (300, 23, 140, 31),
@@ -200,10 +202,8 @@ import Testing
         }
     }
 
-    @Test(
-        "A few rows are held, whatever the factor",
-        arguments: [(4000, 1, 4000, 4000), (10, 10_000, 10, 3), (3000, 2, 1, 9000), (1, 4000, 4000, 1)])
-    func held(sides: (Int, Int, Int, Int)) {
+    @Test(arguments: [(4000, 1, 4000, 4000), (10, 10_000, 10, 3), (3000, 2, 1, 9000), (1, 4000, 4000, 1)])
+    func `a few rows are held, whatever the factor`(sides: (Int, Int, Int, Int)) {
         let resampler = Resampler(
             from: Sides(width: sides.0, height: sides.1), bands: 4,
             to: ResamplingTarget(width: sides.2, height: sides.3),
@@ -211,8 +211,9 @@ import Testing
         #expect(resampler.heldFloats <= 64 * (paddedLength(sides.0 * 4) + paddedLength(sides.2 * 4)))
     }
 
-    @Test("Several sizes at once are what each is alone, and the same size is the same picture to the last bit")
-    func together() throws {
+    @Test
+    func `several sizes at once are what each is alone, and the same size is the same picture to the last bit`() throws
+    {
         let image = try noise(width: 64, height: 48, bands: 4)
         let targets = [(64, 48), (32, 24), (100, 75), (5, 48)].map { ResamplingTarget(width: $0.0, height: $0.1) }
         let together = try image.resampled(to: targets)
@@ -222,10 +223,8 @@ import Testing
         #expect(try together[0].pixels() == image.pixels())
     }
 
-    @Test(
-        "A5: sizes of one run are the same sizes alone, to the last bit, on the hardest patterns",
-        arguments: ["stripes", "zones", "noise"])
-    func siblings(pattern: String) throws {
+    @Test(arguments: ["stripes", "zones", "noise"])
+    func `sizes of one run are the same sizes alone, to the last bit, on the hardest patterns`(pattern: String) throws {
         let (width, height) = (800, 600)
         let bytes = (0..<width * height).map { index -> UInt8 in
             let (x, y) = (index % width, index / width)
@@ -245,8 +244,8 @@ import Testing
         }
     }
 
-    @Test("Means are those of the pixels that there are, with the same bits by all instructions", arguments: 1...4)
-    func means(bands: Int) {
+    @Test(arguments: 1...4)
+    func `means are those of the pixels that there are, with the same bits by all instructions`(bands: Int) {
         let stride = paddedLength(Int(CRESAMPLE_MEANS))
         var state: UInt32 = 99
         let rows = (0..<8 * stride).map { _ in
@@ -314,8 +313,8 @@ import Testing
         return result
     }
 
-    @Test("A size that is made of means is what it would be made of a picture of means", arguments: [2, 4, 8])
-    func ofMeans(shrink: Int) throws {
+    @Test(arguments: [2, 4, 8])
+    func `a size that is made of means is what it would be made of a picture of means`(shrink: Int) throws {
         for (bands, width, height) in [(1, 803, 67), (2, 131, 33), (3, 301, 90), (4, 160, 120)] {
             let image = try noise(width: width, height: height, bands: bands).cast(.float)
             let (columns, rows) = ((width + shrink - 1) / shrink, (height + shrink - 1) / shrink)
@@ -348,8 +347,7 @@ import Testing
         }
     }
 
-    @Test("A picture of one colour stays that colour, whatever the factor")
-    func flat() throws {
+    @Test func `a picture of one colour stays that colour, whatever the factor`() throws {
         let image = try Image(bytes: Array(repeating: 201, count: 40 * 30 * 3), width: 40, height: 30, bands: 3)
         for size in [(1, 1), (39, 29), (40, 1), (400, 300), (3, 200)] {
             for kernel in ResamplingKernel.allCases {
@@ -359,8 +357,7 @@ import Testing
         }
     }
 
-    @Test("Transparent pixels lend no colour to their neighbours")
-    func fringes() throws {
+    @Test func `transparent pixels lend no colour to their neighbours`() throws {
         // White, opaque, on the left; black, transparent, on the right.
         let row = (0..<40).flatMap { $0 < 20 ? [UInt8](repeating: 255, count: 4) : [0, 0, 0, 0] }
         let image = try Image(bytes: Array((0..<10).flatMap { _ in row }), width: 40, height: 10, bands: 4).copy(
@@ -371,8 +368,7 @@ import Testing
         }
     }
 
-    @Test("Metadata goes along, and nothing is left behind")
-    func metadata() throws {
+    @Test func `metadata goes along, and nothing is left behind`() throws {
         let objects = VipsLibrary.liveObjects
         let bytes = VipsLibrary.trackedBytes
         do {
@@ -388,8 +384,7 @@ import Testing
         #expect(VipsLibrary.trackedBytes <= bytes)
     }
 
-    @Test("Five bands, which the inner loops do not know, are left to libvips")
-    func manyBands() throws {
+    @Test func `five bands, which the inner loops do not know, are left to libvips`() throws {
         let image = try noise(width: 20, height: 10, bands: 4).bandjoin(constants: [9])
         let scaled = try image.resampled(to: [
             ResamplingTarget(width: 5, height: 5), ResamplingTarget(width: 10, height: 5),
@@ -397,8 +392,7 @@ import Testing
         #expect(scaled.map(\.width) == [5, 10] && scaled.map(\.bands) == [5, 5])
     }
 
-    @Test("A last pixel that is not a whole one does not move the picture")
-    func fraction() throws {
+    @Test func `a last pixel that is not a whole one does not move the picture`() throws {
         // A slope of 2 for each source pixel, at half the size: each pixel holds the mean of two, the last one of one
         // and its repetition.
         let bytes = (0..<51).map { UInt8($0 == 50 ? 200 : 4 * $0 + 1) }
@@ -412,8 +406,7 @@ import Testing
         }
     }
 
-    @Test("Frames below each other are scaled each for itself")
-    func stacked() throws {
+    @Test func `frames below each other are scaled each for itself`() throws {
         let frames = try (0..<5).map { _ in try noise(width: 30, height: 21, bands: 4) }.enumerated().map {
             index, image in
             try image.linear([1], [Double(index) * 3]).cast(.uchar).copy(interpretation: .srgb)

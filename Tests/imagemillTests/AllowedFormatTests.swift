@@ -33,8 +33,8 @@ import Vips
 
     private static let names = ["a.svg", "b.pdf", "c.jxl", "d.jp2"]
 
-    @Test("What is not allowed is passed over; named, it fails with the option that would allow it")
-    func notAllowed() async throws {
+    @Test
+    func `what is not allowed is passed over; named, it fails with the option that would allow it`() async throws {
         try await writeAll()
         try await runner.picture("in/e.jpg")
         let search = try await runner.run("run", "p.yaml", "in", "-o", "out")
@@ -50,8 +50,7 @@ import Vips
         }
     }
 
-    @Test("All of them are read if they are allowed, vector formats in the size of the rendition")
-    func allowed() async throws {
+    @Test func `all of them are read if they are allowed, vector formats in the size of the rendition`() async throws {
         try await writeAll()
         try await runner.picture("in/e.jpg")
         try runner.pipeline(size: "400x200", format: "png")
@@ -80,8 +79,8 @@ import Vips
             plan.output.contains("a.svg: svg 16×8") && plan.output.contains("drawn at 25 times its size"), "\(plan)")
     }
 
-    @Test("The pipeline says which page of a PDF or a TIFF is read, and which frame of an animation")
-    func pages() async throws {
+    @Test
+    func `the pipeline says which page of a PDF or a TIFF is read, and which frame of an animation`() async throws {
         try runner.folder.write(Self.pdf, to: "in/a.pdf")
         func page(_ index: Int) throws -> Image {
             try TestPicture.solid(index == 0 ? [255, 0, 0] : [0, 255, 0], width: 16, height: 8)
@@ -119,8 +118,7 @@ import Vips
         #expect(try await runner.run("check", "p.yaml").exit == 78)
     }
 
-    @Test("An SVG reads no other file and asks no server, wherever the reference is")
-    func references() async throws {
+    @Test func `an SVG reads no other file and asks no server, wherever the reference is`() async throws {
         try await runner.save("secret.png", as: "pngsave_target") {
             try TestPicture.make(width: 4, height: 4) { _, _ in [0, 255, 0] }
         }
@@ -191,8 +189,8 @@ import Vips
         var wasAsked: Bool { accept(socket, nil, nil) >= 0 }
     }
 
-    @Test("A hundred levels of entities, and drawings that never end, fail soon, and others are drawn")
-    func bombs() async throws {
+    @Test
+    func `a hundred levels of entities, and drawings that never end, fail soon, and others are drawn`() async throws {
         let levels = (1...100).map { "<!ENTITY e\($0) '" + String(repeating: "&e\($0 - 1);", count: 10) + "'>" }
             .joined()
         let entities =
@@ -216,8 +214,7 @@ import Vips
         #expect(report.sources.allSatisfy { $0.attempt == 1 }, "\(report.outcomes)")
     }
 
-    @Test("An inbox allows formats for itself; others say how")
-    func inbox() async throws {
+    @Test func `an inbox allows formats for itself; others say how`() async throws {
         let mill = """
             state: state
             workers: 2
@@ -236,8 +233,7 @@ import Vips
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    @Test("The tasks of a plan read what the plan allows")
-    func shards() async throws {
+    @Test func `the tasks of a plan read what the plan allows`() async throws {
         try await writeAll()
         #expect(
             try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--allow", "svg,jp2").exit == 0)
@@ -249,8 +245,7 @@ import Vips
         #expect(both.exit == 64, "\(both.errors)")
     }
 
-    @Test("Sets and assets have none of these formats, and say so")
-    func elsewhere() async throws {
+    @Test func `sets and assets have none of these formats, and say so`() async throws {
         try runner.folder.write(Self.svg, to: "logo.svg")
         let overlay = "renditions: { a: { stages: [{ overlay: { image: logo.svg } }], save: { format: png } } }"
         try runner.folder.write(overlay, to: "overlay.yaml")

@@ -43,8 +43,7 @@ import Vips
         try runner.folder.write(Array(try await SamplePicture.jpeg.bytes.prefix(100)), to: "in/head.jpg")
     }
 
-    @Test("Every kind of bad source fails with its own code, and the good ones beside it finish")
-    func mixedBatch() async throws {
+    @Test func `every kind of bad source fails with its own code, and the good ones beside it finish`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await writeBadFiles(runner)
@@ -72,8 +71,7 @@ import Vips
         }
     }
 
-    @Test("The messages say what was expected and what was found")
-    func words() async throws {
+    @Test func `the messages say what was expected and what was found`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await writeBadFiles(runner)
@@ -96,8 +94,7 @@ import Vips
         #expect(message("large.png") == "the picture has 400×300 pixels; the limit is 100000 in all (max-pixels)")
     }
 
-    @Test("A batch in which everything fails ends with 2")
-    func allFail() async throws {
+    @Test func `a batch in which everything fails ends with 2`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try runner.folder.write("no", to: "in/a.jpg")
@@ -108,8 +105,7 @@ import Vips
         #expect(runner.files().isEmpty)
     }
 
-    @Test("A pipe that is named as a source does not hang the program")
-    func namedPipe() async throws {
+    @Test func `a pipe that is named as a source does not hang the program`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         #expect(mkfifo(runner.folder.path("pipe.jpg"), 0o644) == 0)
@@ -118,8 +114,7 @@ import Vips
         #expect(try Set(runner.report().outcomes.values) == ["not-a-regular-file"])
     }
 
-    @Test("What may not be read is permission-denied: a file, and a folder")
-    func unreadable() async throws {
+    @Test func `what may not be read is permission-denied: a file, and a folder`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -144,8 +139,7 @@ import Vips
             "\(result.errors)")
     }
 
-    @Test("A source folder that may not be read is named in the report")
-    func unreadableRoot() async throws {
+    @Test func `a source folder that may not be read is named in the report`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -157,8 +151,7 @@ import Vips
         #expect(try runner.report().outcomes == ["in": "permission-denied"])
     }
 
-    @Test("A content that is not what its name says is processed, with a warning")
-    func wrongExtension() async throws {
+    @Test func `a content that is not what its name says is processed, with a warning`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try runner.folder.write(try await SamplePicture.png.bytes, to: "in/a.jpg")
@@ -167,8 +160,7 @@ import Vips
         #expect(warning.code == "extension-mismatch" && warning.message == "the name says '.jpg', the content is png")
     }
 
-    @Test("Damage that the pipeline tolerates is a warning")
-    func tolerated() async throws {
+    @Test func `damage that the pipeline tolerates is a warning`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write("tolerate: truncated\nrenditions:\n  a: { save: { format: jpeg } }\n", to: "p.yaml")
         let bytes = try await SamplePicture.jpeg.encode(
@@ -180,8 +172,7 @@ import Vips
         #expect(try await runner.size(of: "out/cut.jpg") == [100, 100])
     }
 
-    @Test("Each limit has its code, and is named as the option and the mill file call it")
-    func limits() async throws {
+    @Test func `each limit has its code, and is named as the option and the mill file call it`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -200,8 +191,8 @@ import Vips
         }
     }
 
-    @Test("Metadata and profiles have limits", arguments: [("metadata", 2), ("profile", 2), ("profile", 0)])
-    func metadata(what: String, exit: Int32) async throws {
+    @Test(arguments: [("metadata", 2), ("profile", 2), ("profile", 0)])
+    func `metadata and profiles have limits`(what: String, exit: Int32) async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.save("in/a.jpg", as: "jpegsave_target") {
@@ -220,8 +211,7 @@ import Vips
         if exit != 0 { #expect(result.errors.contains("the limit is 300 (max-\(what)-bytes)"), "\(result.errors)") }
     }
 
-    @Test("A pipeline lowers limits for its sources, and raises none")
-    func limitsOfPipelines() async throws {
+    @Test func `a pipeline lowers limits for its sources, and raises none`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("a.jpg")
         try runner.pipeline()
@@ -241,14 +231,13 @@ import Vips
         #expect(check.exit == 78 && check.errors.contains("max-memory"), "\(check.errors)")
     }
 
-    @Test("Every limit is an option of run")
-    func limitOptions() async throws {
+    @Test func `every limit is an option of run`() async throws {
         let help = try await CommandRunner().run("run", "--help").output
         for setting in LimitSetting.all { #expect(help.contains("--\(setting.name) "), "\(setting.name)") }
     }
 
-    @Test("The corpus' hostile files each fail with a code, and cost no worker", .enabled(if: Checkout.hasCorpus))
-    func hostileCorpus() async throws {
+    @Test(.enabled(if: Checkout.hasCorpus))
+    func `the corpus' hostile files each fail with a code, and cost no worker`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         let result = try await runner.run("run", "p.yaml", Checkout.corpus + "/hostile", "-o", "out")
@@ -264,8 +253,8 @@ import Vips
         #expect(result.errors.contains("other files passed over"), "\(result.errors)")
     }
 
-    @Test("280 million pixels are rendered where the user allows it", .enabled(if: Checkout.hasCorpus))
-    func giant() async throws {
+    @Test(.enabled(if: Checkout.hasCorpus))
+    func `280 million pixels are rendered where the user allows it`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline(size: "200x200", format: "jpeg")
         let source = Checkout.corpus + "/hostile/giant-image.jpg"

@@ -26,8 +26,7 @@ import Vips
         return try JSONDecoder().decode([String: [String]].self, from: Data(written.output.utf8))
     }
 
-    @Test("Each bomb ends with its own code, and good pictures are done meanwhile")
-    func bombs() async throws {
+    @Test func `each bomb ends with its own code, and good pictures are done meanwhile`() async throws {
         let runner = try CommandRunner()
         let expected = try await writeBombs(runner)
         try runner.folder.write(try await SamplePicture.jpeg.bytes, to: "in/good.jpg")
@@ -54,10 +53,10 @@ import Vips
         )
     }
 
-    @Test(
-        "A HEIC or an AVIF that says less than its codec is judged by the codec, before it is decoded",
-        arguments: ["av1", "hevc"])
-    func codecs(compression: String) async throws {
+    @Test(arguments: ["av1", "hevc"])
+    func `a HEIC or an AVIF that says less than its codec is judged by the codec, before it is decoded`(
+        compression: String
+    ) async throws {
         let runner = try CommandRunner()
         try await runner.save(
             "whole.heif", as: "heifsave_target", [("compression", .string(compression)), ("effort", 0)]
@@ -88,8 +87,7 @@ import Vips
         #expect(try #require(report["whole.heif"]?.predictedMemory) > 10 * 1280 * 960)
     }
 
-    @Test("The limit of passes can be raised")
-    func raised() async throws {
+    @Test func `the limit of passes can be raised`() async throws {
         let runner = try CommandRunner()
         let script =
             "import sys; sys.path.insert(0, sys.argv[1]); from malformed import scans; open('a.jpg', 'wb').write(scans(64, 64, 600))"

@@ -21,8 +21,7 @@ import Testing
         return Dictionary(uniqueKeysWithValues: report.sources.map { ($0.source.path, $0.renditions.map(\.cached)) })
     }
 
-    @Test("What one run has made, another takes from the cache, byte for byte, and says so")
-    func hit() async throws {
+    @Test func `what one run has made, another takes from the cache, byte for byte, and says so`() async throws {
         #expect(try await run("one").exit == 0)
         #expect(try cached("one") == ["a.jpg": [false], "b.png": [false]])
         #expect(try await run("two").exit == 0)
@@ -42,8 +41,8 @@ import Testing
         #expect(try await run("two").errors.hasPrefix("2 sources unchanged"))
     }
 
-    @Test("Another name of the source and of the rendition is no other picture; another quality is")
-    func content() async throws {
+    @Test
+    func `another name of the source and of the rendition is no other picture; another quality is`() async throws {
         #expect(try await run("one").exit == 0)
         try FileManager.default.moveItem(atPath: runner.folder.path("in/a.jpg"), toPath: runner.folder.path("in/c.jpg"))
         try runner.pipeline(format: "png", file: "{stem}-{width}.{ext}")
@@ -55,8 +54,7 @@ import Testing
         #expect(try cached("three") == ["c.jpg": [false], "b.png": [false]])
     }
 
-    @Test("Where some renditions are there, the others alone are made")
-    func partial() async throws {
+    @Test func `where some renditions are there, the others alone are made`() async throws {
         #expect(try await run("one").exit == 0)
         let more = "  large:\n    stages:\n      - resize: { size: \"48x48\" }\n    save: { format: png }\n"
         let small = "  small:\n    stages:\n      - resize: { size: \"32x32\" }\n    save: { format: png }\n"
@@ -69,8 +67,10 @@ import Testing
         #expect(try cached("three") == ["a.jpg": [true, true], "b.png": [true, true]])
     }
 
-    @Test("A rendition that is left out because it repeats another one does not move the others in the cache")
-    func repeated() async throws {
+    @Test
+    func `a rendition that is left out because it repeats another one does not move the others in the cache`()
+        async throws
+    {
         func rendition(_ name: String, _ stages: String, _ file: String) -> String {
             "  \(name): { stages: [ \(stages) ], save: { format: png }, file: \"\(file).png\" }\n"
         }
@@ -91,8 +91,7 @@ import Testing
         #expect(try runner.bytes("three/a-64.png") == runner.bytes("one/a-64.png"))
     }
 
-    @Test("A rendition of another shape than could be foreseen is taken from the cache too")
-    func otherShape() async throws {
+    @Test func `a rendition of another shape than could be foreseen is taken from the cache too`() async throws {
         // 60×40, of which 10×30 are left: as wide as 20, it is higher than 60×40 would be.
         try await runner.save("in/a.png", as: "pngsave_target") {
             try TestPicture.make(width: 60, height: 40) { x, y in
@@ -113,8 +112,7 @@ import Testing
         )
     }
 
-    @Test("Sizes that depend on the pixels are known from the cache, in names too")
-    func measured() async throws {
+    @Test func `sizes that depend on the pixels are known from the cache, in names too`() async throws {
         try await runner.save("in/a.png", as: "pngsave_target") {
             try TestPicture.make(width: 60, height: 40) { x, y in
                 (10..<30).contains(x) && (5..<20).contains(y) ? [9, 9, 9] : [255, 255, 255]
@@ -130,8 +128,10 @@ import Testing
         }
     }
 
-    @Test("A pipeline with an asset is planned from the cache too, and another content of the asset is another picture")
-    func asset() async throws {
+    @Test
+    func `a pipeline with an asset is planned from the cache too, and another content of the asset is another picture`()
+        async throws
+    {
         try await runner.picture("badge.png")
         let text =
             "renditions:\n  a:\n    stages:\n      - overlay: { image: badge.png, width: 8 }\n    save: { format: png }\n"
@@ -146,8 +146,7 @@ import Testing
         #expect(try cached("three") == ["a.jpg": [false], "b.png": [false]])
     }
 
-    @Test("A damaged entry is noticed and made anew, and the result is right")
-    func damaged() async throws {
+    @Test func `a damaged entry is noticed and made anew, and the result is right`() async throws {
         #expect(try await run("one").exit == 0)
         let objects = (FileManager.default.subpaths(atPath: runner.folder.path("cache/objects")) ?? []).filter {
             $0.contains("/")
@@ -168,8 +167,7 @@ import Testing
         #expect(try cached("three") == ["a.jpg": [true], "b.png": [true]])
     }
 
-    @Test("A cache that cannot be used fails no source, and that is said once")
-    func unusable() async throws {
+    @Test func `a cache that cannot be used fails no source, and that is said once`() async throws {
         try runner.folder.write("a file", to: "cache")
         let result = try await run("one")
         #expect(result.exit == 0)
@@ -181,8 +179,7 @@ import Testing
         #expect(runner.files(in: "one").count == 2)
     }
 
-    @Test("A cache whose disk is full goes on without, and that is said once")
-    func fullDisk() async throws {
+    @Test func `a cache whose disk is full goes on without, and that is said once`() async throws {
         guard TestMachine.isRoot else { return }
         let line = """
             mkdir cache && mount -t tmpfs -o size=64k none cache || exit 99
@@ -197,8 +194,7 @@ import Testing
         #expect(runner.files().count == 3)
     }
 
-    @Test("Sources are never looked for in the cache")
-    func cacheInSources() async throws {
+    @Test func `sources are never looked for in the cache`() async throws {
         let options = ["run", "p.yaml", "in", "--cache", "in/cache"]
         for out in ["one", "two"] {
             #expect(try await runner.run(options + ["-o", out]).exit == 0)
@@ -206,22 +202,19 @@ import Testing
         }
     }
 
-    @Test("A dry run neither fills nor makes a cache")
-    func dryRun() async throws {
+    @Test func `a dry run neither fills nor makes a cache`() async throws {
         #expect(try await run("one", "--dry-run").exit == 0)
         #expect(!runner.exists("cache"))
     }
 
-    @Test("A cache is kept below its size, and --cache-size alone is wrong usage")
-    func size() async throws {
+    @Test func `a cache is kept below its size, and --cache-size alone is wrong usage`() async throws {
         #expect(try await run("one", "--cache-size", "100").exit == 0)
         #expect(try await runner.run("cache", "stats", "cache").output == "0 renditions, 0 bytes\n")
         let wrong = try await runner.run("run", "p.yaml", "in", "-o", "out", "--cache-size", "1G")
         #expect(wrong.exit == 64 && wrong.errors.contains("--cache-size needs --cache DIR"))
     }
 
-    @Test("prune and clear say how much they removed, and other folders are not touched")
-    func upkeep() async throws {
+    @Test func `prune and clear say how much they removed, and other folders are not touched`() async throws {
         #expect(try await run("one").exit == 0)
         #expect(try await runner.run("cache", "prune", "cache", "--size", "1").output == "2 renditions removed\n")
         #expect(try await run("two").exit == 0)

@@ -6,8 +6,10 @@ import Testing
 @Suite struct ChaosTests {
     private static let kills = Int(ProcessInfo.processInfo.environment["IMAGEMILL_KILLS"] ?? "") ?? 15
 
-    @Test("However a run is killed, its cache is whole, within its bound, and the next run gets everything right")
-    func cache() async throws {
+    @Test
+    func `however a run is killed, its cache is whole, within its bound, and the next run gets everything right`()
+        async throws
+    {
         let runner = try CommandRunner()
         let sizes = [8, 12, 16, 20, 24, 32]
         try runner.folder.write(

@@ -38,41 +38,37 @@ import Testing
                 + "--failed failed --outbox out \(more)")
     }
 
-    @Test("All is well after two successes and a failure")
-    func sound() async throws {
+    @Test func `all is well after two successes and a failure`() async throws {
         let result = try await check(dropFolder())
         #expect(
             result.exit == 0 && result.output == "all holds: 1 pictures decoded\n", "\(result.output)\(result.errors)")
     }
 
-    @Test(
-        "Each kind of damage is found and named",
-        arguments: [
-            ("rm done/a.jpg", "lost: 1 of the drops with SHA-256 "),
-            ("cp done/a.jpg done/a~3.jpg", "more than was dropped: 1 with SHA-256 "),
-            ("rm out/a-small.png", "b'a-small.png', of the report b'reports/a.jpg.json', is missing"),
-            ("echo >> out/a-small.png", "b'a-small.png' has "),
-            ("cp out/a-small.png out/x.png", "the rendition b'x.png' is in no report"),
-            ("rm out/reports/a.jpg.json", "b'a.jpg' is done and has no report"),
-            ("echo '{' > out/reports/c.jpg.json", "the report b'reports/c.jpg.json' is not whole"),
-            ("cp out/reports/a.jpg.json out/reports/z.jpg.json", "b'a-small.png' is listed by two reports"),
-            ("touch out/.imagemill-1.part", "a temporary file is left in outbox: b'.imagemill-1.part'"),
-            ("mv done/a.jpg work/", "work/ still has b'a.jpg'"),
-            ("mv done/a.jpg inbox/", "the inbox still has b'a.jpg'"),
-            ("rm failed/*.error.json", "has failed without a reason"),
-            ("rm failed/b*.jpg", "the note b'b\\n.jpg.error.json' has no source beside it"),
-            ("sed -i s/truncated/bored/ failed/*.json", "has failed for an unknown reason: 'bored'"),
-            ("sed -i s/:20,/:21,/ out/reports/a.jpg.json", "has 20 x 10 pixels, its report says 21 x 10"),
-        ])
-    func damage(command: String, words: String) async throws {
+    @Test(arguments: [
+        ("rm done/a.jpg", "lost: 1 of the drops with SHA-256 "),
+        ("cp done/a.jpg done/a~3.jpg", "more than was dropped: 1 with SHA-256 "),
+        ("rm out/a-small.png", "b'a-small.png', of the report b'reports/a.jpg.json', is missing"),
+        ("echo >> out/a-small.png", "b'a-small.png' has "),
+        ("cp out/a-small.png out/x.png", "the rendition b'x.png' is in no report"),
+        ("rm out/reports/a.jpg.json", "b'a.jpg' is done and has no report"),
+        ("echo '{' > out/reports/c.jpg.json", "the report b'reports/c.jpg.json' is not whole"),
+        ("cp out/reports/a.jpg.json out/reports/z.jpg.json", "b'a-small.png' is listed by two reports"),
+        ("touch out/.imagemill-1.part", "a temporary file is left in outbox: b'.imagemill-1.part'"),
+        ("mv done/a.jpg work/", "work/ still has b'a.jpg'"),
+        ("mv done/a.jpg inbox/", "the inbox still has b'a.jpg'"),
+        ("rm failed/*.error.json", "has failed without a reason"),
+        ("rm failed/b*.jpg", "the note b'b\\n.jpg.error.json' has no source beside it"),
+        ("sed -i s/truncated/bored/ failed/*.json", "has failed for an unknown reason: 'bored'"),
+        ("sed -i s/:20,/:21,/ out/reports/a.jpg.json", "has 20 x 10 pixels, its report says 21 x 10"),
+    ])
+    func `each kind of damage is found and named`(command: String, words: String) async throws {
         let runner = try await dropFolder()
         try #require(try await runner.shell(command).exit == 0)
         let result = try await check(runner)
         #expect(result.exit == 1 && result.output.contains(words), "\(result.output)\(result.errors)")
     }
 
-    @Test("A rendition that cannot be decoded to its end is found, though its size is right")
-    func truncated() async throws {
+    @Test func `a rendition that cannot be decoded to its end is found, though its size is right`() async throws {
         let runner = try await dropFolder()
         let whole = try await SamplePicture.noise(width: 200, height: 100)
         try runner.folder.write(Array(whole.prefix(whole.count / 2)), to: "out/a-small.png")
@@ -81,23 +77,22 @@ import Testing
         #expect(result.exit == 1 && result.output.contains("'a-small.png'"), "\(result.output)")
     }
 
-    @Test("While work is under way, what is in the inbox and in work/ is not lost")
-    func underWay() async throws {
+    @Test func `while work is under way, what is in the inbox and in work/ is not lost`() async throws {
         let runner = try await dropFolder()
         try #require(try await runner.shell("mv done/a.jpg work/; mv done/a~2.jpg inbox/").exit == 0)
         #expect(try await check(runner, "").exit == 0)
     }
 
-    @Test(
-        "With originals that stay, what is missing, changed or elsewhere is found",
-        arguments: [
-            ("true", "all holds"), ("rm inbox/a.jpg", "lost: b'a.jpg' is not in the inbox, which keeps its originals"),
-            ("echo >> inbox/a.jpg", "b'a.jpg' in the inbox is not what was dropped"),
-            ("echo > inbox/x.jpg", "more than was dropped: b'x.jpg' in the inbox"),
-            ("cp inbox/a.jpg done/", "b'a.jpg' is in done/, but the inbox keeps its originals"),
-            ("echo >> failed/bad.jpg", "b'bad.jpg' in failed/ is not a copy of what was dropped"),
-        ])
-    func kept(command: String, words: String) async throws {
+    @Test(arguments: [
+        ("true", "all holds"), ("rm inbox/a.jpg", "lost: b'a.jpg' is not in the inbox, which keeps its originals"),
+        ("echo >> inbox/a.jpg", "b'a.jpg' in the inbox is not what was dropped"),
+        ("echo > inbox/x.jpg", "more than was dropped: b'x.jpg' in the inbox"),
+        ("cp inbox/a.jpg done/", "b'a.jpg' is in done/, but the inbox keeps its originals"),
+        ("echo >> failed/bad.jpg", "b'bad.jpg' in failed/ is not a copy of what was dropped"),
+    ])
+    func `with originals that stay, what is missing, changed or elsewhere is found`(command: String, words: String)
+        async throws
+    {
         let runner = try await dropFolder()
         let damaged = try await runner.shell(
             """
@@ -111,14 +106,14 @@ import Testing
             "\(result.output)\(result.errors)")
     }
 
-    @Test(
-        "With originals that are deleted, each that is gone is in a report",
-        arguments: [
-            ("true", "all holds"), ("rm out/reports/* out/*.png", "lost: b'a.jpg' is gone and no report lists it"),
-            ("echo 'b2  b.jpg' >> dropped.txt", "lost: b'b.jpg' is gone and no report lists it"),
-            ("touch done/a.jpg", "b'a.jpg' is in done/, but the inbox deletes its originals"),
-        ])
-    func deleted(command: String, words: String) async throws {
+    @Test(arguments: [
+        ("true", "all holds"), ("rm out/reports/* out/*.png", "lost: b'a.jpg' is gone and no report lists it"),
+        ("echo 'b2  b.jpg' >> dropped.txt", "lost: b'b.jpg' is gone and no report lists it"),
+        ("touch done/a.jpg", "b'a.jpg' is in done/, but the inbox deletes its originals"),
+    ])
+    func `with originals that are deleted, each that is gone is in a report`(command: String, words: String)
+        async throws
+    {
         let runner = try await dropFolder()
         let damaged = try await runner.shell(
             "rm -r done failed && mkdir done failed && echo 'a1  a.jpg' > dropped.txt && \(command)")
@@ -129,23 +124,23 @@ import Testing
             "\(result.output)\(result.errors)")
     }
 
-    @Test(
-        "The report of a set lists the members that were dropped, and what it does not list is not deleted",
-        arguments: [
-            ("move", "true", "all holds"), ("delete", "rm done/album/*", "all holds"),
-            ("move", "rm done/album/2.jpg", "lost: 1 of the drops with SHA-256 "),
-            (
-                "move", "sed -i 's/,{.path.:.album.2.jpg.}//' out/reports/album.json",
-                "lists 1 members, and 2 were dropped: [b'album/2.jpg'] are missing"
-            ),
-            (
-                "delete", "rm done/album/* && echo 'c3  album/late.jpg' >> dropped.txt",
-                "lost: b'album/late.jpg' is gone and no report lists it"
-            ),
-            ("move", "rm out/reports/album.json", "b'album' is done and has no report"),
-            ("move", "mv done/album failed/", "b'album' has failed without a reason"),
-        ])
-    func sets(policy: String, command: String, words: String) async throws {
+    @Test(arguments: [
+        ("move", "true", "all holds"), ("delete", "rm done/album/*", "all holds"),
+        ("move", "rm done/album/2.jpg", "lost: 1 of the drops with SHA-256 "),
+        (
+            "move", "sed -i 's/,{.path.:.album.2.jpg.}//' out/reports/album.json",
+            "lists 1 members, and 2 were dropped: [b'album/2.jpg'] are missing"
+        ),
+        (
+            "delete", "rm done/album/* && echo 'c3  album/late.jpg' >> dropped.txt",
+            "lost: b'album/late.jpg' is gone and no report lists it"
+        ),
+        ("move", "rm out/reports/album.json", "b'album' is done and has no report"),
+        ("move", "mv done/album failed/", "b'album' has failed without a reason"),
+    ])
+    func `the report of a set lists the members that were dropped, and what it does not list is not deleted`(
+        policy: String, command: String, words: String
+    ) async throws {
         let runner = try await dropFolder()
         let report =
             #"{"status":"done","source":{"path":"album","members":[{"path":"album/1.jpg"},{"path":"album/2.jpg"}]},"renditions":[]}"#
@@ -179,10 +174,9 @@ import Testing
         )
     }
 
-    @Test(
-        "Each call below the folder fails in its turn, and no other; without a number they are counted",
-        .enabled(if: hasCompiler))
-    func failing() async throws {
+    @Test(.enabled(if: hasCompiler))
+    func `each call below the folder fails in its turn, and no other; without a number they are counted`() async throws
+    {
         let runner = try CommandRunner()
         try await shim(runner)
         #expect(try await copy(runner, "").exit == 0)
@@ -201,8 +195,8 @@ import Testing
         #expect(first.exit != 0 && first.errors.contains("No space left on device"))
     }
 
-    @Test("A short write writes half, and a program that copes goes on", .enabled(if: hasCompiler))
-    func short() async throws {
+    @Test(.enabled(if: hasCompiler))
+    func `a short write writes half, and a program that copes goes on`() async throws {
         let runner = try CommandRunner()
         try await shim(runner)
         for call in 1...6 {
@@ -216,10 +210,8 @@ import Testing
         Issue.record("no call was a write")
     }
 
-    @Test(
-        "The answer of one rename or unlink is lost: it is done, and says that there is nothing",
-        .enabled(if: hasCompiler))
-    func lost() async throws {
+    @Test(.enabled(if: hasCompiler))
+    func `the answer of one rename or unlink is lost: it is done, and says that there is nothing`() async throws {
         let runner = try CommandRunner()
         try await shim(runner)
         // Python's rename and unlink are those of the C library.
@@ -233,8 +225,8 @@ import Testing
         #expect(result.output == "-1 22\n-1 2 ['b']\n0 ['d']\n", "\(result.output)\(result.errors)")
     }
 
-    @Test("A setting that means nothing is refused: the experiment would prove nothing", .enabled(if: hasCompiler))
-    func refused() async throws {
+    @Test(.enabled(if: hasCompiler))
+    func `a setting that means nothing is refused: the experiment would prove nothing`() async throws {
         let runner = try CommandRunner()
         try await shim(runner)
         #expect(

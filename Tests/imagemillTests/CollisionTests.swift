@@ -4,9 +4,10 @@ import TestSupport
 import Testing
 
 @Suite struct CollisionTests {
-    @Test(
-        "Two sources of one stem get versions in natural order, whatever the workers' timing, and keep them over runs")
-    func versions() async throws {
+    @Test
+    func `two sources of one stem get versions in natural order, whatever the timing, and keep them over runs`()
+        async throws
+    {
         let runner = try CommandRunner()
         try runner.pipeline()
         // The first is slow to render, so that a later one is always ready before it.
@@ -25,8 +26,7 @@ import Testing
         #expect(runner.files() == ["a-2.webp", "a-3.webp", "a.webp", "a10-2.webp", "a10.webp", "a2.webp"])
     }
 
-    @Test("A second run replaces its own renditions, and makes no copies beside them")
-    func secondRun() async throws {
+    @Test func `a second run replaces its own renditions, and makes no copies beside them`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -38,8 +38,7 @@ import Testing
         #expect(try await runner.size(of: "out/a.webp") == [16, 12])
     }
 
-    @Test("A file that somebody else put there is not written over")
-    func stranger() async throws {
+    @Test func `a file that somebody else put there is not written over`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -51,8 +50,7 @@ import Testing
         #expect(try await runner.size(of: "out/a-2.webp") == [32, 24])
     }
 
-    @Test("A link that points to nothing is somebody's file too")
-    func danglingLink() async throws {
+    @Test func `a link that points to nothing is somebody's file too`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -63,8 +61,7 @@ import Testing
         #expect(try runner.report().names == ["a.jpg": ["a-2.webp"]])
     }
 
-    @Test("With --collision fail the second source of a name fails, and says whose the name is")
-    func fail() async throws {
+    @Test func `with --collision fail the second source of a name fails, and says whose the name is`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -80,8 +77,7 @@ import Testing
         #expect(try runner.report().outcomes == ["a.jpg": "skipped", "a.png": "name-taken"])
     }
 
-    @Test("With --collision fail a stranger's file is named as what it is")
-    func failStranger() async throws {
+    @Test func `with --collision fail a stranger's file is named as what it is`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -93,8 +89,9 @@ import Testing
         #expect(try runner.bytes("out/a.webp") == Array("mine".utf8))
     }
 
-    @Test("With --collision overwrite the last source in natural order wins, whatever the workers' timing")
-    func overwrite() async throws {
+    @Test
+    func `with --collision overwrite the last source in natural order wins, whatever the workers' timing`() async throws
+    {
         let runner = try CommandRunner()
         try runner.pipeline(size: "300x300")
         try runner.folder.write(try await SamplePicture.noise(width: 1500, height: 1000), to: "in/a.jpg")
@@ -110,10 +107,8 @@ import Testing
         }
     }
 
-    @Test(
-        "A source is never written over, not even with --collision overwrite",
-        arguments: ["version", "fail", "overwrite"])
-    func sourceInOutbox(policy: String) async throws {
+    @Test(arguments: ["version", "fail", "overwrite"])
+    func `a source is never written over, not even with --collision overwrite`(policy: String) async throws {
         let runner = try CommandRunner()
         try runner.pipeline(format: "jpeg")
         let source = try await runner.picture("out/a.jpg")
@@ -123,8 +118,8 @@ import Testing
         #expect(runner.files() == (policy == "fail" ? ["a.jpg"] : ["a-2.jpg", "a.jpg"]))
     }
 
-    @Test("A source in the output folder is not written over when that folder is named through a link")
-    func sourceBehindLink() async throws {
+    @Test
+    func `a source in the output folder is not written over when that folder is named through a link`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline(format: "jpeg")
         try await runner.picture("real/a.jpg")
@@ -135,8 +130,7 @@ import Testing
         #expect(try await runner.bytes("real/a.jpg") == SamplePicture.jpeg.bytes)
     }
 
-    @Test("A source that is a link into the output folder does not lose what it points to")
-    func sourceLinkIntoOutbox() async throws {
+    @Test func `a source that is a link into the output folder does not lose what it points to`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline(format: "jpeg")
         try await runner.picture("out/a.jpg")
@@ -147,8 +141,7 @@ import Testing
         #expect(try await runner.bytes("out/a.jpg") == SamplePicture.jpeg.bytes)
     }
 
-    @Test("An output folder inside a source folder is left out, and that is said")
-    func outboxInside() async throws {
+    @Test func `an output folder inside a source folder is left out, and that is said`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -162,8 +155,7 @@ import Testing
         }
     }
 
-    @Test("The output folder of another run is no source, unless it is named")
-    func otherOutbox() async throws {
+    @Test func `the output folder of another run is no source, unless it is named`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -178,8 +170,8 @@ import Testing
         #expect(runner.files() == ["a.webp"])
     }
 
-    @Test("A source folder that is the output folder is refused", arguments: ["in", "./in/", "link", "in/../in"])
-    func sameFolder(outbox: String) async throws {
+    @Test(arguments: ["in", "./in/", "link", "in/../in"])
+    func `a source folder that is the output folder is refused`(outbox: String) async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -191,8 +183,7 @@ import Testing
         #expect(!runner.exists("in/.imagemill"))
     }
 
-    @Test("A dry run names the files that the run would write, also after an earlier run")
-    func dryRunAfterRun() async throws {
+    @Test func `a dry run names the files that the run would write, also after an earlier run`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -201,8 +192,7 @@ import Testing
         #expect(dry.output == "in/a.jpg → out/a.webp (32×24)\n")
     }
 
-    @Test("A report is not written over a source")
-    func reportOverSource() async throws {
+    @Test func `a report is not written over a source`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("a.jpg")

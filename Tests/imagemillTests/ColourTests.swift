@@ -24,8 +24,7 @@ import Vips
         return zip(found, wanted).map { abs(Int($0) - Int($1)) }.max() ?? 256
     }
 
-    @Test("Profiles are converted, and none is left behind")
-    func profiles() async throws {
+    @Test func `profiles are converted, and none is left behind`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/srgb.png", as: "pngsave_target") { try picture() }
         try await runner.save("in/p3.png", as: "pngsave_target") { try picture().iccTransform(to: .p3, input: .srgb) }
@@ -52,8 +51,7 @@ import Vips
                 == false)
     }
 
-    @Test("CMYK without a profile takes a press profile, and the report says so")
-    func bareInk() async throws {
+    @Test func `CMYK without a profile takes a press profile, and the report says so`() async throws {
         let runner = try CommandRunner()
         try await runner.save(
             "in/bare.jpg", as: "jpegsave_target", [("Q", 100), ("subsample_mode", "off"), ("strip", true)]
@@ -65,10 +63,10 @@ import Vips
         #expect(try runner.report()["bare.jpg"]?.warnings.contains { $0.code == "no-profile" } == true)
     }
 
-    @Test(
-        "A2: Lab in packed bytes and in whole numbers is converted as Lab in floating point is, whatever is done with it",
-        arguments: [Interpretation.labq, .labs])
-    func packedLab(space: Interpretation) async throws {
+    @Test(arguments: [Interpretation.labq, .labs])
+    func `Lab in packed bytes and in whole numbers is converted as Lab in floating point is, whatever is done with it`(
+        space: Interpretation
+    ) async throws {
         let runner = try CommandRunner()
         try await runner.save("in/lab.tif", as: "tiffsave_target") { try picture().colourspace(space) }
         let result = try await runner.render(stages: "[ { resize: { width: 16 } } ]", save: "{ format: png }")
@@ -76,8 +74,7 @@ import Vips
         #expect(try await worst(runner, "lab", against: { try picture().resize(width: 16, height: 12) }) <= 4)
     }
 
-    @Test("A2: packed Lab that keeps its colours comes out with them")
-    func keptLab() async throws {
+    @Test func `packed Lab that keeps its colours comes out with them`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/lab.tif", as: "tiffsave_target") { try picture().colourspace(.labq) }
         try runner.folder.write(
@@ -92,10 +89,10 @@ import Vips
         #expect(abs(lightness - expected) < 3, "\(lightness), and should be \(expected)")
     }
 
-    @Test(
-        "Floating point with a profile has the profile's numbers, and without one it is light",
-        arguments: [true, false])
-    func floatingPoint(hasProfile: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `floating point with a profile has the profile's numbers, and without one it is light`(hasProfile: Bool)
+        async throws
+    {
         let runner = try CommandRunner()
         try await runner.save("in/float.tif", as: "tiffsave_target") {
             guard hasProfile else { return try picture().colourspace(.scrgb) }
@@ -107,10 +104,8 @@ import Vips
         #expect(try await worst(runner, "float", against: picture) <= 2)
     }
 
-    @Test(
-        "Values that cannot be shown are refused, and not published black or white",
-        arguments: ["uint", "short", "char", "int"])
-    func oddValues(format: String) async throws {
+    @Test(arguments: ["uint", "short", "char", "int"])
+    func `values that cannot be shown are refused, and not published black or white`(format: String) async throws {
         let runner = try CommandRunner()
         try await runner.save("in/odd.tif", as: "tiffsave_target") {
             try picture().cast(try #require(BandFormat(rawValue: format)))
@@ -121,8 +116,7 @@ import Vips
         #expect(error?.message.contains(format) == true)
     }
 
-    @Test("YCbCr in a TIFF that decoders do not convert is refused")
-    func plainYCbCr() async throws {
+    @Test func `YCbCr in a TIFF that decoders do not convert is refused`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.tif", as: "tiffsave_target") { try picture() }
         var bytes = try runner.bytes("in/a.tif")
@@ -135,8 +129,10 @@ import Vips
         #expect(try runner.report()["a.tif"]?.error?.code == "unsupported-color")
     }
 
-    @Test("A profile with one table for all purposes is used: scanners have such, and JPEGs in XYB colours")
-    func oneTable() async throws {
+    @Test
+    func `a profile with one table for all purposes is used: scanners have such, and JPEGs in XYB colours`()
+        async throws
+    {
         let runner = try CommandRunner()
         for (name, level) in [("white", UInt8(255)), ("black", 0)] {
             try await runner.save("in/\(name).jpg", as: "jpegsave_target", [("Q", 100)]) {
@@ -178,8 +174,7 @@ import Vips
         ])
     }()
 
-    @Test("A profile that is none costs a warning, not the picture")
-    func badProfile() async throws {
+    @Test func `a profile that is none costs a warning, not the picture`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/bad.png", as: "pngsave_target") {
             try picture().editingMetadata { $0.set("icc-profile-data", blob: Array("this is no profile".utf8)) }
@@ -188,8 +183,7 @@ import Vips
         #expect(try await worst(runner, "bad", against: picture) == 0)
     }
 
-    @Test("A profile that is cut short, or is for other colours, is said to be of no use")
-    func uselessProfile() async throws {
+    @Test func `a profile that is cut short, or is for other colours, is said to be of no use`() async throws {
         let runner = try CommandRunner()
         let (wide, press, jpeg) = try await inVipsTurn {
             let solid = try TestPicture.solid([9, 9, 9], width: 2, height: 2)
@@ -234,8 +228,7 @@ import Vips
         return header + tags + text("XYZ ") + zeros(4) + white + text("curv") + zeros(4) + number(1) + [2, 0x33, 0, 0]
     }()
 
-    @Test("Grey stays grey until a colour is drawn, and 16 bit stays 16 bit")
-    func greyAndDepth() async throws {
+    @Test func `grey stays grey until a colour is drawn, and 16 bit stays 16 bit`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/grey.png", as: "pngsave_target") {
             try TestPicture.make(width: 20, height: 10, bands: 1) { x, _ in [UInt8(x * 12)] }
@@ -264,8 +257,10 @@ import Vips
             ])
     }
 
-    @Test("A grey cut-out that is saved without alpha gets the colour that it is drawn on, at 8 and at 16 bits")
-    func greyOnColour() async throws {
+    @Test
+    func `a grey cut-out that is saved without alpha gets the colour that it is drawn on, at 8 and at 16 bits`()
+        async throws
+    {
         let runner = try CommandRunner()
         try await runner.save("in/grey.png", as: "pngsave_target") {
             try TestPicture.solid([128, 0], width: 16, height: 16)
@@ -284,10 +279,10 @@ import Vips
         }
     }
 
-    @Test(
-        "Where a format cannot hold a kept profile, the colours are converted to sRGB, and that is said",
-        arguments: ["png", "gif", "jpeg", "tiff"])
-    func unkeepable(format: String) async throws {
+    @Test(arguments: ["png", "gif", "jpeg", "tiff"])
+    func `where a format cannot hold a kept profile, the colours are converted to sRGB, and that is said`(
+        format: String
+    ) async throws {
         let runner = try CommandRunner()
         // libpng refuses a profile that wants no known rendering intent, which others take: libspng does, by which some
         // versions of libvips write PNG.
@@ -311,8 +306,7 @@ import Vips
         #expect(zip(colour, expected).allSatisfy { abs($0 - $1) <= 6 }, "\(colour)")
     }
 
-    @Test("A kept profile stays in the file, and colours are drawn in it")
-    func keptProfile() async throws {
+    @Test func `a kept profile stays in the file, and colours are drawn in it`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/p3.png", as: "pngsave_target") { try picture().iccTransform(to: .p3, input: .srgb) }
         try await runner.save("in/cmyk.jpg", as: "jpegsave_target", [("Q", 100)]) {
@@ -330,8 +324,7 @@ import Vips
         #expect(profile != nil)
     }
 
-    @Test("With `profile: keep`, a gray picture without a profile takes colors too")
-    func grayWithoutProfile() async throws {
+    @Test func `with 'profile: keep', a gray picture without a profile takes colors too`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/gray.tif", as: "tiffsave_target") {
             try TestPicture.solid([90], width: 32, height: 24)

@@ -169,10 +169,10 @@ import Testing
         ("status mill.yaml", 75, "/status.sock'; start one with 'imagemill watch mill.yaml'\n"),
     ]
 
-    @Test(
-        "A mistake on the command line is shown with its cause and its remedy, and nothing is written",
-        arguments: mistakes.indices)
-    func words(index: Int) async throws {
+    @Test(arguments: mistakes.indices)
+    func `a mistake on the command line is shown with its cause and its remedy, and nothing is written`(index: Int)
+        async throws
+    {
         let (arguments, exit, words) = Self.mistakes[index]
         let runner = try CommandRunner()
         try runner.pipeline()
@@ -193,8 +193,7 @@ import Testing
         #expect(!runner.exists("out") || exit == 2 || exit == 0)
     }
 
-    @Test("An empty name of the output folder is refused")
-    func emptyName() async throws {
+    @Test func `an empty name of the output folder is refused`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         let result = try await runner.run("run", "p.yaml", "in", "-o", "")
@@ -204,8 +203,7 @@ import Testing
             "\(result.errors)")
     }
 
-    @Test("Options that may be repeated are, and what follows '--' is no option")
-    func repeated() async throws {
+    @Test func `options that may be repeated are, and what follows '--' is no option`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         for name in ["in/a.jpg", "in/b.jpg", "in/c.jpg"] { try await runner.picture(name) }

@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct CommandTests {
-    @Test("plan shows every stage of every rendition as a table")
-    func planTable() async throws {
+    @Test func `plan shows every stage of every rendition as a table`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("photo.jpg")
         let result = try await runner.run("plan", "photo.jpg", Checkout.path + "/pipelines/product-shots.yaml")
@@ -22,8 +21,7 @@ import Testing
         #expect(runner.files(in: ".") == ["photo.jpg"])
     }
 
-    @Test("plan says which renditions of a picture with an alpha channel lose it")
-    func planFlattening() async throws {
+    @Test func `plan says which renditions of a picture with an alpha channel lose it`() async throws {
         let runner = try CommandRunner()
         try await runner.save("a.png", as: "pngsave_target") {
             try TestPicture.make(width: 8, height: 6, bands: 4) { _, _ in [9, 9, 9, 255] }
@@ -38,8 +36,7 @@ import Testing
         #expect(try await !runner.run("plan", "b.jpg", "p.yaml").output.contains("transparency"))
     }
 
-    @Test("plan --json says the same for programs")
-    func planJSON() async throws {
+    @Test func `plan --json says the same for programs`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("photo.png")
@@ -57,10 +54,8 @@ import Testing
                 && rendition["exact"] as? Bool == true)
     }
 
-    @Test(
-        "plan tells what is wrong with the sample",
-        arguments: [("gone.jpg", "not-found"), ("text.jpg", "not-an-image")])
-    func planFailure(sample: String, code: String) async throws {
+    @Test(arguments: [("gone.jpg", "not-found"), ("text.jpg", "not-an-image")])
+    func `plan tells what is wrong with the sample`(sample: String, code: String) async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try runner.folder.write("text", to: "text.jpg")
@@ -69,8 +64,7 @@ import Testing
         #expect(result.errors.hasPrefix("\(sample): \(code): "))
     }
 
-    @Test("check praises good files, and tells the mistakes of the others")
-    func check() async throws {
+    @Test func `check praises good files, and tells the mistakes of the others`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline("good.yaml")
         try runner.folder.write("renditions: 7\n", to: "bad.yaml")
@@ -81,8 +75,7 @@ import Testing
         #expect(try await runner.run("check", "good.yaml").exit == 0)
     }
 
-    @Test("check --json lists mistakes with their places, as its schema says")
-    func checkJSON() async throws {
+    @Test func `check --json lists mistakes with their places, as its schema says`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline("good.yaml")
         try runner.folder.write("renditions: 7\n", to: "bad.yaml")
@@ -98,8 +91,9 @@ import Testing
         #expect(mistake["line"] as? Int == 1 && mistake["column"] as? Int == 13)
     }
 
-    @Test("stages lists them all, and explains each with its parameters and an example that check accepts")
-    func stages() async throws {
+    @Test
+    func `stages lists them all, and explains each with its parameters and an example that check accepts`() async throws
+    {
         let runner = try CommandRunner()
         let list = try await runner.run("stages")
         #expect(list.exit == 0)
@@ -132,15 +126,14 @@ import Testing
         text.split { " ,{}\n".contains($0) }.map(String.init).filter { $0.hasSuffix(".png") }
     }
 
-    @Test("stages save explains the options of every format")
-    func saving() async throws {
+    @Test func `stages save explains the options of every format`() async throws {
         let result = try await CommandRunner().run("stages", "save")
         #expect(result.exit == 0)
         #expect(result.output.contains("save: { format: avif }\n  quality (default 50)\n"), "\(result.output)")
     }
 
-    @Test("schema prints JSON, which is committed below docs/schema", arguments: ["pipeline", "report", "batch"])
-    func schema(document: String) async throws {
+    @Test(arguments: ["pipeline", "report", "batch"])
+    func `schema prints JSON, which is committed below docs/schema`(document: String) async throws {
         let runner = try CommandRunner()
         let result = try await runner.run("schema", document)
         #expect(result.exit == 0)
@@ -149,8 +142,7 @@ import Testing
         #expect(try result.output == Checkout.text("docs/schema/\(document).schema.json"), "run `make docs`")
     }
 
-    @Test("The committed reference is what the declarations say")
-    func docs() async throws {
+    @Test func `the committed reference is what the declarations say`() async throws {
         let runner = try CommandRunner()
         #expect(try await runner.run("docs", "docs").exit == 0)
         for name in runner.files(in: "docs") {
@@ -160,10 +152,8 @@ import Testing
         #expect(runner.files(in: "docs/man") == committed.sorted())
     }
 
-    @Test(
-        "The help of every command has an example",
-        arguments: ["run", "init", "plan", "check", "stages", "schema", "shard", "gather"])
-    func help(command: String) async throws {
+    @Test(arguments: ["run", "init", "plan", "check", "stages", "schema", "shard", "gather"])
+    func `the help of every command has an example`(command: String) async throws {
         let runner = try CommandRunner()
         let result = try await runner.run(command, "--help")
         #expect(result.exit == 0)
@@ -173,8 +163,7 @@ import Testing
         #expect(overview.output.contains("Exit codes: 0 all good"))
     }
 
-    @Test("The version is printed, and those of libvips and the libraries of formats")
-    func version() async throws {
+    @Test func `the version is printed, and those of libvips and the libraries of formats`() async throws {
         let result = try await CommandRunner().run("--version")
         #expect(result.exit == 0)
         let lines = result.output.split(separator: "\n")
@@ -193,8 +182,9 @@ import Testing
             result.output.contains(/, libheif 1\.\S+ \(reads heic, reads avif, writes avif\)\n$/), "\(result.output)")
     }
 
-    @Test("A run's document, and the last line of --json-lines, name the libraries that the version names")
-    func versionsInReports() async throws {
+    @Test
+    func `a run's document, and the last line of --json-lines, name the libraries that the version names`() async throws
+    {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("a.jpg")

@@ -19,8 +19,8 @@ import Testing
         try await runner.shell("exec unshare --pid --fork --mount-proc \"$IMAGEMILL\" run p.yaml in -o out --jobs 1")
     }
 
-    @Test("The program works as process 1", .enabled(if: canUnshare))
-    func firstProcess() async throws {
+    @Test(.enabled(if: canUnshare))
+    func `the program works as process 1`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -29,8 +29,8 @@ import Testing
         #expect(try runner.report().outcomes == ["a.jpg": "done"])
     }
 
-    @Test("What a killed process of the same number left behind is in nobody's way", .enabled(if: canUnshare))
-    func leftovers() async throws {
+    @Test(.enabled(if: canUnshare))
+    func `what a killed process of the same number left behind is in nobody's way`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")

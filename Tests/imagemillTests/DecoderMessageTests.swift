@@ -16,8 +16,10 @@ import Vips
             TestPicture.make(width: width, height: height) { x, y in [UInt8(x), UInt8(y), UInt8((x * y) % 256)] })
     }
 
-    @Test("A1: a JPEG whose decoder warns and finishes is done, with the decoder's words, whatever is made of it")
-    func extraneousBytes() async throws {
+    @Test
+    func `a JPEG whose decoder warns and finishes is done, with the decoder's words, whatever is made of it`()
+        async throws
+    {
         let runner = try CommandRunner()
         try runner.folder.write(
             """
@@ -39,8 +41,7 @@ import Vips
         #expect(report["sound.jpg"]?.warnings.contains { $0.code == "source-damaged" } == false)
     }
 
-    @Test("A1: the member of a set whose decoder warns is used, and the warning names it")
-    func member() async throws {
+    @Test func `the member of a set whose decoder warns is used, and the warning names it`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(
             "source: set\nrenditions: { s: { stages: [ contact-sheet: { columns: 1, cell: { width: 50, height: 50 } } ], save: { format: png } } }",
@@ -55,8 +56,10 @@ import Vips
             "\(warnings)")
     }
 
-    @Test("A decoder that does not finish is the failure corrupt at decode, whatever is made of the picture")
-    func corrupt() async throws {
+    @Test
+    func `a decoder that does not finish is the failure corrupt at decode, whatever is made of the picture`()
+        async throws
+    {
         let runner = try CommandRunner()
         try runner.folder.write(
             "renditions: { a: { save: { format: jpeg } }, b: { stages: [ { rotate: { angle: 10 } }, { blur: { sigma: 2 } } ], save: { format: png } } }",
@@ -70,8 +73,10 @@ import Vips
         #expect(error?.code == "corrupt" && error?.stage == "decode", "\(String(describing: error))")
     }
 
-    @Test("A profile that cannot be used is one warning, for every picture that has it and in every format")
-    func badProfile() async throws {
+    @Test
+    func `a profile that cannot be used is one warning, for every picture that has it and in every format`()
+        async throws
+    {
         let runner = try CommandRunner()
         try runner.folder.write(
             "renditions: { a: { stages: [ { resize: { width: 10 } } ], save: { format: jpeg } } }", to: "p.yaml")
@@ -90,8 +95,7 @@ import Vips
         }
     }
 
-    @Test("A decoder's message says nothing of the picture's profile, nor of the next picture's")
-    func messageBesideProfile() async throws {
+    @Test func `a decoder's message says nothing of the picture's profile, nor of the next picture's`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(
             "renditions: { a: { stages: [ { resize: { width: 10 } }, { blur: { sigma: 1 } } ], save: { format: png } }, b: { save: { format: png } } }",
@@ -113,8 +117,7 @@ import Vips
         #expect(try runner.bytes("out/" + files[1]) == runner.bytes("out/" + files[3]), "\(files)")
     }
 
-    @Test("Animations that decoders do not show are said to be dropped")
-    func hiddenFrames() async throws {
+    @Test func `animations that decoders do not show are said to be dropped`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write("renditions: { a: { save: { format: webp } } }", to: "p.yaml")
         func chunk(_ type: String, _ content: [UInt8]) -> [UInt8] {
@@ -145,8 +148,7 @@ import Vips
         }
     }
 
-    @Test("A7: a member whose name shows nothing has no label, and the sheet is made")
-    func invisibleLabel() async throws {
+    @Test func `a member whose name shows nothing has no label, and the sheet is made`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(
             "source: set\nrenditions: { s: { stages: [ contact-sheet: { columns: 1, cell: { width: 50, height: 50 }, label: name } ], save: { format: png } } }",

@@ -14,10 +14,8 @@ import Testing
         try #require(result.exit == 0, "\(result.output)\(result.errors)")
     }
 
-    @Test(
-        "The units are right in systemd's own eyes, and shut in as far as promised", .enabled(if: hasAnalyzer),
-        arguments: ["imagemill", "imagemill@"])
-    func units(name: String) async throws {
+    @Test(.enabled(if: hasAnalyzer), arguments: ["imagemill", "imagemill@"])
+    func `the units are right in systemd's own eyes, and shut in as far as promised`(name: String) async throws {
         let runner = try CommandRunner()
         try await install(runner, "PREFIX=\"$PWD/usr\" SYSCONFDIR=\"$PWD/etc\"")
         let unit = "usr/lib/systemd/system/\(name).service"
@@ -35,8 +33,7 @@ import Testing
         #expect(try await runner.shell("systemd-analyze security --offline=true --threshold=1 '\(unit)'").exit != 0)
     }
 
-    @Test("The two units differ in the names of the instance alone")
-    func twins() throws {
+    @Test func `the two units differ in the names of the instance alone`() throws {
         let single = try settings("imagemill.service")
         let several = try settings("imagemill@.service").map {
             $0.replacingOccurrences(of: "imagemill/%i", with: "imagemill").replacingOccurrences(
@@ -54,10 +51,10 @@ import Testing
         }
     }
 
-    @Test(
-        "install puts everything below DESTDIR, with the paths of the target in the units; uninstall takes it away and leaves configurations"
-    )
-    func install() async throws {
+    @Test
+    func `install puts everything below DESTDIR with the target's paths; uninstall takes all but configurations`()
+        async throws
+    {
         let runner = try CommandRunner()
         try await install(runner, "DESTDIR=\"$PWD/root\" PREFIX=/opt/mill SYSCONFDIR=/opt/etc")
         let lib = "opt/mill/lib"
@@ -91,8 +88,7 @@ import Testing
         #expect(runner.files(in: "root") == ["opt/etc/imagemill/mill.yaml"])
     }
 
-    @Test("install without a program says what to do, and installs nothing")
-    func missing() async throws {
+    @Test func `install without a program says what to do, and installs nothing`() async throws {
         let runner = try CommandRunner()
         let result = try await runner.shell(
             "make -C '\(Checkout.path)' install BINARY=\"$PWD/none\" DESTDIR=\"$PWD/root\"")
@@ -101,8 +97,9 @@ import Testing
         #expect(!runner.exists("root"))
     }
 
-    @Test("The unit allows by name the calls by which workers shut themselves in, and forbids what nobody needs")
-    func calls() throws {
+    @Test
+    func `the unit allows by name the calls by which workers shut themselves in, and forbids what nobody needs`() throws
+    {
         let filters = try settings("imagemill.service").filter { $0.hasPrefix("SystemCallFilter=") }
         #expect(filters.first == "SystemCallFilter=@system-service")
         for call in ["landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp"] {
@@ -117,10 +114,10 @@ import Testing
         return geteuid() == 0 && hasAnalyzer && !isHidden
     }
 
-    @Test(
-        "The program works under the unit's restrictions: no file elsewhere, no new machine code, no call that is not listed",
-        .enabled(if: canConfine))
-    func confined() async throws {
+    @Test(.enabled(if: canConfine))
+    func `the program works under the unit's restrictions: no file elsewhere, no new code, no call not listed`()
+        async throws
+    {
         let runner = try CommandRunner()
         try await runner.picture("in/photo.jpg")
         try await runner.picture("in/logo.png")

@@ -6,8 +6,7 @@ import Testing
 @Suite struct DesktopThumbnailTests {
     private let pipeline = Checkout.path + "/pipelines/desktop-thumbnails.yaml"
 
-    @Test("A thumbnail is named after its source's URI, and says of it what file managers compare")
-    func marks() async throws {
+    @Test func `a thumbnail is named after its source's URI, and says of it what file managers compare`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a b#ü.jpg")
         _ = try await runner.shell("touch -d @1700000000.75 'in/a b#ü.jpg'")
@@ -33,10 +32,10 @@ import Testing
                 == "600\n700\n700\n")
     }
 
-    @Test(
-        "The address in a thumbnail is that of the file as it was named, links included; the new folder is the user's alone"
-    )
-    func address() async throws {
+    @Test
+    func `the address in a thumbnail is the file's as it was named, links included; the new folder is private`()
+        async throws
+    {
         let runner = try CommandRunner()
         try await runner.picture("real/sub/a.jpg")
         _ = try await runner.shell("ln -s real named")
@@ -53,8 +52,30 @@ import Testing
         }
     }
 
-    @Test("A thumbnail is never larger than its folder's name allows")
-    func size() async throws {
+    @Test func `a source has thumbnails for each address that it was named by`() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("real/sub/a.jpg")
+        _ = try await runner.shell("ln -s real named")
+        var made: [String] = []
+        for folder in ["named", "real", "named"] {
+            let why = try await runner.run("run", pipeline, folder, "-o", "thumbs", "--why", "\(folder)/sub/a.jpg")
+            let result = try await runner.run("run", pipeline, folder, "-o", "thumbs")
+            #expect(result.errors.hasPrefix("1 of 1 source done, 3 renditions"), "\(folder): \(result.errors)")
+            let uri = try await runner.shell("printf 'file://%s/\(folder)/sub/a.jpg' \"$(pwd -P)\"").output
+            if !made.isEmpty {
+                #expect(
+                    why.output == "\(folder)/sub/a.jpg: would be done:\n  it has no thumbnails of the address \(uri)\n")
+            }
+            let digest = try await runner.shell("printf %s '\(uri)' | md5sum | cut -d' ' -f1")
+            made.append("normal/\(digest.output.trimmingCharacters(in: .newlines)).png")
+            #expect(Set(made).isSubset(of: runner.files(in: "thumbs")), "\(runner.files(in: "thumbs"))")
+            let again = try await runner.run("run", pipeline, folder, "-o", "thumbs")
+            #expect(again.errors.hasPrefix("1 source unchanged"), "\(folder): \(again.errors)")
+        }
+        #expect(Set(made).count == 2)
+    }
+
+    @Test func `a thumbnail is never larger than its folder's name allows`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.png", as: "pngsave_target") { try TestPicture.coded(width: 200, height: 100) }
         func run(_ name: String, _ size: Int) async throws -> CommandResult {
@@ -72,8 +93,7 @@ import Testing
         #expect(try await run("large", 129).exit == 0)
     }
 
-    @Test("A drop folder that takes its originals away makes no thumbnails of them")
-    func originals() async throws {
+    @Test func `a drop folder that takes its originals away makes no thumbnails of them`() async throws {
         let runner = try CommandRunner()
         for (policy, exit) in [("move", 78), ("delete", 78), ("keep", 0)] as [(String, Int32)] {
             let inbox = "{ path: in, outbox: out, pipeline: '\(pipeline)', originals: \(policy) }"
@@ -88,8 +108,8 @@ import Testing
     /// GIO is in Debian's libglib2.0-bin; without it there is nothing to ask.
     private static let hasGIO = FileManager.default.isExecutableFile(atPath: "/usr/bin/gio")
 
-    @Test("GIO takes the thumbnails for valid ones, also of a picture with 16 bits", .enabled(if: hasGIO))
-    func valid() async throws {
+    @Test(.enabled(if: hasGIO))
+    func `GIO takes the thumbnails for valid ones, also of a picture with 16 bits`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try await runner.save("in/deep.png", as: "pngsave_target") {
@@ -105,8 +125,7 @@ import Testing
         #expect(kinds.output.split(separator: "\n").count == 1 && kinds.output.contains("UCHAR"), "\(kinds.output)")
     }
 
-    @Test("An older thumbnail that a file manager made is replaced")
-    func replaces() async throws {
+    @Test func `an older thumbnail that a file manager made is replaced`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         _ = try await runner.run("run", pipeline, "in", "-o", "thumbs")
@@ -118,8 +137,7 @@ import Testing
         #expect(try await runner.size(of: "thumbs/" + names[0]).count == 2)
     }
 
-    @Test("What the layout cannot have is shown with its place")
-    func mistakes() async throws {
+    @Test func `what the layout cannot have is shown with its place`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(
             """

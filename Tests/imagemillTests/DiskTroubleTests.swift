@@ -29,10 +29,9 @@ import Testing
         return mask & (1 << 21) != 0
     }
 
-    @Test(
-        "A full disk is disk-full and exit code 75; what fits is complete, and nothing is half-written",
-        .enabled(if: mayMount()))
-    func full() async throws {
+    @Test(.enabled(if: mayMount()))
+    func `a full disk is disk-full and exit code 75; what fits is complete, and nothing is half-written`() async throws
+    {
         let runner = try CommandRunner()
         try runner.pipeline(size: "100%", format: "png")
         try runner.folder.write(try await SamplePicture.noise(width: 900, height: 900), to: "in/large.jpg")
@@ -49,8 +48,8 @@ import Testing
         }
     }
 
-    @Test("A disk without any room at all is exit code 75, and says so", .enabled(if: mayMount()))
-    func noRoom() async throws {
+    @Test(.enabled(if: mayMount()))
+    func `a disk without any room at all is exit code 75, and says so`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -63,10 +62,10 @@ import Testing
         }
     }
 
-    @Test(
-        "A file of another size limit: a rendition that outgrows the disk while it is encoded leaves nothing",
-        .enabled(if: mayMount()))
-    func severalRenditions() async throws {
+    @Test(.enabled(if: mayMount()))
+    func `a file of another size limit: a rendition that outgrows the disk while it is encoded leaves nothing`()
+        async throws
+    {
         let runner = try CommandRunner()
         try runner.folder.write(
             "renditions:\n  a: { save: { format: jpeg } }\n  b: { save: { format: png } }\n  c: { save: { format: tiff } }\n",
@@ -80,8 +79,7 @@ import Testing
         }
     }
 
-    @Test("An output folder that may not be written to is named before any work, with its name")
-    func readOnlyOutbox() async throws {
+    @Test func `an output folder that may not be written to is named before any work, with its name`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -93,8 +91,7 @@ import Testing
         #expect(runner.files().isEmpty)
     }
 
-    @Test("A sub-folder that may not be written to fails the sources that go there, and no others")
-    func readOnlySubfolder() async throws {
+    @Test func `a sub-folder that may not be written to fails the sources that go there, and no others`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -111,8 +108,7 @@ import Testing
         #expect(runner.files() == ["a.webp"])
     }
 
-    @Test("An output folder that is a file is refused, and the file is left alone")
-    func fileAsOutbox() async throws {
+    @Test func `an output folder that is a file is refused, and the file is left alone`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -123,8 +119,7 @@ import Testing
         #expect(try runner.bytes("out") == Array("mine".utf8))
     }
 
-    @Test("A folder that is where a rendition should be gets a version beside it")
-    func folderAsRendition() async throws {
+    @Test func `a folder that is where a rendition should be gets a version beside it`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")

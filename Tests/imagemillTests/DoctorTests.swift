@@ -5,8 +5,7 @@ import Testing
 @testable import Engine
 
 @Suite struct DoctorTests {
-    @Test("It tries formats in a worker, and names the limits with their defaults")
-    func healthy() async throws {
+    @Test func `it tries formats in a worker, and names the limits with their defaults`() async throws {
         let runner = try CommandRunner()
         let result = try await runner.run("doctor")
         let lines = result.output.split(separator: "\n").map {
@@ -22,8 +21,7 @@ import Testing
         #expect(result.exit == (Sandbox.missing.isEmpty ? 0 : 1))
     }
 
-    @Test("Limits of an inbox and of its pipeline are shown with the value that holds")
-    func inboxes() async throws {
+    @Test func `limits of an inbox and of its pipeline are shown with the value that holds`() async throws {
         let drop = try WatchedFolder(inbox: "name: photos, limits: { max-time: 5m, max-pixels: 300M }")
         let text = String(decoding: try drop.runner.bytes("p.yaml"), as: UTF8.self)
         try drop.runner.folder.write(
@@ -38,8 +36,7 @@ import Testing
             ], "\(result)")
     }
 
-    @Test("A mill file's limits are told from the defaults")
-    func mill() async throws {
+    @Test func `a mill file's limits are told from the defaults`() async throws {
         let drop = try WatchedFolder()
         let text = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
         try drop.runner.folder.write("max-pixels: 20M\n" + text, to: "mill.yaml")

@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct DocumentationTests {
-    @Test("The generated reference is that of the code; if this fails, run `make docs`")
-    func generated() async throws {
+    @Test func `the generated reference is that of the code; if this fails, run 'make docs'`() async throws {
         let runner = try CommandRunner()
         let result = try await runner.run("docs", "docs")
         #expect(result.exit == 0)
@@ -22,11 +21,11 @@ import Testing
     }
 
     @Test(
-        "Every command in the guides runs as it is printed",
         // The tutorial has a test of its own.
         arguments: ["README.md", "docs/clusters.md"]
-            + Checkout.files(below: "docs/guide", extension: "md").filter { !$0.hasSuffix("/tutorial.md") })
-    func commands(page: String) async throws {
+            + Checkout.files(below: "docs/guide", extension: "md").filter { !$0.hasSuffix("/tutorial.md") }
+    )
+    func `every command in the guides runs as it is printed`(page: String) async throws {
         let text = try Checkout.text(page)
         let commands = blocks("sh", in: text).flatMap { $0.split(separator: "\n").map(String.init) }
             .filter { ["imagemill ", "jq ", "tar "].contains(where: $0.hasPrefix) && !$0.contains("PIPELINE") }
@@ -53,8 +52,7 @@ import Testing
         }
     }
 
-    @Test("The five minutes of setting up a drop folder work as they are printed")
-    func operations() async throws {
+    @Test func `the five minutes of setting up a drop folder work as they are printed`() async throws {
         let text = try Checkout.text("docs/operations.md")
         let drop = try WatchedFolder()
         var settings: [String] = []
@@ -98,8 +96,7 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    @Test("Every promise names proofs that are there")
-    func promises() throws {
+    @Test func `every promise names proofs that are there`() throws {
         let rows = try Checkout.text("README.md").split(separator: "\n").filter { $0.hasPrefix("| P") }
         #expect(rows.count == 9)
         let swift = Checkout.files(below: "Tests", extension: "swift").map {
@@ -124,8 +121,7 @@ import Testing
         return runner.folder
     }
 
-    @Test("Each picture of the guide is shown, there, and small")
-    func pictures() throws {
+    @Test func `each picture of the guide is shown, there, and small`() throws {
         let shown = try shownPictures()
         #expect(shown.count >= 15)
         var bytes = 0
@@ -138,10 +134,8 @@ import Testing
     }
 
     // Only if it is asked for, since it takes as long as twenty other tests: IMAGEMILL_PICTURES=1.
-    @Test(
-        "`make guide-pictures` makes the guide's pictures",
-        .enabled(if: ProcessInfo.processInfo.environment["IMAGEMILL_PICTURES"] != nil))
-    func madePictures() async throws {
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["IMAGEMILL_PICTURES"] != nil))
+    func `'make guide-pictures' makes the guide's pictures`() async throws {
         let runner = try CommandRunner()
         let result = try await runner.shell(
             "'\(Checkout.path)/docs/guide/pictures.sh' '\(CommandRunner.executable)' made")
@@ -154,10 +148,8 @@ import Testing
         return pages.flatMap { $0.matches(of: /\]\(\.\.\/images\/([a-z-]+\.[a-z]+)\)/).map { String($0.output.1) } }
     }
 
-    @Test(
-        "Every page and picture that a page links to is there",
-        arguments: ["README.md"] + Checkout.files(below: "docs", extension: "md"))
-    func links(page: String) throws {
+    @Test(arguments: ["README.md"] + Checkout.files(below: "docs", extension: "md"))
+    func `every page and picture that a page links to is there`(page: String) throws {
         let folder = URL(fileURLWithPath: Checkout.path + "/" + page).deletingLastPathComponent().path
         let text = try Checkout.text(page)
         for link in text.matches(of: /\]\(([^)#:\s]+)(?:#([^)]*))?\)/) {
@@ -180,8 +172,7 @@ import Testing
             })
     }
 
-    @Test("The demo makes its pictures and renders them")
-    func demo() async throws {
+    @Test func `the demo makes its pictures and renders them`() async throws {
         let runner = try CommandRunner()
         let result = try await runner.shell("'\(Checkout.path)/docs/demo/run.sh' '\(CommandRunner.executable)' demo")
         #expect(result.exit == 0, "\(result.errors)")
@@ -190,8 +181,28 @@ import Testing
                 && result.output.contains("demo/web/landscape-medium.webp"))
     }
 
-    @Test("What the Makefile calls is there")
-    func makefile() throws {
+    @Test func `the first screens name the two commands that do all the set-up`() throws {
+        let top = try Checkout.text("README.md").split(separator: "\n", omittingEmptySubsequences: false).prefix(70)
+        let commands = blocks("sh", in: top.joined(separator: "\n")).flatMap { $0.split(separator: "\n") }
+            .map { $0.split(separator: "#")[0].trimmingCharacters(in: .whitespaces) }
+        let targets = try Checkout.text("Makefile").split(separator: "\n").map { $0.prefix { $0 != ":" } }
+        for target in ["demo", "test"] {
+            #expect(commands.contains("make \(target)"))
+            #expect(targets.contains(target[...]), "\(target)")
+        }
+    }
+
+    @Test func `the front page names no system that the table of systems does not`() throws {
+        let systems = try Checkout.text("docs/systems.md")
+        let tried = systems.components(separatedBy: "\nNot tried: ")[0]
+        for page in ["README.md", "docs/operations.md", "docs/man/imagemill.1", "deploy/debian/control", "Makefile"] {
+            for system in try Checkout.text(page).matches(of: /(?:Debian|Ubuntu|Fedora) [0-9]+(?:\.[0-9]+)?/) {
+                #expect(tried.contains(system.output), "\(page): \(system.output)")
+            }
+        }
+    }
+
+    @Test func `what the Makefile calls is there`() throws {
         let words = try Checkout.text("Makefile").split(whereSeparator: { " \n\t@".contains($0) }).map(String.init)
         let scripts = words.filter {
             $0.hasPrefix("docs/") && $0.hasSuffix(".sh") || $0.hasPrefix("Benchmarks/") && !$0.hasSuffix(".md")

@@ -25,18 +25,17 @@ struct StageExample: Sendable, CustomStringConvertible {
 }
 
 @Suite struct EveryStageTests {
-    @Test("The reference has an example of every stage that the program lists")
-    func catalogue() async throws {
+    @Test func `the reference has an example of every stage that the program lists`() async throws {
         let listed = try await CommandRunner().run("stages").output.split(separator: "\n").map {
             String($0.prefix { $0 != " " })
         }
         #expect(StageExample.all.map(\.name) == listed && listed.count >= 22)
     }
 
-    @Test(
-        "An animation keeps its frames and times; a stage for sets says that it takes the first frame of each",
-        arguments: StageExample.all)
-    func animation(of stage: StageExample) async throws {
+    @Test(arguments: StageExample.all)
+    func `an animation keeps its frames and times; a stage for sets says that it takes the first frame of each`(
+        of stage: StageExample
+    ) async throws {
         let runner = try CommandRunner()
         for name in sources(stage) {
             try await runner.save("in/\(name).webp", as: "webpsave_target", [("lossless", true)]) { try animation() }
@@ -57,8 +56,10 @@ struct StageExample: Sendable, CustomStringConvertible {
         #expect(facts.0 == source.renditions[0].height * 3)
     }
 
-    @Test("A picture of 16 bits comes out with 16 bits, and with steps that 8 have not", arguments: StageExample.all)
-    func depth(of stage: StageExample) async throws {
+    @Test(arguments: StageExample.all)
+    func `a picture of 16 bits comes out with 16 bits, and with steps that 8 have not`(of stage: StageExample)
+        async throws
+    {
         let runner = try CommandRunner()
         for (index, name) in sources(stage).enumerated() {
             try await runner.save("in/\(name).png", as: "pngsave_target") { try deep(seed: index) }
@@ -70,10 +71,8 @@ struct StageExample: Sendable, CustomStringConvertible {
         #expect(Set(grid.values.filter { $0 % 257 != 0 }).count > 20)
     }
 
-    @Test(
-        "A stage that reads rows out of order follows shared stages that stream them",
-        arguments: ["rotate: { angle: 90 }", "flip: { axis: vertical }"])
-    func outOfOrder(stage: String) async throws {
+    @Test(arguments: ["rotate: { angle: 90 }", "flip: { axis: vertical }"])
+    func `a stage that reads rows out of order follows shared stages that stream them`(stage: String) async throws {
         let runner = try CommandRunner()
         // Taller than what libvips keeps of a picture that it reads once.
         try runner.folder.write(try await SamplePicture.noise(width: 300, height: 2500), to: "in/a.jpg")
@@ -93,10 +92,8 @@ struct StageExample: Sendable, CustomStringConvertible {
         "rotate: { angle: 7 }",
     ].map { StageExample(name: $0, yaml: "stages:\n  - \($0)\n") }
 
-    @Test(
-        "A stage is the first one for a picture whose rows come once",
-        arguments: StageExample.all.filter { !$0.isForSets } + others)
-    func tall(stage: StageExample) async throws {
+    @Test(arguments: StageExample.all.filter { !$0.isForSets } + others)
+    func `a stage is the first one for a picture whose rows come once`(stage: StageExample) async throws {
         let runner = try CommandRunner()
         // Taller than what libvips keeps of a picture that it reads once.
         for (name, saver) in [("in/a.jpg", "jpegsave_target"), ("in/b.tif", "tiffsave_target")] {

@@ -6,25 +6,25 @@ import Testing
 
 @Suite(.serialized) struct ExperimentTests {
     // A test for each, not one with arguments: a case of such a test cannot be skipped visibly.
-    @Test func killPoints() async throws { try await holds("kill-points") }
-    @Test func failingCalls() async throws { try await holds("failing-calls") }
-    @Test func lostAnswer() async throws { try await holds("lost-answer") }
-    @Test func powerLoss() async throws { try await holds("power-loss") }
-    @Test func killLoop() async throws { try await holds("kill-loop") }
-    @Test func keptSet() async throws { try await holds("kept-set") }
-    @Test func lateMembers() async throws { try await holds("late-members") }
-    @Test func swappedMember() async throws { try await holds("swapped-member") }
-    @Test func secondRename() async throws { try await holds("second-rename") }
-    @Test func droppers() async throws { try await holds("droppers") }
-    @Test func diskFull() async throws { try await holds("disk-full") }
-    @Test func noRoom() async throws { try await holds("no-room") }
-    @Test func hangingFileSystem() async throws { try await holds("hanging-file-system") }
-    @Test func slowSources() async throws { try await holds("slow-sources") }
-    @Test func slowWriters() async throws { try await holds("slow-writers") }
-    @Test func overflow() async throws { try await holds("overflow") }
-    @Test func oddNames() async throws { try await holds("odd-names") }
-    @Test func reload() async throws { try await holds("reload") }
-    @Test func terminate() async throws { try await holds("terminate") }
+    @Test func `kill-points`() async throws { try await holds("kill-points") }
+    @Test func `failing-calls`() async throws { try await holds("failing-calls") }
+    @Test func `lost-answer`() async throws { try await holds("lost-answer") }
+    @Test func `power-loss`() async throws { try await holds("power-loss") }
+    @Test func `kill-loop`() async throws { try await holds("kill-loop") }
+    @Test func `kept-set`() async throws { try await holds("kept-set") }
+    @Test func `late-members`() async throws { try await holds("late-members") }
+    @Test func `swapped-member`() async throws { try await holds("swapped-member") }
+    @Test func `second-rename`() async throws { try await holds("second-rename") }
+    @Test func `droppers`() async throws { try await holds("droppers") }
+    @Test func `disk-full`() async throws { try await holds("disk-full") }
+    @Test func `no-room`() async throws { try await holds("no-room") }
+    @Test func `hanging-file-system`() async throws { try await holds("hanging-file-system") }
+    @Test func `slow-sources`() async throws { try await holds("slow-sources") }
+    @Test func `slow-writers`() async throws { try await holds("slow-writers") }
+    @Test func `overflow`() async throws { try await holds("overflow") }
+    @Test func `odd-names`() async throws { try await holds("odd-names") }
+    @Test func `reload`() async throws { try await holds("reload") }
+    @Test func `terminate`() async throws { try await holds("terminate") }
 
     /// Runs an experiment in its short version.
     private func holds(_ name: String) async throws {
@@ -54,8 +54,7 @@ import Testing
         #endif
     }
 
-    @Test("Every experiment is in the runner's list and in the table of README.md")
-    func listed() async throws {
+    @Test func `every experiment is in the runner's list and in the table of README.md`() async throws {
         let runner = try CommandRunner()
         let folder = Checkout.path + "/Tests/Chaos"
         let listed = try await runner.shell("/usr/bin/python3 '\(folder)/run' --list").output.split(separator: "\n")
@@ -70,10 +69,10 @@ import Testing
         for name in listed { #expect(table.contains("| `\(name)` |"), "\(name)") }
     }
 
-    @Test(
-        "An experiment that fails, one that is skipped, and a name that is none, show in the exit code and the last line"
-    )
-    func failing() async throws {
+    @Test
+    func `an experiment that fails, is skipped or does not exist shows in the exit code and the last line`()
+        async throws
+    {
         let runner = try CommandRunner()
         let script = "/usr/bin/python3 '\(Checkout.path)/Tests/Chaos/run'"
         // What a failed experiment leaves for a look goes with the runner's folder.

@@ -9,14 +9,12 @@ import Testing
 
     init() throws { sections = try Checkout.text("docs/failures.md").components("\n### `") }
 
-    @Test("Every code of a failure has one section, and no other has")
-    func complete() {
+    @Test func `every code of a failure has one section, and no other has`() {
         let names = sections.dropFirst().map { String($0.prefix { $0 != "`" }) }
         #expect(names.sorted() == FailureCode.allCases.map(\.rawValue).sorted())
     }
 
-    @Test("A section names the options that the code's explanation names")
-    func options() throws {
+    @Test func `a section names the options that the code's explanation names`() throws {
         for code in FailureCode.allCases {
             let section = try #require(sections.first { $0.hasPrefix(code.rawValue + "`") })
             for option in code.explanation.matches(of: /--max-[a-z-]+/) {

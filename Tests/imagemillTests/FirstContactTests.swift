@@ -11,8 +11,7 @@ import Testing
         return runner
     }
 
-    @Test("--resize and --format are a pipeline")
-    func options() async throws {
+    @Test func `--resize and --format are a pipeline`() async throws {
         let runner = try await runner()
         let result = try await runner.run("run", "--resize", "32x32>", "--format", "jpg", "in/", "-o", "out/")
         #expect(result.exit == 0, "\(result.errors)")
@@ -20,8 +19,8 @@ import Testing
         #expect(try await runner.size(of: "out/a.jpg") == [32, 24])
     }
 
-    @Test("All options work together, and --print-pipeline prints a file that makes the same bytes")
-    func printed() async throws {
+    @Test
+    func `all options work together, and --print-pipeline prints a file that makes the same bytes`() async throws {
         let runner = try await runner()
         try await runner.picture("mark \"1\".png")
         let options = [
@@ -37,8 +36,8 @@ import Testing
         #expect(try runner.bytes("out/a.webp") == runner.bytes("again/a.webp"))
     }
 
-    @Test("A shipped pipeline is known by its name, and a name that is almost right gets a suggestion")
-    func shipped() async throws {
+    @Test
+    func `a shipped pipeline is known by its name, and a name that is almost right gets a suggestion`() async throws {
         let runner = try await runner()
         #expect(try await runner.run("run", "web-photos", "in", "-o", "out").exit == 0)
         #expect(runner.files().count == 3)
@@ -47,8 +46,7 @@ import Testing
         #expect(almost.exit == 78 && almost.errors.contains("did you mean 'web-photos'?"), "\(almost.errors)")
     }
 
-    @Test("The pipeline and the pictures may come in either order")
-    func order() async throws {
+    @Test func `the pipeline and the pictures may come in either order`() async throws {
         let runner = try await runner()
         try runner.pipeline()
         #expect(try await runner.run("run", "in", "p.yaml", "-o", "out").exit == 0)
@@ -57,8 +55,7 @@ import Testing
         #expect(plans[0].exit == 0 && plans[0].output == plans[1].output)
     }
 
-    @Test("A picture goes from standard input to standard output, and nothing else does")
-    func streams() async throws {
+    @Test func `a picture goes from standard input to standard output, and nothing else does`() async throws {
         let runner = try await runner()
         let result = try await runner.shell("\"$IMAGEMILL\" run --resize 16x --format png - -o - < in/a.jpg > b.png")
         #expect(result.exit == 0 && result.errors.isEmpty, "\(result.errors)")
@@ -78,8 +75,7 @@ import Testing
         )
     }
 
-    @Test("init writes what works at once, and never overwrites")
-    func initCommand() async throws {
+    @Test func `init writes what works at once, and never overwrites`() async throws {
         let runner = try await runner()
         let made = try await runner.run("init", "my shop")
         #expect(
@@ -96,8 +92,8 @@ import Testing
                 && again.errors == "imagemill: 'my shop/pipeline.yaml' is there already; nothing was written\n")
     }
 
-    @Test("The version is printed for every way to ask", arguments: ["--version", "-V", "version"])
-    func version(word: String) async throws {
+    @Test(arguments: ["--version", "-V", "version"])
+    func `the version is printed for every way to ask`(word: String) async throws {
         let result = try await CommandRunner().run(word)
         #expect(result.exit == 0 && result.output.contains(/^\d+\.\d+\.\d+\nlibvips 8\./), "\(result)")
     }

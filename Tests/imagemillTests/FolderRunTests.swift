@@ -5,8 +5,7 @@ import Testing
 import Vips
 
 @Suite struct FolderRunTests {
-    @Test("A folder becomes renditions of the planned size, and a report that says so")
-    func folder() async throws {
+    @Test func `a folder becomes renditions of the planned size, and a report that says so`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(
             """
@@ -51,8 +50,8 @@ import Vips
         }
     }
 
-    @Test("Files and folders may be named together; a source that is named twice is processed once")
-    func filesAndFolders() async throws {
+    @Test
+    func `files and folders may be named together; a source that is named twice is processed once`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -63,8 +62,7 @@ import Vips
         #expect(try runner.report().summary.sources == 2)
     }
 
-    @Test("What other programs leave in folders is passed over")
-    func leftovers() async throws {
+    @Test func `what other programs leave in folders is passed over`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -76,8 +74,7 @@ import Vips
         #expect(try runner.report().outcomes == ["a.jpg": "done"])
     }
 
-    @Test("An empty folder is nothing to do, which is said and is no failure")
-    func nothingToDo() async throws {
+    @Test func `an empty folder is nothing to do, which is said and is no failure`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try FileManager.default.createDirectory(atPath: runner.folder.path("in"), withIntermediateDirectories: true)
@@ -87,8 +84,7 @@ import Vips
         #expect(try runner.report().sources.isEmpty)
     }
 
-    @Test("A source that is not there is reported, and the others finish")
-    func missingSource() async throws {
+    @Test func `a source that is not there is reported, and the others finish`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("a.jpg")
@@ -99,8 +95,7 @@ import Vips
         #expect(try runner.report().summary.failed == 2)
     }
 
-    @Test("An animation stays animated where the format can, and its loss is a warning where not")
-    func animation() async throws {
+    @Test func `an animation stays animated where the format can, and its loss is a warning where not`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(
             "renditions:\n  moving: { save: { format: webp } }\n  still: { save: { format: jpeg } }\n", to: "p.yaml")

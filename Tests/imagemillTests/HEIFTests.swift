@@ -3,8 +3,9 @@ import TestSupport
 import Testing
 
 @Suite struct HEIFTests {
-    @Test("AVIF that is called otherwise is rendered all the same, between other pictures and after them")
-    func misnamed() async throws {
+    @Test
+    func `AVIF that is called otherwise is rendered all the same, between other pictures and after them`() async throws
+    {
         let runner = try CommandRunner()
         for name in ["in/1.jpg", "in/3.jpg"] { try await runner.picture(name) }
         try await avif(runner, "in/2.jpg")
@@ -20,8 +21,7 @@ import Testing
         #expect(runner.files().count == 4)
     }
 
-    @Test("An asset, a rendition and a member of a set may be AVIF where no source's name says so")
-    func elsewhere() async throws {
+    @Test func `an asset, a rendition and a member of a set may be AVIF where no source's name says so`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/1.jpg")
         try await avif(runner, "badge.png")

@@ -25,8 +25,7 @@ import Testing
         return String(decoding: try JSONSerialization.data(withJSONObject: report), as: UTF8.self)
     }
 
-    @Test("A page is made of a report whatever its numbers are")
-    func numbers() async throws {
+    @Test func `a page is made of a report whatever its numbers are`() async throws {
         let report = try await report()
         let numbers = report.matches(of: /[:,\[](-?[0-9]+)(?=[,}\]])/).map { $0.output.1 }
         #expect(numbers.count > 15)
@@ -38,8 +37,7 @@ import Testing
         }
     }
 
-    @Test("Bytes of a report that were changed never end the element of the page that they are in")
-    func bytes() async throws {
+    @Test func `bytes of a report that were changed never end the element of the page that they are in`() async throws {
         let bytes = Array(try await report().utf8)
         func elements(_ page: [UInt8]) -> Int { page.ranges(of: Array("</script>".utf8)).count }
         let usual = elements(try #require(page(of: bytes)))

@@ -50,8 +50,8 @@ private struct ArchitectureTable {
         ["public", "package", "internal", "fileprivate", "private"].contains(word) || word.hasPrefix("@")
     }
 
-    @Test("Every target imports what the table in docs/architecture.md allows, and nothing else", arguments: targets)
-    func target(name: String) throws {
+    @Test(arguments: targets)
+    func `every target imports what the table in docs/architecture.md allows, and nothing else`(name: String) throws {
         let files = Checkout.files(below: "Sources/\(name)", extension: "swift")
         #expect(!files.isEmpty)
         let allowed = Set(try #require(try ArchitectureTable(under: "Targets").rows[name]))
@@ -71,14 +71,15 @@ private struct ArchitectureTable {
             "\(name) does not import \(allowed.subtracting(seen).sorted()), which the table lists")
     }
 
-    @Test("Yams is imported by one file alone")
-    func yams() throws {
+    @Test func `Yams is imported by one file alone`() throws {
         let files = try Checkout.files(below: "Sources", extension: "swift").filter { try imports($0).contains("Yams") }
         #expect(files == ["Sources/Pipeline/YAML/YAMLDocument.swift"])
     }
 
-    @Test("Nothing asks for a calendar, a time zone or a language: the program has none of ICU's data, see decision 43")
-    func noICU() throws {
+    @Test
+    func `nothing asks for a calendar, a time zone or a language: the program has none of ICU's data, see decision 43`()
+        throws
+    {
         let words =
             /\b(Calendar|TimeZone|Locale|\w*FormatStyle|\w*Formatter|date(En|De)codingStrategy|localized[A-Z]\w*)\b/
             .wordBoundaryKind(.simple)
@@ -89,8 +90,7 @@ private struct ArchitectureTable {
             "encoder.dateEncodingStrategy = .iso8601".contains(words) && "Date.ISO8601FormatStyle()".contains(words))
     }
 
-    @Test("Every target of Swift is in the table")
-    func complete() throws {
+    @Test func `every target of Swift is in the table`() throws {
         let folders = Set(
             Checkout.files(below: "Sources", extension: "swift").map { String($0.split(separator: "/")[1]) })
         #expect(folders == Set(Self.targets))
@@ -142,10 +142,7 @@ private struct ArchitectureTable {
         return found
     }
 
-    @Test(
-        "A folder of the engine names the types of those folders that the table in docs/architecture.md allows, and of no others"
-    )
-    func folders() throws {
+    @Test func `a folder of the engine names only the types that the table in docs/architecture.md allows`() throws {
         let table = try ArchitectureTable(under: "The engine, folder by folder").rows
         let folders = Set(
             Checkout.files(below: "Sources/Engine", extension: "swift").map { String($0.split(separator: "/")[2]) })
@@ -157,8 +154,7 @@ private struct ArchitectureTable {
         }
     }
 
-    @Test("No two folders may name each other, directly or in a ring")
-    func rings() throws {
+    @Test func `no two folders may name each other, directly or in a ring`() throws {
         let table = try ArchitectureTable(under: "The engine, folder by folder").rows
         for start in table.keys {
             var reached: Set<String> = []
@@ -168,8 +164,7 @@ private struct ArchitectureTable {
         }
     }
 
-    @Test("No source names the clock that goes on while the machine sleeps")
-    func clocks() throws {
+    @Test func `no source names the clock that goes on while the machine sleeps`() throws {
         for file in Checkout.files(below: "Sources", extension: "swift") {
             #expect(try !Checkout.text(file).contains("ContinuousClock"), "\(file): use SuspendingClock or Moment")
         }

@@ -57,8 +57,8 @@ import Testing
 
     // MARK: - Nothing to do
 
-    @Test("A second run does nothing, says so, and its report has every source with its renditions")
-    func secondRun() async throws {
+    @Test
+    func `a second run does nothing, says so, and its report has every source with its renditions`() async throws {
         let runner = try await doneOnce()
         let first = try runner.report()
         let written = try modified(runner, "out/a.webp")
@@ -78,8 +78,7 @@ import Testing
         #expect(try await run(runner, "--quiet").errors.isEmpty)
     }
 
-    @Test("A run that has nothing to do starts no worker, one that has one source left starts one")
-    func workers() async throws {
+    @Test func `a run that has nothing to do starts no worker, one that has one source left starts one`() async throws {
         let runner = try await doneOnce()
         #expect(mkfifo(runner.folder.path("pipe"), 0o600) == 0)
         // A report to a pipe that nobody reads holds the program up after its workers were made.
@@ -101,8 +100,7 @@ import Testing
         #expect(try await busy.finish().exit == 0)
     }
 
-    @Test("--force does every source again")
-    func force() async throws {
+    @Test func `--force does every source again`() async throws {
         let runner = try await doneOnce()
         #expect(try await run(runner, "--force").errors.hasPrefix("3 of 3 sources done"))
         #expect(try runner.report().summary.skipped == 0)
@@ -110,8 +108,10 @@ import Testing
             try await why(runner, "in/a.jpg", "--force") == "in/a.jpg: would be done:\n  --force does every source\n")
     }
 
-    @Test("--why says that nothing has changed, and runs nothing; the source may be named as in the report")
-    func whyUnchanged() async throws {
+    @Test
+    func `--why says that nothing has changed, and runs nothing; the source may be named as in the report`()
+        async throws
+    {
         let runner = try await doneOnce()
         for name in ["in/sub/c.jpg", "sub/c.jpg", "./in/../in/sub/c.jpg", runner.folder.path("in/sub/c.jpg")] {
             #expect(
@@ -123,8 +123,7 @@ import Testing
         #expect(wrong.errors == "imagemill: 'in/z.jpg' is not among the sources; --why takes one of them\n")
     }
 
-    @Test("--why before any run says that the source was never done, and makes no output folder")
-    func whyNever() async throws {
+    @Test func `--why before any run says that the source was never done, and makes no output folder`() async throws {
         let runner = try CommandRunner()
         try await writePipeline(runner)
         try await runner.picture("in/a.jpg")
@@ -136,8 +135,7 @@ import Testing
 
     // MARK: - What is noticed
 
-    @Test("A source with other bytes is noticed, also where its time is the same")
-    func changedBytes() async throws {
+    @Test func `a source with other bytes is noticed, also where its time is the same`() async throws {
         let runner = try await doneOnce()
         let date = try modified(runner, "in/b.png")
         let before = try runner.bytes("in/b.png").count
@@ -151,16 +149,14 @@ import Testing
         #expect(try await run(runner).errors.hasPrefix("3 sources unchanged"))
     }
 
-    @Test("A source that was written to is noticed by its time")
-    func changedTime() async throws {
+    @Test func `a source that was written to is noticed by its time`() async throws {
         let runner = try await doneOnce()
         try setModified(runner, "in/b.png", Date(timeIntervalSince1970: 1_000_000_000))
         #expect(try await why(runner, "in/b.png") == "in/b.png: would be done:\n  the source was written to\n")
         try await expectOnlyB(runner)
     }
 
-    @Test("A new source is done, the others are skipped")
-    func newSource() async throws {
+    @Test func `a new source is done, the others are skipped`() async throws {
         let runner = try await doneOnce()
         try await runner.picture("in/d.jpg")
         #expect(try await run(runner).exit == 0)
@@ -170,8 +166,7 @@ import Testing
             ])
     }
 
-    @Test("A pipeline that says something else does everything again; comments and layout do not")
-    func pipeline() async throws {
+    @Test func `a pipeline that says something else does everything again; comments and layout do not`() async throws {
         let runner = try await doneOnce()
         try await writePipeline(runner, comment: "# a comment")
         #expect(try await run(runner).errors.hasPrefix("3 sources unchanged"))
@@ -181,8 +176,7 @@ import Testing
         #expect(try await runner.size(of: "out/a.webp") == [16, 12])
     }
 
-    @Test("An asset with other content does everything again, and is named")
-    func asset() async throws {
+    @Test func `an asset with other content does everything again, and is named`() async throws {
         let runner = try await doneOnce()
         try runner.folder.write(
             try await SamplePicture.png.encode(TestPicture.solid([1, 2, 3], width: 10, height: 10)), to: "badge.png")
@@ -190,8 +184,7 @@ import Testing
         #expect(try await run(runner).errors.hasPrefix("3 of 3 sources done"))
     }
 
-    @Test("Options that change what is written do everything again")
-    func options() async throws {
+    @Test func `options that change what is written do everything again`() async throws {
         let runner = try await doneOnce()
         #expect(
             try await why(runner, "in/a.jpg", "--keep-tree")
@@ -203,8 +196,7 @@ import Testing
         #expect(try await run(runner, "--keep-tree", "--jobs", "1").errors.hasPrefix("3 sources unchanged"))
     }
 
-    @Test("Another version of the engine does everything again, and both are named")
-    func engine() async throws {
+    @Test func `another version of the engine does everything again, and both are named`() async throws {
         let runner = try await doneOnce()
         let edit = "update setups set parts = json_set(parts, '$.engine', 'imagemill 0.0.1, libvips 8.0.0')"
         try await sql(runner, edit)
@@ -215,8 +207,7 @@ import Testing
         #expect(try await run(runner).errors.hasPrefix("3 of 3 sources done"))
     }
 
-    @Test("A rendition that is missing or altered is made again")
-    func outputs() async throws {
+    @Test func `a rendition that is missing or altered is made again`() async throws {
         let runner = try await doneOnce()
         let good = try runner.bytes("out/b.webp")
         try FileManager.default.removeItem(atPath: runner.folder.path("out/b.webp"))
@@ -232,8 +223,7 @@ import Testing
         #expect(try runner.bytes("out/b.webp") == good)
     }
 
-    @Test("Several reasons are all named")
-    func severalReasons() async throws {
+    @Test func `several reasons are all named`() async throws {
         let runner = try await doneOnce()
         try await writePipeline(runner, size: "16x16")
         try setModified(runner, "in/b.png", Date(timeIntervalSince1970: 1_000_000_000))
@@ -243,17 +233,15 @@ import Testing
         #expect(try await why(runner, "in/b.png") == words)
     }
 
-    @Test(
-        "The same source named from another folder is done again, since reports and sub-folders would name it otherwise"
-    )
-    func place() async throws {
+    @Test
+    func `the same source named from another folder is done again, since reports would name it otherwise`() async throws
+    {
         let runner = try await doneOnce()
         let result = try await runner.run("run", "p.yaml", "in/sub", "-o", "out", "--why", "c.jpg")
         #expect(result.output == "in/sub/c.jpg: would be done:\n  it was 'sub/c.jpg' below the folder of sources\n")
     }
 
-    @Test("A source that failed is tried again, however little has changed")
-    func failed() async throws {
+    @Test func `a source that failed is tried again, however little has changed`() async throws {
         let runner = try await doneOnce()
         try runner.folder.write("no", to: "in/d.jpg")
         for _ in 0..<2 {
@@ -269,8 +257,7 @@ import Testing
 
     // MARK: - Interruptions
 
-    @Test("A run that is killed leaves the rest to the next one, which skips what was recorded")
-    func killed() async throws {
+    @Test func `a run that is killed leaves the rest to the next one, which skips what was recorded`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write("renditions:\n  a: { save: { format: avif, effort: 4 } }\n", to: "p.yaml")
         let slow = try await SamplePicture.noise(width: 500, height: 400)
@@ -286,8 +273,7 @@ import Testing
         #expect(try await run(runner).errors.hasPrefix("8 sources unchanged"))
     }
 
-    @Test("A source whose worker was killed is recorded once it is done, like any other")
-    func killedWorker() async throws {
+    @Test func `a source whose worker was killed is recorded once it is done, like any other`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write("renditions:\n  a: { save: { format: avif, effort: 6 } }\n", to: "p.yaml")
         try runner.folder.write(try await SamplePicture.noise(width: 900, height: 700), to: "in/a.jpg")
@@ -301,8 +287,7 @@ import Testing
 
     // MARK: - Names
 
-    @Test("Sources that are skipped keep their names from new ones that come before them")
-    func versions() async throws {
+    @Test func `sources that are skipped keep their names from new ones that come before them`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.png")
@@ -313,8 +298,10 @@ import Testing
         #expect(try runner.report().outcomes == ["a.jpg": "done", "a.png": "skipped"])
     }
 
-    @Test("With --collision overwrite the loser is left alone, and the winner stays the winner whatever changes")
-    func overwrite() async throws {
+    @Test
+    func `with --collision overwrite the loser is left alone, and the winner stays the winner whatever changes`()
+        async throws
+    {
         let runner = try CommandRunner()
         try runner.pipeline(size: "300x300")
         try await runner.picture("in/a.jpg")
@@ -354,8 +341,7 @@ import Testing
         #expect(result.exit == 0, "\(result.errors)")
     }
 
-    @Test("A record of an older version, which knew names only, is completed")
-    func migration() async throws {
+    @Test func `a record of an older version, which knew names only, is completed`() async throws {
         let runner = try await doneOnce()
         try await sql(
             runner, "drop table results; drop table setups; drop table grdb_migrations; drop index names_source")
@@ -367,10 +353,8 @@ import Testing
         #expect(try await run(runner).errors.hasPrefix("3 sources unchanged"))
     }
 
-    @Test(
-        "A result that cannot be read is made anew",
-        arguments: ["document = '{'", "document = '[]'", "document = null", "outputs = x'01'"])
-    func damagedResult(edit: String) async throws {
+    @Test(arguments: ["document = '{'", "document = '[]'", "document = null", "outputs = x'01'"])
+    func `a result that cannot be read is made anew`(edit: String) async throws {
         let runner = try await doneOnce()
         try await sql(runner, "update results set \(edit) where cast(source as text) like '%b.png'")
         #expect(
@@ -380,8 +364,7 @@ import Testing
         #expect(try await run(runner).errors.hasPrefix("3 sources unchanged"))
     }
 
-    @Test("A record that is no database is an error that names it, and nothing is written over")
-    func damagedRecord() async throws {
+    @Test func `a record that is no database is an error that names it, and nothing is written over`() async throws {
         let runner = try await doneOnce()
         try runner.folder.write(String(repeating: "no database ", count: 100), to: "out/.imagemill/names.sqlite")
         let written = try modified(runner, "out/a.webp")
@@ -391,8 +374,7 @@ import Testing
         #expect(try modified(runner, "out/a.webp") == written)
     }
 
-    @Test("A dry run leaves out what is unchanged")
-    func dryRun() async throws {
+    @Test func `a dry run leaves out what is unchanged`() async throws {
         let runner = try await doneOnce()
         let idle = try await run(runner, "--dry-run")
         #expect(idle.exit == 0 && idle.output.isEmpty)
@@ -407,8 +389,7 @@ import Testing
         #expect(try await run(runner).errors.contains("1 of 4 sources done, 3 unchanged"))
     }
 
-    @Test("A name that is not UTF-8 is skipped like any other, and the report tells its bytes")
-    func bytes() async throws {
+    @Test func `a name that is not UTF-8 is skipped like any other, and the report tells its bytes`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")

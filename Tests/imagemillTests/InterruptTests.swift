@@ -22,10 +22,8 @@ import Testing
         return command
     }
 
-    @Test(
-        "A signal ends a batch at once, with the shell's exit code and a complete report",
-        arguments: [SIGINT, SIGTERM, SIGHUP])
-    func signalled(signal: CInt) async throws {
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `a signal ends a batch at once, with the shell's exit code and a complete report`(signal: CInt) async throws {
         let runner = try CommandRunner()
         let command = try await startLongBatch(runner)
         let workers = command.children
@@ -59,8 +57,8 @@ import Testing
         }
     }
 
-    @Test("A batch whose supervisor is killed leaves no worker and no half file, and can be run again")
-    func killedSupervisor() async throws {
+    @Test
+    func `a batch whose supervisor is killed leaves no worker and no half file, and can be run again`() async throws {
         let runner = try CommandRunner()
         let command = try await startLongBatch(runner)
         let workers = command.children

@@ -10,8 +10,7 @@ import Testing
         ["/usr/bin/", "/bin/"].contains { FileManager.default.isExecutableFile(atPath: $0 + program) }
     }
 
-    @Test("Every command and both files have a page")
-    func complete() async throws {
+    @Test func `every command and both files have a page`() async throws {
         let commands = try await CommandRunner().run("--help").output.split(separator: "SUBCOMMANDS:\n").last ?? ""
         let names = commands.matches(of: #/\n  ([a-z]+) +[A-Z]/#).map { String($0.output.1) } + ["run"]
         #expect(names.count > 10)
@@ -21,8 +20,8 @@ import Testing
                 && Self.pages.contains("imagemill-mill.5"))
     }
 
-    @Test("groff has nothing to say against a page, and shows options and examples", .enabled(if: has("groff")))
-    func formatted() async throws {
+    @Test(.enabled(if: has("groff")))
+    func `groff has nothing to say against a page, and shows options and examples`() async throws {
         let runner = try CommandRunner()
         for page in Self.pages {
             let result = try await runner.shell("groff -man -Tutf8 -ww '\(Checkout.path)/docs/man/\(page)' | col -b")
@@ -35,8 +34,10 @@ import Testing
                 && run.output.contains("imagemill run web-photos photos/ -o out/"), "\(run.output)")
     }
 
-    @Test("Completions are accepted by the shells that are installed, and bash completes commands and options")
-    func completions() async throws {
+    @Test
+    func `completions are accepted by the shells that are installed, and bash completes commands and options`()
+        async throws
+    {
         let runner = try CommandRunner()
         for (shell, check) in [("bash", "bash -n"), ("zsh", "zsh -n"), ("fish", "fish -n")] {
             let made = try await runner.run("--generate-completion-script", shell)

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 @Suite struct MeasuredTests {
-    @Test("A trimmed picture has the size and the name of what is left, at every scale and orientation")
-    func trim() async throws {
+    @Test
+    func `a trimmed picture has the size and the name of what is left, at every scale and orientation`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(
             """
@@ -31,8 +31,7 @@ import Testing
         #expect(plan.output.contains(/trim +≤ 60×50/) && plan.output.contains("→ 20×20"), "\(plan.output)")
     }
 
-    @Test("A smart anchor is measured once for all scales")
-    func attention() async throws {
+    @Test func `a smart anchor is measured once for all scales`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(
             """

@@ -175,10 +175,9 @@ private struct MemoryUse {
     /// Whether the part that takes minutes is asked for; `make memory` does.
     private static let isThorough = ProcessInfo.processInfo.environment["IMAGEMILL_MEMORY"] != nil
 
-    @Test(
-        "No small picture needs more than predicted, and nine of ten need a third of it and more: every stage, as in the reference"
-    )
-    func smallPictures() async throws {
+    @Test
+    func `no small picture needs more memory than predicted, and nine of ten need a third of it and more`() async throws
+    {
         var ratios: [Double] = []
         for stage in StageExample.all {
             let runner = try CommandRunner()
@@ -197,10 +196,8 @@ private struct MemoryUse {
         #expect(ratios.count >= 22 && ratios.filter { $0 <= 3 }.count * 10 >= ratios.count * 9, "\(ratios)")
     }
 
-    @Test(
-        "The shipped pipelines need no more than predicted for a photo",
-        arguments: Checkout.files(below: "pipelines", extension: "yaml"))
-    func shipped(pipeline: String) async throws {
+    @Test(arguments: Checkout.files(below: "pipelines", extension: "yaml"))
+    func `the shipped pipelines need no more than predicted for a photo`(pipeline: String) async throws {
         let runner = try CommandRunner()
         let isSet = try Checkout.text(pipeline).contains("source: set")
         let photo = try await SamplePicture.noise(width: 1500, height: 1000)
@@ -209,15 +206,17 @@ private struct MemoryUse {
         #expect(use.measured <= use.predicted, "\(use)")
     }
 
-    @Test("Extreme shapes, depths, animations and assets need no more than predicted", arguments: MemoryCase.extreme)
-    private func extremes(memoryCase: MemoryCase) async throws {
+    @Test(arguments: MemoryCase.extreme)
+    private func `extreme shapes, depths, animations and assets need no more than predicted`(memoryCase: MemoryCase)
+        async throws
+    {
         try await check(Self.isThorough ? memoryCase : memoryCase.halved)
     }
 
-    @Test(
-        "All stages need no more than predicted, for all kinds and shapes, in all formats", .enabled(if: isThorough),
-        arguments: MemoryCase.all)
-    private func everything(memoryCase: MemoryCase) async throws { try await check(memoryCase) }
+    @Test(.enabled(if: isThorough), arguments: MemoryCase.all)
+    private func `all stages need no more than predicted, for all kinds and shapes, in all formats`(
+        memoryCase: MemoryCase
+    ) async throws { try await check(memoryCase) }
 
     private func check(_ memoryCase: MemoryCase) async throws {
         let runner = try CommandRunner()

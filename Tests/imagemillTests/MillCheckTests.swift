@@ -16,8 +16,8 @@ import Testing
 
     private let one = "state: state\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n"
 
-    @Test("A good mill file is said to be good, with where its folders will be, and nothing is made")
-    func good() async throws {
+    @Test
+    func `a good mill file is said to be good, with where its folders will be, and nothing is made`() async throws {
         let runner = try runner(one)
         let result = try await runner.run("check", "mill.yaml")
         #expect(result.exit == 0, "\(result.errors)")
@@ -31,8 +31,7 @@ import Testing
         #expect(!runner.exists("state") && !runner.exists(".imagemill"))
     }
 
-    @Test("A missing inbox is no mistake, and how to make it is shown")
-    func missing() async throws {
+    @Test func `a missing inbox is no mistake, and how to make it is shown`() async throws {
         let runner = try runner(one, folders: ["out"])
         let result = try await runner.run("check", "mill.yaml")
         #expect(result.exit == 0)
@@ -41,10 +40,8 @@ import Testing
                 "; the inbox is missing: make it with mkdir -p \(runner.folder.path)/in, or mount it; until then"))
     }
 
-    @Test(
-        "An inbox that is there is not called missing where this user may write nowhere",
-        .enabled(if: TestMachine.isRoot))
-    func noPlace() async throws {
+    @Test(.enabled(if: TestMachine.isRoot))
+    func `an inbox that is there is not called missing where this user may write nowhere`() async throws {
         let runner = try runner(one)
         let tool = "setpriv --reuid=65534 --regid=65534 --clear-groups"
         // If the test's folder or the program is hidden from that user, there is nothing to try.
@@ -60,8 +57,7 @@ import Testing
             "\(result.output)\(result.errors)")
     }
 
-    @Test("A picture in place of a mill file is called one")
-    func picture() async throws {
+    @Test func `a picture in place of a mill file is called one`() async throws {
         let runner = try runner(one)
         try await runner.picture("photo.jpg")
         let result = try await runner.run("check", "photo.jpg")
@@ -71,8 +67,8 @@ import Testing
             "\(result.errors)")
     }
 
-    @Test("Mistakes of the mill file, of its pipelines, and missing pipelines are all told at once")
-    func mistakes() async throws {
+    @Test
+    func `mistakes of the mill file, of its pipelines, and missing pipelines are all told at once`() async throws {
         let runner = try runner(
             "inboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n  - { path: in2, outbox: out, pipeline: gone.yaml }\n"
                 + "  - { path: in3, outbox: out, pipeline: bad.yaml }\n")
@@ -87,16 +83,16 @@ import Testing
         #expect(result.output.isEmpty)
     }
 
-    @Test(
-        "Folders that are inside of each other are refused with a sentence",
-        arguments: [
-            ("path: in, outbox: in/out", "is inside of the inbox"),
-            ("path: out/in, outbox: out", "is inside of the outbox"),
-            ("path: in, outbox: link", "is the outbox too"), ("path: link/sub, outbox: in", "is inside of the outbox"),
-            ("path: p.yaml, outbox: out", "/p.yaml' is no folder"), ("path: in, outbox: p.yaml", ": the outbox '"),
-            ("path: ., outbox: /tmp/elsewhere", "the state folder"),
-        ])
-    func refused(folders: String, sentence: String) async throws {
+    @Test(arguments: [
+        ("path: in, outbox: in/out", "is inside of the inbox"),
+        ("path: out/in, outbox: out", "is inside of the outbox"),
+        ("path: in, outbox: link", "is the outbox too"), ("path: link/sub, outbox: in", "is inside of the outbox"),
+        ("path: p.yaml, outbox: out", "/p.yaml' is no folder"), ("path: in, outbox: p.yaml", ": the outbox '"),
+        ("path: ., outbox: /tmp/elsewhere", "the state folder"),
+    ])
+    func `folders that are inside of each other are refused with a sentence`(folders: String, sentence: String)
+        async throws
+    {
         let runner = try runner(
             "state: state\ninboxes:\n  - { \(folders), pipeline: p.yaml }\n", folders: ["in/sub", "out/in"])
         try FileManager.default.createSymbolicLink(atPath: runner.folder.path("link"), withDestinationPath: "in")
@@ -107,8 +103,8 @@ import Testing
             "\(result.errors)")
     }
 
-    @Test("A folder that is bound into an inbox under another name is recognised", .enabled(if: TestMachine.isRoot))
-    func bound() async throws {
+    @Test(.enabled(if: TestMachine.isRoot))
+    func `a folder that is bound into an inbox under another name is recognised`() async throws {
         let runner = try runner(
             "state: state\ninboxes:\n  - { path: in, outbox: bound/out, pipeline: p.yaml }\n",
             folders: ["in/sub", "bound"])
@@ -119,8 +115,7 @@ import Testing
         #expect(result.output == "code 78\n" && result.errors.contains("is inside of the inbox"), "\(result.errors)")
     }
 
-    @Test("A pipeline that is in an inbox is refused, since it would be taken for a source")
-    func pipelineInside() async throws {
+    @Test func `a pipeline that is in an inbox is refused, since it would be taken for a source`() async throws {
         let runner = try runner("state: state\ninboxes:\n  - { path: in, outbox: out, pipeline: in/p.yaml }\n")
         try runner.folder.write("renditions: { web: { save: { format: webp } } }\n", to: "in/p.yaml")
         let result = try await runner.run("check", "mill.yaml")
@@ -129,16 +124,14 @@ import Testing
             "\(result.errors)")
     }
 
-    @Test("If neither the file nor the environment names a state folder, the usual one is taken")
-    func usualState() async throws {
+    @Test func `if neither the file nor the environment names a state folder, the usual one is taken`() async throws {
         let runner = try runner("inboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n")
         let result = try await runner.shell(
             "STATE_DIRECTORY='\(runner.folder.path)/here:/else' '\(CommandRunner.executable)' check mill.yaml")
         #expect(result.output.contains("will be in \(runner.folder.path)/here\n"), "\(result.output)\(result.errors)")
     }
 
-    @Test("The shipped mill file is good, and its folders are those that systemd makes")
-    func shipped() async throws {
+    @Test func `the shipped mill file is good, and its folders are those that systemd makes`() async throws {
         let result = try await CommandRunner().run("check", Checkout.path + "/deploy/mill.yaml")
         #expect(result.exit == 0, "\(result.errors)")
         #expect(result.output.contains("/srv/imagemill/inbox → /srv/imagemill/outbox"))
@@ -150,18 +143,18 @@ import Testing
 
     private func hooks(_ lines: String) -> String { one.dropLast(" }\n".count) + ", \(lines) }\n" }
 
-    @Test(
-        "A hook whose program cannot be started is named with its line, by check and by doctor",
-        arguments: [
-            ("[./gone, a]", "/gone'", "there is no program '"),
-            ("[no-such-program-here]", "PATH", "there is no program 'no-such-program-here' in the folders of PATH ("),
-            ("{ command: [./plain] }", "/plain'", "is not executable for this user; chmod +x makes it so"),
-            ("[./in]", "/in'", "is no file, so it cannot be run"),
-            ("[./text]", "/text'", "is a text without a first line such as #!/bin/sh, so it cannot be run"),
-            ("[./python]", "/python'", "is a script for '/no/such/python', which is missing"),
-            ("[./windows]", "/windows'", "is a script for '/bin/sh\\r', which is missing"),
-        ])
-    func programs(hook: String, file: String, words: String) async throws {
+    @Test(arguments: [
+        ("[./gone, a]", "/gone'", "there is no program '"),
+        ("[no-such-program-here]", "PATH", "there is no program 'no-such-program-here' in the folders of PATH ("),
+        ("{ command: [./plain] }", "/plain'", "is not executable for this user; chmod +x makes it so"),
+        ("[./in]", "/in'", "is no file, so it cannot be run"),
+        ("[./text]", "/text'", "is a text without a first line such as #!/bin/sh, so it cannot be run"),
+        ("[./python]", "/python'", "is a script for '/no/such/python', which is missing"),
+        ("[./windows]", "/windows'", "is a script for '/bin/sh\\r', which is missing"),
+    ])
+    func `a hook whose program cannot be started is named with its line, by check and by doctor`(
+        hook: String, file: String, words: String
+    ) async throws {
         let runner = try runner(hooks("on-failure: \(hook)"))
         let texts = [
             "plain": "#!/bin/sh\n", "text": "echo hello\n", "python": "#!/no/such/python -u\n",
@@ -187,8 +180,7 @@ import Testing
         #expect(good.exit == 0, "\(good.errors)")
     }
 
-    @Test("A webhook needs curl, and the file with its key")
-    func webhooks() async throws {
+    @Test func `a webhook needs curl, and the file with its key`() async throws {
         let runner = try runner(hooks("on-success: { webhook: 'http://127.0.0.1:9/', secret: key }"))
         let missing = try await runner.run("check", "mill.yaml")
         #expect(

@@ -36,10 +36,8 @@ import Testing
     private static let sentence =
         "'web': libvips on this system cannot write avif; install the package libheif-plugin-aomenc"
 
-    @Test(
-        "A pipeline that saves to a format without an encoder is refused, with the package to install",
-        .enabled(if: canHide))
-    func refused() async throws {
+    @Test(.enabled(if: canHide))
+    func `a pipeline that saves to a format without an encoder is refused, with the package to install`() async throws {
         try await runner.picture("in/a.png")
         try runner.folder.write(
             "state: state\ninboxes:\n  - { path: in, outbox: out, pipeline: avif.yaml }\n", to: "mill.yaml")
@@ -53,10 +51,10 @@ import Testing
         #expect(try await runner.run("check", "avif.yaml").exit == 0)
     }
 
-    @Test(
-        "A source of a format without a decoder is unsupported, not corrupt, with the package to install",
-        .enabled(if: canHide))
-    func unsupported() async throws {
+    @Test(.enabled(if: canHide))
+    func `a source of a format without a decoder is unsupported, not corrupt, with the package to install`()
+        async throws
+    {
         try await runner.picture("in/a.avif")
         try runner.pipeline()
         let run = try await without("run p.yaml in -o out")

@@ -132,8 +132,8 @@ import Testing
         ),
     ]
 
-    @Test("A mistake is shown with its place, its cause and its remedy", arguments: mistakes.indices)
-    func words(index: Int) async throws {
+    @Test(arguments: mistakes.indices)
+    func `a mistake is shown with its place, its cause and its remedy`(index: Int) async throws {
         let (text, words) = Self.mistakes[index]
         let runner = try CommandRunner()
         try runner.pipeline()
@@ -143,8 +143,7 @@ import Testing
         #expect(result.errors.contains((words.first?.isNumber == true ? "x.yaml:" : "") + words), "\(result.errors)")
     }
 
-    @Test("A byte that is not UTF-8 is shown with its line and column")
-    func encoding() async throws {
+    @Test func `a byte that is not UTF-8 is shown with its line and column`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(Array("renditions:\n  # caf".utf8) + [0xE9] + Array("\n  a:\n".utf8), to: "x.yaml")
         let result = try await runner.run("check", "x.yaml")
@@ -153,8 +152,7 @@ import Testing
             "\(result.errors)")
     }
 
-    @Test("A picture in place of a pipeline shows no empty line and no caret")
-    func picture() async throws {
+    @Test func `a picture in place of a pipeline shows no empty line and no caret`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("a.png")
         let result = try await runner.run("check", "a.png")

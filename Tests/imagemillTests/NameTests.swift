@@ -13,8 +13,7 @@ import Testing
         "dollar$(id)", "semi;colon", "e\u{301}f", "two..dots", "\u{202E}turned", "bell\u{7}", "star*", "~tilde", "@2x",
     ]
 
-    @Test("Names with anything in them are processed and reported as they are")
-    func textNames() async throws {
+    @Test func `names with anything in them are processed and reported as they are`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         for stem in Self.stems { try await runner.picture("in/\(stem).jpg") }
@@ -29,8 +28,7 @@ import Testing
         #expect(Set(runner.files()) == Set(Self.stems.map { $0 + ".webp" }))
     }
 
-    @Test("Names that read alike but differ in their bytes are two names")
-    func twins() async throws {
+    @Test func `names that read alike but differ in their bytes are two names`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/e\u{301}.jpg")
@@ -40,10 +38,8 @@ import Testing
         #expect(Set(paths) == [Array("e\u{301}.webp".utf8), Array("\u{E9}.webp".utf8)])
     }
 
-    @Test(
-        "Names with anything in them may be arguments",
-        arguments: ["./-x.jpg", "[a=b].jpg", "a b.jpg", "new\nline.jpg", "%s.jpg", "🌄.jpg"])
-    func argument(name: String) async throws {
+    @Test(arguments: ["./-x.jpg", "[a=b].jpg", "a b.jpg", "new\nline.jpg", "%s.jpg", "🌄.jpg"])
+    func `names with anything in them may be arguments`(name: String) async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture(name)
@@ -53,8 +49,7 @@ import Testing
         #expect(try runner.report().names == [plain: [plain.replacingOccurrences(of: ".jpg", with: ".webp")]])
     }
 
-    @Test("A name after -- is a source even where it looks like an option")
-    func afterDashes() async throws {
+    @Test func `a name after -- is a source even where it looks like an option`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("-x.jpg")
@@ -63,8 +58,8 @@ import Testing
         #expect(runner.files() == ["-x.webp"])
     }
 
-    @Test("A name that is not UTF-8 is processed, and reported by its bytes beside a readable form")
-    func invalidUTF8() async throws {
+    @Test
+    func `a name that is not UTF-8 is processed, and reported by its bytes beside a readable form`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         // Two names that read alike, so that one taken for text would stand for the other.
@@ -86,8 +81,7 @@ import Testing
         }
     }
 
-    @Test("Arguments that are not UTF-8 name the files that they name")
-    func invalidArguments() async throws {
+    @Test func `arguments that are not UTF-8 name the files that they name`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         let names: [[UInt8]] = [[0xFF, 0x2E, 0x6A, 0x70, 0x67], [0xFE, 0x2E, 0x6A, 0x70, 0x67]]
@@ -100,8 +94,7 @@ import Testing
         #expect(try Set(runner.report().sources.map(\.source.pathBytes)) == ["%FF.jpg", "%FE.jpg"])
     }
 
-    @Test("An output folder whose name is not UTF-8 is used as it is")
-    func invalidOutbox() async throws {
+    @Test func `an output folder whose name is not UTF-8 is used as it is`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("a.jpg")
@@ -112,8 +105,10 @@ import Testing
         #expect(path.withUnsafeBytes { access($0.bindMemory(to: CChar.self).baseAddress!, F_OK) } == 0)
     }
 
-    @Test("A name of 255 bytes is processed; an output name that would be longer is shortened, and that is said")
-    func longest() async throws {
+    @Test
+    func `a name of 255 bytes is processed; an output name that would be longer is shortened, and that is said`()
+        async throws
+    {
         let runner = try CommandRunner()
         try runner.pipeline()
         let first = String(repeating: "n", count: 250) + ".jpg"
@@ -130,8 +125,7 @@ import Testing
         #expect(runner.files() == paths.sorted())
     }
 
-    @Test("A name with control characters cannot fake a line of the messages")
-    func printable() async throws {
+    @Test func `a name with control characters cannot fake a line of the messages`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try runner.folder.write("no", to: "in/a\nb.jpg: done\u{1B}[2J.jpg")

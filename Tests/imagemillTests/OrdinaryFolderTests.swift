@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct OrdinaryFolderTests {
-    @Test("A camera's folder is done, and what is no picture is passed over and counted")
-    func camera() async throws {
+    @Test func `a camera's folder is done, and what is no picture is passed over and counted`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         for name in ["cam/IMG_1.jpg", "cam/IMG_2.jpg"] { try await runner.picture(name) }
@@ -35,8 +34,7 @@ import Testing
         )
     }
 
-    @Test("--include and --exclude choose files and whole folders")
-    func patterns() async throws {
+    @Test func `--include and --exclude choose files and whole folders`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         for name in ["a.jpg", "b.png", "node_modules/c.jpg", "x/drafts/d.jpg", "x/e.jpg"] {
@@ -49,8 +47,7 @@ import Testing
         #expect(runner.files() == ["a.webp", "e.webp"])
     }
 
-    @Test("--files-from takes paths by lines or NULs, from a file or standard input")
-    func filesFrom() async throws {
+    @Test func `--files-from takes paths by lines or NULs, from a file or standard input`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         for name in ["a.jpg", "b b.jpg", "sub/c.jpg"] { try await runner.picture("in/" + name) }
@@ -64,8 +61,7 @@ import Testing
         #expect(try await runner.run("run", "p.yaml", "--files-from", "bad", "-o", "out").exit == 1)
     }
 
-    @Test("A set skips sidecars")
-    func sets() async throws {
+    @Test func `a set skips sidecars`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(
             """
@@ -83,8 +79,8 @@ import Testing
         #expect(result.errors.contains("2 other files passed over"))
     }
 
-    @Test("Paths are shown as they were typed, and sources of two folders have two paths in the report")
-    func typedPaths() async throws {
+    @Test
+    func `paths are shown as they were typed, and sources of two folders have two paths in the report`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         for name in ["d1/x.jpg", "d2/x.jpg"] { try runner.folder.write("no", to: name) }
@@ -97,8 +93,7 @@ import Testing
         #expect(try Set(runner.report().sources.map(\.source.path)) == ["d1/x.jpg", "d2/x.jpg"])
     }
 
-    @Test("--keep-tree keeps the folders below the one that all sources have in common")
-    func keptTree() async throws {
+    @Test func `--keep-tree keeps the folders below the one that all sources have in common`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         for name in ["in/a/1.jpg", "in/b/1.jpg"] { try await runner.picture(name) }

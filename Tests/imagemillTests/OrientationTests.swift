@@ -33,10 +33,8 @@ import Vips
         return try turned.editingMetadata { $0.set("orientation", int: orientation) }
     }
 
-    @Test(
-        "All eight orientations come out upright, shrunk on load or not",
-        arguments: ["[]", "[resize: { size: \"48x32\" }]", "[resize: { size: \"12x8\" }]"])
-    func orientations(stages: String) async throws {
+    @Test(arguments: ["[]", "[resize: { size: \"48x32\" }]", "[resize: { size: \"12x8\" }]"])
+    func `all eight orientations come out upright, shrunk on load or not`(stages: String) async throws {
         let runner = try CommandRunner()
         for orientation in 1...8 {
             try await runner.save("in/\(orientation).jpg", as: "jpegsave_target", [("Q", 95)]) {
@@ -60,8 +58,8 @@ import Vips
         }
     }
 
-    @Test("The sixteen pictures of the corpus have one size in each group", .enabled(if: Checkout.hasCorpus))
-    func corpus() async throws {
+    @Test(.enabled(if: Checkout.hasCorpus))
+    func `the sixteen pictures of the corpus have one size in each group`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(
             "renditions: { a: { stages: [resize: { size: \"300x300\" }], save: { format: jpeg } } }", to: "p.yaml")

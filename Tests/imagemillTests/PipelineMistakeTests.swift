@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct PipelineMistakeTests {
-    @Test("A pipeline with five mistakes gives five diagnostics, and nothing is written")
-    func five() async throws {
+    @Test func `a pipeline with five mistakes gives five diagnostics, and nothing is written`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try runner.folder.write(
@@ -46,8 +45,7 @@ import Testing
         #expect(!runner.exists("out"))
     }
 
-    @Test("A missing asset is shown at the place that names it")
-    func missingAsset() async throws {
+    @Test func `a missing asset is shown at the place that names it`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try runner.folder.write(
@@ -61,8 +59,7 @@ import Testing
         #expect(!runner.exists("out"))
     }
 
-    @Test("An asset that is no picture, or a damaged one, is shown at the place that names it")
-    func badAsset() async throws {
+    @Test func `an asset that is no picture, or a damaged one, is shown at the place that names it`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try runner.folder.write("text", to: "text.png")
@@ -83,8 +80,8 @@ import Testing
         }
     }
 
-    @Test("A missing or unusable pipeline file is called by its name", arguments: ["gone.yaml", "gone"])
-    func missingPipeline(name: String) async throws {
+    @Test(arguments: ["gone.yaml", "gone"])
+    func `a missing or unusable pipeline file is called by its name`(name: String) async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try runner.folder.write("", to: "folder/x")
@@ -94,8 +91,7 @@ import Testing
         #expect(!runner.exists("out"))
     }
 
-    @Test("An empty pipeline file is a mistake")
-    func empty() async throws {
+    @Test func `an empty pipeline file is a mistake`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write("", to: "x.yaml")
         let result = try await runner.run("check", "x.yaml")
@@ -103,49 +99,46 @@ import Testing
         #expect(result.errors.hasPrefix("x.yaml:1:1: error: "))
     }
 
-    @Test("A pipeline may come through a pipe, however slowly")
-    func piped() async throws {
+    @Test func `a pipeline may come through a pipe, however slowly`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         let result = try await runner.shell("(sleep 0.5; cat p.yaml) | \"$IMAGEMILL\" check /dev/stdin")
         #expect(result.exit == 0, "\(result.errors)")
     }
 
-    @Test(
-        "Wrong usage ends with 64, and says what is wrong",
-        arguments: [
-            (["run"], "name a pipeline and the sources, such as: imagemill run web-photos"),
-            (["run", "p.yaml", "in"], "with -o DIR (--output)"),
-            (["run", "in", "-o", "out"], "'in' is no pipeline; name a pipeline file"),
-            (["run", "p.yaml", "-o", "out"], "name the sources"),
-            (["run", "in/a.jpg", "-o", "out"], "'in/a.jpg' is no pipeline; name a pipeline file"),
-            (["run", "p.yaml", "in", "-o", "out", "--resize", "10x"], "leave out 'p.yaml' or the options"),
-            (["run", "in", "-o", "out", "--resize", "axb"], "expected a size such as 800x600"),
-            (
-                ["run", "in", "-o", "out", "--crop", "300"],
-                "--crop takes a width and a height, such as 300x300, found '300'"
-            ),
-            (["run", "in", "-o", "out", "--format", "tiff", "--quality", "80"], "--quality means nothing for tiff"),
-            (["run", "in", "-o", "out", "--format", "heic"], "heic"),
-            (["run", "p.yaml", "in", "-o", "-", "--json"], "-o - takes none of --json"),
-            (["run", "p.yaml", "in", "-o", "out", "--exclude", "a{b"], "a{b"),
-            (["run", "p.yaml", "in", "-o", "out", "--from0"], "--from0 needs"),
-            (["run", "p.yaml", "in", "-o", "out", "--json", "--json-lines"], "exclude each other"),
-            (["checkk", "x"], "did you mean 'check'?"),
-            (["new"], "there is no command 'new'; did you mean 'init'?"),
-            (["in/a.jpg"], "imagemill run PIPELINE PICTURES -o DIR"),
-            (["run", "p.yaml", "in", "-o", "out", "--bogus"], "--bogus"),
-            (["run", "p.yaml", "in", "-o", "out", "--jobs", "0"], "--jobs takes 1 to 1024"),
-            (["run", "p.yaml", "in", "-o", "out", "--jobs", "x"], "'x'"),
-            (["run", "p.yaml", "in", "-o", "out", "--collision", "maybe"], "'maybe'"),
-            (["run", "p.yaml", "in", "-o", "out", "--max-pixels", "many"], "'many'"),
-            (["run", "p.yaml", "in", "-o", "out", "--max-pixels", "-5"], "--max-pixels"),
-            (["frobnicate"], "frobnicate"),
-            (["stages", "frmae"], "there is no stage 'frmae'; did you mean 'frame'?"),
-            (["schema", "nothing"], "nothing"),
-            (["plan"], "name a picture and a pipeline"), (["plan", "p.yaml"], "found 0 pictures"),
-        ])
-    func usage(arguments: [String], words: String) async throws {
+    @Test(arguments: [
+        (["run"], "name a pipeline and the sources, such as: imagemill run web-photos"),
+        (["run", "p.yaml", "in"], "with -o DIR (--output)"),
+        (["run", "in", "-o", "out"], "'in' is no pipeline; name a pipeline file"),
+        (["run", "p.yaml", "-o", "out"], "name the sources"),
+        (["run", "in/a.jpg", "-o", "out"], "'in/a.jpg' is no pipeline; name a pipeline file"),
+        (["run", "p.yaml", "in", "-o", "out", "--resize", "10x"], "leave out 'p.yaml' or the options"),
+        (["run", "in", "-o", "out", "--resize", "axb"], "expected a size such as 800x600"),
+        (
+            ["run", "in", "-o", "out", "--crop", "300"],
+            "--crop takes a width and a height, such as 300x300, found '300'"
+        ),
+        (["run", "in", "-o", "out", "--format", "tiff", "--quality", "80"], "--quality means nothing for tiff"),
+        (["run", "in", "-o", "out", "--format", "heic"], "heic"),
+        (["run", "p.yaml", "in", "-o", "-", "--json"], "-o - takes none of --json"),
+        (["run", "p.yaml", "in", "-o", "out", "--exclude", "a{b"], "a{b"),
+        (["run", "p.yaml", "in", "-o", "out", "--from0"], "--from0 needs"),
+        (["run", "p.yaml", "in", "-o", "out", "--json", "--json-lines"], "exclude each other"),
+        (["checkk", "x"], "did you mean 'check'?"),
+        (["new"], "there is no command 'new'; did you mean 'init'?"),
+        (["in/a.jpg"], "imagemill run PIPELINE PICTURES -o DIR"),
+        (["run", "p.yaml", "in", "-o", "out", "--bogus"], "--bogus"),
+        (["run", "p.yaml", "in", "-o", "out", "--jobs", "0"], "--jobs takes 1 to 1024"),
+        (["run", "p.yaml", "in", "-o", "out", "--jobs", "x"], "'x'"),
+        (["run", "p.yaml", "in", "-o", "out", "--collision", "maybe"], "'maybe'"),
+        (["run", "p.yaml", "in", "-o", "out", "--max-pixels", "many"], "'many'"),
+        (["run", "p.yaml", "in", "-o", "out", "--max-pixels", "-5"], "--max-pixels"),
+        (["frobnicate"], "frobnicate"),
+        (["stages", "frmae"], "there is no stage 'frmae'; did you mean 'frame'?"),
+        (["schema", "nothing"], "nothing"),
+        (["plan"], "name a picture and a pipeline"), (["plan", "p.yaml"], "found 0 pictures"),
+    ])
+    func `wrong usage ends with 64, and says what is wrong`(arguments: [String], words: String) async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")

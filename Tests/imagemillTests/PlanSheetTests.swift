@@ -18,8 +18,8 @@ import Testing
         try runner.folder.write("renditions:\n" + renditions.joined(), to: "p.yaml")
     }
 
-    @Test("Every format of picture gets a sheet with all renditions", arguments: ["a.jpg", "a.png", "a.gif", "a.avif"])
-    func sheet(source: String) async throws {
+    @Test(arguments: ["a.jpg", "a.png", "a.gif", "a.avif"])
+    func `every format of picture gets a sheet with all renditions`(source: String) async throws {
         let runner = try CommandRunner()
         try await runner.picture(source)
         try pipeline(runner)
@@ -31,10 +31,8 @@ import Testing
         #expect(runner.files(in: ".").sorted() == [source, "p.yaml", "sheet.png"].sorted())
     }
 
-    @Test(
-        "Names that mean something to YAML or to a text with markup are only names",
-        arguments: [#"<b>&amp; \\ \" : # {x}"#, #"\x85 \u202e é"#])
-    func hostile(name: String) async throws {
+    @Test(arguments: [#"<b>&amp; \\ \" : # {x}"#, #"\x85 \u202e é"#])
+    func `names that mean something to YAML or to a text with markup are only names`(name: String) async throws {
         let runner = try CommandRunner()
         try await runner.picture("a.jpg")
         try pipeline(runner, name: name)
@@ -43,8 +41,7 @@ import Testing
         #expect(runner.files(in: ".").contains("sheet.jpg"))
     }
 
-    @Test("The sheet of a set shows its first picture")
-    func set() async throws {
+    @Test func `the sheet of a set shows its first picture`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("set/1.png")
         try await runner.picture("set/2.png")
@@ -56,8 +53,7 @@ import Testing
         #expect(try await runner.size(of: "sheet.png")[0] >= 720)
     }
 
-    @Test("Neither the source nor the pipeline is replaced, and other formats are refused")
-    func refusals() async throws {
+    @Test func `neither the source nor the pipeline is replaced, and other formats are refused`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("a.jpg")
         try pipeline(runner)
@@ -77,8 +73,7 @@ import Testing
         #expect(missing.exit != 0 && missing.errors.contains("no/such"), "\(missing.errors)")
     }
 
-    @Test("The stage that draws sheets is not for pipelines of users")
-    func hidden() async throws {
+    @Test func `the stage that draws sheets is not for pipelines of users`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("a.jpg")
         try runner.folder.write("renditions:\n  a:\n    stages: [ markup ]\n    save: { format: png }\n", to: "p.yaml")

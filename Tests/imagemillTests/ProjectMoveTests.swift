@@ -50,18 +50,16 @@ import Testing
         #expect(try await results(runner, in: folder).count == 4)
     }
 
-    @Test(
-        "A project that was moved: nothing is done again, and the names are the same",
-        arguments: ["elsewhere", "deep/er/elsewhere"])
-    func moved(place: String) async throws {
+    @Test(arguments: ["elsewhere", "deep/er/elsewhere"])
+    func `a project that was moved: nothing is done again, and the names are the same`(place: String) async throws {
         let runner = try await project()
         let moved = try await runner.shell("cd '\(runner.folder.path)' && mkdir -p deep/er && mv project \(place)")
         #expect(moved.exit == 0)
         try await expectUnchanged(runner, in: place)
     }
 
-    @Test("A project that was copied with cp -a: neither the copy nor the original does anything again")
-    func copied() async throws {
+    @Test
+    func `a project that was copied with cp -a: neither the copy nor the original does anything again`() async throws {
         let runner = try await project()
         #expect(try await runner.shell("cd '\(runner.folder.path)' && cp -a project copy").exit == 0)
         try await expectUnchanged(runner, in: "copy")
@@ -71,8 +69,8 @@ import Testing
     /// Whether this process may mount folders, in a namespace of its own.
     private static let canMount = geteuid() == 0 && system("unshare -m true 2>/dev/null") == 0
 
-    @Test("A project at another mount path: nothing is done again", .enabled(if: canMount))
-    func mounted() async throws {
+    @Test(.enabled(if: canMount))
+    func `a project at another mount path: nothing is done again`() async throws {
         let runner = try await project()
         let lines = """
             cd '\(runner.folder.path)' && mkdir -p mnt/x && mount --bind project mnt/x && cd mnt/x && "$IMAGEMILL" run p.yaml photos -o out
@@ -83,10 +81,10 @@ import Testing
         try await expectUnchanged(runner, in: "project")
     }
 
-    @Test(
-        "A source folder that was renamed: its sources get the same names, and nothing of the old folder is left in the record"
-    )
-    func renamed() async throws {
+    @Test
+    func `after a source folder was renamed its sources get the same names, and the record forgets the old folder`()
+        async throws
+    {
         let runner = try await project()
         let before = try report(runner).names
         #expect(try await runner.shell("cd '\(runner.folder.path)/project' && mv photos pics").exit == 0)
@@ -98,8 +96,7 @@ import Testing
         #expect(try await run(runner, sources: "pics").errors.hasPrefix("4 sources unchanged"))
     }
 
-    @Test("A renamed folder beside a new one of the old name: who exists keeps the names")
-    func renamedAndReplaced() async throws {
+    @Test func `a renamed folder beside a new one of the old name: who exists keeps the names`() async throws {
         let runner = try await project()
         #expect(try await runner.shell("cd '\(runner.folder.path)/project' && cp -a photos pics").exit == 0)
         #expect(try await run(runner, sources: "pics").exit == 0)
@@ -107,8 +104,7 @@ import Testing
         #expect(try report(runner).names["b.jpg"] == ["b-2.webp"])
     }
 
-    @Test("A removed .imagemill: the same run writes the same names again")
-    func removedState() async throws {
+    @Test func `a removed .imagemill: the same run writes the same names again`() async throws {
         let runner = try await project()
         let before = try report(runner).names
         try FileManager.default.removeItem(atPath: runner.folder.path("project/out/.imagemill"))
@@ -119,8 +115,7 @@ import Testing
         #expect(try await run(runner).errors.hasPrefix("4 sources unchanged"))
     }
 
-    @Test("--state keeps the record, the lock and the report elsewhere, and finds them again")
-    func state() async throws {
+    @Test func `--state keeps the record, the lock and the report elsewhere, and finds them again`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline("project/p.yaml")
         try await runner.picture("project/photos/a.jpg")
@@ -132,10 +127,10 @@ import Testing
 
     // MARK: - Two folders
 
-    @Test(
-        "Two source folders with the same inner names: the second gets versions, which are announced and unambiguous in the report"
-    )
-    func twoFolders() async throws {
+    @Test
+    func `of two source folders with the same inner names the second gets versions, announced and in the report`()
+        async throws
+    {
         let runner = try CommandRunner()
         try runner.pipeline()
         for folder in ["x", "y"] {
@@ -164,10 +159,10 @@ import Testing
 
     // MARK: - What a published folder tells
 
-    @Test(
-        "No file below the output folder holds the path of the machine, whether the arguments were relative or absolute",
-        arguments: [true, false])
-    func noAbsolutePath(isAbsolute: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `no file below the output folder holds the machine's path, for relative and absolute arguments`(
+        isAbsolute: Bool
+    ) async throws {
         let runner = try CommandRunner()
         let prefix = isAbsolute ? runner.folder.path + "/" : ""
         try runner.pipeline()

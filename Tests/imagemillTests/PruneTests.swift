@@ -17,8 +17,10 @@ import Testing
         try await runner.run(["run", "p.yaml", "in", "-o", "out", "--keep-tree", "--prune"] + more)
     }
 
-    @Test("Renditions of a source that is gone are removed, with folders that they leave empty; --dry-run lists them")
-    func goneSource() async throws {
+    @Test
+    func `renditions of a source that is gone are removed, with folders that they leave empty; --dry-run lists them`()
+        async throws
+    {
         let runner = try await runner()
         try FileManager.default.removeItem(atPath: runner.folder.path("in/sub"))
         try runner.folder.write("mine", to: "out/other.webp")
@@ -34,8 +36,9 @@ import Testing
         #expect(try await !run(runner).errors.contains("removed"))
     }
 
-    @Test("Renditions that the pipeline makes no more are removed; those of a source that fails now stay")
-    func goneRendition() async throws {
+    @Test
+    func `renditions that the pipeline makes no more are removed; those of a source that fails now stay`() async throws
+    {
         let runner = try await runner()
         try runner.pipeline(size: "16x16", file: "{stem}-{width}.{ext}")
         try runner.folder.write("no picture", to: "in/b.jpg")
@@ -45,8 +48,10 @@ import Testing
         #expect(runner.files() == ["a-16.webp", "b-32.webp", "sub/c-16.webp"])
     }
 
-    @Test("Nothing is removed if nothing was found: the folder may be a mount that is missing; nor what is excluded")
-    func emptyFolder() async throws {
+    @Test
+    func `nothing is removed if nothing was found: the folder may be a mount that is missing; nor what is excluded`()
+        async throws
+    {
         let runner = try await runner()
         #expect(try await run(runner, "--exclude", "a.jpg").exit == 0)
         #expect(runner.files().count == 3)

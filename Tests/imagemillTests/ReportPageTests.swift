@@ -39,8 +39,7 @@ import Testing
         "a b?c#d%41.jpg", "\u{2028}\u{FEFF}.jpg",
     ]
 
-    @Test("No name ends the script or becomes markup, and each address leads to its file")
-    func hostile() async throws {
+    @Test func `no name ends the script or becomes markup, and each address leads to its file`() async throws {
         let runner = try CommandRunner()
         let picture = try await SamplePicture.jpeg.bytes
         for name in Self.names { try runner.folder.write(picture, to: "in/" + name) }
@@ -71,8 +70,10 @@ import Testing
         }
     }
 
-    @Test("The page loads nothing: its policy allows its own script and style, by their digests, and pictures")
-    func policy() async throws {
+    @Test
+    func `the page loads nothing: its policy allows its own script and style, by their digests, and pictures`()
+        async throws
+    {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try runner.pipeline()
@@ -96,8 +97,7 @@ import Testing
         #expect(try content(page).rows.map(\.url) == ["./out/../in/a.jpg"])
     }
 
-    @Test("Journals, lines and single reports are read too; lines that cannot be are counted")
-    func kinds() async throws {
+    @Test func `journals, lines and single reports are read too; lines that cannot be are counted`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try await runner.picture("in/b.png")
@@ -118,8 +118,7 @@ import Testing
         #expect(try content(single.output).rows.map { $0.renditions.map(\.url) } == [["./out/a.webp"]])
     }
 
-    @Test("A dry run has a page and leaves no other file; what it plans has no address")
-    func dryRun() async throws {
+    @Test func `a dry run has a page and leaves no other file; what it plans has no address`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try runner.pipeline()
@@ -130,8 +129,7 @@ import Testing
         #expect(!runner.exists("out"))
     }
 
-    @Test("What is no report is refused, and nothing is written over")
-    func refusals() async throws {
+    @Test func `what is no report is refused, and nothing is written over`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try runner.folder.write("{\"schema\":\"imagemill.gather/1\",\"failures\":[]}", to: "gather.json")

@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 @Suite struct ResponsiveTests {
-    @Test("The report has path, width and height of every scale of every source, enough for a srcset")
-    func sourceSets() async throws {
+    @Test
+    func `the report has path, width and height of every scale of every source, enough for a srcset`() async throws {
         let runner = try CommandRunner()
         for (name, width, height) in [("wide", 120, 40), ("high", 50, 90)] {
             try await runner.save("in/\(name).png", as: "pngsave_target") {
@@ -34,8 +34,7 @@ import Testing
         #expect(report["high.png"]?.renditions.map(\.height) == [18, 36, 54])
     }
 
-    @Test("Widths and formats in one rendition make all files, and every small picture is done")
-    func widths() async throws {
+    @Test func `widths and formats in one rendition make all files, and every small picture is done`() async throws {
         let runner = try CommandRunner()
         for (name, width) in [("large", 90), ("small", 30), ("tiny", 2)] {
             try await runner.save("in/\(name).png", as: "pngsave_target") {
@@ -56,8 +55,7 @@ import Testing
         #expect(plan.output.contains("\nphoto 20w\n"), "\(plan.output)")
     }
 
-    @Test("With 'format: same' each picture keeps its format")
-    func sameFormat() async throws {
+    @Test func `with 'format: same' each picture keeps its format`() async throws {
         let runner = try CommandRunner()
         for name in ["a.jpg", "b.png", "c.webp"] { try await runner.picture("in/" + name) }
         let result = try await runner.run("run", "--format", "same", "--quality", "70", "in", "-o", "out")
@@ -69,10 +67,10 @@ import Testing
             ])
     }
 
-    @Test(
-        "Widths that a small picture does not have come out as one file, once for each format; other names and settings stay apart"
-    )
-    func smallPicture() async throws {
+    @Test
+    func `widths that a small picture does not have come out as one file for each format; others stay apart`()
+        async throws
+    {
         let runner = try CommandRunner()
         try await runner.save("in/small.png", as: "pngsave_target") { try TestPicture.coded(width: 50, height: 30) }
         func rendition(

@@ -14,8 +14,7 @@ import Testing
             })
     }
 
-    @Test("A run's counts are in the file, and a second run's replace them")
-    func run() async throws {
+    @Test func `a run's counts are in the file, and a second run's replace them`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try await runner.picture("in/b.png")
@@ -47,8 +46,7 @@ import Testing
         #expect(runner.files(in: "m") == ["run.prom"])
     }
 
-    @Test("A task of a plan says which it is")
-    func task() async throws {
+    @Test func `a task of a plan says which it is`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try await runner.picture("in/b.png")
@@ -63,8 +61,7 @@ import Testing
         #expect(found[#"imagemill_run_success{pipeline="p",task="0"}"#] == 1)
     }
 
-    @Test("A file that cannot be written is said, and a source is not written over")
-    func refusals() async throws {
+    @Test func `a file that cannot be written is said, and a source is not written over`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try runner.pipeline()
@@ -83,10 +80,8 @@ import Testing
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    @Test(
-        "Prometheus' own tool has nothing to say against it", .enabled(if: hasPromtool, "skipped: there is no promtool")
-    )
-    func promtool() async throws {
+    @Test(.enabled(if: hasPromtool, "skipped: there is no promtool"))
+    func `Prometheus' own tool has nothing to say against it`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try runner.folder.write("no picture", to: "in/c.jpg")

@@ -12,8 +12,7 @@ import Testing
         return runner
     }
 
-    @Test("--dry-run lists what would be written, and writes nothing")
-    func dryRun() async throws {
+    @Test func `--dry-run lists what would be written, and writes nothing`() async throws {
         let runner = try await runner()
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--dry-run")
         #expect(result.exit == 0)
@@ -23,8 +22,7 @@ import Testing
         #expect(runner.files(in: ".").sorted() == ["in/a.jpg", "in/sub/b.png", "p.yaml"])
     }
 
-    @Test("--dry-run finds what would fail")
-    func dryRunFailure() async throws {
+    @Test func `--dry-run finds what would fail`() async throws {
         let runner = try await runner()
         try runner.folder.write("no", to: "in/c.jpg")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--dry-run", "--json")
@@ -36,8 +34,7 @@ import Testing
         #expect(!runner.exists("out"))
     }
 
-    @Test("--json prints the batch document, and it is the one in the file")
-    func json() async throws {
+    @Test func `--json prints the batch document, and it is the one in the file`() async throws {
         let runner = try await runner()
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--json")
         #expect(result.exit == 0)
@@ -45,8 +42,7 @@ import Testing
         #expect(try Array(result.output.utf8) == runner.bytes("out/.imagemill/report.json"))
     }
 
-    @Test("--report puts the report where the option says, with the folders above it")
-    func report() async throws {
+    @Test func `--report puts the report where the option says, with the folders above it`() async throws {
         let runner = try await runner()
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--report", "reports/today.json")
         #expect(result.exit == 0)
@@ -55,8 +51,7 @@ import Testing
         #expect(!runner.exists("out/.imagemill/report.json") && !runner.exists("reports/today.json.part"))
     }
 
-    @Test("A report that goes to a pipe is written into it, and the pipe stays")
-    func reportToPipe() async throws {
+    @Test func `a report that goes to a pipe is written into it, and the pipe stays`() async throws {
         let runner = try await runner()
         let line =
             "timeout 10 cat pipe > copy & \"$IMAGEMILL\" run p.yaml in -o out --report pipe --quiet; test -p pipe && wait && cat copy"
@@ -65,8 +60,7 @@ import Testing
         #expect(try BatchDocument(text: result.output).summary.done == 2)
     }
 
-    @Test("--keep-tree puts renditions into the sub-folders of their sources")
-    func keepTree() async throws {
+    @Test func `--keep-tree puts renditions into the sub-folders of their sources`() async throws {
         let runner = try await runner()
         try await runner.picture("in/sub/a.jpg")
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out", "--keep-tree").exit == 0)
@@ -74,8 +68,7 @@ import Testing
         #expect(try runner.report()["sub/b.png"]?.renditions.first?.path == "sub/b.webp")
     }
 
-    @Test("--quiet prints failures only")
-    func quiet() async throws {
+    @Test func `--quiet prints failures only`() async throws {
         let runner = try await runner()
         let good = try await runner.run("run", "p.yaml", "in", "-o", "out", "--quiet")
         #expect(good.exit == 0 && good.errors.isEmpty && good.output.isEmpty)
@@ -86,8 +79,8 @@ import Testing
             bad.errors == "in/c.jpg: not-an-image: expected a picture, found a file in no recognized image format\n")
     }
 
-    @Test("One worker and four make the same files", arguments: ["1", "4"])
-    func jobs(count: String) async throws {
+    @Test(arguments: ["1", "4"])
+    func `one worker and four make the same files`(count: String) async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         for index in 1...12 { try await runner.picture("in/\(index).jpg") }
@@ -98,8 +91,7 @@ import Testing
         for index in 2...12 { #expect(try runner.bytes("out/\(index).webp") == first) }
     }
 
-    @Test("Progress is shown on a terminal only, and --no-progress shows none")
-    func progress() async throws {
+    @Test func `progress is shown on a terminal only, and --no-progress shows none`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline(size: "100%", format: "avif")
         let slow = try await SamplePicture.noise(width: 500, height: 400)
@@ -114,8 +106,7 @@ import Testing
         #expect(!piped.errors.contains("\u{1B}") && !piped.errors.contains(" left"))
     }
 
-    @Test("Nobody reading the output is no failure of the batch")
-    func closedOutput() async throws {
+    @Test func `nobody reading the output is no failure of the batch`() async throws {
         let runner = try await runner()
         let result = try await runner.shell(
             "(sleep 0.3; \"$IMAGEMILL\" run p.yaml in -o out --json; echo $? > code) | true; cat code")

@@ -13,8 +13,7 @@ import Testing
         return runner
     }
 
-    @Test("Warnings are summed up, and -v lists them")
-    func warnings() async throws {
+    @Test func `warnings are summed up, and -v lists them`() async throws {
         let runner = try await runner()
         let plain = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(plain.exit == 0)
@@ -25,8 +24,10 @@ import Testing
         #expect(verbose.errors.hasSuffix("\n2 warnings: 1 alpha-flattened, 1 upscaled\n"), "\(verbose.errors)")
     }
 
-    @Test("--json-lines prints a report on each line, and the summary on the last; all are as their schemas say")
-    func jsonLines() async throws {
+    @Test
+    func `--json-lines prints a report on each line, and the summary on the last; all are as their schemas say`()
+        async throws
+    {
         let runner = try await runner()
         _ = try await runner.run("run", "p.yaml", "in", "-o", "out")
         try await runner.picture("in/c.png")
@@ -41,8 +42,7 @@ import Testing
         #expect(try runner.report().sources.count == 3)
     }
 
-    @Test("Colors are for terminals; --color and NO_COLOR decide")
-    func color() async throws {
+    @Test func `colors are for terminals; --color and NO_COLOR decide`() async throws {
         let runner = try await runner()
         try runner.folder.write("no", to: "in/c.jpg")
         let command = ["run", "p.yaml", "in", "-o", "out", "-q"]

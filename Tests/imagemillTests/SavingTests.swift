@@ -22,10 +22,8 @@ import Vips
         }
     }
 
-    @Test(
-        "What has no transparency is drawn on white, with a warning",
-        arguments: [("jpeg", "jpg"), ("tiff, compression: jpeg", "tif")])
-    func flattening(format: String, suffix: String) async throws {
+    @Test(arguments: [("jpeg", "jpg"), ("tiff, compression: jpeg", "tif")])
+    func `what has no transparency is drawn on white, with a warning`(format: String, suffix: String) async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.png", as: "pngsave_target") { try translucent() }
         #expect(try await runner.render(save: "{ format: \(format), quality: 95 }").exit == 0)
@@ -38,10 +36,10 @@ import Vips
         #expect(try runner.report()["a.png"]?.warnings.map(\.code) == ["alpha-flattened"])
     }
 
-    @Test(
-        "An opaque picture with an alpha channel loses nothing, so nothing is said",
-        arguments: [("", 8), ("stages: [{ resize: { width: 7 } }], ", 8), ("", 16), ("stages: [grayscale], ", 16)])
-    func needlessAlpha(stages: String, bits: Int) async throws {
+    @Test(arguments: [("", 8), ("stages: [{ resize: { width: 7 } }], ", 8), ("", 16), ("stages: [grayscale], ", 16)])
+    func `an opaque picture with an alpha channel loses nothing, so nothing is said`(stages: String, bits: Int)
+        async throws
+    {
         let runner = try CommandRunner()
         try runner.folder.write("renditions: { one: { \(stages)save: { format: jpeg } } }\n", to: "p.yaml")
         for (name, last) in [("opaque", 255), ("clear", 254)] {
@@ -60,10 +58,8 @@ import Vips
         #expect(try runner.report()["clear.png"]?.warnings.map(\.code) == ["alpha-flattened"])
     }
 
-    @Test(
-        "Formats with transparency keep it",
-        arguments: [("png", "png"), ("webp, lossless: true", "webp"), ("avif, quality: 90", "avif"), ("tiff", "tif")])
-    func transparency(format: String, suffix: String) async throws {
+    @Test(arguments: [("png", "png"), ("webp, lossless: true", "webp"), ("avif, quality: 90", "avif"), ("tiff", "tif")])
+    func `formats with transparency keep it`(format: String, suffix: String) async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.png", as: "pngsave_target") { try translucent() }
         #expect(try await runner.render(save: "{ format: \(format) }").exit == 0)
@@ -78,10 +74,10 @@ import Vips
         #expect(try runner.report()["a.png"]?.warnings.isEmpty == true)
     }
 
-    @Test(
-        "An animation stays one through cropping and framing: frames, delays and loop",
-        arguments: [("gif", "webp"), ("webp", "gif"), ("gif", "gif"), ("webp", "webp")])
-    func animations(source: String, result: String) async throws {
+    @Test(arguments: [("gif", "webp"), ("webp", "gif"), ("gif", "gif"), ("webp", "webp")])
+    func `an animation stays one through cropping and framing: frames, delays and loop`(source: String, result: String)
+        async throws
+    {
         let runner = try CommandRunner()
         try await runner.save(
             "in/a.\(source)", as: "\(source)save_target", source == "webp" ? [("lossless", true)] : []
@@ -102,8 +98,7 @@ import Vips
         }
     }
 
-    @Test("A still format takes the first frame, and the report says so")
-    func stills() async throws {
+    @Test func `a still format takes the first frame, and the report says so`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.gif", as: "gifsave_target") { try animation() }
         #expect(try await runner.render(save: "{ format: png }").exit == 0)
@@ -111,8 +106,7 @@ import Vips
         #expect(try runner.report()["a.gif"]?.warnings.map(\.code) == ["animation-dropped"])
     }
 
-    @Test("Copyright, artist and licence stay; the position and the camera go")
-    func metadata() async throws {
+    @Test func `copyright, artist and licence stay; the position and the camera go`() async throws {
         let runner = try CommandRunner()
         let packet = """
             <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description
@@ -147,10 +141,8 @@ import Vips
         }
     }
 
-    @Test(
-        "What is not to stay is in no file of any format", arguments: ["jpeg", "png", "webp", "avif", "tiff", "gif"],
-        ["copyright", "strip"])
-    func secrets(format: String, policy: String) async throws {
+    @Test(arguments: ["jpeg", "png", "webp", "avif", "tiff", "gif"], ["copyright", "strip"])
+    func `what is not to stay is in no file of any format`(format: String, policy: String) async throws {
         let runner = try CommandRunner()
         // From one without an owner nothing at all stays.
         for (name, owner) in [("none", nil), ("owner", "(c) Ann Example (ASCII)")] {
@@ -188,8 +180,7 @@ import Vips
         }
     }
 
-    @Test("EXIF that only says how pixels are stored is removed without a word")
-    func technicalMetadata() async throws {
+    @Test func `EXIF that only says how pixels are stored is removed without a word`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.jpg", as: "jpegsave_target") {
             try TestPicture.solid([90, 90, 90], width: 20, height: 20).editingMetadata {
@@ -203,8 +194,10 @@ import Vips
         }
     }
 
-    @Test("What a format cannot hold of the metadata that is to be kept is said; TIFF has the owner in its XMP")
-    func lostMetadata() async throws {
+    @Test
+    func `what a format cannot hold of the metadata that is to be kept is said; TIFF has the owner in its XMP`()
+        async throws
+    {
         let runner = try CommandRunner()
         try await runner.save("in/a.jpg", as: "jpegsave_target") {
             try TestPicture.solid([90, 90, 90], width: 20, height: 20).editingMetadata { editor in
@@ -224,10 +217,10 @@ import Vips
         #expect(String(decoding: xmp, as: UTF8.self).contains("(c) Ann Example"))
     }
 
-    @Test(
-        "An owner whom IPTC alone names is in the XMP of a format that has no IPTC, beside what was there",
-        arguments: ["jpeg", "png", "webp", "avif", "tiff", "gif"])
-    func ownerInIPTC(format: String) async throws {
+    @Test(arguments: ["jpeg", "png", "webp", "avif", "tiff", "gif"])
+    func `an owner whom IPTC alone names is in the XMP of a format that has no IPTC, beside what was there`(
+        format: String
+    ) async throws {
         let runner = try CommandRunner()
         let notice = Array("(c) Ann Example".utf8)
         let dataset = [0x1C, 2, 116, 0, UInt8(notice.count)] + notice
@@ -266,8 +259,7 @@ import Vips
         }
     }
 
-    @Test("IPTC of a TIFF is as a JPEG has it; what is too large for a JPEG is said to be lost")
-    func blocksInJPEG() async throws {
+    @Test func `IPTC of a TIFF is as a JPEG has it; what is too large for a JPEG is said to be lost`() async throws {
         let runner = try CommandRunner()
         let notice = Array("(c) Ann Example".utf8)
         let bare = [0x1C, 2, 116, 0, UInt8(notice.count)] + notice
@@ -295,8 +287,8 @@ import Vips
         #expect(said.contains("'a': gif files cannot be given copyright, artist and licence"), "\(said)")
     }
 
-    @Test("An owner in the XMP of an AVIF stays", arguments: ["copyright", "keep"])
-    func ownerInAVIF(policy: String) async throws {
+    @Test(arguments: ["copyright", "keep"])
+    func `an owner in the XMP of an AVIF stays`(policy: String) async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.jpg", as: "jpegsave_target") {
             try TestPicture.solid([90, 90, 90], width: 20, height: 20).editingMetadata {
@@ -311,13 +303,13 @@ import Vips
         #expect(Rights(xmp: xmp).licence == "https://creativecommons.org/licenses/by/4.0/")
     }
 
-    @Test(
-        "A WebP without metadata has no chunk for it, and the same pixels",
-        arguments: [
-            (false, "", "VP8 "), (true, "", "VP8X"), (false, ", lossless: true", "VP8L"),
-            (true, ", lossless: true", "VP8L"),
-        ])
-    func bareWebP(hasAlpha: Bool, options: String, first: String) async throws {
+    @Test(arguments: [
+        (false, "", "VP8 "), (true, "", "VP8X"), (false, ", lossless: true", "VP8L"),
+        (true, ", lossless: true", "VP8L"),
+    ])
+    func `a WebP without metadata has no chunk for it, and the same pixels`(
+        hasAlpha: Bool, options: String, first: String
+    ) async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.png", as: "pngsave_target") {
             hasAlpha ? try translucent() : try TestPicture.coded(width: 41, height: 21)
@@ -339,8 +331,7 @@ import Vips
         #expect(try await runner.inspect("keep.webp", by: "webpload_source") { try $0.pixels() } == stripped)
     }
 
-    @Test("An animated WebP without metadata has no chunk for it, and all its frames")
-    func bareAnimation() async throws {
+    @Test func `an animated WebP without metadata has no chunk for it, and all its frames`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.gif", as: "gifsave_target") { try animation() }
         #expect(try await runner.render(save: "{ format: webp, metadata: strip }").exit == 0)
@@ -352,8 +343,8 @@ import Vips
             ])
     }
 
-    @Test("EXIF that stays has no small picture of what was cropped away", arguments: ["jpeg", "png", "webp", "avif"])
-    func thumbnail(format: String) async throws {
+    @Test(arguments: ["jpeg", "png", "webp", "avif"])
+    func `EXIF that stays has no small picture of what was cropped away`(format: String) async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.jpg", as: "jpegsave_target") {
             try TestPicture.solid([90, 90, 90], width: 20, height: 20).editingMetadata { editor in
@@ -370,10 +361,8 @@ import Vips
         #expect(bytes.range(of: Data("Camera".utf8)) != nil && bytes.range(of: Data("Secret".utf8)) == nil)
     }
 
-    @Test(
-        "Any resolution that a file claims is written as one that a PNG can have",
-        arguments: [Float.infinity, 3e38, -1, .nan, 0, 118])
-    func resolution(perCentimetre: Float) async throws {
+    @Test(arguments: [Float.infinity, 3e38, -1, .nan, 0, 118])
+    func `any resolution that a file claims is written as one that a PNG can have`(perCentimetre: Float) async throws {
         let runner = try CommandRunner()
         let float = perCentimetre.bitPattern
         let fields: [(tag: UInt16, type: UInt16, value: UInt32)] = [
@@ -395,8 +384,8 @@ import Vips
         if perCentimetre == 118 { #expect(abs(found - 11.8) < 0.01) } else { #expect(found.isFinite && found >= 0) }
     }
 
-    @Test("Onto an opaque background values are rounded, at 8 and at 16 bits", arguments: [false, true])
-    func rounding(isDeep: Bool) async throws {
+    @Test(arguments: [false, true])
+    func `onto an opaque background values are rounded, at 8 and at 16 bits`(isDeep: Bool) async throws {
         let runner = try CommandRunner()
         let kind = PictureKind(isGrey: true, hasAlpha: true, isDeep: isDeep)
         let picture = {
@@ -421,8 +410,7 @@ import Vips
         #expect(wrong.isEmpty, "\(wrong.count) of 4800, the first at \(wrong[0])")
     }
 
-    @Test("A file for a larger scale that is as large as the one before is said")
-    func equalScales() async throws {
+    @Test func `a file for a larger scale that is as large as the one before is said`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.png", as: "pngsave_target") { try TestPicture.coded(width: 60, height: 40) }
         try runner.folder.write(
@@ -436,8 +424,7 @@ import Vips
             ])
     }
 
-    @Test("An asset of 16 bits is drawn with all of them, and by its alpha of 16 bits")
-    func deepAsset() async throws {
+    @Test func `an asset of 16 bits is drawn with all of them, and by its alpha of 16 bits`() async throws {
         let runner = try CommandRunner()
         let deep = PictureKind(hasAlpha: true, isDeep: true)
         let asset = {
@@ -464,8 +451,7 @@ import Vips
         #expect((0..<60).allSatisfy { abs(masked[$0, 5][3] - (65_535 - $0 * 999)) <= 1 })
     }
 
-    @Test("A truncated picture passes where the pipeline tolerates it, with a warning")
-    func tolerance() async throws {
+    @Test func `a truncated picture passes where the pipeline tolerates it, with a warning`() async throws {
         let runner = try CommandRunner()
         let whole = try await SamplePicture.noise(width: 200, height: 200)
         try runner.folder.write(Array(whole.prefix(whole.count * 2 / 3)), to: "in/a.jpg")

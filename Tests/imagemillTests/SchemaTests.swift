@@ -18,8 +18,7 @@ import Testing
         _ = try await runner.shell("cp in/clear.jpg \"in/$(printf 'x\\377').png\"")
     }
 
-    @Test("A batch document is as its schema says, and so is every document in it")
-    func report() async throws {
+    @Test func `a batch document is as its schema says, and so is every document in it`() async throws {
         let runner = try CommandRunner()
         try await richReport(runner)
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 1)
@@ -38,8 +37,7 @@ import Testing
         #expect(single.exit == 0, "\(single.output)\(single.errors)")
     }
 
-    @Test("The documents of a dry run and of an empty run are as their schema says")
-    func otherRuns() async throws {
+    @Test func `the documents of a dry run and of an empty run are as their schema says`() async throws {
         let runner = try CommandRunner()
         try await richReport(runner)
         let dry = try await runner.run("run", "p.yaml", "in", "-o", "out", "--dry-run", "--json")
@@ -51,8 +49,7 @@ import Testing
         #expect(result.exit == 0, "\(result.output)\(result.errors)")
     }
 
-    @Test("The shipped pipelines are as the schema says")
-    func pipelines() async throws {
+    @Test func `the shipped pipelines are as the schema says`() async throws {
         let runner = try CommandRunner()
         let files = Checkout.files(below: "pipelines", extension: "yaml")
         #expect(files.count >= 5)
@@ -60,24 +57,21 @@ import Testing
         #expect(result.exit == 0, "\(result.output)\(result.errors)")
     }
 
-    @Test("The shipped mill file is as the schema says")
-    func mill() async throws {
+    @Test func `the shipped mill file is as the schema says`() async throws {
         let result = try await CommandRunner().validate("mill", [Checkout.path + "/deploy/mill.yaml"])
         #expect(result.exit == 0, "\(result.output)\(result.errors)")
     }
 
-    @Test(
-        "The schema of a mill file refuses what the program refuses",
-        arguments: [
-            "inboxes: []", "inboxes:\n  - { path: in, outbox: out }",
-            "inboxes:\n  - { path: in, outbox: out, pipeline: p, settle: 2 }",
-            "inboxes:\n  - { path: in, outbox: out, pipeline: p, watch: pol }",
-            "workers: 0\ninboxes:\n  - { path: in, outbox: out, pipeline: p }",
-            "inboxes:\n  - { path: in, outbox: out, pipeline: p, originals: burn }",
-            "inboxes:\n  - { path: in, outbox: out, pipeline: p, ignore: [a/b] }",
-            "max-pixels: 5X\ninboxes:\n  - { path: in, outbox: out, pipeline: p }",
-        ])
-    func refusedMill(text: String) async throws {
+    @Test(arguments: [
+        "inboxes: []", "inboxes:\n  - { path: in, outbox: out }",
+        "inboxes:\n  - { path: in, outbox: out, pipeline: p, settle: 2 }",
+        "inboxes:\n  - { path: in, outbox: out, pipeline: p, watch: pol }",
+        "workers: 0\ninboxes:\n  - { path: in, outbox: out, pipeline: p }",
+        "inboxes:\n  - { path: in, outbox: out, pipeline: p, originals: burn }",
+        "inboxes:\n  - { path: in, outbox: out, pipeline: p, ignore: [a/b] }",
+        "max-pixels: 5X\ninboxes:\n  - { path: in, outbox: out, pipeline: p }",
+    ])
+    func `the schema of a mill file refuses what the program refuses`(text: String) async throws {
         let runner = try CommandRunner()
         try runner.folder.write(text + "\n", to: "bad.yaml")
         #expect(try await runner.run("check", "bad.yaml").exit == 78)
@@ -85,18 +79,16 @@ import Testing
         #expect(result.exit == 1 && result.errors.isEmpty, "\(result.output)\(result.errors)")
     }
 
-    @Test(
-        "The schema refuses what the program refuses",
-        arguments: [
-            "renditions: 7", "rendition: {}", "renditions:\n  a: { save: { format: jpgg } }",
-            "renditions:\n  a: { save: { format: jpeg, quality: 400 } }",
-            "renditions:\n  a: { save: { format: png, quality: 4 } }",
-            "renditions:\n  a: { stages: [{ frmae: {} }], save: { format: png } }",
-            "renditions:\n  a: { stages: [{ crop: { widht: 5 } }], save: { format: png } }",
-            "renditions:\n  a: { scale: [0], save: { format: png } }",
-            "profile: keep", "renditions:\n  a: { fiel: x, save: { format: png } }",
-        ])
-    func refused(text: String) async throws {
+    @Test(arguments: [
+        "renditions: 7", "rendition: {}", "renditions:\n  a: { save: { format: jpgg } }",
+        "renditions:\n  a: { save: { format: jpeg, quality: 400 } }",
+        "renditions:\n  a: { save: { format: png, quality: 4 } }",
+        "renditions:\n  a: { stages: [{ frmae: {} }], save: { format: png } }",
+        "renditions:\n  a: { stages: [{ crop: { widht: 5 } }], save: { format: png } }",
+        "renditions:\n  a: { scale: [0], save: { format: png } }",
+        "profile: keep", "renditions:\n  a: { fiel: x, save: { format: png } }",
+    ])
+    func `the schema refuses what the program refuses`(text: String) async throws {
         let runner = try CommandRunner()
         try runner.folder.write(text + "\n", to: "bad.yaml")
         #expect(try await runner.run("check", "bad.yaml").exit == 78)

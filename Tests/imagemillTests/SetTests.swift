@@ -11,8 +11,9 @@ import Vips
             to: "p.yaml")
     }
 
-    @Test("Each folder with pictures in it is one set, in natural order, and the report lists its members")
-    func folders() async throws {
+    @Test
+    func `each folder with pictures in it is one set, in natural order, and the report lists its members`() async throws
+    {
         let runner = try CommandRunner()
         try pipeline(runner, "{ stitch: { direction: horizontal } }")
         for name in ["in/b/10.png", "in/b/9.png", "in/b/c/1.png", "in/a@2x.set/1.png"] {
@@ -30,8 +31,7 @@ import Vips
         #expect(text.output == "[['b', ['b/9.png', 'b/10.png']]]\n", "\(text.errors)")
     }
 
-    @Test("A broken member fails its set by name, and no other")
-    func broken() async throws {
+    @Test func `a broken member fails its set by name, and no other`() async throws {
         let runner = try CommandRunner()
         try pipeline(runner, "stitch")
         for name in ["in/good/1.png", "in/bad/1.png", "in/bad/3.jpg", "in/worse/1.png"] {
@@ -53,14 +53,14 @@ import Vips
         #expect(runner.files().contains("good.png") && !runner.files().contains("bad.png"))
     }
 
-    @Test(
-        "Members that are shrunk while they load go through the stages before the one that scales",
-        arguments: [
-            "renditions: { r: { stages: [ { grayscale: {} }, { resize: { size: 40x30 } }, stitch ], save: { format: png } } }",
-            "renditions: { r: { stages: [ { grayscale: {} }, { resize: { size: 40x30 } }, stitch ], save: { format: png } }, w: { stages: [ stitch ], save: { format: png } } }",
-            "stages: [ { grayscale: {} }, { resize: { size: 40x30 } }, stitch ]\nrenditions: { r: { save: { format: png } } }",
-        ])
-    func shrunkMembers(text: String) async throws {
+    @Test(arguments: [
+        "renditions: { r: { stages: [ { grayscale: {} }, { resize: { size: 40x30 } }, stitch ], save: { format: png } } }",
+        "renditions: { r: { stages: [ { grayscale: {} }, { resize: { size: 40x30 } }, stitch ], save: { format: png } }, w: { stages: [ stitch ], save: { format: png } } }",
+        "stages: [ { grayscale: {} }, { resize: { size: 40x30 } }, stitch ]\nrenditions: { r: { save: { format: png } } }",
+    ])
+    func `members that are shrunk while they load go through the stages before the one that scales`(text: String)
+        async throws
+    {
         let runner = try CommandRunner()
         try runner.folder.write("source: set\n\(text)\n", to: "p.yaml")
         for name in ["in/s/1.jpg", "in/s/2.jpg"] {
@@ -77,8 +77,7 @@ import Vips
         #expect((width, height, bands) == (40, 60, 1))
     }
 
-    @Test("A GIF made of a set has no frame that browsers would slow down, and says so")
-    func fastGIF() async throws {
+    @Test func `a GIF made of a set has no frame that browsers would slow down, and says so`() async throws {
         let runner = try CommandRunner()
         // Encoders make one frame of equal ones.
         for number in 1...6 {
@@ -97,10 +96,10 @@ import Vips
         #expect(try runner.report()["s"]?.warnings.map(\.code) == ["animation-slowed"])
     }
 
-    @Test(
-        "An animation of more pictures than a message has room for keeps its times and count, as another program reads them"
-    )
-    func animation() async throws {
+    @Test
+    func `an animation of more pictures than a message holds keeps its times and count for another program`()
+        async throws
+    {
         let runner = try CommandRunner()
         try runner.folder.write(
             """
@@ -134,8 +133,8 @@ import Vips
         #expect(try await runner.size(of: "out/run-poster.jpg") == [16, 12])
     }
 
-    @Test("An animation of many large frames takes no more memory than was planned", arguments: ["webp", "gif"])
-    func animationMemory(format: String) async throws {
+    @Test(arguments: ["webp", "gif"])
+    func `an animation of many large frames takes no more memory than was planned`(format: String) async throws {
         let runner = try CommandRunner()
         try pipeline(runner, "animate", save: format)
         for index in 0..<6 {
@@ -152,8 +151,7 @@ import Vips
         #expect(peak > 100 * 500 * 400 && peak < planned, "\(peak) of \(planned)")
     }
 
-    @Test("A set is planned without being decoded, and its first member is shown")
-    func plan() async throws {
+    @Test func `a set is planned without being decoded, and its first member is shown`() async throws {
         let runner = try CommandRunner()
         try pipeline(runner, "{ resize: { width: 10 } }, { stitch: { overlap: auto } }")
         try await runner.picture("in/1.png")
@@ -164,8 +162,7 @@ import Vips
         #expect(result.output.contains("(each member)") && result.output.contains("≤ 10×"), "\(result.output)")
     }
 
-    @Test("A file where a folder is expected is called one, and a missing folder is not found")
-    func file() async throws {
+    @Test func `a file where a folder is expected is called one, and a missing folder is not found`() async throws {
         let runner = try CommandRunner()
         try pipeline(runner, "stitch")
         try await runner.picture("a.png")
@@ -177,8 +174,7 @@ import Vips
         #expect(result.errors.contains("gone: not-found"), "\(result.errors)")
     }
 
-    @Test("A set that needs more memory than there is for all is refused before it is decoded")
-    func memory() async throws {
+    @Test func `a set that needs more memory than there is for all is refused before it is decoded`() async throws {
         let runner = try CommandRunner()
         try pipeline(runner, "stitch")
         for index in 1...4 { try await runner.picture("in/set/\(index).png") }

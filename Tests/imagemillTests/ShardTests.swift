@@ -52,8 +52,10 @@ import Testing
 
     // MARK: - The whole
 
-    @Test("Shards make the same files as one run, each in its shard's folder; a source that fails is listed by gather")
-    func whole() async throws {
+    @Test
+    func `shards make the same files as one run, each in its shard's folder; a source that fails is listed by gather`()
+        async throws
+    {
         let runner = try CommandRunner()
         try await archive(runner)
         let made = try await runner.run(
@@ -91,10 +93,10 @@ import Testing
         #expect(try kept(runner, "staging") == [])
     }
 
-    @Test(
-        "gather writes a page of all shards whose addresses lead to their files; what is missing or packed is named",
-        arguments: ["folders", "tree", "tar"])
-    func page(layout: String) async throws {
+    @Test(arguments: ["folders", "tree", "tar"])
+    func `gather writes a page of all shards whose addresses lead to their files; what is missing or packed is named`(
+        layout: String
+    ) async throws {
         let runner = try CommandRunner()
         try await archive(runner)
         let options = ["folders": [], "tree": ["--keep-tree"], "tar": ["--pack", "tar"]][layout]!
@@ -145,8 +147,7 @@ import Testing
         return try JSONDecoder().decode(PageContent.self, from: Data(page[start..<end].utf8))
     }
 
-    @Test("A page of a batch is no document, and --missing has none")
-    func noPage() async throws {
+    @Test func `a page of a batch is no document, and --missing has none`() async throws {
         let runner = try CommandRunner()
         let json = try await runner.run("gather", "plan", "-o", "out", "--report", "report.json")
         #expect(
@@ -157,8 +158,7 @@ import Testing
                 "exclude each other"))
     }
 
-    @Test("Plan, results and what gather writes are as their schemas say")
-    func schemas() async throws {
+    @Test func `plan, results and what gather writes are as their schemas say`() async throws {
         let runner = try CommandRunner()
         try await archive(runner)
         #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "4").exit == 0)
@@ -175,8 +175,8 @@ import Testing
         }
     }
 
-    @Test("With --keep-tree a folder is never split, and the files are those of one run, names and all")
-    func tree() async throws {
+    @Test
+    func `with --keep-tree a folder is never split, and the files are those of one run, names and all`() async throws {
         let runner = try CommandRunner()
         try await archive(runner)
         for name in ["in/c/d/1.jpg", "in/c/d/1.png", "in/c/2.jpg"] { try await runner.picture(name) }
@@ -192,8 +192,7 @@ import Testing
         #expect(try files == renditions(runner, in: "one"))
     }
 
-    @Test("Names of digests need no folders: all renditions are in one")
-    func hashes() async throws {
+    @Test func `names of digests need no folders: all renditions are in one`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline(file: "{hash:16}.{ext}")
         for name in ["in/1.jpg", "in/2.png", "in/3.gif", "in/copy.jpg"] { try await runner.picture(name) }
@@ -204,10 +203,9 @@ import Testing
         #expect(names.count == 3 && names.allSatisfy { $0.count == 16 + 5 }, "\(names)")
     }
 
-    @Test(
-        "Packed, a shard is one tar, with its members in order and the report at the end; twice it is the same but for the report"
-    )
-    func packed() async throws {
+    @Test
+    func `a packed shard is one tar with its members in order and the report last; twice it is the same`() async throws
+    {
         let runner = try CommandRunner()
         try await archive(runner)
         let long = String(repeating: "long-", count: 30)
@@ -235,8 +233,7 @@ import Testing
         #expect(try await runner.run("gather", "plan", "-o", "out").exit == 0)
     }
 
-    @Test("A set of pictures is one source of a shard")
-    func sets() async throws {
+    @Test func `a set of pictures is one source of a shard`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(
             "source: set\nrenditions:\n  sheet:\n    stages:\n      - contact-sheet: { columns: 2, cell: { width: 20, height: 20 } }\n    save: { format: png }\n",
@@ -253,8 +250,7 @@ import Testing
 
     // MARK: - Plans
 
-    @Test("An interrupted walk leaves no plan, and the next one makes it")
-    func interrupted() async throws {
+    @Test func `an interrupted walk leaves no plan, and the next one makes it`() async throws {
         let runner = try CommandRunner()
         try await archive(runner)
         #expect(mkfifo(runner.folder.path("list"), 0o600) == 0)
@@ -277,8 +273,7 @@ import Testing
         #expect(again.exit == 78 && again.errors.contains("there is a plan"), "\(again.errors)")
     }
 
-    @Test("The same sources make the same plan; the number of tasks is a part of it")
-    func same() async throws {
+    @Test func `the same sources make the same plan; the number of tasks is a part of it`() async throws {
         let runner = try CommandRunner()
         try await archive(runner)
         for (folder, tasks) in [("plan", "5"), ("plan2", "5"), ("plan3", "4")] {
@@ -291,8 +286,7 @@ import Testing
         #expect(try id(runner) != id(runner, "plan3"))
     }
 
-    @Test("A list of files, with odd names, names twice and files that are missing")
-    func list() async throws {
+    @Test func `a list of files, with odd names, names twice and files that are missing`() async throws {
         let runner = try CommandRunner()
         try await archive(runner)
         _ = try await runner.shell(
@@ -318,8 +312,7 @@ import Testing
         #expect(!runner.exists("plan3/plan.json"))
     }
 
-    @Test("What does not fit together is refused before anything is written")
-    func refusals() async throws {
+    @Test func `what does not fit together is refused before anything is written`() async throws {
         let runner = try CommandRunner()
         try await archive(runner)
         #expect(try await runner.run("shard", "in", "in/b", "--pipeline", "p.yaml", "-o", "plan").exit == 64)
@@ -343,8 +336,7 @@ import Testing
         #expect(!runner.exists("out"))
     }
 
-    @Test("An empty folder makes a plan without shards")
-    func empty() async throws {
+    @Test func `an empty folder makes a plan without shards`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try runner.folder.write("", to: "in/.hidden")
@@ -355,12 +347,10 @@ import Testing
 
     // MARK: - Tasks
 
-    @Test(
-        "The number of the task comes from Slurm, Kubernetes or AWS Batch",
-        arguments: [
-            "SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX",
-        ])
-    func environment(variable: String) async throws {
+    @Test(arguments: [
+        "SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX",
+    ])
+    func `the number of the task comes from Slurm, Kubernetes or AWS Batch`(variable: String) async throws {
         let runner = try CommandRunner()
         try await archive(runner)
         #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "4").exit == 0)
@@ -376,8 +366,9 @@ import Testing
             "\(gathered.errors)")
     }
 
-    @Test("A shard that is done is passed over; one whose result is gone is done again, to the same bytes")
-    func again() async throws {
+    @Test
+    func `a shard that is done is passed over; one whose result is gone is done again, to the same bytes`() async throws
+    {
         let runner = try CommandRunner()
         try await archive(runner)
         #expect(
@@ -412,8 +403,8 @@ import Testing
         #expect(try kept(runner, "staging") == [])
     }
 
-    @Test("One task many times at once does no harm: everybody ends with 0, and nothing is left over")
-    func atOnce() async throws {
+    @Test
+    func `one task many times at once does no harm: everybody ends with 0, and nothing is left over`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline(size: "100%", format: "png")
         let noise = try await SamplePicture.noise(width: 300, height: 300)
@@ -438,8 +429,7 @@ import Testing
         for (name, bytes) in try renditions(runner) { #expect(one.values.contains(bytes), "\(name)") }
     }
 
-    @Test("An attempt that somebody else has overtaken cannot publish any more, and ends with 0")
-    func overtaken() async throws {
+    @Test func `an attempt that somebody else has overtaken cannot publish any more, and ends with 0`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline(size: "100%", format: "png")
         let noise = try await SamplePicture.noise(width: 900, height: 900)
@@ -470,8 +460,7 @@ import Testing
         #expect(try kept(runner, "staging") == [])
     }
 
-    @Test("SIGTERM ends a task at once with 143; what it had begun can be done again")
-    func terminated() async throws {
+    @Test func `SIGTERM ends a task at once with 143; what it had begun can be done again`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline(size: "100%", format: "png")
         for index in 0..<12 {
@@ -498,8 +487,10 @@ import Testing
 
     // MARK: - Changes
 
-    @Test("A source that changed since the plan fails with changed-since-plan, one that is gone with not-found")
-    func changed() async throws {
+    @Test
+    func `a source that changed since the plan fails with changed-since-plan, one that is gone with not-found`()
+        async throws
+    {
         let runner = try CommandRunner()
         try await archive(runner)
         #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan").exit == 0)
@@ -511,8 +502,10 @@ import Testing
         #expect(runner.files() == ["000000/10.webp", "000000/2.webp", "000000/3.webp"])
     }
 
-    @Test("A folder of sources that is missing or empty is trouble with the machine: 75, and the shard is not done")
-    func unmounted() async throws {
+    @Test
+    func `a folder of sources that is missing or empty is trouble with the machine: 75, and the shard is not done`()
+        async throws
+    {
         let runner = try CommandRunner()
         try await archive(runner)
         #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan").exit == 0)
@@ -526,8 +519,8 @@ import Testing
         try await runAll(runner, tasks: 1)
     }
 
-    @Test("A full disk ends the task with 75 and leaves the shard to be done", .enabled(if: geteuid() == 0))
-    func full() async throws {
+    @Test(.enabled(if: geteuid() == 0))
+    func `a full disk ends the task with 75 and leaves the shard to be done`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline(size: "100%", format: "png")
         for index in 0..<8 {
@@ -543,10 +536,10 @@ import Testing
         #expect(left == [])
     }
 
-    @Test(
-        "A plan of another version, another pipeline or other assets ends with 78, and so does another plan's output folder"
-    )
-    func mismatches() async throws {
+    @Test
+    func `a plan of another version, pipeline or assets ends with 78; so does another plan's output folder`()
+        async throws
+    {
         let runner = try CommandRunner()
         try await archive(runner)
         try await runner.picture("mark.png")

@@ -4,10 +4,8 @@ import TestSupport
 import Testing
 
 @Suite struct ShippedPipelineTests {
-    @Test(
-        "A shipped pipeline runs on a picture, and its renditions are what it planned",
-        arguments: Checkout.files(below: "pipelines", extension: "yaml"))
-    func runs(name: String) async throws {
+    @Test(arguments: Checkout.files(below: "pipelines", extension: "yaml"))
+    func `a shipped pipeline runs on a picture, and its renditions are what it planned`(name: String) async throws {
         let runner = try CommandRunner()
         let bytes = try await SamplePicture.png.encode(
             TestPicture.make(width: 400, height: 300, bands: 4) { x, y in
@@ -32,8 +30,7 @@ import Testing
         #expect(runner.files() == report.sources.flatMap { $0.renditions.map(\.path) }.sorted())
     }
 
-    @Test("The promised pipelines are there")
-    func shipped() {
+    @Test func `the promised pipelines are there`() {
         let simple = [
             "web-photos", "product-shots", "thumbnails", "app-assets", "watermark", "corner-badge", "buttons",
         ]
@@ -42,8 +39,63 @@ import Testing
         #expect(Set(names).isSubset(of: Checkout.files(below: "pipelines", extension: "yaml")))
     }
 
-    @Test("Every pipeline shown in the documentation is accepted")
-    func documentation() async throws {
+    @Test(arguments: [[1280, 960], [160, 120], [300, 1280], [1280, 300]])
+    func `the watermark is in the corner of a picture of any size, and as large as its share`(size: [Int]) async throws
+    {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.png", as: "pngsave_target") {
+            try TestPicture.solid([200, 200, 200], width: size[0], height: size[1])
+        }
+        #expect(try await runner.run("run", Checkout.path + "/pipelines/watermark.yaml", "in", "-o", "out").exit == 0)
+        let mark = try #require(
+            try await runner.inspect("out/a.jpg", by: "jpegload_source") {
+                try PixelGrid($0).boundingBox { abs($0[0] - 200) > 40 }
+            })
+        let gaps = [size[0] - mark[0] - mark[2], size[1] - mark[1] - mark[3]]
+        for axis in [0, 1] {
+            let share = Double(size[axis])
+            #expect(gaps[axis] >= 1 && Double(gaps[axis]) <= 0.03 * share + 1, "\(mark)")
+            #expect(Double(mark[2 + axis]) <= 0.25 * share + 1, "\(mark)")
+        }
+        // The mark is 720 × 200.
+        let width = min(0.25 * Double(size[0]), 0.25 * Double(size[1]) * 3.6)
+        #expect(abs(Double(mark[2]) - width) <= 3, "\(mark)")
+    }
+
+    @Test func `an icon that is not square is rounded at its own corners`() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.png", as: "pngsave_target") {
+            try TestPicture.solid([20, 120, 220], width: 360, height: 180)
+        }
+        #expect(try await runner.run("run", Checkout.path + "/pipelines/app-assets.yaml", "in", "-o", "out").exit == 0)
+        let alphas = try await runner.inspect("out/a.png", by: "pngload_source") { image in
+            let grid = try PixelGrid(image)
+            #expect(grid.sides == [60, 60])
+            // The picture is in rows 15 to 44: its corners, and the middle of its edges.
+            return [(0, 15), (59, 15), (0, 44), (59, 44), (0, 30), (59, 30), (30, 15), (30, 44)].map { grid[$0, $1, 3] }
+        }
+        #expect(alphas == [0, 0, 0, 0, 255, 255, 255, 255])
+    }
+
+    @Test(arguments: [[255, 255, 255], [0, 0, 0], [215, 0, 21]] as [[UInt8]])
+    func `the badge shows on any color`(color: [UInt8]) async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.png", as: "pngsave_target") {
+            try TestPicture.solid(color, width: 240, height: 240)
+        }
+        #expect(
+            try await runner.run("run", Checkout.path + "/pipelines/corner-badge.yaml", "in", "-o", "out").exit == 0)
+        let (red, rim, icon) = try await runner.inspect("out/a-badged.png", by: "pngload_source") { image in
+            // The badge is 20 points wide, in the top trailing corner of 140.
+            let grid = try PixelGrid(image)
+            return (grid[130, 2], grid[130, 0], grid[130, 10])
+        }
+        #expect(red[0] > 180 && red[1] < 60, "\(red)")
+        #expect(rim.dropLast().allSatisfy { $0 > 180 }, "\(rim)")
+        #expect(icon == [255, 255, 255, 255])
+    }
+
+    @Test func `every pipeline shown in the documentation is accepted`() async throws {
         let pages = ["README.md"] + Checkout.files(below: "docs/guide", extension: "md")
         let runner = try CommandRunner()
         for page in pages {

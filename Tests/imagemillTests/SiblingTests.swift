@@ -34,17 +34,17 @@ import Vips
     // one.
     private static let sizes = [350, 190, 150, 95, 50]
 
-    @Test(
-        "A small rendition beside a large one is the one it would be alone, to a level of 255",
-        arguments: [
-            Source(suffix: "jpg", saver: "jpegsave_target", stages: ""),
-            Source(suffix: "webp", saver: "webpsave_target", stages: ""),
-            Source(suffix: "png", saver: "pngsave_target", stages: ""),
-            Source(suffix: "jpg", saver: "jpegsave_target", stages: "{ crop: { width: 75%, height: 100% } }, "),
-            Source(suffix: "jpg", saver: "jpegsave_target", stages: "{ grayscale: {} }, "),
-            Source(suffix: "webp", saver: "webpsave_target", stages: "{ grayscale: {} }, "),
-        ])
-    func alone(source: Source) async throws {
+    @Test(arguments: [
+        Source(suffix: "jpg", saver: "jpegsave_target", stages: ""),
+        Source(suffix: "webp", saver: "webpsave_target", stages: ""),
+        Source(suffix: "png", saver: "pngsave_target", stages: ""),
+        Source(suffix: "jpg", saver: "jpegsave_target", stages: "{ crop: { width: 75%, height: 100% } }, "),
+        Source(suffix: "jpg", saver: "jpegsave_target", stages: "{ grayscale: {} }, "),
+        Source(suffix: "webp", saver: "webpsave_target", stages: "{ grayscale: {} }, "),
+    ])
+    func `a small rendition beside a large one is the one it would be alone, to a level of 255`(source: Source)
+        async throws
+    {
         let runner = try CommandRunner()
         for pattern in Self.patterns {
             let options: [(String, Argument)] = source.suffix == "png" ? [] : [("Q", 95)]

@@ -7,10 +7,10 @@ import Testing
     private static let hasGenerator = FileManager.default.fileExists(
         atPath: "/usr/lib/python3/dist-packages/markdown_it")
 
-    @Test(
-        "Every page is in the site's contents, every link and anchor leads somewhere, and nothing is loaded from another host",
-        .enabled(if: hasGenerator, "skipped: there is no markdown-it (apt install python3-markdown-it)"))
-    func links() async throws {
+    @Test(.enabled(if: hasGenerator, "skipped: there is no markdown-it (apt install python3-markdown-it)"))
+    func `every page is in the site's contents, every link leads somewhere, and nothing comes from another host`()
+        async throws
+    {
         let runner = try CommandRunner()
         let built = try await runner.shell("'\(Checkout.path)/docs/site/build' site")
         #expect(built.exit == 0, "\(built.errors)")
@@ -19,17 +19,15 @@ import Testing
         #expect(runner.files(in: "site").contains("deploy/systemd/http.conf"))
     }
 
-    @Test(
-        "The check of links finds what is wrong",
-        arguments: [
-            ("<a href='b.html'>", "a.html: the link 'b.html' leads nowhere"),
-            ("<a href='#no'>", "a.html: the link '#no' has no such anchor"),
-            ("<a href='../a.html'>", "a.html: the link '../a.html' leads out of the folder"),
-            ("<script src='//x.org/y.js'></script>", "a.html: it loads '//x.org/y.js'"),
-            ("<img src='a.html'>", "a.html: the picture 'a.html' has no text"),
-            ("<p id='x'><p id='x'>", "a.html: the anchor 'x' is there twice"),
-        ])
-    func wrong(text: String, message: String) async throws {
+    @Test(arguments: [
+        ("<a href='b.html'>", "a.html: the link 'b.html' leads nowhere"),
+        ("<a href='#no'>", "a.html: the link '#no' has no such anchor"),
+        ("<a href='../a.html'>", "a.html: the link '../a.html' leads out of the folder"),
+        ("<script src='//x.org/y.js'></script>", "a.html: it loads '//x.org/y.js'"),
+        ("<img src='a.html'>", "a.html: the picture 'a.html' has no text"),
+        ("<p id='x'><p id='x'>", "a.html: the anchor 'x' is there twice"),
+    ])
+    func `the check of links finds what is wrong`(text: String, message: String) async throws {
         let runner = try CommandRunner()
         try runner.folder.write("<a href='a.html'>" + text, to: "site/a.html")
         let result = try await runner.shell("/usr/bin/python3 '\(Checkout.path)/Tests/Site/links' site")

@@ -37,8 +37,8 @@ import Testing
         try runner.files(in: folder).reduce(into: [:]) { $0[$1] = try runner.bytes(folder + "/" + $1) }
     }
 
-    @Test("The pictures in a tar become what the unpacked ones do", arguments: ["gnu", "pax"])
-    func whole(format: String) async throws {
+    @Test(arguments: ["gnu", "pax"])
+    func `the pictures in a tar become what the unpacked ones do`(format: String) async throws {
         let runner = try await runner(["--format=\(format)"])
         let made = try await shard(runner, "--keep-tree", "--per-shard", "1")
         #expect(made.exit == 0 && made.errors.contains("5 sources in 1 shard"), "\(made.errors)")
@@ -53,9 +53,10 @@ import Testing
         #expect(files.count == 4 && files == unpacked, "\(files.keys)")
     }
 
-    @Test(
-        "A tar that was written to since the plan makes its pictures fail; one that is gone is trouble around the task")
-    func changed() async throws {
+    @Test
+    func `a tar written to since the plan makes its pictures fail; a missing one is trouble around the task`()
+        async throws
+    {
         let runner = try await runner()
         #expect(try await shard(runner).exit == 0)
         try pack(runner, ["-C", runner.folder.path("in"), "1.jpg"])
@@ -66,8 +67,7 @@ import Testing
         #expect(try await runner.run("run", "--plan", "plan", "--task", "0", "-o", "other").exit == 75)
     }
 
-    @Test("A tar that is cut off, compressed or none makes no plan, and the message says why")
-    func refused() async throws {
+    @Test func `a tar that is cut off, compressed or none makes no plan, and the message says why`() async throws {
         let runner = try await runner()
         let bytes = try runner.bytes("p.tar")
         try runner.folder.write(Array(bytes.prefix(bytes.count / 2 / 512 * 512 + 100)), to: "cut.tar")
@@ -88,8 +88,7 @@ import Testing
         }
     }
 
-    @Test("A path that leads out of the tar is left out, and --exclude sees the paths inside")
-    func paths() async throws {
+    @Test func `a path that leads out of the tar is left out, and --exclude sees the paths inside`() async throws {
         let runner = try await runner()
         try pack(runner, ["-P", "--transform=s,^1.jpg,../../evil.jpg,", "-C", runner.folder.path("in"), "1.jpg", "b"])
         let made = try await shard(runner, "--exclude", "b/n*")
@@ -97,8 +96,7 @@ import Testing
         #expect(made.errors.contains("the path leads out of the tar"), "\(made.errors)")
     }
 
-    @Test("A pipeline of sets takes no tar")
-    func sets() async throws {
+    @Test func `a pipeline of sets takes no tar`() async throws {
         let runner = try await runner()
         try runner.folder.write(
             "source: set\nstages: [{ stitch: { direction: vertical } }]\nrenditions: { a: { save: { format: png } } }\n",

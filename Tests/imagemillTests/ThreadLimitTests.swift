@@ -19,8 +19,10 @@ import Testing
         return runner
     }
 
-    @Test("A run with too few threads blames no picture, ends by itself with 75, and the next run does what is left")
-    func run() async throws {
+    @Test
+    func `a run with too few threads blames no picture, ends by itself with 75, and the next run does what is left`()
+        async throws
+    {
         let runner = try await folder()
         let limited = "setpriv --reuid=nobody --regid=nogroup --clear-groups prlimit --nproc"
         var statuses: Set<Int> = []
@@ -40,10 +42,10 @@ import Testing
         #expect(result.exit == 0, "\(result)")
     }
 
-    @Test(
-        "A drop folder that gets no thread and no process pauses, puts nothing into failed/, and goes on by itself when it gets them again"
-    )
-    func watch() async throws {
+    @Test
+    func `a drop folder without threads and processes pauses, fails nothing, and goes on when it gets them again`()
+        async throws
+    {
         let drop = try WatchedFolder()
         try drop.runner.folder.write(Self.pipeline, to: "p.yaml")
         #expect(try await drop.runner.shell("chmod -R a+rwX .").exit == 0)

@@ -28,8 +28,9 @@ import Testing
         return try await runner.shell("bash .try.bash")
     }
 
-    @Test("Each command of the tutorial prints what the page shows; `…` is what differs from time to time")
-    func tutorial() async throws {
+    @Test
+    func `each command of the tutorial prints what the page shows; '…' is what differs from time to time`() async throws
+    {
         let runner = try await samples("photos/*")
         var watch: RunningCommand?
         let blocks = try Checkout.text("docs/guide/tutorial.md").components(separatedBy: "```").enumerated().filter {
@@ -97,21 +98,20 @@ import Testing
         return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
     }
 
-    @Test(
-        "mogrify's rows make files of the same names and sizes",
-        .enabled(if: has("mogrify"), "skipped: there is no mogrify (apt install imagemagick)"))
-    func mogrify() async throws { try await compare("mogrify", count: 18) }
+    @Test(.enabled(if: has("mogrify"), "skipped: there is no mogrify (apt install imagemagick)"))
+    func `mogrify's rows make files of the same names and sizes`() async throws {
+        try await compare("mogrify", count: 18)
+    }
 
-    @Test(
-        "vipsthumbnail's rows make files of the same names and sizes",
-        .enabled(if: has("vipsthumbnail"), "skipped: there is no vipsthumbnail (apt install libvips-tools)"))
-    func vipsthumbnail() async throws { try await compare("vipsthumbnail", count: 10) }
+    @Test(.enabled(if: has("vipsthumbnail"), "skipped: there is no vipsthumbnail (apt install libvips-tools)"))
+    func `vipsthumbnail's rows make files of the same names and sizes`() async throws {
+        try await compare("vipsthumbnail", count: 10)
+    }
 
-    @Test(
-        "sharp-cli's rows make files of the same names and sizes",
-        .enabled(if: has("sharp"), "skipped: there is no sharp (npm install -g sharp-cli)")
-    )
-    func sharp() async throws { try await compare("sharp", count: 8) }
+    @Test(.enabled(if: has("sharp"), "skipped: there is no sharp (npm install -g sharp-cli)"))
+    func `sharp-cli's rows make files of the same names and sizes`() async throws {
+        try await compare("sharp", count: 8)
+    }
 
     private func compare(_ program: String, count: Int) async throws {
         let rows = Self.rows.filter { $0.program == program }

@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 @Suite struct TwoRunsTests {
-    @Test("Hostile defect 1: of two runs into one folder at once one does it, and the other ends with 75 and says who")
-    func atOnce() async throws {
+    @Test
+    func `of two runs into one folder at once one does it, and the other ends with 75 and says who`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("x/a.jpg")
@@ -39,8 +39,8 @@ import Testing
         ((try? runner.bytes("out/.imagemill/lock")) ?? []).isEmpty == false
     }
 
-    @Test("Many runs at once: each ends with 0 or 75, at least one with 0, and the report is whole")
-    func many() async throws {
+    @Test
+    func `many runs at once: each ends with 0 or 75, at least one with 0, and the report is whole`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         for index in 0..<8 { try await runner.picture("in/\(index).jpg") }
@@ -52,8 +52,7 @@ import Testing
         #expect(runner.files() == (0..<8).map { "\($0).webp" })
     }
 
-    @Test("A run that was killed leaves no lock, and no part of a report")
-    func killed() async throws {
+    @Test func `a run that was killed leaves no lock, and no part of a report`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline(size: "100%", format: "png")
         for index in 0..<6 {
@@ -71,9 +70,8 @@ import Testing
 
     // MARK: - Trouble that may pass
 
-    @Test(
-        "Hostile defect 16: with too few open files allowed the run ends with 75 and names the limit, or does its work")
-    func fewDescriptors() async throws {
+    @Test
+    func `with too few open files allowed the run ends with 75 and names the limit, or does its work`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         for index in 0..<4 { try await runner.picture("in/\(index).jpg") }
@@ -88,8 +86,7 @@ import Testing
         }
     }
 
-    @Test("B10: a low soft limit is raised to the hard one")
-    func raised() async throws {
+    @Test func `a low soft limit is raised to the hard one`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -97,10 +94,8 @@ import Testing
         #expect(try await runner.shell(line).exit == 0)
     }
 
-    @Test(
-        "B17: an output or state folder on a file system that is read-only, or without permission, is 75",
-        .enabled(if: geteuid() == 0))
-    func readOnly() async throws {
+    @Test(.enabled(if: geteuid() == 0))
+    func `an output or state folder on a file system that is read-only, or without permission, is 75`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
@@ -117,16 +112,14 @@ import Testing
         }
     }
 
-    @Test("A pipeline file that is missing is a mistake of the command, not trouble that may pass")
-    func missingPipeline() async throws {
+    @Test func `a pipeline file that is missing is a mistake of the command, not trouble that may pass`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         let result = try await runner.run("run", "missing.yaml", "in", "-o", "out")
         #expect(result.exit == 78 && !runner.exists("out"), "\(result.errors)")
     }
 
-    @Test("B19: a report that cannot be written is 75, never a mistake in the pipeline")
-    func reportFull() async throws {
+    @Test func `a report that cannot be written is 75, never a mistake in the pipeline`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 @Suite struct WorkerLossTests {
-    @Test("A worker that is killed in mid-batch is replaced, and its source is rendered all the same")
-    func killed() async throws {
+    @Test
+    func `a worker that is killed in mid-batch is replaced, and its source is rendered all the same`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write("renditions:\n  a: { save: { format: avif, effort: 6 } }\n", to: "p.yaml")
         let slow = try await SamplePicture.noise(width: 600, height: 450)
@@ -26,8 +26,10 @@ import Testing
         for name in runner.files() { #expect(try await runner.size(of: "out/" + name) == [600, 450]) }
     }
 
-    @Test("Workers have nothing open but their socket and their errors, and see none of the user's secrets")
-    func bareWorkers() async throws {
+    @Test
+    func `workers have nothing open but their socket and their errors, and see none of the user's secrets`()
+        async throws
+    {
         let runner = try CommandRunner()
         try runner.folder.write("renditions:\n  a: { save: { format: avif, effort: 7 } }\n", to: "p.yaml")
         try runner.folder.write(try await SamplePicture.noise(width: 1600, height: 1200), to: "in/a.jpg")

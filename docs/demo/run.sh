@@ -24,11 +24,11 @@ vips mask_gaussian soft.v 1800 1800 0.7 0.5 --optical --reject --uchar
 vips linear soft.v ball.v "0.9 0.5 0.2" "25 10 5" --uchar
 vips copy ball.v ball-colours.v --interpretation srgb
 vips bandjoin "ball-colours.v disc.v" ball-alpha.v
-vips resize ball-alpha.v "$samples/products/ball.png" 0.5
+vips resize ball-alpha.v "$samples/products/ball.png" 0.7
 cd "$OLDPWD"
 
 "$imagemill" run "$pipelines/web-photos.yaml" "$folder/photos" -o "$folder/web"
 "$imagemill" run "$pipelines/product-shots.yaml" "$folder/products" -o "$folder/shop"
 echo
-echo "The samples are in $folder/photos and $folder/products; what became of them:"
+echo "The samples are in $folder/photos and $folder/products; the renditions are:"
 find "$folder/web" "$folder/shop" -type f -not -path '*/.imagemill/*' | sort | sed 's/^/  /'

@@ -55,12 +55,20 @@ follow template-images && show template-images 3 100 60 "$flat" tints/*.png
 follow out-of-the-way && show out-of-the-way 2 240 180 "$flat" pushed/*.png
 show keyboard 3 240 320 "$flat" typed/*.png
 follow scrolling && show scrolling 4 200 260 "$flat" scrolled/*.png
-follow full-page-captures && show full-page-captures 6 140 480 "$flat" captures/article/*.png pages-made/article-preview.png
-show phone-captures 13 66 700 "$flat" captures/phone/*.png pages-made/phone-preview.png
+# Three captures and what they make of the page, all at half their size, so that the joins can be seen.
+follow full-page-captures
+mkdir -p joined/article joined/phone
+vips crop pages-made/article-page.png joined/article/page.png 0 0 400 1160
+vips crop pages-made/phone-page.png joined/phone/page.png 0 3270 400 1330
+show full-page-captures 4 200 580 "$flat" captures/article/[1-3].png joined/article/page.png
+show phone-captures 4 200 665 "$flat" captures/phone/1[0-2].png joined/phone/page.png
 follow animations && cp animated/clock-web.webp "$images/animations.webp"
 follow contact-sheets && cp sheets/photos.jpg "$images/contact-sheets.jpg"
 follow masks && show masks 3 140 140 "$flat" shapes/*.png
-follow responsive-images && show responsive-images 3 320 240 "$photo" web/lake-*.webp
+follow responsive-images
+mkdir -p third
+for picture in web/lake-*.webp; do vips resize "$picture" "third/$(basename "$picture")[lossless]" 0.33333; done
+show responsive-images 3 320 214 "$photo" third/*.webp
 follow cropping && show cropping 4 140 200 "$photo" squares/*.jpg && show trim 2 300 200 "$flat" scans/print.png trimmed/*.png
 
 follow seeing

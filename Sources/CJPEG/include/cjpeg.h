@@ -1,7 +1,8 @@
 // libjpeg, which libvips brings along: its decoder and its encoder, by rows.
 //
-// libjpeg comes with one of two interfaces, that of version 6.2 (Debian) or that of version 8 (Ubuntu), which differ in the layout of their structures.
-// The program is compiled for both, is linked to neither, and uses the one that libvips has loaded.
+// libjpeg comes with one of two interfaces, that of version 6.2 (Debian) or that of version 8 (Ubuntu), which differ in
+// the layout of their structures. The program is compiled for both, is linked to neither, and uses the one that libvips
+// has loaded.
 #ifndef CJPEG_H
 #define CJPEG_H
 
@@ -21,10 +22,12 @@ typedef struct {
     int bands;
 } CJPEGSize;
 
-/// Reads the header of a regular file, from its beginning. The descriptor stays the caller's, and its position as it is.
+/// Reads the header of a regular file, from its beginning. The descriptor stays the caller's, and its position as it
+/// is.
 /// - shrink: 1, 2, 4 or 8; how many times smaller the picture is to be decoded.
 /// - size: gets the size of the decoded picture, sides rounded up.
-/// - Returns NULL if there is a fault, or if it is anything but gray or colours in one pass of 8 bits, packed by Huffman's code.
+/// - Returns NULL if there is a fault, or if it is anything but gray or colours in one pass of 8 bits, packed by
+///   Huffman's code.
 CJPEGDecoder *cjpeg_decoder_open(int descriptor, int shrink, CJPEGSize *size);
 
 /// Decodes the next rows.

@@ -11,9 +11,12 @@
 #define CLINUX_MAX_DESCRIPTORS 253
 
 // Sends two buffers and descriptors as one message on a stream socket. `flags` as in send(2). Returns the bytes sent.
-ssize_t clinux_send(int socket, const void *head, size_t head_size, const void *body, size_t body_size, const int *descriptors, int count, int flags);
+ssize_t clinux_send(
+    int socket, const void *head, size_t head_size, const void *body, size_t body_size, const int *descriptors,
+    int count, int flags);
 
-// Receives up to `size` bytes and the descriptors that came with them, close-on-exec. `count` holds the room, then what came.
+// Receives up to `size` bytes and the descriptors that came with them, close-on-exec. `count` holds the room, then what
+// came.
 ssize_t clinux_receive(int socket, void *buffer, size_t size, int *descriptors, int *count);
 
 // Accepts a connection, close-on-exec and without waiting.
@@ -60,14 +63,15 @@ int clinux_event(void);
 // Ends this process when its parent ends; refuses core dumps and new privileges.
 int clinux_bind_to_parent(void);
 
-// Keeps other processes of the same user out of this one's memory and descriptors (/proc, ptrace), and refuses core dumps.
+// Keeps other processes of the same user out of this one's memory and descriptors (/proc, ptrace), and refuses core
+// dumps.
 int clinux_refuse_inspection(void);
 
 // This process never dumps core.
 int clinux_forbid_core(void);
 
-// From now on this process ends with the code below as soon as the system refuses it a thread. Libraries would take that for a fault of the picture that
-// they are at, or abort.
+// From now on this process ends with the code below as soon as the system refuses it a thread. Libraries would take
+// that for a fault of the picture that they are at, or abort.
 void clinux_end_without_threads(void);
 #define CLINUX_ENDED_WITHOUT_THREADS 71
 
@@ -80,19 +84,20 @@ int clinux_landlock_version(void);
 // Whether this kernel filters system calls.
 int clinux_has_call_filters(void);
 
-// From now on this thread, and those that it makes, can open no file but those below some folders (a list that ends with NULL; these for reading
-// only), connect to nothing, and send no signal to others. Needs PR_SET_NO_NEW_PRIVS. 0, also where the kernel has no Landlock, or -1.
+// From now on this thread, and those that it makes, can open no file but those below some folders (a list that ends
+// with NULL; these for reading only), connect to nothing, and send no signal to others. Needs PR_SET_NO_NEW_PRIVS. 0,
+// also where the kernel has no Landlock, or -1.
 int clinux_forbid_files(const char *const *readable_folders);
 
-// From now on this process, all its threads, can only use what it has open, its memory, and new threads; it may open files for reading if
-// `may_read_files`. Needs PR_SET_NO_NEW_PRIVS. 0, also where the kernel has no filters, or -1.
+// From now on this process, all its threads, can only use what it has open, its memory, and new threads; it may open
+// files for reading if `may_read_files`. Needs PR_SET_NO_NEW_PRIVS. 0, also where the kernel has no filters, or -1.
 int clinux_forbid_calls(int may_read_files);
 
 // If memory runs out, the kernel ends this process before others.
 int clinux_die_first(void);
 
-// Raises the soft limit of open descriptors to the hard one, or to `most` if that is less. Returns the limit that holds now; 0 if the system does
-// not say.
+// Raises the soft limit of open descriptors to the hard one, or to `most` if that is less. Returns the limit that holds
+// now; 0 if the system does not say.
 uint64_t clinux_raise_descriptor_limit(uint64_t most);
 
 // Peak resident memory of this process in bytes.
@@ -113,23 +118,27 @@ int clinux_terminal_columns(int descriptor);
 // The system's sentence for an error number, safe across threads.
 int clinux_error_text(int code, char *buffer, size_t size);
 
-// Copies this process, which must have a single thread. The copy has nothing open but the socket as its standard input, nothing at all
-// as its output and `errors` as its error output; it is in a process group of its own, has the default for every signal, and forgets its
-// environment. Returns 0 in the copy, its number in this process, and -1 where there is no copy.
+// Copies this process, which must have a single thread. The copy has nothing open but the socket as its standard input,
+// nothing at all as its output and `errors` as its error output; it is in a process group of its own, has the default
+// for every signal, and forgets its environment. Returns 0 in the copy, its number in this process, and -1 where there
+// is no copy.
 pid_t clinux_fork(int socket, int errors);
 
-// Copies this process, which may have several threads. The copy executes a program with `socket` as its standard input, `errors` as its error output
-// and nothing else open; it ends with 127 if it cannot.
-pid_t clinux_fork_program(int socket, int errors, const char *executable, char *const *arguments, char *const *environment);
+// Copies this process, which may have several threads. The copy executes a program with `socket` as its standard input,
+// `errors` as its error output and nothing else open; it ends with 127 if it cannot.
+pid_t clinux_fork_program(
+    int socket, int errors, const char *executable, char *const *arguments, char *const *environment);
 
-// Copies this process, which may have several threads. The copy starts a program, always the same with the same arguments and environment,
-// whenever it is sent one byte with two descriptors over the socket: the new process's standard input and error output. It answers with two ints: the
-// new process's number, or -1, and an errno, or 0. New processes are children of this one, also those that could not execute the program. The
-// copy ends when its socket is closed.
+// Copies this process, which may have several threads. The copy starts a program, always the same with the same
+// arguments and environment, whenever it is sent one byte with two descriptors over the socket: the new process's
+// standard input and error output. It answers with two ints: the new process's number, or -1, and an errno, or 0. New
+// processes are children of this one, also those that could not execute the program. The copy ends when its socket is
+// closed.
 pid_t clinux_fork_starter(int socket, const char *executable, char *const *arguments, char *const *environment);
 
-// Starts a program, found as a shell finds it, in `/` and in a process group of its own, with the default for every signal. It gets `input` as its standard
-// input, `output` as its output and error output, and `more` as descriptor 3 unless it is -1; all must be above 3. Returns 0 or an errno.
+// Starts a program, found as a shell finds it, in `/` and in a process group of its own, with the default for every
+// signal. It gets `input` as its standard input, `output` as its output and error output, and `more` as descriptor 3
+// unless it is -1; all must be above 3. Returns 0 or an errno.
 int clinux_spawn(char *const *arguments, char *const *environment, int input, int more, int output, pid_t *process);
 
 // Threads of this process.
@@ -138,10 +147,12 @@ int clinux_thread_count(void);
 // Sets an environment variable of this process, which must have a single thread.
 int clinux_set_environment(const char *name, const char *value);
 
-// Makes the allocator keep what was freed, up to `bytes`, instead of giving it back to the system each time and asking again.
+// Makes the allocator keep what was freed, up to `bytes`, instead of giving it back to the system each time and asking
+// again.
 void clinux_keep_freed_memory(size_t bytes);
 
-// From now on a signal writes its number, one byte, into a descriptor. One that is ignored stays so. All signals share the last descriptor.
+// From now on a signal writes its number, one byte, into a descriptor. One that is ignored stays so. All signals share
+// the last descriptor.
 int clinux_catch_signal(int number, int descriptor);
 
 // Asks whether anybody has this file open for writing, by taking a read lease and giving it back at once.
@@ -154,7 +165,8 @@ int clinux_rename_no_replace(int old_directory, const char *old_name, int new_di
 // The type of the file system that holds an open file, as statfs(2) has it; 0 where the system does not say.
 uint32_t clinux_file_system_type(int descriptor);
 
-// The number of the mount that holds an open file, as in the first column of /proc/self/mountinfo; -1 where the system does not say.
+// The number of the mount that holds an open file, as in the first column of /proc/self/mountinfo; -1 where the system
+// does not say.
 int64_t clinux_mount(int descriptor);
 
 // The signal that ended a process, 0 where none did.

@@ -1,4 +1,5 @@
-// The filters of PNG (chapter 9 of its specification), which turn a row into differences from its neighbours, and the choice between them.
+// The filters of PNG (chapter 9 of its specification), which turn a row into differences from its neighbours, and the
+// choice between them.
 #ifndef CPNGFILTER_H
 #define CPNGFILTER_H
 
@@ -10,11 +11,14 @@ typedef enum { CPNGFILTER_BASELINE, CPNGFILTER_AVX2 } CPNGFilterInstructions;
 /// The fastest that this processor has. All give the same bytes.
 CPNGFilterInstructions cpngfilter_best_instructions(void);
 
-/// Filters a row by the filter whose differences have the smallest sum, counted as signed bytes: what libpng chooses by, too.
-/// - row, above: `count` bytes of a row and of the row above it, which is all zeros for the first one; `step` zeros are in front of both.
+/// Filters a row by the filter whose differences have the smallest sum, counted as signed bytes: what libpng chooses
+/// by, too.
+/// - row, above: `count` bytes of a row and of the row above it, which is all zeros for the first one; `step` zeros are
+///   in front of both.
 /// - step: bytes from a pixel to the next, 1 to 8.
 /// - out: gets `count` + 1 bytes: the number of the filter and the differences.
-void cpngfilter_adaptive(CPNGFilterInstructions use, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out);
+void cpngfilter_adaptive(
+    CPNGFilterInstructions use, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out);
 
 /// Undoes a filter: 0 none, 1 left, 2 above, 3 average, 4 Paeth.
 /// - row: `count` bytes of differences.
@@ -22,14 +26,17 @@ void cpngfilter_adaptive(CPNGFilterInstructions use, const uint8_t *row, const u
 /// - count: a multiple of `step`.
 /// - step: bytes from a pixel to the next: 1, 2, 3, 4, 6 or 8.
 /// - out: gets `count` bytes; may be `row`.
-void cpngfilter_restore(CPNGFilterInstructions use, int filter, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out);
+void cpngfilter_restore(
+    CPNGFilterInstructions use, int filter, const uint8_t *row, const uint8_t *above, size_t count, int step,
+    uint8_t *out);
 
 /// Undoes Paeth's filter on two rows at once, which takes half the time.
 /// - row, below: differences of a row and of the next one, `count` bytes each, at least one pixel.
 /// - above, count, step: as above.
 /// - out, out_below: get `count` bytes each; may be `row` and `below`.
 void cpngfilter_restore_two(
-    CPNGFilterInstructions use, const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step, uint8_t *out,
+    CPNGFilterInstructions use, const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step,
+    uint8_t *out,
     uint8_t *out_below);
 
 /// Numbers of two bytes, the most significant first, as this processor has them.

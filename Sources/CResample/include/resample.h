@@ -1,7 +1,7 @@
-// The inner loops of scaling a picture: rows of interleaved floats, weighted and summed. The arithmetic alone; which rows, which
-// weights and where the memory comes from is decided in Sources/Vips/Resampling.
+// The inner loops of scaling a picture: rows of interleaved floats, weighted and summed. The arithmetic alone; which
+// rows, which weights and where the memory comes from is decided in Sources/Vips/Resampling.
 //
-// Rows of floats are padded: CRESAMPLE_PADDING finite floats may be read and written behind the last one.
+// Rows of floats are padded: CRESAMPLE_PADDING finite floats may be read and written after the last one.
 #ifndef CRESAMPLE_H
 #define CRESAMPLE_H
 
@@ -32,7 +32,8 @@ typedef struct {
     CResampleFormat format;
     int width;
     int bands;
-    // The last band is alpha, by which the others are multiplied while they are floats. Not for CRESAMPLE_FLOAT, whose range is unknown.
+    // The last band is alpha, by which the others are multiplied while they are floats. Not for CRESAMPLE_FLOAT, whose
+    // range is unknown.
     int has_alpha;
 } CResampleRow;
 
@@ -41,7 +42,8 @@ void cresample_widen(CResampleInstructions use, CResampleRow row, const void *in
 
 // sum = (adds ? sum : 0) + Σ weights[k] × rows[k], over `count` floats and as many more as fill a vector.
 void cresample_sum_rows(
-    CResampleInstructions use, float *sum, int adds, const float *rows, size_t stride, const float *weights, int row_count, size_t count);
+    CResampleInstructions use, float *sum, int adds, const float *rows, size_t stride, const float *weights,
+    int row_count, size_t count);
 
 // Floats of a row that means are made of at once.
 #define CRESAMPLE_MEANS 384
@@ -51,7 +53,8 @@ void cresample_sum_rows(
 // - pixels: in each row, of 1 to 4 bands; at most CRESAMPLE_MEANS floats.
 // - out: gets one mean for each `shrink` pixels, rounded up; not one of the rows.
 void cresample_mean_rows(
-    CResampleInstructions use, const float *rows, size_t stride, int row_count, int shrink, int bands, int pixels, float *out);
+    CResampleInstructions use, const float *rows, size_t stride, int row_count, int shrink, int bands, int pixels,
+    float *out);
 
 // Where each pixel of a scaled row comes from.
 typedef struct {
@@ -70,11 +73,13 @@ typedef struct {
 // How many pixels of the result are made before they are stored.
 #define CRESAMPLE_PIXELS 64
 
-// Scales CRESAMPLE_ROWS rows of 1 to 4 bands, and stores them: divided by alpha, rounded, cut to the range of the format.
+// Scales CRESAMPLE_ROWS rows of 1 to 4 bands, and stores them: divided by alpha, rounded, cut to the range of the
+// format.
 // - row: what a row of the result is stored as.
-// - in, out: the same row may be in several places, and so may its result.
+// - in, out: one pointer for each row. Several may point to the same row.
 // - scratch: (columns × bands + CRESAMPLE_PADDING) × CRESAMPLE_ROWS floats.
 void cresample_scale_rows(
-    CResampleInstructions use, CResampleTaps taps, CResampleRow row, const float *const *in, void *const *out, float *scratch);
+    CResampleInstructions use, CResampleTaps taps, CResampleRow row, const float *const *in, void *const *out,
+    float *scratch);
 
 #endif

@@ -7,7 +7,8 @@
 #include <webp/decode.h>
 #include <webp/demux.h>
 
-/// Makes RGB of a picture's planes, shrunk: each pixel is the mean of `shrink` × `shrink`, or of the fewer that are left at the edges.
+/// Makes RGB of a picture's planes, shrunk: each pixel is the mean of `shrink` × `shrink`, or of the fewer that are
+/// left at the edges.
 /// - planes: luma, and two planes of colour with half as many columns and rows, rounded up.
 /// - width, height: of the luma.
 /// - shrink: 2, 4 or 8.

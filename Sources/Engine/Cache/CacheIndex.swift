@@ -39,7 +39,7 @@ struct CacheIndex: Sendable {
         var configuration = Configuration()
         configuration.busyMode = .timeout(30)
         configuration.prepareDatabase { database in
-            // What the power takes with it is noticed by its digest, or by `verify`.
+            // Renditions that a loss of power damages are noticed by their digest, or by `verify`.
             try database.execute(sql: "PRAGMA synchronous = NORMAL")
         }
         database = try DatabaseFile.open(Self.fileName, in: Directory(folder), configuration, isRemote: isRemote)

@@ -61,7 +61,7 @@ package final class CacheStore: Sendable {
         self.bound = Mutex(bound)
         do {
             lock = try Self.lockFile(folder)
-            // Nobody else is here: what killed processes left unfinished is nobody's any more.
+            // If this process is alone, killed processes have left the unfinished entries.
             let isAlone = clinux_lock_exclusive(lock.descriptor) == 0
             if !isAlone { try Self.join(lock) }
             index = try CacheIndex(folder: folder)
@@ -241,7 +241,7 @@ package final class CacheStore: Sendable {
         }
         // Asked after the listing, so that what another process writes meanwhile is known.
         let known = try index.allPaths()
-        // What another process has removed meanwhile is no longer there.
+        // Another process may have removed a file meanwhile.
         let orphans = try found.filter {
             try !known.contains($0) && FileSystem.status(folder.appending($0), followLinks: false) != nil
         }

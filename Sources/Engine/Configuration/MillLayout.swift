@@ -22,7 +22,7 @@ struct FolderPlace: Sendable {
         if let place, let otherPlace = other.place, place.isAtOrBelow(otherPlace) { return true }
         guard let nearest = other.ancestors.first else { return false }
         if other.missing.bytes.isEmpty { return ancestors.contains(nearest) }
-        // What is not there can only hold what is not there either.
+        // A missing folder contains nothing, so its entries are missing too.
         return ancestors.first == nearest && missing.isAtOrBelow(other.missing)
     }
 }

@@ -336,7 +336,7 @@ package final class DropFolder: Sendable {
     private func removeIfIdle(_ controller: InboxController) {
         let dispatcher = running.withLock { $0 }?.dispatcher
         guard controller.state.withLock({ $0.isLeaving }) else { return }
-        // What waits was taken over by an inbox of another name, if the store knows nothing of it under this one.
+        // If the store has no jobs of this name, an inbox of another name has taken the waiting ones over.
         let wasRenamed = (try? store.openCount(inbox: controller.name).count) == 0
         // Under one lock with the controller, so that an inbox that is added again meanwhile keeps its turns.
         state.withLock { state in

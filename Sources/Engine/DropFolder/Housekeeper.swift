@@ -155,7 +155,7 @@ final class Housekeeper: Sendable {
         if let pause = controller.outboxPause { return pause.reason }
         let outbox = WriteProbe.trouble(in: controller.inbox.outbox, missing: .missingOutbox)
         if let reason = outbox ?? WriteProbe.trouble(in: folder, missing: .ioError) { return reason }
-        // What is in the way of its folders shows when they are made.
+        // Obstacles to the folders of the spool show when they are made.
         guard let spool else { return nil }
         return [Shelf.work, .done, .failed].lazy.compactMap {
             WriteProbe.trouble(in: spool.path($0), missing: .missingInbox)

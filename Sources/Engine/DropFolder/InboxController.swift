@@ -38,7 +38,7 @@ final class InboxController: Sendable {
     struct OpenJob {
         /// When it was offered, in milliseconds since 1970.
         let offered: Int
-        /// Who owns the names of its renditions.
+        /// The owner of the names of its renditions.
         let owner: BytePath
         /// The spool folders that hold its source. A reload may have changed the path of the inbox since.
         let folders: SpoolFolders
@@ -211,7 +211,7 @@ final class InboxController: Sendable {
         var left = updates[...]
         while let update = left.first {
             do throws(StoreError) {
-                // What was put away is found to be so when the job is taken again.
+                // If the source was put away already, that shows when the job is taken again.
                 if update.event != .settled { _ = try shared.store.update([update]) }
                 _ = try shared.store.update([JobUpdate(update.lease, .interrupted)])
             } catch {
@@ -259,7 +259,7 @@ extension InboxController: JobSite {
         switch spool.claim(job, from: inbox.path, ignored: inbox.ignored, largest: limits.maximumSourceBytes) {
         case .claimed:
             state.withLock { $0.open[job.id] = OpenJob(job, in: spool.folders(of: job.id)) }
-            // What stays in the inbox is answered for when it is done.
+            // If the original stays in the inbox, the answer comes when the job is done.
             if !job.keepsOriginal { answer(job, .taken) }
             return .claimed
         case .gone: answer(job, .gone)
@@ -298,7 +298,7 @@ extension InboxController: JobSite {
         try expectHook(job)
         let spool = try spool(of: job)
         let originals = state.withLock { $0.inbox.settings.originals }
-        // What a rendition may lack is in the original alone.
+        // Renditions of a damaged source may lack parts of it, so the original is kept.
         let folders = try spool.settle(job, originals: isDamaged && originals == .delete ? .move : originals)
         remember(job, code: nil)
         return folders

@@ -15,6 +15,8 @@ package enum Change: Equatable, Sendable {
     case option(String, before: String, now: String)
     /// The source has another path below the folder that was named.
     case place(before: BytePath)
+    /// Thumbnails for file managers count for one address of the source, and it was done under another.
+    case address(String)
     case sourceUnreadable
     /// The member of a set; an empty name means a picture.
     case size(BytePath, before: Int, now: Int)
@@ -36,6 +38,7 @@ package enum Change: Equatable, Sendable {
         case .asset(let name): "the asset '\(name)' has changed"
         case .option(let name, let before, let now): "\(name) is \(now); it was \(before)"
         case .place(let before): "it was '\(before.printable)' below the folder of sources"
+        case .address(let now): "it has no thumbnails of the address \(now)"
         case .sourceUnreadable: "the source cannot be examined"
         case .size(let member, let before, let now): "\(Self.title(member)) has \(now) bytes; it had \(before)"
         case .time(let member): "\(Self.title(member)) was written to"

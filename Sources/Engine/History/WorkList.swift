@@ -25,8 +25,13 @@ package struct WorkList: Sendable {
     /// Asks the record which sources have not changed since they were processed. Starts no thread and leaves nothing
     /// open.
     /// - Parameter sources: all sources of the run, in natural order.
-    package init(_ sources: [SourceFile], _ setup: RunSetup, outbox: OutboxLocation, isDryRun: Bool) {
-        guard let changes = SourceChanges(sources, setup, outbox: outbox, isDryRun: isDryRun) else {
+    package init(
+        _ sources: [SourceFile], _ setup: RunSetup, makesThumbnails: Bool, outbox: OutboxLocation, isDryRun: Bool
+    ) {
+        guard
+            let changes = SourceChanges(
+                sources, setup, makesThumbnails: makesThumbnails, outbox: outbox, isDryRun: isDryRun)
+        else {
             toDo = sources
             return
         }
@@ -46,6 +51,8 @@ package struct WorkList: Sendable {
 package struct SourceChanges {
     private let sources: [SourceFile]
     private let setup: RunSetup
+    /// Whether the pipeline has thumbnails for file managers.
+    private let makesThumbnails: Bool
     private let outbox: OutboxLocation
     fileprivate let reader: ResultReader
     private let results: [RecordedResult?]
@@ -57,10 +64,13 @@ package struct SourceChanges {
     private let number: Int64?
 
     /// - Returns: nil if nothing is known of earlier runs.
-    package init?(_ sources: [SourceFile], _ setup: RunSetup, outbox: OutboxLocation, isDryRun: Bool) {
+    package init?(
+        _ sources: [SourceFile], _ setup: RunSetup, makesThumbnails: Bool, outbox: OutboxLocation, isDryRun: Bool
+    ) {
         guard let reader = ResultReader(outbox, isDryRun: isDryRun) else { return nil }
         self.sources = sources
         self.setup = setup
+        self.makesThumbnails = makesThumbnails
         self.outbox = outbox
         self.reader = reader
         identities = sources.map { outbox.identity(of: $0.identity) }
@@ -86,7 +96,9 @@ package struct SourceChanges {
             ? [] : reader.setup(result.setup).map { setup.changes(since: $0) } ?? [.recordUnreadable]
         let source = sources[index]
         if source.relative != result.relative { changes.append(.place(before: result.relative)) }
-        return changes + sourceChanges(source, result) + outputChanges(index, result)
+        changes += sourceChanges(source, result)
+        guard let outputs = Fingerprint(encoded: result.outputs) else { return changes + [.recordUnreadable] }
+        return changes + addressChanges(source, outputs) + outputChanges(index, outputs)
     }
 
     private func sourceChanges(_ source: SourceFile, _ result: RecordedResult) -> [Change] {
@@ -95,8 +107,15 @@ package struct SourceChanges {
         return Fingerprint(encoded: result.fingerprint).map { now.changes(since: $0) } ?? [.recordUnreadable]
     }
 
-    private func outputChanges(_ index: Int, _ result: RecordedResult) -> [Change] {
-        guard let outputs = Fingerprint(encoded: result.outputs) else { return [.recordUnreadable] }
+    /// Thumbnails have the digest of the address in their names.
+    private func addressChanges(_ source: SourceFile, _ outputs: Fingerprint) -> [Change] {
+        guard makesThumbnails else { return [] }
+        let uri = source.address.fileURI
+        let name = BytePath(ThumbnailFacts.digest(of: uri) + ".png")
+        return outputs.files.contains { $0.name.lastComponent == name } ? [] : [.address(uri)]
+    }
+
+    private func outputChanges(_ index: Int, _ outputs: Fingerprint) -> [Change] {
         var changes: [Change] = []
         for output in outputs.files {
             let status = (try? FileSystem.status(outbox.path.appending(output.name), followLinks: false)).flatMap { $0 }

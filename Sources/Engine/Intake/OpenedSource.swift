@@ -89,7 +89,7 @@ package struct OpenedSource: Sendable {
     /// else corrupt.
     package func refined(_ failure: Failure) -> Failure {
         guard failure.code == .corrupt, let bytes = try? file.byteSource() else { return failure }
-        // What is not all there may lack more than a decoder's support.
+        // In an incomplete file the missing end explains the failure better than an unsupported feature.
         if completeness(of: format, in: bytes) == .incomplete {
             return Failure(
                 .truncated, stage: failure.stage, "the file ends before the picture does", detail: failure.detail)

@@ -14,6 +14,6 @@ package struct Allocation: Sendable {
     package let losers: [BytePath]
     /// Names that were not recorded as the source's own before.
     let claimed: [BytePath]
-    /// Who has the plain names, if this source does not.
+    /// Names the owner of the plain names, if this source does not have them.
     package let warning: Warning?
 }

@@ -14,7 +14,7 @@ package final class Outbox: Sendable {
 
     /// More are not held open: a source tree may have more folders than a process may have descriptors.
     private static let mostOpen = 64
-    /// Who wrote a rendition: an attribute of the file, for the case that the record of names is lost.
+    /// The source of a rendition, as an attribute of the file, for the case that the record of names is lost.
     private static let writerAttribute = "user.imagemill.source"
     /// Begins the attribute where sources are known by their inbox: those of a run are relative paths, which never
     /// begin so.
@@ -157,7 +157,7 @@ package final class Outbox: Sendable {
         var folders: [BytePath: Directory] = [:]
         var files: [StagedFile] = []
         for name in names {
-            // What file managers show is for their user's eyes only, as the specification has it.
+            // The specification of thumbnails wants them readable by their user alone.
             let mode: UInt32 = name.isThumbnail ? 0o600 : 0o666
             let path = name.path.directory
             let known = folders[path]
@@ -198,7 +198,7 @@ package final class Outbox: Sendable {
     package func writer(of name: BytePath) -> BytePath? {
         guard let found = try? lookUp(name) else { return nil }
         guard let bytes = found.folder.attribute(Self.writerAttribute, of: found.name) else { return nil }
-        // What a drop folder has written is no source that a run could look for, and the other way round.
+        // A run cannot look for a source of a drop folder, nor a drop folder for a source of a run.
         guard bytes.starts(with: Self.inboxMark) == (user == .dropFolder) else { return nil }
         return BytePath(user == .run ? bytes : Array(bytes.dropFirst(Self.inboxMark.count)))
     }

@@ -55,7 +55,7 @@ package final class OutboxLock: Sendable {
     }
 }
 
-/// Who holds a lock, as the file of the lock says it: process, host, and the start in seconds since 1970.
+/// The holder of a lock, as the file of the lock says it: process, host, and the start in seconds since 1970.
 struct LockHolder: Equatable {
     let process: Int
     let host: String

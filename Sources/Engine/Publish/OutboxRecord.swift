@@ -1,4 +1,4 @@
-// names.sqlite: which source owns which name in one output folder, and what became of each source.
+// names.sqlite: which source owns which name in one output folder, and the result of each source.
 import FoundationEssentials
 import GRDB
 package import Pipeline

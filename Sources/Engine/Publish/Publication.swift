@@ -1,4 +1,4 @@
-// What one source publishes, and what became of it.
+// What one source publishes, and the outcome.
 package import Pipeline
 
 /// Whether what is published must survive a loss of power.

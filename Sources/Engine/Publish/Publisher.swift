@@ -28,7 +28,7 @@ package struct Publisher: Sendable {
     /// The outputs reach the disk first; then the old reports are taken away, so that none describes other files than
     /// there are; then come the renditions; then the new reports. If a step fails for a source, all that was done for
     /// it is undone.
-    /// - Returns: what became of each, in their order.
+    /// - Returns: the outcome of each, in their order.
     package func publish(_ publications: [Publication]) -> [PublishOutcome] {
         let start = SuspendingClock.now
         let attempts = publications.map {

@@ -140,7 +140,7 @@ package final class Dispatcher: Sendable {
         startLanes()
     }
 
-    /// Nobody gets anything from now on.
+    /// Gives out no more work.
     package func close() { state.change { $0.isClosed = true } }
 
     // MARK: Lanes
@@ -167,7 +167,7 @@ package final class Dispatcher: Sendable {
                 trouble(inbox, error)
                 continue
             }
-            // What was taken is worked on, whatever else can be found out.
+            // The jobs that were taken are worked on even if looking ahead fails.
             do throws(StoreError) {
                 if leases.count < request.limit {
                     try lookAhead(inbox, offers)

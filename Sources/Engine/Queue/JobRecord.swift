@@ -3,7 +3,7 @@
 import Pipeline
 import Synchronization
 
-/// Who works on a job, and until when nobody else may.
+/// The owner that works on a job, and until when no other may.
 struct Hold: Equatable, Sendable {
     let owner: String
     let token: String

@@ -39,7 +39,7 @@ package struct TakeRequest: Sendable {
     package let limit: Int
     /// A source of at most so many bytes is light.
     package let lightBytes: Int
-    /// Who takes them: random for each start of a program.
+    /// The owner that takes them: random for each start of a program.
     package let owner: String
     /// How long the leases hold unless they are extended, in milliseconds.
     package let lease: Int

@@ -82,7 +82,7 @@ extension SQLiteJobStore {
         try change { database in
             let now = clock()
             return try jobs.map { job, place in
-                // What has changed since the look is in somebody's hands.
+                // A job that has changed since the look is being worked on by somebody else.
                 guard let record = try database.record("id = ?", [job.id.text]), record.job.progress == job.progress
                 else { return .leaseLost }
                 return try apply(.found(place, now: now), to: record, isFreed: true, now: now, database)

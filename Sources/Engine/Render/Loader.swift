@@ -8,7 +8,7 @@ enum Loader {
     /// What the header of a picture says that was opened with all its frames.
     static func facts(of format: SourceFormat, _ picture: Picture) -> SourceFacts {
         let image = picture.image
-        // What a JPEG 2000 calls pages are smaller sizes of the same picture.
+        // The pages of a JPEG 2000 are smaller sizes of the same picture.
         let pages = format == .jp2 ? 1 : max(1, image.pages)
         let isStacked = pages > 1 && image.pageHeight < image.height
         var facts = SourceFacts(

@@ -30,7 +30,7 @@ extension Image {
                 .copy(interpretation: bands == 1 ? .bw : .srgb).editingMetadata {
                     $0.set("icc-profile-data", blob: profile)
                 }
-            // What libpng says of the profile is said in a warning of ours.
+            // Our own warning replaces what libpng logs about the profile.
             try VipsLibrary.settingMessagesAside {
                 _ = try Operation(
                     "pngsave_target",

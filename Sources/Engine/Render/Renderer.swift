@@ -22,7 +22,7 @@ struct Renderer {
         let metadata = SourceMetadata(picture.image)
         let missing = try source.warnings(pipeline.tolerance)
         let (starts, warnings) = try judging(trial) { try self.starts(from: picture, of: source) }
-        // What is missing of a file was said already.
+        // A warning says already that the file is truncated.
         let judge = missing.contains { $0.code == .sourceTruncated } ? nil : trial
         return try render(
             Beginning(starts: starts, metadata: metadata, warnings: warnings + missing), wanted: wanted, to: outputs,

@@ -84,7 +84,7 @@ package struct Sandbox {
         if kind.readsFonts { _ = try? Image.text("Ag", size: 12) }
         if let format = kind.format, let operations = Loader.blockedClass(for: format) {
             VipsLibrary.setBlocked(operations, false)
-            // What the library loads late, it loads with the sample.
+            // Reading a sample makes the library load now what it would load late.
             _ = CodecTrial.canRead(format)
         }
         try Self.forbidFiles(besides: kind.readsFonts ? Self.fontFolders : [])

@@ -87,7 +87,7 @@ extension Renderer {
                         try member.reopened(way.load, tolerance: pipeline.tolerance).image.evaluated()
                     }
                     let (picture, found, said) = try judging(trial) { try decode(member, way) }
-                    // What is true of the first member is taken for the whole.
+                    // The metadata of the first member is that of the whole.
                     metadata = metadata ?? found
                     warnings += said.filter { !warnings.contains($0) }
                     try judging(trial) {
@@ -99,7 +99,7 @@ extension Renderer {
                         }
                     }
                     let text = VipsLibrary.takeErrors()
-                    // What is missing of a file was said already.
+                    // A warning says already that the file is truncated.
                     guard !said.contains(where: { $0.code == .sourceTruncated }) else { continue }
                     let name = source.members[index].name.printable
                     warnings += try trial.warnings(text).map { Warning($0.code, "'\(name)': \($0.message)") }

@@ -23,9 +23,9 @@ final class SourceMetadata {
     /// Blocks that do not fit a segment of a JPEG, so that libvips leaves them out.
     private let tooLargeForJPEG: Set<String>
     private let iptc: [UInt8]?
-    /// Who owns the picture, by the block that says so; those that count more come first.
+    /// The rights that each block of metadata states; those that count more come first.
     private let owners: [(block: String, rights: Rights)]
-    /// Who owns the picture, wherever it says so.
+    /// The rights that all blocks together state.
     private let rights: Rights
     /// The same where EXIF counts, which keeps its own words.
     private let exifRights: Rights

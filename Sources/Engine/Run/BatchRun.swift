@@ -2,7 +2,7 @@
 package import Pipeline
 import Synchronization
 
-/// Who wants to know how a run goes. Called from one place after the other, never at once.
+/// An observer of a run. It is called by one thread at a time.
 package protocol BatchObserver: Sendable {
     func begin(sources: Int)
     func finished(_ report: SourceReport, _ summary: BatchSummary)

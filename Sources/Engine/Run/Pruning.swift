@@ -65,7 +65,7 @@ package struct Pruning {
     private func isStale(
         _ owned: OwnedName, made: [BytePath: Set<BytePath>?], recorded: [BytePath: Set<BytePath>]
     ) -> Bool {
-        // What a source that failed had before stays.
+        // A source that failed keeps its earlier renditions.
         if let made = made[owned.source] { return made.map { !$0.contains(owned.name) } ?? false }
         if unchanged.contains(owned.source) { return recorded[owned.source].map { !$0.contains(owned.name) } ?? false }
         return roots.contains { owned.source.isAtOrBelow($0) } && record.location.isGone(owned.source)

@@ -52,7 +52,7 @@ struct Snapshot {
             try self.copy(member, from: from, to: to, as: member.path.lastComponent)
         }
         for path in contents.folders + [BytePath([])] { try copy.folder(path).sync() }
-        // What was copied is what was there all the time, and what was observed.
+        // The set must be the one that was observed, and must not have changed while it was copied.
         guard try SetContents(of: set, ignored: ignored).members.elementsEqual(contents.members, by: Self.isSame),
             case .source(let now, _) = try SourceLook(root: root, ignored: ignored).look(job.path, isSet: true),
             job.isObserved(now)

@@ -94,7 +94,7 @@ extension Spool {
         } catch {
             guard [ENOTEMPTY, EEXIST, EBUSY].contains(error.code) else { throw error }
         }
-        // What NFS keeps goes away by itself.
+        // NFS removes by itself the files that it keeps for open descriptors.
         guard try SetContents(of: set, ignored: nil).isCleared, try job.status(Self.remains) == nil else {
             return false
         }

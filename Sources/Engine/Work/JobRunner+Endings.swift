@@ -8,7 +8,7 @@ extension JobRunner {
     func fail(_ attempt: Attempt, with failure: Failure, at site: any JobSite) {
         switch attempt.route.policy.decide(after: failure, surroundings: { site.surroundings(attempt.route) }) {
         case .pause(let reason): obstruct(attempt, for: Pause(reason, failure.message), after: failure, at: site)
-        // What is retried at once has had all its attempts.
+        // A job that is retried at once has had all its attempts.
         case .retry: attemptFailed(attempt, with: failure, isFinal: attempt.route.retriesAtOnce, at: site)
         case .final: attemptFailed(attempt, with: failure, isFinal: true, at: site)
         }

@@ -143,7 +143,7 @@ package final class JobRunner {
                     try attempt.takeNames(site)
                     return attempt.allocation?.names ?? []
                 } beforeRendering: { pixels, time in
-                    // What is rendered already does not wait for something that takes long.
+                    // Finished renditions are published before a long rendering begins.
                     if pixels > Self.quickPixels, !rendered.isEmpty {
                         keepsWorker = true
                         publish(&rendered, site)

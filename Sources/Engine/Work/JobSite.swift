@@ -77,7 +77,7 @@ package protocol JobSite: AnyObject, Sendable {
     /// The source as the worker is to read it.
     /// - Throws: `StillWritten`, or `Failure` if it cannot be read.
     func open(_ job: Job, _ route: Route) throws -> SourceFile
-    /// Who owns the names of a job's renditions.
+    /// The owner of the names of a job's renditions.
     func owner(of job: Job) -> BytePath
     /// Has a job's names claimed when it is its turn.
     func takingTurns(_ job: Job, _ claim: () throws -> Allocation) throws -> Allocation

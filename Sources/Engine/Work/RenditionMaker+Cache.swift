@@ -16,7 +16,7 @@ extension RenditionMaker {
         guard let plan = try? facts.input(work.source.name).plan(by: planner), let sizes = cached.sizes(of: plan) else {
             return nil
         }
-        // What was a bound of the plan is known of what is there.
+        // The plan has bounds for some sizes; the cached renditions have the sizes themselves.
         let known = plan.with(sizes: sizes)
         work.report.source.describe(facts.input(work.source.name), opened)
         work.report.warnings = opened.warnings(work.source.name) + plan.warnings

@@ -12,7 +12,9 @@ extension ThumbnailFacts {
     }
 
     /// The name of the thumbnail's file, without extension.
-    var digest: String { Digest.of(uri, .md5) }
+    var digest: String { Self.digest(of: uri) }
+
+    static func digest(of uri: String) -> String { Digest.of(uri, .md5) }
 
     /// What is written into the PNG, by the keys of the specification.
     var texts: [(key: String, text: String)] {

@@ -40,7 +40,7 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
             "The format has no animation, or animations of the source's kind are not read; only the first frame was used."
         case .pagesDropped: "The file has several pages; only the first was used."
         case .metadataRemoved:
-            "Metadata was removed; the message says which, and what became of copyright, artist and licence."
+            "Metadata was removed; the message says which, and whether copyright, artist and licence were kept."
         case .sourceTruncated: "The file ends before the picture does; `tolerate: truncated` let it pass."
         case .sourceDamaged:
             "The decoder found damage and went on; the message has its words. Look at the rendition before you rely on it."

@@ -157,7 +157,7 @@ struct InboxList: ParameterValue {
         for item in items {
             let problemsBefore = log.problems.count
             let group = Parameters.read(InboxGroup.self, from: item, owner: "the inbox", &log)
-            // What follows from a placeholder is no mistake of the user's.
+            // An inbox with problems holds placeholders, whose consequences are no mistakes of the user.
             guard let inbox = group?.inbox(at: item.position), log.problems.count == problemsBefore else { continue }
             if let other = inboxes.first(where: { $0.path.text == inbox.path.text }) {
                 log.problem(

@@ -312,7 +312,7 @@ package struct Planner: Sendable {
     }
 
     func enlargements(_ steps: [PlannedStage], _ place: String) -> [Warning] {
-        // What is not measured yet may be enlarged or not.
+        // Without a measured size it is not known whether a stage enlarges.
         steps.filter { $0.plan.isEnlarging && $0.input.certainty == .exact }.map { step in
             // A frame's output is the frame; the picture in it is what was enlarged.
             let drawn = if case .scales(let size, _) = step.plan.sizeDependence { size } else { step.output.size }

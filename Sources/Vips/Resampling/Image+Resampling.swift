@@ -8,7 +8,7 @@ package struct ResamplingTarget: Sendable {
     package let width: Int
     package let height: Int
     package let kernel: ResamplingKernel
-    /// Means of `shrink` × `shrink` pixels are scaled, as a decoder makes them that shrinks while it loads.
+    /// Before it is scaled, a picture is reduced to means of `shrink` × `shrink` pixels, as decoders do that shrink.
     package let shrink: Int
 
     package init(width: Int, height: Int, kernel: ResamplingKernel = .lanczos3, shrink: Int = 1) {
@@ -27,7 +27,7 @@ extension Image {
         try resampled(to: [target])[0]
     }
 
-    /// The means of `shrink` × `shrink` pixels, as a decoder makes them that shrinks while it loads.
+    /// The means of `shrink` × `shrink` pixels, as decoders make them that shrink while they load.
     package func averaged(by shrink: Int) throws(VipsError) -> Image {
         guard shrink > 1 else { return self }
         let target = ResamplingTarget(

@@ -48,7 +48,10 @@ extension RunCommand {
             let doesAll = force || why != nil
             var work =
                 doesAll
-                ? WorkList(toDo: found.sources) : WorkList(found.sources, setup, outbox: outbox, isDryRun: dryRun)
+                ? WorkList(toDo: found.sources)
+                : WorkList(
+                    found.sources, setup, makesThumbnails: pipeline.file.makesThumbnails, outbox: outbox,
+                    isDryRun: dryRun)
             work.passedOver = found.passedOver.count
             let preparation = Preparation(
                 start: start, pipeline: pipeline, roots: roots, found: found, setup: setup, work: work, outbox: outbox,

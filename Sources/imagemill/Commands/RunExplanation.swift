@@ -28,7 +28,8 @@ struct Explanation {
     private func reasons(_ index: Int) -> [Change] {
         if isForced { return [.forced] }
         let changes = SourceChanges(
-            preparation.found.sources, preparation.setup, outbox: preparation.outbox, isDryRun: true)
+            preparation.found.sources, preparation.setup,
+            makesThumbnails: preparation.pipeline.file.makesThumbnails, outbox: preparation.outbox, isDryRun: true)
         defer { changes?.close() }
         return changes?.changes(index) ?? [.neverDone]
     }

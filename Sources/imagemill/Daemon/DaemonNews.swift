@@ -1,4 +1,4 @@
-// Who hears what happens in the drop folder: the log, the counts, and whoever looks into the spool.
+// Reports what happens in the drop folder to the log, to the counts, and to those who look into the spool.
 import Engine
 
 /// The observers of one drop folder.

@@ -52,7 +52,7 @@ const states = tally(rows, row => row.status);
 const finished = rows.filter(row => row.status === 'done');
 // What earlier runs made is there too.
 const standing = rows.filter(row => row.status === 'done' || row.status === 'skipped');
-// Of a large batch only some sources are in the page.
+// The page of a large batch has only some of its sources.
 const totals = report.totals;
 const cards = totals ? [
   ['Sources', number.format(totals.sources)], ['Done', number.format(totals.done)], ['Failed', number.format(totals.failed)],

@@ -18,8 +18,7 @@ import Testing
         return try await onNewThread { process.run(cancellation) }
     }
 
-    @Test("It gets its arguments as they are, the document, and few variables")
-    func arguments() async throws {
+    @Test func `it gets its arguments as they are, the document, and few variables`() async throws {
         let folder = try TemporaryFolder()
         let out = folder.path("out")
         setenv("IMAGEMILL_TEST_SECRET", "x", 1)
@@ -28,8 +27,7 @@ import Testing
         #expect(try String(contentsOfFile: out, encoding: .utf8) == "document\na b|$(id)||*|successnone\n/\n")
     }
 
-    @Test("One that fails is quoted, one that does not exist is named")
-    func fails() async throws {
+    @Test func `one that fails is quoted, one that does not exist is named`() async throws {
         #expect(
             try await run(["sh", "-c", "echo first; echo 'no \u{1B}route' >&2; exit 7"])
                 == .failed("'sh' ended with 7: no \\u{1B}route"))
@@ -39,8 +37,7 @@ import Testing
                 == .failed("cannot start '/nonexistent/program': No such file or directory"))
     }
 
-    @Test("One that hangs is stopped with all that it has started, also if it does not listen")
-    func hangs() async throws {
+    @Test func `one that hangs is stopped with all that it has started, also if it does not listen`() async throws {
         let folder = try TemporaryFolder()
         let start = SuspendingClock.now
         let script = "trap '' TERM; sleep 300 & echo $! > '\(folder.path("child"))'; wait; wait; sleep 300"
@@ -52,8 +49,7 @@ import Testing
         #expect(!isAlive(child))
     }
 
-    @Test("One that floods, and one that does not read, are no trouble")
-    func floods() async throws {
+    @Test func `one that floods, and one that does not read, are no trouble`() async throws {
         let large = String(repeating: "x", count: 3 << 20)
         #expect(
             try await run(["sh", "-c", "head -c 20000000 /dev/zero | tr '\\0' y; echo; echo last; exit 1"])
@@ -62,15 +58,13 @@ import Testing
         #expect(try await run(["sh", "-c", "[ $(wc -c) = 3145728 ]"], input: large) == .done)
     }
 
-    @Test("One that leaves something behind is done when it has ended itself")
-    func leaves() async throws {
+    @Test func `one that leaves something behind is done when it has ended itself`() async throws {
         let start = SuspendingClock.now
         #expect(try await run(["sh", "-c", "sleep 20 & exit 0"]) == .done)
         #expect(SuspendingClock.now - start < .seconds(15))
     }
 
-    @Test("When the daemon stops, it is stopped and counts as not told")
-    func interrupted() async throws {
+    @Test func `when the daemon stops, it is stopped and counts as not told`() async throws {
         let cancellation = Cancellation()
         cancellation.raise()
         #expect(try await run(["sleep", "300"], cancellation: cancellation) == .interrupted)

@@ -15,10 +15,7 @@ import Testing
             state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) }, clock: { now })
     }
 
-    @Test(
-        "What is added is due, in its order, also for the next start; what was delivered is gone, what is put off comes back"
-    )
-    func order() throws {
+    @Test func `what is added is due in order, also after a restart; delivered is gone, put off comes back`() throws {
         let first = try store(1_000)
         for key in ["a", "b", "c"] { try first.addHook(inbox: "in", event: "success", key: key, body: Array(key.utf8)) }
         let due = try first.dueHooks(ofEachInbox: 10)
@@ -33,8 +30,7 @@ import Testing
         #expect(later.map(\.key) == ["c", "b"] && later[1].attempts == 1)
     }
 
-    @Test("A job's end is delivered once; one that is only expected is not delivered yet")
-    func once() throws {
+    @Test func `a job's end is delivered once; one that is only expected is not delivered yet`() throws {
         let store = try store(1_000)
         try store.expectHook(inbox: "in", key: "a")
         #expect(try store.dueHooks(ofEachInbox: 10).isEmpty)
@@ -48,8 +44,7 @@ import Testing
         #expect(try store.dueHooks(ofEachInbox: 10).isEmpty)
     }
 
-    @Test("Of too many the oldest are dropped")
-    func bound() throws {
+    @Test func `of too many the oldest are dropped`() throws {
         let store = try store(1_000)
         let dropped = try (0..<8).map {
             try store.addHook(inbox: "in", event: "pause", key: "\($0)", body: [0], limit: 5)
@@ -58,8 +53,7 @@ import Testing
         #expect(try store.dueHooks(ofEachInbox: 10).map(\.key) == ["3", "4", "5", "6", "7"])
     }
 
-    @Test("An inbox with very many does not hide those of another")
-    func fairness() throws {
+    @Test func `an inbox with very many does not hide those of another`() throws {
         let store = try store(1_000)
         for key in 0..<20 { try store.addHook(inbox: "busy", event: "success", key: "\(key)", body: [0]) }
         try store.addHook(inbox: "other", event: "success", key: "only", body: [0])

@@ -6,8 +6,7 @@ import Testing
 @testable import Engine
 
 @Suite struct WebhookTests {
-    @Test("The signature is HMAC-SHA256, as other programs compute it")
-    func signature() {
+    @Test func `the signature is HMAC-SHA256, as other programs compute it`() {
         // RFC 4231, test case 2.
         #expect(
             Digest.hmac(of: Array("what do ya want for nothing?".utf8), key: Array("Jefe".utf8))
@@ -17,8 +16,7 @@ import Testing
         )
     }
 
-    @Test("The address is not among the arguments, which others may see, and cannot add an option")
-    func secrecy() {
+    @Test func `the address is not among the arguments, which others may see, and cannot add an option`() {
         let record = HookRecord(
             number: 1, inbox: "in", event: "success", key: "k", body: Array("{}".utf8), attempts: 0, created: 0)
         let process = Webhook(url: "https://example.org/\"secret\\", secret: [1, 2], timeout: .seconds(9)).process(
@@ -31,8 +29,7 @@ import Testing
         #expect(lines.allSatisfy { $0.hasPrefix("header = \"") || $0.hasPrefix("url = \"") })
     }
 
-    @Test("A command is tried three times; a receiver for three days, less and less often")
-    func patience() {
+    @Test func `a command is tried three times; a receiver for three days, less and less often`() {
         #expect((1...3).map { HookPatience.next(after: $0, age: 0, isCommand: true) } == [5_000, 10_000, nil])
         #expect(
             [1, 2, 5, 8, 40, 4000].map { HookPatience.next(after: $0, age: 1000, isCommand: false) } == [

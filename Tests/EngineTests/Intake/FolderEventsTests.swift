@@ -16,8 +16,7 @@ import Testing
         return event + name + [UInt8](repeating: 0, count: padded - name.count)
     }
 
-    @Test("Events are read one after the other, and half an event is left out")
-    func parsing() {
+    @Test func `events are read one after the other, and half an event is left out`() {
         let name: [UInt8] = [0xFF, 0x0A, 0x61]
         let all = bytes(1, UInt32(IN_CREATE), name, padded: 16) + bytes(2, UInt32(IN_DELETE_SELF), [], padded: 0)
         let events = (all + all.prefix(20)).withUnsafeBytes { InotifyEvent.parse($0) }
@@ -34,8 +33,7 @@ import Testing
         return events
     }
 
-    @Test("The steps of a writer become events of the inbox")
-    func files() throws {
+    @Test func `the steps of a writer become events of the inbox`() throws {
         let folder = try TemporaryFolder()
         let events = try watched(folder)
         let file = open(folder.path("a"), O_WRONLY | O_CREAT, 0o600)
@@ -55,8 +53,7 @@ import Testing
         #expect(events.read() == [])
     }
 
-    @Test("Folders have events when they come and go, and their files have once the folder is watched")
-    func folders() throws {
+    @Test func `folders have events when they come and go, and their files have once the folder is watched`() throws {
         let folder = try TemporaryFolder()
         let events = try watched(folder)
         try folder.write("x", to: "sub/early")
@@ -72,8 +69,7 @@ import Testing
         #expect(events.read() == [])
     }
 
-    @Test("The removal of the inbox is an event")
-    func rootGone() throws {
+    @Test func `the removal of the inbox is an event`() throws {
         let folder = try TemporaryFolder()
         try folder.write("x", to: "in/a")
         let events = try FolderEvents()
@@ -82,8 +78,7 @@ import Testing
         #expect(events.read().last == .rootGone)
     }
 
-    @Test("A folder that was removed before it could be watched is no trouble")
-    func removed() throws {
+    @Test func `a folder that was removed before it could be watched is no trouble`() throws {
         let folder = try TemporaryFolder()
         try folder.write("x", to: "in/a")
         let directory = try Directory(BytePath(folder.path("in")))
@@ -94,8 +89,7 @@ import Testing
         #expect(events.count <= 1)
     }
 
-    @Test("Network file systems are known by their numbers, and local ones are not among them")
-    func kinds() {
+    @Test func `network file systems are known by their numbers, and local ones are not among them`() {
         #expect(RemoteFileSystem.name(ofType: 0x6969) == "NFS" && RemoteFileSystem.name(ofType: 0x6573_5546) == "FUSE")
         #expect(
             RemoteFileSystem.name(ofType: 0xFE53_4D42) == "SMB2" && RemoteFileSystem.name(ofType: 0x0102_1997) == "9p")
@@ -105,8 +99,7 @@ import Testing
         }
     }
 
-    @Test("A limit of the system is named with the setting to raise")
-    func advice() {
+    @Test func `a limit of the system is named with the setting to raise`() {
         #expect(FolderEvents.Shortage.watches.advice.contains("fs.inotify.max_user_watches"))
         #expect(FolderEvents.Shortage.instances.advice.contains("fs.inotify.max_user_instances"))
     }

@@ -65,10 +65,10 @@ private final class WatchedFolder: Sendable {
 @Suite struct InboxWatcherTests {
     private let png = SmallPNG.bytes
 
-    @Test(
-        "Files that are there at the start and files that come later are offered, each once, with sub-folders",
-        arguments: [WatchMode.events, .poll(every: .milliseconds(150))])
-    func both(mode: WatchMode) async throws {
+    @Test(arguments: [WatchMode.events, .poll(every: .milliseconds(150))])
+    func `files that are there at the start and files that come later are offered, each once, with sub-folders`(
+        mode: WatchMode
+    ) async throws {
         let folder = try TemporaryFolder()
         try folder.write(png, to: "in/early.png")
         try folder.write(png, to: "in/sub/deep/early.png")
@@ -82,8 +82,7 @@ private final class WatchedFolder: Sendable {
         #expect(inbox.watcher.status.counts == TrackerCounts(ready: 4))
     }
 
-    @Test("A file that is moved in is offered long before the settle time is over")
-    func movedIn() async throws {
+    @Test func `a file that is moved in is offered long before the settle time is over`() async throws {
         let folder = try TemporaryFolder()
         let inbox = try WatchedFolder(folder) { $0.times.settle = .seconds(60) }
         try await inbox.settled()
@@ -92,10 +91,10 @@ private final class WatchedFolder: Sendable {
         #expect(try await inbox.names(1) == ["a.png"])
     }
 
-    @Test(
-        "A folder that is moved in is scanned, and the files of a folder that is renamed are offered under their new names"
-    )
-    func movedFolder() async throws {
+    @Test
+    func `a folder that is moved in is scanned, and files of a renamed folder are offered under their new names`()
+        async throws
+    {
         let folder = try TemporaryFolder()
         let inbox = try WatchedFolder(folder)
         try await inbox.settled()
@@ -107,8 +106,7 @@ private final class WatchedFolder: Sendable {
         #expect(try await inbox.names(3) == ["one/x/a.png", "two/x/a.png", "two/x/b.png"])
     }
 
-    @Test("A file is not offered while its writer holds it open, nor while its end is missing")
-    func slow() async throws {
+    @Test func `a file is not offered while its writer holds it open, nor while its end is missing`() async throws {
         let folder = try TemporaryFolder()
         let inbox = try WatchedFolder(folder)
         try await inbox.settled()
@@ -125,8 +123,7 @@ private final class WatchedFolder: Sendable {
         #expect(try await inbox.names(2) == ["open.bin", "torn.png"])
     }
 
-    @Test("Leftovers are ignored, and links, pipes and sockets are left alone and logged once")
-    func leftAlone() async throws {
+    @Test func `leftovers are ignored, and links, pipes and sockets are left alone and logged once`() async throws {
         let folder = try TemporaryFolder()
         try folder.write(png, to: "in/good.png")
         try folder.write(png, to: "in/a.part")
@@ -153,8 +150,7 @@ private final class WatchedFolder: Sendable {
         #expect(inbox.watcher.status.irregular == 3 && inbox.watcher.status.ignored == 3)
     }
 
-    @Test("A missing inbox pauses, and resumes when it is made again")
-    func missing() async throws {
+    @Test func `a missing inbox pauses, and resumes when it is made again`() async throws {
         let folder = try TemporaryFolder()
         let inbox = try WatchedFolder(folder)
         try await inbox.settled()
@@ -170,8 +166,7 @@ private final class WatchedFolder: Sendable {
         #expect(try await inbox.names(2) == ["a.png", "b.png"])
     }
 
-    @Test("An inbox under which another folder is put, without an event, is noticed")
-    func swapped() async throws {
+    @Test func `an inbox under which another folder is put, without an event, is noticed`() async throws {
         let folder = try TemporaryFolder()
         let inbox = try WatchedFolder(folder)
         try await inbox.settled()
@@ -181,8 +176,10 @@ private final class WatchedFolder: Sendable {
         #expect(try await inbox.names(1) == ["a.png"])
     }
 
-    @Test("The watcher keeps no descriptor of the inbox, which would keep its file system from being unmounted")
-    func holdsNothing() async throws {
+    @Test
+    func `the watcher keeps no descriptor of the inbox, which would keep its file system from being unmounted`()
+        async throws
+    {
         let folder = try TemporaryFolder()
         let inbox = try WatchedFolder(folder)
         try await inbox.settled()
@@ -193,8 +190,7 @@ private final class WatchedFolder: Sendable {
         #expect(!targets.isEmpty && !targets.contains(folder.path("in")))
     }
 
-    @Test("A set is offered as a folder after its quiet time, or immediately when .done appears")
-    func sets() async throws {
+    @Test func `a set is offered as a folder after its quiet time, or immediately when .done appears`() async throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.path("in/empty"), withIntermediateDirectories: true)
         let inbox = try WatchedFolder(folder) {
@@ -217,10 +213,10 @@ private final class WatchedFolder: Sendable {
         #expect(try await patient.names(1, seconds: 20) == ["declared"])
     }
 
-    @Test(
-        "B2: a set is not offered while an upload into it is under way, and leftovers do not delay it",
-        arguments: [WatchMode.events, .poll(every: .milliseconds(100))])
-    func uploadIntoSet(mode: WatchMode) async throws {
+    @Test(arguments: [WatchMode.events, .poll(every: .milliseconds(100))])
+    func `a set is not offered while an upload into it is under way, and leftovers do not delay it`(mode: WatchMode)
+        async throws
+    {
         let folder = try TemporaryFolder()
         try folder.write(png, to: "in/album/1.png")
         try folder.write("", to: "in/album/.DS_Store")
@@ -246,8 +242,7 @@ private final class WatchedFolder: Sendable {
         #expect(offers.filter { $0.path.text != "album" }.allSatisfy { $0.status.bytes == 2 * png.count })
     }
 
-    @Test("B2: a set with an abandoned upload is offered after incomplete-after")
-    func abandonedUpload() async throws {
+    @Test func `a set with an abandoned upload is offered after incomplete-after`() async throws {
         let folder = try TemporaryFolder()
         try folder.write(png, to: "in/album/1.png")
         try folder.write("half", to: "in/album/2.png.part")
@@ -260,8 +255,7 @@ private final class WatchedFolder: Sendable {
         #expect(try await inbox.names(1) == ["album"])
     }
 
-    @Test("What is done and kept is not offered again, and what is blocked is offered again")
-    func answers() async throws {
+    @Test func `what is done and kept is not offered again, and what is blocked is offered again`() async throws {
         let folder = try TemporaryFolder()
         try folder.write(png, to: "in/done.png")
         try folder.write(png, to: "in/locked.png")
@@ -273,8 +267,7 @@ private final class WatchedFolder: Sendable {
         #expect(try await inbox.names(2) == ["locked.png", "locked.png"])
     }
 
-    @Test("A stopped watcher has ended after waitUntilStopped")
-    func stopping() async throws {
+    @Test func `a stopped watcher has ended after waitUntilStopped`() async throws {
         let inbox = try WatchedFolder(TemporaryFolder())
         inbox.watcher.stop()
         try await onNewThread { inbox.watcher.waitUntilStopped() }

@@ -12,10 +12,8 @@ import Testing
         return (try OpenedSource(source, limits: Limits()), path)
     }
 
-    @Test(
-        "A file may have any time at all: it is told from other times, and stops nobody",
-        arguments: [Int.max, .min, 10_413_792_000, -99_999_999_999])
-    func anyTime(seconds: Int) {
+    @Test(arguments: [Int.max, .min, 10_413_792_000, -99_999_999_999])
+    func `a file may have any time at all: it is told from other times, and stops nobody`(seconds: Int) {
         var status = stat()
         status.st_mode = S_IFREG
         (status.st_mtim, status.st_ctim) = (
@@ -26,8 +24,7 @@ import Testing
         #expect(sighting != FileStatus(status) && file != FileStatus(status))
     }
 
-    @Test("A picture from the year 2300 can be read, and has a fingerprint")
-    func future() throws {
+    @Test func `a picture from the year 2300 can be read, and has a fingerprint`() throws {
         let folder = try TemporaryFolder()
         let path = try opened(folder).path
         #expect(
@@ -40,8 +37,7 @@ import Testing
         #expect(source.isUnchanged && source.fingerprint != nil && source.modificationDate.count == 19)
     }
 
-    @Test("A file that is linked, renamed or given another mode while it is read has not changed")
-    func untouched() throws {
+    @Test func `a file that is linked, renamed or given another mode while it is read has not changed`() throws {
         let folder = try TemporaryFolder()
         let (source, path) = try opened(folder)
         #expect(link(path, path + ".hard") == 0)
@@ -50,8 +46,7 @@ import Testing
         #expect(source.isUnchanged)
     }
 
-    @Test("A file that is written to, cut or touched has changed")
-    func touched() throws {
+    @Test func `a file that is written to, cut or touched has changed`() throws {
         for change in ["append", "cut", "overwrite"] {
             let folder = try TemporaryFolder()
             let (source, path) = try opened(folder)

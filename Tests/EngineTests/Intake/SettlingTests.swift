@@ -16,16 +16,15 @@ import Testing
         FileStatus(identity: FileIdentity(device: 1, inode: inode), bytes: bytes, modified: modified, changed: changed)
     }
 
-    @Test("A file that was there already is examined once it has been the same for the settle time")
-    func unknown() {
+    @Test func `a file that was there already is examined once it has been the same for the settle time`() {
         var one = Settling(at: at(0))
         #expect(one.look(file(), at: at(0), times: times) == .wait(until: at(2)))
         #expect(one.look(file(), at: at(2), times: times) == .examine)
         #expect(one.examined(full, at: at(2), times) == .ready)
     }
 
-    @Test("Every kind of change starts the time anew", arguments: ["bytes", "modified", "changed", "inode"])
-    func changing(what: String) {
+    @Test(arguments: ["bytes", "modified", "changed", "inode"])
+    func `every kind of change starts the time anew`(what: String) {
         var one = Settling(at: at(0))
         _ = one.look(file(), at: at(0), times: times)
         let other = file(
@@ -36,16 +35,14 @@ import Testing
         #expect(one.look(other, at: at(4), times: times) == .examine)
     }
 
-    @Test("A file that was closed or moved in, and whose structure is complete, is ready at once")
-    func closed() {
+    @Test func `a file that was closed or moved in, and whose structure is complete, is ready at once`() {
         var one = Settling(at: at(0))
         one.recordFinish(at: at(0.1))
         #expect(one.look(file(), at: at(0.1), times: times) == .examine)
         #expect(one.examined(full, at: at(0.1), times) == .ready)
     }
 
-    @Test("A closed file of which the structure says nothing waits for the settle time, and no longer")
-    func closedUnknown() {
+    @Test func `a closed file of which the structure says nothing waits for the settle time, and no longer`() {
         var one = Settling(at: at(0))
         one.recordFinish(at: at(1))
         #expect(one.look(file(), at: at(1), times: times) == .examine)
@@ -54,10 +51,9 @@ import Testing
         #expect(one.examined(strange, at: at(3), times) == .ready)
     }
 
-    @Test(
-        "A file that was written to and not closed is not taken, however complete it looks, until the decoder has to judge"
-    )
-    func open() {
+    @Test
+    func `a file that was written to and not closed is not taken, however complete it looks, before its time is over`()
+    {
         var one = Settling(at: at(0))
         one.recordWriting(at: at(0))
         _ = one.look(file(), at: at(0), times: times)
@@ -78,16 +74,14 @@ import Testing
         #expect(one.examined(full, at: at(600), times) == .ready)
     }
 
-    @Test("Where the system says that nobody writes, a close that was missed does not matter")
-    func leaseOverrulesMissedClose() {
+    @Test func `where the system says that nobody writes, a close that was missed does not matter`() {
         var one = Settling(at: at(0))
         one.recordWriting(at: at(0))
         _ = one.look(file(), at: at(2), times: times)
         #expect(one.examined(Examination(hasWriter: false, structure: .complete), at: at(2), times) == .ready)
     }
 
-    @Test("Where the system says that somebody writes, a file is not taken, even moved in and complete")
-    func writer() {
+    @Test func `where the system says that somebody writes, a file is not taken, even moved in and complete`() {
         var one = Settling(at: at(0))
         one.recordFinish(at: at(0))
         _ = one.look(file(), at: at(0), times: times)
@@ -98,8 +92,7 @@ import Testing
             one.examined(Examination(hasWriter: true, structure: .complete), at: at(2), times) == .wait(until: at(6)))
     }
 
-    @Test("What looks torn waits longer and longer, and then is decoded anyway")
-    func torn600() {
+    @Test func `what looks torn waits longer and longer, and then is decoded anyway`() {
         var one = Settling(at: at(0))
         one.recordFinish(at: at(0))
         _ = one.look(file(), at: at(0), times: times)
@@ -114,8 +107,7 @@ import Testing
         #expect(now == at(600))
     }
 
-    @Test("A copy that goes on after a long pause is taken only when it is complete")
-    func slowCopy() {
+    @Test func `a copy that goes on after a long pause is taken only when it is complete`() {
         var one = Settling(at: at(0))
         _ = one.look(file(), at: at(2), times: times)
         _ = one.examined(torn, at: at(2), times)
@@ -125,8 +117,7 @@ import Testing
         #expect(one.examined(full, at: at(8), times) == .ready)
     }
 
-    @Test("A file without bytes is ready after its own time, and one that is open after the longer one")
-    func empty() {
+    @Test func `a file without bytes is ready after its own time, and one that is open after the longer one`() {
         var one = Settling(at: at(0))
         one.recordFinish(at: at(0))
         #expect(one.look(file(bytes: 0), at: at(0), times: times) == .wait(until: at(60)))
@@ -136,8 +127,7 @@ import Testing
         #expect(open.look(file(bytes: 0), at: at(60), times: times) == .wait(until: at(600)))
     }
 
-    @Test("A file that grows is looked at less and less often, but at least every quarter of a minute")
-    func growing() {
+    @Test func `a file that grows is looked at less and less often, but at least every quarter of a minute`() {
         var one = Settling(at: at(0))
         var now = at(0)
         var pauses: [Int64] = []
@@ -150,8 +140,7 @@ import Testing
         #expect(pauses == pauses.sorted())
     }
 
-    @Test("A close counts for what is there then, and not for what somebody writes afterwards")
-    func closedThenChanged() {
+    @Test func `a close counts for what is there then, and not for what somebody writes afterwards`() {
         var one = Settling(at: at(0))
         one.recordFinish(at: at(0))
         _ = one.look(file(), at: at(0), times: times)
@@ -160,8 +149,7 @@ import Testing
         #expect(one.look(file(modified: 6), at: at(2), times: times) == .wait(until: at(4)))
     }
 
-    @Test("After lost events, an open file is judged by time again")
-    func lostEvents() {
+    @Test func `after lost events, an open file is judged by time again`() {
         var one = Settling(at: at(0))
         one.recordWriting(at: at(0))
         one.forgetWriter()
@@ -169,8 +157,7 @@ import Testing
         #expect(one.examined(full, at: at(2), times) == .ready)
     }
 
-    @Test("A set is complete by quiet alone, not by the end of one of its files; or when it says so")
-    func set() {
+    @Test func `a set is complete by quiet alone, not by the end of one of its files; or when it says so`() {
         let quiet = SettleTimes(settle: .seconds(5))
         var one = Settling(at: at(0), isSet: true)
         one.recordFinish(at: at(1))
@@ -180,16 +167,15 @@ import Testing
             one.look(file(bytes: 300), signs: SetSigns(isDeclaredComplete: true), at: at(7), times: quiet) == .ready)
     }
 
-    @Test("Times of files mean nothing but change: from 1970, from 2099, and going backwards")
-    func clocks() {
+    @Test func `times of files mean nothing but change: from 1970, from 2099, and going backwards`() {
         var one = Settling(at: at(0))
         _ = one.look(file(modified: 4_070_908_800_000_000_000, changed: 0), at: at(0), times: times)
         #expect(one.look(file(modified: 4_070_908_800_000_000_000, changed: 0), at: at(2), times: times) == .examine)
         #expect(one.look(file(modified: 0, changed: -5), at: at(3), times: times) == .wait(until: at(5)))
     }
 
-    @Test("B2: a set with an unfinished name waits until the name is gone, also with .done", arguments: [false, true])
-    func unfinishedNames(isDeclared: Bool) {
+    @Test(arguments: [false, true])
+    func `a set with an unfinished name waits until the name is gone, also with .done`(isDeclared: Bool) {
         let quiet = SettleTimes(settle: .seconds(5))
         var one = Settling(at: at(0), isSet: true)
         #expect(
@@ -207,10 +193,10 @@ import Testing
                 == (isDeclared ? .ready : .examine))
     }
 
-    @Test(
-        "B2: an unfinished name that does not change delays a set up to incomplete-after, with pauses that grow",
-        arguments: [false, true])
-    func abandoned(isDeclared: Bool) {
+    @Test(arguments: [false, true])
+    func `an unfinished name that does not change delays a set up to incomplete-after, with pauses that grow`(
+        isDeclared: Bool
+    ) {
         let quiet = SettleTimes(settle: .seconds(5))
         let signs = SetSigns(isDeclaredComplete: isDeclared, unfinished: 1)
         var one = Settling(at: at(0), isSet: true)

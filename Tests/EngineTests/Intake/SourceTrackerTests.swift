@@ -36,8 +36,7 @@ import Testing
         return offered
     }
 
-    @Test("What could not be taken while it was settling again is offered again, though it is as it was")
-    func answeredWhileSettling() {
+    @Test func `what could not be taken while it was settling again is offered again, though it is as it was`() {
         var tracker = SourceTracker(times: SettleTimes())
         tracker.record(.finished, BytePath("a"), at: at(0))
         #expect(offers(&tracker, at: at(0), ["a": file()]) == ["a"])
@@ -47,8 +46,7 @@ import Testing
         #expect(offers(&tracker, at: at(1), ["a": file()]) == ["a"])
     }
 
-    @Test("A file that was there at the start is offered after the settle time, once")
-    func scanned() {
+    @Test func `a file that was there at the start is offered after the settle time, once`() {
         var tracker = SourceTracker(times: SettleTimes())
         tracker.beginScan()
         tracker.scanned(BytePath("a"), file(), at: at(0))
@@ -67,8 +65,7 @@ import Testing
         #expect(tracker.counts == TrackerCounts(ready: 1))
     }
 
-    @Test("A file that is moved in is offered at once, and forgotten when it is taken")
-    func movedIn() {
+    @Test func `a file that is moved in is offered at once, and forgotten when it is taken`() {
         var tracker = SourceTracker(times: SettleTimes())
         tracker.record(.finished, BytePath("a"), at: at(0))
         #expect(offers(&tracker, at: at(0), ["a": file()]) == ["a"])
@@ -76,8 +73,7 @@ import Testing
         #expect(tracker.count == 0 && tracker.counts == TrackerCounts())
     }
 
-    @Test("A file that vanishes is forgotten without a word, before it is looked at and after it was offered")
-    func vanished() {
+    @Test func `a file that vanishes is forgotten without a word, before it is looked at and after it was offered`() {
         var tracker = SourceTracker(times: SettleTimes())
         tracker.record(.appeared, BytePath("a"), at: at(0))
         tracker.record(.finished, BytePath("b"), at: at(0))
@@ -91,8 +87,9 @@ import Testing
         #expect(tracker.count == 0 && tracker.nextDue == nil)
     }
 
-    @Test("A file that is replaced while it is offered settles again, and the answer to the old offer changes nothing")
-    func replaced() {
+    @Test
+    func `a file that is replaced while it is offered settles again, and the answer to the old offer changes nothing`()
+    {
         var tracker = SourceTracker(times: SettleTimes())
         tracker.record(.finished, BytePath("a"), at: at(0))
         #expect(offers(&tracker, at: at(0), ["a": file(1)]) == ["a"])
@@ -107,8 +104,7 @@ import Testing
         #expect(tracker.count == 0)
     }
 
-    @Test("A scan that does not see a file has it looked at, and one that was offered is not offered twice")
-    func unseen() {
+    @Test func `a scan that does not see a file has it looked at, and one that was offered is not offered twice`() {
         var tracker = SourceTracker(times: SettleTimes())
         for name in ["a", "b"] { tracker.record(.finished, BytePath(name), at: at(0)) }
         #expect(offers(&tracker, at: at(0), ["a": file(1), "b": file(2)]).sorted() == ["a", "b"])
@@ -118,8 +114,7 @@ import Testing
         #expect(tracker.counts == TrackerCounts(ready: 1))
     }
 
-    @Test("A scan that sees another file under an offered name lets that one settle")
-    func scanSeesChange() {
+    @Test func `a scan that sees another file under an offered name lets that one settle`() {
         var tracker = SourceTracker(times: SettleTimes())
         tracker.record(.finished, BytePath("a"), at: at(0))
         #expect(offers(&tracker, at: at(0), ["a": file(1)]) == ["a"])
@@ -131,8 +126,7 @@ import Testing
         #expect(offers(&tracker, at: at(62), ["a": file(2)]) == ["a"])
     }
 
-    @Test("What cannot be taken is offered again after 1, 2, 4 seconds and so on to a minute, and says why")
-    func blocked() {
+    @Test func `what cannot be taken is offered again after 1, 2, 4 seconds and so on to a minute, and says why`() {
         var tracker = SourceTracker(times: SettleTimes())
         let reason = SystemError("move 'a'", code: EACCES)
         tracker.record(.finished, BytePath("a"), at: at(0))
@@ -150,8 +144,7 @@ import Testing
         #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60])
     }
 
-    @Test("What is blocked is looked at as soon as its permissions change")
-    func unblocked() {
+    @Test func `what is blocked is looked at as soon as its permissions change`() {
         var tracker = SourceTracker(times: SettleTimes())
         tracker.record(.finished, BytePath("a"), at: at(0))
         _ = offers(&tracker, at: at(0), ["a": file()])
@@ -162,8 +155,7 @@ import Testing
         #expect(offers(&tracker, at: at(3.1), ["a": file(changed: 6)]) == ["a"])
     }
 
-    @Test("What cannot be taken now is offered again later, unchanged")
-    func later() {
+    @Test func `what cannot be taken now is offered again later, unchanged`() {
         var tracker = SourceTracker(times: SettleTimes())
         tracker.record(.finished, BytePath("a"), at: at(0))
         _ = offers(&tracker, at: at(0), ["a": file()])
@@ -172,8 +164,7 @@ import Testing
         #expect(offers(&tracker, at: at(6), ["a": file()]) == ["a"])
     }
 
-    @Test("A storm of events about one file sets one alarm, not one for each")
-    func storm() {
+    @Test func `a storm of events about one file sets one alarm, not one for each`() {
         var tracker = SourceTracker(times: SettleTimes())
         for step in 0..<100_000 { tracker.record(.written, BytePath("a"), at: at(Double(step) / 100_000)) }
         var looks = 0
@@ -181,8 +172,7 @@ import Testing
         #expect(looks == 1)
     }
 
-    @Test("Offers carry the order of first sight, whatever settles first")
-    func order() throws {
+    @Test func `offers carry the order of first sight, whatever settles first`() throws {
         var tracker = SourceTracker(times: SettleTimes())
         tracker.record(.appeared, BytePath("slow"), at: at(0))
         tracker.record(.finished, BytePath("quick"), at: at(1))
@@ -201,8 +191,7 @@ import Testing
         #expect(tracker.counts.ready == 2)
     }
 
-    @Test("More than fits is turned away, and asked for by a scan once there is room")
-    func capacity() {
+    @Test func `more than fits is turned away, and asked for by a scan once there is room`() {
         var tracker = SourceTracker(times: SettleTimes(), capacity: 4)
         tracker.beginScan()
         for name in 0..<6 { tracker.scanned(BytePath("f\(name)"), file(UInt64(name)), at: at(0)) }
@@ -216,8 +205,7 @@ import Testing
         #expect(!tracker.wantsScan)
     }
 
-    @Test("A folder that is moved away takes its files with it, and no others")
-    func folder() {
+    @Test func `a folder that is moved away takes its files with it, and no others`() {
         var tracker = SourceTracker(times: SettleTimes())
         for name in ["a/1", "a/b/2", "ab/3", "4"] { tracker.record(.appeared, BytePath(name), at: at(0)) }
         tracker.forgetFolder(BytePath("a"))
@@ -226,8 +214,7 @@ import Testing
         #expect(tracker.count == 0 && tracker.counts == TrackerCounts())
     }
 
-    @Test("A set waits while one of its files is open, and then for its quiet time")
-    func set() {
+    @Test func `a set waits while one of its files is open, and then for its quiet time`() {
         var tracker = SourceTracker(times: SettleTimes(), setQuiet: .seconds(5))
         let set = FileStatus(
             kind: .directory, identity: FileIdentity(device: 1, inode: 9), bytes: 10, modified: 1, changed: 1)
@@ -240,8 +227,7 @@ import Testing
         #expect(offers(&tracker, at: at(35), ["s": set]) == ["s"])
     }
 
-    @Test("A set with its mark is offered at once")
-    func declared() {
+    @Test func `a set with its mark is offered at once`() {
         var tracker = SourceTracker(times: SettleTimes(), setQuiet: .seconds(5))
         let set = FileStatus(
             kind: .directory, identity: FileIdentity(device: 1, inode: 9), bytes: 10, modified: 1, changed: 1)

@@ -28,17 +28,16 @@ import Testing
         try FileManager.default.createSymbolicLink(atPath: folder.path(name), withDestinationPath: target)
     }
 
-    @Test("A folder is searched recursively, in natural order")
-    func order() throws {
+    @Test func `a folder is searched recursively, in natural order`() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/10.jpg", "in/2.jpg", "in/b/1.jpg", "in/a/deep/er/x.png", "in/b.jpg")
         #expect(paths(find(folder)) == ["2.jpg", "10.jpg", "a/deep/er/x.png", "b/1.jpg", "b.jpg"])
     }
 
-    @Test(
-        "Links to files are followed, dangling ones become sources that fail, and links to folders are left out with a note"
-    )
-    func links() throws {
+    @Test
+    func `links to files are followed, dangling ones fail as sources, and links to folders are left out with a note`()
+        throws
+    {
         let folder = try TemporaryFolder()
         try write(folder, "in/a.jpg", "elsewhere/b.jpg")
         try link(folder, "in/b.jpg", to: "../elsewhere/b.jpg")
@@ -52,8 +51,7 @@ import Testing
                 == Set(["d", "e"].map { "did not follow the link '\(folder.path("in/" + $0))' to a folder" }))
     }
 
-    @Test("A root may be a link to a folder; its sources are known by where they really are")
-    func linkedRoot() throws {
+    @Test func `a root may be a link to a folder; its sources are known by where they really are`() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/a.jpg")
         try link(folder, "link", to: "in")
@@ -62,22 +60,20 @@ import Testing
         #expect(found.sources[0].identity == FileSystem.absolute(BytePath(folder.path("in/a.jpg"))))
     }
 
-    @Test("Leftovers are ignored, also whole folders")
-    func leftovers() throws {
+    @Test func `leftovers are ignored, also whole folders`() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/.git/a.jpg", "in/@eaDir/a.jpg", "in/a.jpg.part", "in/Thumbs.db", "in/a.jpg")
         #expect(paths(find(folder)) == ["a.jpg"])
     }
 
-    @Test("A leftover that is named outright is a source")
-    func namedOutright() throws {
+    @Test func `a leftover that is named outright is a source`() throws {
         let folder = try TemporaryFolder()
         try write(folder, ".hidden.jpg")
         #expect(paths(find(folder, [".hidden.jpg"])) == [".hidden.jpg"])
     }
 
-    @Test("The output folder is left out wherever it is, with a note", arguments: ["in/out", "in/a/b/out", "in"])
-    func outboxInside(outbox: String) throws {
+    @Test(arguments: ["in/out", "in/a/b/out", "in"])
+    func `the output folder is left out wherever it is, with a note`(outbox: String) throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/a.jpg", outbox + "/result.webp")
         let found = find(folder, outbox: outbox)
@@ -85,16 +81,14 @@ import Testing
         #expect(found.notes == ["left out '\(folder.path(outbox))': it is the output folder"])
     }
 
-    @Test("The output folder is recognised behind a link")
-    func outboxBehindLink() throws {
+    @Test func `the output folder is recognised behind a link`() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/a.jpg", "in/out/result.webp")
         try link(folder, "link", to: "in/out")
         #expect(paths(find(folder, outbox: "link")) == ["a.jpg"])
     }
 
-    @Test("A folder that is named like a picture is a failure, and what is in it is found")
-    func folderLikePicture() throws {
+    @Test func `a folder that is named like a picture is a failure, and what is in it is found`() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/x.jpg/a.jpg")
         let found = find(folder)
@@ -102,8 +96,7 @@ import Testing
         #expect(found.sources.map(\.problem?.code) == [.isADirectory, nil])
     }
 
-    @Test("A root that is not there is a source that fails when it is opened")
-    func missing() throws {
+    @Test func `a root that is not there is a source that fails when it is opened`() throws {
         let folder = try TemporaryFolder()
         let found = find(folder, ["gone.jpg"])
         #expect(paths(found) == ["gone.jpg"])
@@ -111,16 +104,14 @@ import Testing
         #expect(failure?.code == .notFound)
     }
 
-    @Test("A root with dots or a slash at its end is the same root")
-    func sameRoot() throws {
+    @Test func `a root with dots or a slash at its end is the same root`() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/a.jpg", "b.jpg")
         #expect(
             paths(find(folder, ["in", "in/", "./in", "in/../in", "b.jpg", "in/../b.jpg"])) == ["b.jpg", "in/a.jpg"])
     }
 
-    @Test("Sets are the folders that have files in them, with their members in natural order")
-    func sets() throws {
+    @Test func `sets are the folders that have files in them, with their members in natural order`() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/10.jpg", "in/2.jpg", "in/a/1.jpg", "in/a/b/2.jpg", "in/empty/.hidden")
         let found = find(folder, kind: .set)
@@ -134,10 +125,10 @@ import Testing
         }
     }
 
-    @Test(
-        "Hostile 10: a walk does not follow a folder that is swapped for a link, nor does opening its sources",
-        arguments: [SourceKind.picture, .set])
-    func swappedFolder(kind: SourceKind) throws {
+    @Test(arguments: [SourceKind.picture, .set])
+    func `a walk does not follow a folder that is swapped for a link, nor does opening its sources`(kind: SourceKind)
+        throws
+    {
         let folder = try TemporaryFolder()
         let count = 20
         for number in 0..<count {
@@ -166,8 +157,8 @@ import Testing
         #expect(isEnough())
     }
 
-    @Test("A folder that is swapped for a link after the walk is not followed, and a link to a file still is")
-    func swappedLater() throws {
+    @Test
+    func `a folder that is swapped for a link after the walk is not followed, and a link to a file still is`() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/a/1.jpg", "in/b/1.jpg", "elsewhere/1.jpg")
         try link(folder, "in/b/2.jpg", to: "../../elsewhere/1.jpg")
@@ -180,10 +171,10 @@ import Testing
         #expect(try found.sources[2].location.open().status.bytes == 1)
     }
 
-    @Test(
-        "A tree that is deeper than the limit of open files is walked, and its sources are opened, with one folder on each level or with two",
-        arguments: [(2000, 1), (300, 2)])
-    func deepTree(levels: Int, width: Int) throws {
+    @Test(arguments: [(2000, 1), (300, 2)])
+    func `a tree that is deeper than the limit of open files is walked, and its sources are opened`(
+        levels: Int, width: Int
+    ) throws {
         let folder = try TemporaryFolder()
         var level = try Directory(BytePath(folder.path))
         level = try level.makingFolder(BytePath("in"))
@@ -215,10 +206,7 @@ import Testing
 
     private static let gif = Array("GIF89a".utf8) + [UInt8](repeating: 0, count: 20)
 
-    @Test(
-        "A search passes over what is no picture by name and content; what is named like a picture, or is one, is a source"
-    )
-    func passedOver() throws {
+    @Test func `a search passes over what is no picture by name and content, and finds what is one by either`() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/a.jpg", "in/notes.txt", "in/a.xmp", "in/sub/a.CR2", "in/Makefile")
         try folder.write("", to: "in/empty")
@@ -234,8 +222,7 @@ import Testing
         #expect(paths(find(folder, ["in/notes.txt"])) == ["notes.txt"])
     }
 
-    @Test("A set has no members that are no pictures, and a folder without pictures is no set")
-    func sidecars() throws {
+    @Test func `a set has no members that are no pictures, and a folder without pictures is no set`() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/a/1.jpg", "in/a/1.xmp", "in/b/notes.txt")
         let found = find(folder, kind: .set)
@@ -243,8 +230,7 @@ import Testing
         #expect(found.passedOver.count == 2)
     }
 
-    @Test("Excluded folders are not entered, and excluded files are not counted")
-    func excluded() throws {
+    @Test func `excluded folders are not entered, and excluded files are not counted`() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/a.jpg", "in/b.jpg", "in/node_modules/c.jpg", "in/x/node_modules/d.txt", "in/x/e.jpg")
         let filter = PathFilter(include: [], exclude: [PathPattern("node_modules")!, PathPattern("b.*")!])
@@ -254,8 +240,7 @@ import Testing
         #expect(paths(find(folder, ["in/a.jpg", "in/b.jpg"], filter: filter)) == ["a.jpg"])
     }
 
-    @Test("Paths begin at the folder that all roots have in common, and are shown as typed")
-    func commonFolder() throws {
+    @Test func `paths begin at the folder that all roots have in common, and are shown as typed`() throws {
         let folder = try TemporaryFolder()
         try write(folder, "in/a/1.jpg", "in/b/1.jpg", "in/b/c/2.jpg")
         #expect(paths(find(folder, ["in/a", "in/b"])) == ["a/1.jpg", "b/1.jpg", "b/c/2.jpg"])
@@ -268,8 +253,7 @@ import Testing
         #expect(paths(find(folder, ["in/a", "in/b"], kind: .set)) == ["a", "b", "b/c"])
     }
 
-    @Test("Many roots do not use up the descriptors")
-    func manyRoots() throws {
+    @Test func `many roots do not use up the descriptors`() throws {
         let folder = try TemporaryFolder()
         let names = (0..<300).map { "in/\($0)" }
         for name in names { try write(folder, name + "/sub/a.jpg") }

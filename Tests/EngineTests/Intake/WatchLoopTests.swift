@@ -53,8 +53,8 @@ import Testing
         return (Int(text.split(separator: " ").dropFirst().first ?? "") ?? 0) * 4096
     }
 
-    @Test("More events than the kernel keeps lose no file, and a file costs less than a kibibyte of memory")
-    func overflow() throws {
+    @Test
+    func `more events than the kernel keeps lose no file, and a file costs less than a kibibyte of memory`() throws {
         let loop = try loop()
         while loop.status.scans == 0 { _ = loop.turn() }
         let limit = try String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
@@ -67,8 +67,7 @@ import Testing
         #expect(residentBytes - before < count * 1024)
     }
 
-    @Test("A source for which there was no room is found again when there is room")
-    func capacity() throws {
+    @Test func `a source for which there was no room is found again when there is room`() throws {
         try fill(500)
         let loop = try loop(capacity: 100)
         #expect(offered(loop, 500, removes: true).count == 500)
@@ -76,8 +75,8 @@ import Testing
         #expect(try Directory(BytePath(folder.path("in"))).names() == [])
     }
 
-    @Test("If the system has no more watches, the inbox is polled, and the log says which setting to raise")
-    func shortage() throws {
+    @Test
+    func `if the system has no more watches, the inbox is polled, and the log says which setting to raise`() throws {
         for name in ["a", "b", "c"] { try folder.write("x", to: "in/\(name)/file") }
         var notes: [WatchNote] = []
         let loop = try loop(watches: 2) { notes.append($0) }
@@ -93,8 +92,7 @@ import Testing
             })
     }
 
-    @Test("Files that are done and kept are not tracked")
-    func kept() throws {
+    @Test func `files that are done and kept are not tracked`() throws {
         try fill(10)
         let settings = WatchSettings(name: "shop", path: BytePath(folder.path("in")))
         let loop = WatchLoop(settings, isDone: { _, _ in true }, log: { _ in })
@@ -102,8 +100,7 @@ import Testing
         #expect(loop.status.counts == TrackerCounts())
     }
 
-    @Test("B22: a scan that takes long is followed by the next within a minute, or within its own duration")
-    func nextScan() {
+    @Test func `a scan that takes long is followed by the next within a minute, or within its own duration`() {
         func next(after seconds: Int, every interval: Int = 60) -> Int64 {
             let began = Moment(nanoseconds: 1_000_000_000_000)
             let next = WatchLoop.nextScan(
@@ -123,8 +120,7 @@ import Testing
         #expect(next(after: 1, every: 600) == 600)
     }
 
-    @Test("The status says how long the last scan took")
-    func scanSeconds() throws {
+    @Test func `the status says how long the last scan took`() throws {
         try fill(2000)
         let loop = try loop()
         let began = Moment.now
@@ -133,8 +129,7 @@ import Testing
         #expect(loop.status.scanSeconds <= Double(Moment.now.nanoseconds - began.nanoseconds) / 1e9)
     }
 
-    @Test("Hostile 13 and B22: a folder below the deepest level is logged once and counted, also when it appears later")
-    func tooDeep() throws {
+    @Test func `a folder below the deepest level is logged once and counted, also when it appears later`() throws {
         let deepest = (0..<64).map { _ in "d" }.joined(separator: "/")
         try folder.write("x", to: "in/\(deepest)/file")
         try folder.write("x", to: "in/\(deepest)/e/file")
@@ -156,10 +151,8 @@ import Testing
         #expect(loop.status.tooDeep == 2 && tooDeep().count == 2)
     }
 
-    @Test(
-        "An answer is matched by path and observation, without its offer; an answer to an older state of the source changes nothing"
-    )
-    func answers() throws {
+    @Test
+    func `an answer is matched by path and observation; one to an older state of the source changes nothing`() throws {
         try fill(1)
         let loop = try loop()
         #expect(offeredOnce(loop)?.path == BytePath("f0"))

@@ -57,13 +57,13 @@ import Vips
         return try image.resampled(to: same).pixels()
     }
 
-    @Test("libvips has loaded a libjpeg that is known") func isAvailable() throws {
+    @Test func `libvips has loaded a libjpeg that is known`() throws {
         try TestVips.start()
         #expect(cjpeg_is_available() != 0)
     }
 
-    @Test("Pixels are those that libvips reads, at once and row by row", arguments: [1, 2, 4, 8], [1, 3])
-    func pixels(shrink: Int, bands: Int) throws {
+    @Test(arguments: [1, 2, 4, 8], [1, 3])
+    func `pixels are those that libvips reads, at once and row by row`(shrink: Int, bands: Int) throws {
         for (width, height) in Self.sizes where min(width, height) >= shrink {
             for options: [(String, Argument)] in [
                 [("Q", 75)], [("Q", 95)], [("subsample_mode", "off")], [("optimize_coding", true)],
@@ -78,8 +78,7 @@ import Vips
         }
     }
 
-    @Test("Metadata is what libvips reads")
-    func metadata() throws {
+    @Test func `metadata is what libvips reads`() throws {
         let bytes = try file(picture(20, 10).editingMetadata { $0.set("xmp-data", blob: Array("<x/>".utf8)) })
         for shrink in [1, 2] {
             let expected = try libvips(open(bytes), shrink: shrink)
@@ -92,15 +91,13 @@ import Vips
         }
     }
 
-    @Test("What comes in several passes or four colors is left to libvips")
-    func others() throws {
+    @Test func `what comes in several passes or four colors is left to libvips`() throws {
         #expect(try decoder(file(picture(33, 20), [("interlace", true)])) == nil)
         let colours = try picture(33, 20, 4).copy(interpretation: .cmyk)
         #expect(try decoder(file(colours)) == nil)
     }
 
-    @Test("Another picture than the header promised is left to libvips")
-    func changed() throws {
+    @Test func `another picture than the header promised is left to libvips`() throws {
         let opened = try libvips(open(file(picture(33, 20))))
         for other in [try picture(33, 22), try picture(35, 20), try picture(33, 19), try picture(33, 20, 1)] {
             #expect(JPEGDecoder(try open(file(other)), like: opened, shrink: 1) == nil)
@@ -108,8 +105,7 @@ import Vips
         #expect(JPEGDecoder(try open([]), like: opened, shrink: 1) == nil)
     }
 
-    @Test("Rows out of order are an error, not other pixels")
-    func order() throws {
+    @Test func `rows out of order are an error, not other pixels`() throws {
         let image = try #require(try decoder(file(picture(64, 64)))?.streamed())
         _ = try image.extractArea(left: 0, top: 0, width: 64, height: 16).pixels()
         #expect(throws: VipsError.self) { try image.extractArea(left: 0, top: 32, width: 64, height: 16).pixels() }
@@ -118,8 +114,7 @@ import Vips
 
     // MARK: - Faults
 
-    @Test("A file that ends early is left to libvips")
-    func truncated() throws {
+    @Test func `a file that ends early is left to libvips`() throws {
         let bytes = try file(picture(131, 67))
         let opened = try libvips(open(bytes))
         for count in bytes.indices.dropLast(2) where count % 37 == 0 || count < 32 || count > bytes.count - 32 {
@@ -128,8 +123,7 @@ import Vips
         }
     }
 
-    @Test("A file with any byte changed is left to libvips, or comes out as libvips reads it")
-    func mutants() throws {
+    @Test func `a file with any byte changed is left to libvips, or comes out as libvips reads it`() throws {
         let bytes = try file(picture(33, 20))
         for index in bytes.indices {
             for change: UInt8 in [1, 0x80, 0xFF] {
@@ -149,8 +143,7 @@ import Vips
         _ = GLibLog.shared.take()
     }
 
-    @Test("A file with wrong bits is left to libvips whenever that has a word to say about it")
-    func wrongBits() throws {
+    @Test func `a file with wrong bits is left to libvips whenever that has a word to say about it`() throws {
         // A block of metadata that is skipped, and few codes that mean nothing, so that it matters how much libjpeg
         // sees at once.
         let image = try picture(300, 201).editingMetadata {

@@ -28,9 +28,8 @@ import Vips
 
     private func bytes(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
 
-    @Test(
-        "A file is the one that libvips writes", arguments: [1, 30, 89, 90, 100], ["auto", "on", "off"])
-    func sameFile(quality: Int, subsampling: String) throws {
+    @Test(arguments: [1, 30, 89, 90, 100], ["auto", "on", "off"])
+    func `a file is the one that libvips writes`(quality: Int, subsampling: String) throws {
         for isProgressive in [false, true] {
             for (width, height, bands) in [(1, 1, 3), (33, 20, 3), (300, 201, 3), (64, 48, 1), (17, 90, 1)] {
                 let image = try picture(width, height, bands)
@@ -53,8 +52,7 @@ import Vips
         }
     }
 
-    @Test("What is not in memory, not of 8 bits, or has another number of bands is left to libvips")
-    func others() throws {
+    @Test func `what is not in memory, not of 8 bits, or has another number of bands is left to libvips`() throws {
         let image = try picture(33, 20, 3)
         #expect(JPEGEncoder(try image.flip(.horizontal), try options()) == nil)
         #expect(JPEGEncoder(try image.cast(.ushort).inMemory(), try options()) == nil)
@@ -64,8 +62,7 @@ import Vips
         #expect(JPEGEncoder(try picture(65_500, 1, 1), try options()) != nil)
     }
 
-    @Test("A full disk is said to be full")
-    func fullDisk() throws {
+    @Test func `a full disk is said to be full`() throws {
         let full = OpenFile(owning: open("/dev/full", O_WRONLY | O_CLOEXEC))
         let error = try #require(throws: SystemError.self) {
             try JPEGEncoder(picture(300, 201, 3), options())?.save(to: full)

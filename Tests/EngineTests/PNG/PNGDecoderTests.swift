@@ -71,8 +71,8 @@ import Vips
         return PNGChunk.signature + chunks.flatMap(\.bytes)
     }
 
-    @Test("Every filter, kind and width comes out as libpng reads it", arguments: 0...5)
-    func kinds(filter: Int) throws {
+    @Test(arguments: 0...5)
+    func `every filter, kind and width comes out as libpng reads it`(filter: Int) throws {
         for bands in 1...4 {
             for isDeep in [false, true] {
                 for (width, height) in [(1, 1), (1, 9), (7, 3), (16, 5), (33, 20), (200, 2)] {
@@ -137,8 +137,7 @@ import Vips
         }
     }
 
-    @Test("Metadata is what libpng reads, also if it comes after the pixels")
-    func metadata() throws {
+    @Test func `metadata is what libpng reads, also if it comes after the pixels`() throws {
         let image = try picture(20, 10, 3, isDeep: false).editingMetadata {
             $0.set("xmp-data", blob: Array("<x/>".utf8))
         }
@@ -147,8 +146,7 @@ import Vips
         #expect(own?.blob("xmp-data") == libpng.blob("xmp-data"))
     }
 
-    @Test("Interlaced files, palettes and one transparent color are left to libpng")
-    func unusual() throws {
+    @Test func `interlaced files, palettes and one transparent color are left to libpng`() throws {
         let image = try picture(30, 20, 3, isDeep: false)
         #expect(try PNGDecoder(ByteSource(file(image, [("interlace", true)]))) == nil)
         #expect(try PNGDecoder(ByteSource(file(image, [("palette", true)]))) == nil)
@@ -170,8 +168,8 @@ import Vips
         #expect(PNGDecoder(ByteSource(header + plain[33...])) == nil)
     }
 
-    @Test("A file with any byte changed is left to libpng, or comes out as before", arguments: [1, 4])
-    func mutants(bands: Int) throws {
+    @Test(arguments: [1, 4])
+    func `a file with any byte changed is left to libpng, or comes out as before`(bands: Int) throws {
         let image = try picture(13, 9, bands, isDeep: false)
         let bytes = try filtered(image, 5)
         let (libpng, own) = try both(bytes)
@@ -197,8 +195,7 @@ import Vips
         return Array(packed.prefix(count))
     }
 
-    @Test("Rows with an unknown filter, too few rows, too many, and bytes after them are left to libpng")
-    func rows() throws {
+    @Test func `rows with an unknown filter, too few rows, too many, and bytes after them are left to libpng`() throws {
         let bytes = try file(picture(6, 4, 3, isDeep: false))
         let (libpng, own) = try both(bytes)
         #expect(own != nil)

@@ -74,8 +74,8 @@ import Vips
         try image.linear([257], [0]).cast(.ushort).copy(interpretation: image.bands <= 2 ? .grey16 : .rgb16).inMemory()
     }
 
-    @Test("Every pixel comes back, in 8 and 16 bits, from single pixels on", arguments: 1...4)
-    func pixels(bands: Int) throws {
+    @Test(arguments: 1...4)
+    func `every pixel comes back, in 8 and 16 bits, from single pixels on`(bands: Int) throws {
         for (width, height) in [(1, 1), (1, 9), (9, 1), (2, 2), (31, 17), (200, 120)] {
             for image in [
                 try noise(width, height, bands), try smooth(width, height, bands), try drawn(width, height, bands),
@@ -89,16 +89,16 @@ import Vips
         }
     }
 
-    @Test("Each compression gives the same pixels; none gives the most bytes", arguments: 0...9)
-    func compression(level: Int) throws {
+    @Test(arguments: 0...9)
+    func `each compression gives the same pixels; none gives the most bytes`(level: Int) throws {
         let image = try smooth(120, 90, 3)
         let file = try saved(image, ", compression: \(level)")
         #expect(try file.image.pixels() == image.pixels())
         #expect(level == 0 ? file.bytes.count > image.bytes : file.bytes.count < image.bytes / 2)
     }
 
-    @Test("Files are no larger than libpng's", arguments: [1, 3, 4])
-    func sizes(bands: Int) throws {
+    @Test(arguments: [1, 3, 4])
+    func `files are no larger than libpng's`(bands: Int) throws {
         for image in [
             try smooth(300, 200, bands), try drawn(300, 200, bands), try noise(100, 100, bands),
             try TestPicture.solid(
@@ -112,8 +112,8 @@ import Vips
                 * Double(reference(smooth(300, 200, bands)).count))
     }
 
-    @Test("All chunks but the pixels are those that libpng writes: profile, EXIF, XMP, texts and resolution")
-    func metadata() throws {
+    @Test
+    func `all chunks but the pixels are those that libpng writes: profile, EXIF, XMP, texts and resolution`() throws {
         let image = try smooth(40, 30, 3).iccTransform(to: .p3, input: .srgb).editingMetadata { editor in
             editor.set("xmp-data", blob: Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8))
             editor.set("exif-ifd0-Copyright", string: "me (ASCII)")
@@ -132,8 +132,7 @@ import Vips
             ]))
     }
 
-    @Test("What is interlaced, has a palette or is too large is libpng's")
-    func others() throws {
+    @Test func `what is interlaced, has a palette or is too large is libpng's`() throws {
         let image = try smooth(8, 8, 3)
         #expect(try PNGEncoder(image, options(", progressive: true"), planned: planned(image)) == nil)
         #expect(try PNGEncoder(image, options(", palette: true"), planned: planned(image)) == nil)

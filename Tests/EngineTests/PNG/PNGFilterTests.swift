@@ -63,10 +63,10 @@ import Testing
         ]
     }
 
-    @Test(
-        "The filter with the smallest sum of differences is chosen, and the differences are the specification's",
-        arguments: 1...8)
-    func adaptive(step: Int) {
+    @Test(arguments: 1...8)
+    func `the filter with the smallest sum of differences is chosen, and the differences are the specification's`(
+        step: Int
+    ) {
         var chosen: Set<UInt8> = []
         for pixels in [1, 2, 3, 7, 15, 16, 17, 33, 100] {
             let count = pixels * step

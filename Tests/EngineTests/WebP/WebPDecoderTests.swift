@@ -44,9 +44,9 @@ import Vips
         return (opened, try WebPDecoder(ByteSource(bytes))?.decoded(opened, shrink: shrink))
     }
 
-    @Test(
-        "A still comes out as libvips reads it, with and without losses and alpha", arguments: [3, 4], [false, true])
-    func stills(bands: Int, isLossless: Bool) throws {
+    @Test(arguments: [3, 4], [false, true])
+    func `a still comes out as libvips reads it, with and without losses and alpha`(bands: Int, isLossless: Bool) throws
+    {
         for (width, height) in Self.sizes {
             let (libvips, own) = try both(file(picture(width, height, bands), [("lossless", .bool(isLossless))]))
             let found = try #require(own, "\(width)×\(height)")
@@ -55,8 +55,7 @@ import Vips
         }
     }
 
-    @Test("Metadata is what libvips reads")
-    func metadata() throws {
+    @Test func `metadata is what libvips reads`() throws {
         let image = try picture(20, 10, 3).editingMetadata { $0.set("xmp-data", blob: Array("<x/>".utf8)) }
         for shrink in [1, 2] {
             let (libvips, own) = try both(file(image), shrink: shrink)
@@ -101,10 +100,10 @@ import Vips
         ]
     }
 
-    @Test(
-        "Shrunk, each pixel is the mean of a square of luma and of colors, converted as ITU-R BT.601 says",
-        arguments: [2, 4, 8])
-    func shrunk(shrink: Int) throws {
+    @Test(arguments: [2, 4, 8])
+    func `shrunk, each pixel is the mean of a square of luma and of colors, converted as ITU-R BT.601 says`(shrink: Int)
+        throws
+    {
         for (width, height) in Self.sizes {
             let bytes = try file(picture(width, height, 3), [("Q", 90)])
             let found = try #require(try both(bytes, shrink: shrink).own)
@@ -130,8 +129,8 @@ import Vips
         }
     }
 
-    @Test("What has alpha or no losses is shrunk after it is decoded", arguments: [2, 4, 8])
-    func shrunkAfterwards(shrink: Int) throws {
+    @Test(arguments: [2, 4, 8])
+    func `what has alpha or no losses is shrunk after it is decoded`(shrink: Int) throws {
         for (bands, isLossless) in [(3, true), (4, false), (4, true)] {
             let (libvips, own) = try both(
                 file(picture(131, 67, bands), [("lossless", .bool(isLossless))]), shrink: shrink)
@@ -154,8 +153,8 @@ import Vips
         return try file(stack.editingMetadata { $0.set("page-height", int: height) }, options)
     }
 
-    @Test("Each frame of an animation comes out as libvips shows it", arguments: [3, 4], [false, true])
-    func animations(bands: Int, isLossless: Bool) throws {
+    @Test(arguments: [3, 4], [false, true])
+    func `each frame of an animation comes out as libvips shows it`(bands: Int, isLossless: Bool) throws {
         for options: [(String, Argument)] in [
             [], [("min_size", true)], [("kmin", .int(3)), ("kmax", .int(4))], [("mixed", true)],
         ] {
@@ -169,8 +168,8 @@ import Vips
         }
     }
 
-    @Test("An animation of one frame is left to libvips, however far it is to be shrunk", arguments: [1, 2, 4, 8])
-    func oneFrame(shrink: Int) throws {
+    @Test(arguments: [1, 2, 4, 8])
+    func `an animation of one frame is left to libvips, however far it is to be shrunk`(shrink: Int) throws {
         let still = try file(picture(33, 20, 3), [("lossless", true), ("strip", true)])
         // The same frame, as the only one of an animation: VP8X, ANIM and ANMF around the still's chunk of pixels.
         let start = try #require(still.indices.first { still[$0...].starts(with: "VP8L".utf8) })
@@ -194,8 +193,7 @@ import Vips
 
     // MARK: - Faults
 
-    @Test("A file that ends early is left to libvips")
-    func truncated() throws {
+    @Test func `a file that ends early is left to libvips`() throws {
         for bytes in [
             try file(picture(33, 20, 3)), try file(picture(33, 20, 4), [("lossless", true)]),
             try animation(bands: 4, frames: 3, []),
@@ -209,8 +207,10 @@ import Vips
         }
     }
 
-    @Test("A file with any byte changed is left to libvips, or has a picture of the size that the header promised")
-    func mutants() throws {
+    @Test
+    func `a file with any byte changed is left to libvips, or has a picture of the size that the header promised`()
+        throws
+    {
         for bytes in [try file(picture(33, 20, 3)), try animation(bands: 4, frames: 3, [])] {
             let libvips = try both(bytes, allFrames: true).libvips
             for index in bytes.indices {
@@ -229,8 +229,7 @@ import Vips
         }
     }
 
-    @Test("Another picture than the header promised is left to libvips")
-    func others() throws {
+    @Test func `another picture than the header promised is left to libvips`() throws {
         let opened = try both(file(picture(33, 20, 3))).libvips
         for other in [try picture(33, 21, 3), try picture(34, 20, 3), try picture(33, 20, 4)] {
             #expect(try WebPDecoder(ByteSource(try file(other)))?.decoded(opened, shrink: 1) == nil)

@@ -1,5 +1,5 @@
-// A decoder that a picture has taken over: when the worker begins its first JPEG, this tries what an attacker would, writes a line for each attempt
-// to the error output, and ends the process. Preloaded into a worker by SandboxTests.
+// A decoder that a picture has taken over: when the worker begins its first JPEG, this tries what an attacker would,
+// writes a line for each attempt to the error output, and ends the process. Preloaded into a worker by SandboxTests.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

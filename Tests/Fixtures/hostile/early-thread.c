@@ -1,5 +1,5 @@
-// Loaded into a worker by LD_PRELOAD: finds out what the first thread that the worker starts may read a second later, when the worker is shut in, says it on
-// standard error, and ends the worker.
+// Loaded into a worker by LD_PRELOAD: finds out what the first thread that the worker starts may read a second later,
+// when the worker is shut in, says it on standard error, and ends the worker.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -9,16 +9,14 @@ import Testing
         "\(head)\nstages: \(shared)\nrenditions:\n  one: { stages: \(stages), save: { format: \(save) } }\n"
     }
 
-    @Test("A pipeline for sets has one stage that joins on each way")
-    func accepted() {
+    @Test func `a pipeline for sets has one stage that joins on each way`() {
         #expect(mistakes(set("[ { resize: { width: 9 } }, stitch, { trim: {} } ]")) == [])
         #expect(mistakes(set("[ { resize: { width: 9 } } ]", save: "gif", shared: "[ animate ]")) == [])
         // The first frame is a poster.
         #expect(mistakes(set("[]", save: "jpeg", shared: "[ animate ]")) == [])
     }
 
-    @Test("What cannot be joined is shown with its place")
-    func refused() {
+    @Test func `what cannot be joined is shown with its place`() {
         #expect(
             mistakes(set("[ stitch ]", head: "source: picture")) == [
                 "4:20 'stitch' takes a set of pictures; write 'source: set' at the top of the file"

@@ -9,27 +9,28 @@ import Testing
         ByteSource([0xFF, 0xD8, 0xFF, process, 0, 11, bits, 0, 8, 0, 8, 1, 1, 0x11, 0])
     }
 
-    @Test("Ordinary JPEG has nothing that is not supported", arguments: [0xC0, 0xC1, 0xC2, 0xC9, 0xCA] as [UInt8])
-    func ordinary(process: UInt8) {
+    @Test(arguments: [0xC0, 0xC1, 0xC2, 0xC9, 0xCA] as [UInt8])
+    func `ordinary JPEG has nothing that is not supported`(process: UInt8) {
         #expect(unsupportedFeature(of: .jpeg, in: jpeg(process)) == nil)
         #expect(unsupportedFeature(of: .jpeg, in: jpeg(process, bits: 12)) == "a JPEG of 12 bits a sample")
     }
 
-    @Test("Lossless and hierarchical JPEG is not supported", arguments: [0xC3, 0xC5, 0xC7, 0xCB, 0xCF] as [UInt8])
-    func rare(process: UInt8) {
+    @Test(arguments: [0xC3, 0xC5, 0xC7, 0xCB, 0xCF] as [UInt8])
+    func `lossless and hierarchical JPEG is not supported`(process: UInt8) {
         #expect(unsupportedFeature(of: .jpeg, in: jpeg(process)) == "a lossless or hierarchical JPEG")
         #expect(unsupportedFeature(of: .jpeg, in: ByteSource([0xFF, 0xD8])) == nil)
     }
 
     @Test(
-        "TIFF of 12 bits, with old JPEG inside, or with tiles of one color each",
         arguments: [ByteOrder.little, .big],
         [
             ([(258, [8, 8, 8]), (259, [1])], nil), ([(258, [12, 12, 12])], "a TIFF of 12 bits a sample"),
             ([(258, [8]), (259, [6])], "a TIFF with JPEG of the old kind inside"), ([(284, [2])], nil),
             ([(284, [2]), (324, [8])], "a TIFF whose tiles hold one color each"), ([(259, [])], nil),
         ] as [([(Int, [Int])], String?)])
-    func tiff(order: ByteOrder, kind: ([(Int, [Int])], String?)) {
+    func `TIFF of 12 bits, with old JPEG inside, or with tiles of one color each`(
+        order: ByteOrder, kind: ([(Int, [Int])], String?)
+    ) {
         let (fields, feature) = kind
         for isBig in [false, true] {
             let file = TIFFBuilder(order: order, isBig: isBig).file(
@@ -38,8 +39,7 @@ import Testing
         }
     }
 
-    @Test("HEIF that is turned or cropped by its container, and sequences without a still picture")
-    func heif() {
+    @Test func `HEIF that is turned or cropped by its container, and sequences without a still picture`() {
         let turned = HEIFBuilder(properties: [HEIFBuilder.extent(300, 200), HEIFBuilder.rotation(quarterTurns: 1)])
         #expect(unsupportedFeature(of: .avif, in: ByteSource(HEIFBuilder().file())) == nil)
         #expect(
@@ -51,8 +51,7 @@ import Testing
         #expect(unsupportedFeature(of: .heic, in: ByteSource([])) == nil)
     }
 
-    @Test("A Truevision picture is no cursor, and a cursor is no Truevision picture")
-    func truevision() {
+    @Test func `a Truevision picture is no cursor, and a cursor is no Truevision picture`() {
         let header: [UInt8] = [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 16, 0]
         #expect(guessFormat(header + [24, 0] + [UInt8](repeating: 9, count: 40)) == .recognised("TGA"))
         #expect(guessFormat([0, 0, 10] + header.dropFirst(3) + [32, 8]) == .recognised("TGA"))

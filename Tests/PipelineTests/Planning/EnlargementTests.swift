@@ -18,10 +18,8 @@ import Testing
         return try Planner(pipeline: pipeline, assets: [:], limits: limits).plan(facts, pixelsPerPoint: 1)
     }
 
-    @Test(
-        "A vector picture is drawn as large as its largest rendition, and nothing warns of pixels that are not enlarged"
-    )
-    func largest() throws {
+    @Test
+    func `a vector picture is drawn as large as its largest rendition, without a warning of enlarged pixels`() throws {
         let one = try plan(["resize: { size: 600 }"])
         #expect(one.load.enlargement == 25 && one.renditions[0].output.size == PixelSize(600, 600))
         #expect(one.warnings.isEmpty)
@@ -31,8 +29,10 @@ import Testing
         #expect(try plan(["frame: { width: 120, height: 60, mode: aspect-fill }"]).load.enlargement == 5)
     }
 
-    @Test("One that is smaller than its file says is drawn smaller, and one that is used as it is in its own size")
-    func ownSize() throws {
+    @Test
+    func `one that is smaller than its file says is drawn smaller, and one that is used as it is in its own size`()
+        throws
+    {
         let small = try plan(["resize: { size: 100 }"], size: PixelSize(1000, 1000)).load
         #expect(small.enlargement == 1 && small.shrink == 4)
         #expect(try plan([""]).load.enlargement == 1)
@@ -40,14 +40,12 @@ import Testing
         #expect(try plan(["inset: { all: 10% }, resize: { size: 600 }"]).load.enlargement == 1)
     }
 
-    @Test("Pictures of pixels are never enlarged while they are loaded")
-    func pixels() throws {
+    @Test func `pictures of pixels are never enlarged while they are loaded`() throws {
         let plan = try plan(["resize: { size: 600 }"], format: .png)
         #expect(plan.load.enlargement == 1 && plan.warnings.map(\.code) == [.upscaled])
     }
 
-    @Test("The limit of pixels holds for what is drawn")
-    func limit() throws {
+    @Test func `the limit of pixels holds for what is drawn`() throws {
         var limits = Limits()
         limits.maximumPixels = 1_000_000
         // 1000 × 10 from a source of 3 × 24 would be 1002 × 8016.

@@ -19,8 +19,7 @@ import Testing
         return report
     }
 
-    @Test("The latest results are kept, newest first, with the smallest picture that a browser shows")
-    func results() {
+    @Test func `the latest results are kept, newest first, with the smallest picture that a browser shows`() {
         let activity = Activity()
         for index in 1...30 { activity.happened(.done(job, report("\(index).png")), inbox: "in") }
         let renditions: [(String, OutputFormat, Int?)] = [
@@ -37,8 +36,7 @@ import Testing
         #expect(activity.result(31)?.path == BytePath("last.png") && activity.result(1) == nil)
     }
 
-    @Test("An hour has sixty minutes; what is older is forgotten")
-    func minutes() {
+    @Test func `an hour has sixty minutes; what is older is forgotten`() {
         let time = Mutex(0)
         let (activity, failed) = (Activity(clock: { time.withLock { $0 } }), Failure(.truncated, stage: "decode", "x"))
         for minute in 0..<300 {

@@ -21,8 +21,7 @@ import Testing
         try drop.runner.folder.write(text, to: "mill.yaml")
     }
 
-    @Test("Success, failure and pause are delivered, each to its own, with the report")
-    func told() async throws {
+    @Test func `success, failure and pause are delivered, each to its own, with the report`() async throws {
         let drop = try WatchedFolder()
         try write(drop, ["success", "failure", "pause"].map { teller(drop, $0) }.joined(separator: ", "))
         let watch = try await drop.start()
@@ -57,8 +56,8 @@ import Testing
         #expect(Set(all.compactMap { $0["id"] as? String }).count == all.count)
     }
 
-    @Test("A hook that hangs holds up nothing, and its job is delivered by the next start", .timeLimit(.minutes(2)))
-    func hangs() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `a hook that hangs holds up nothing, and its job is delivered by the next start`() async throws {
         let drop = try WatchedFolder()
         try write(drop, "on-success: { command: [sleep, '300'], timeout: 5m }")
         let watch = try await drop.start()
@@ -71,10 +70,10 @@ import Testing
         #expect(try await drop.stop(next).exit == 0)
     }
 
-    @Test(
-        "A program that is killed between the end of a job and its hook tells it at the next start",
-        arguments: ["after-finish-record", "before-source-commit", "after-source-commit"])
-    func killed(point: String) async throws {
+    @Test(arguments: ["after-finish-record", "before-source-commit", "after-source-commit"])
+    func `a program that is killed between the end of a job and its hook tells it at the next start`(point: String)
+        async throws
+    {
         let drop = try WatchedFolder()
         try write(drop, teller(drop, "success"))
         try await drop.drop("a.jpg")
@@ -89,10 +88,8 @@ import Testing
                 && (document["source"] as? [String: Any])?["path"] as? String == "a.jpg")
     }
 
-    @Test(
-        "A receiver that is down gets everything when it is back, signed",
-        .enabled(if: hasTools, "skipped: there is no curl or no python3"))
-    func receiver() async throws {
+    @Test(.enabled(if: hasTools, "skipped: there is no curl or no python3"))
+    func `a receiver that is down gets everything when it is back, signed`() async throws {
         let drop = try WatchedFolder()
         try drop.runner.folder.write("the key\n", to: "key")
         let port = try await drop.runner.shell(

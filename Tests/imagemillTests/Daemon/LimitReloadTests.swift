@@ -5,16 +5,16 @@ import Testing
 import Vips
 
 @Suite struct LimitReloadTests {
-    @Test(
-        "A reload raises each limit but those of time: a source that it refused is done when it is tried again",
-        arguments: [
-            "max-memory: 50M", "max-pixels: 1K", "max-source-bytes: 100", "max-side: 20", "max-bands: 1",
-            "max-output-bytes: 20",
-            "max-scans: 2", "max-metadata-bytes: 1000", "max-profile-bytes: 100",
-        ])
-    func raised(limit: String) async throws { try await raise(limit, "a.jpg", try await picture()) }
+    @Test(arguments: [
+        "max-memory: 50M", "max-pixels: 1K", "max-source-bytes: 100", "max-side: 20", "max-bands: 1",
+        "max-output-bytes: 20",
+        "max-scans: 2", "max-metadata-bytes: 1000", "max-profile-bytes: 100",
+    ])
+    func `a reload raises each limit but those of time: a source that it refused is done when it is tried again`(
+        limit: String
+    ) async throws { try await raise(limit, "a.jpg", try await picture()) }
 
-    @Test("A reload raises the limit of frames") func frames() async throws {
+    @Test func `a reload raises the limit of frames`() async throws {
         let (width, height) = (20, 16)
         let bytes = try await SamplePicture.gif.encode(
             TestPicture.make(width: width, height: 3 * height) { x, y in

@@ -33,8 +33,7 @@ import Testing
         return String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "\r\n", with: "\n")
     }
 
-    @Test("The log is written above the lines, and lines that did not change are not written again")
-    func above() throws {
+    @Test func `the log is written above the lines, and lines that did not change are not written again`() throws {
         let (outside, inside) = try terminal()
         let live = try #require(LiveLines(terminal: inside.descriptor, variables: ["TERM": "xterm"]))
         live.show(["in  idle", "b  idle"])
@@ -48,8 +47,7 @@ import Testing
         #expect(text(outside) == "the end\n")
     }
 
-    @Test("A window has room for the log: of many inboxes some are only counted, and a long line is cut")
-    func many() throws {
+    @Test func `a window has room for the log: of many inboxes some are only counted, and a long line is cut`() throws {
         let (outside, inside) = try terminal()
         var size = winsize(ws_row: 24, ws_col: 20, ws_xpixel: 0, ws_ypixel: 0)
         #expect(ioctl(inside.descriptor, UInt(TIOCSWINSZ), &size) == 0)
@@ -59,8 +57,7 @@ import Testing
         #expect(lines.count == 8 && lines[0] == "inbox number 1 is i" && lines[7] == "and 5 other inboxes")
     }
 
-    @Test("Without a terminal that can go back there are none")
-    func none() throws {
+    @Test func `without a terminal that can go back there are none`() throws {
         let (_, inside) = try terminal()
         #expect(LiveLines(terminal: inside.descriptor, variables: ["TERM": "dumb"]) == nil)
         #expect(LiveLines(terminal: inside.descriptor, variables: [:]) == nil)

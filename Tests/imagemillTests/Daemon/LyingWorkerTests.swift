@@ -13,8 +13,10 @@ import Testing
         "threadless": "worker-crashed",
     ]
 
-    @Test("B13: Each lie of a worker costs its own source, the inbox never pauses, and the sources after it are done")
-    func lies() async throws {
+    @Test
+    func `each lie of a worker costs its own source, the inbox never pauses, and the sources after it are done`()
+        async throws
+    {
         let drop = try WatchedFolder(inbox: "attempts: 1")
         let runner = drop.runner
         let fixtures = Checkout.path + "/Tests/Fixtures"

@@ -34,8 +34,8 @@ import Testing
         ServiceLog.logger(LogSink(variables, errors: errors, journal: journal))
     }
 
-    @Test("Outside of systemd an event is a line with its time and level, and a hostile name stays in it")
-    func plain() throws {
+    @Test
+    func `outside of systemd an event is a line with its time and level, and a hostile name stays in it`() throws {
         defer { close(errors) }
         var log = logger([:])
         log[metadataKey: "INBOX"] = "/in"
@@ -49,8 +49,7 @@ import Testing
         #expect(found[0].first == "2" && found[0].split(separator: " ")[0].hasSuffix("Z"))
     }
 
-    @Test("Where the journal reads standard error and has no socket, lines begin with their priority")
-    func priorities() throws {
+    @Test func `where the journal reads standard error and has no socket, lines begin with their priority`() throws {
         defer { close(errors) }
         let log = logger(["JOURNAL_STREAM": stream])
         log.critical("a")
@@ -61,8 +60,9 @@ import Testing
         #expect(try lines() == ["<2>a", "<3>b", "<4>c", "<5>d", "<6>e"])
     }
 
-    @Test("journald gets fields; a value with a line feed has its length before it and cannot pass for a field")
-    func journal() throws {
+    @Test
+    func `journald gets fields; a value with a line feed has its length before it and cannot pass for a field`() throws
+    {
         defer { close(errors) }
         let listener = try DatagramListener(folder.path("journal"))
         let log = logger(["JOURNAL_STREAM": stream], journal: folder.path("journal"))
@@ -97,8 +97,8 @@ import Testing
         return fields
     }
 
-    @Test("Where standard error was sent elsewhere since, or journald is gone, lines go to standard error")
-    func fallback() throws {
+    @Test
+    func `where standard error was sent elsewhere since, or journald is gone, lines go to standard error`() throws {
         defer { close(errors) }
         let listener = try DatagramListener(folder.path("journal"))
         logger(["JOURNAL_STREAM": "1:2"], journal: folder.path("journal")).info("elsewhere")
@@ -108,16 +108,14 @@ import Testing
         #expect(listener.next(withinSeconds: 0) == nil)
     }
 
-    @Test("A field's name is one that journald takes")
-    func names() {
+    @Test func `a field's name is one that journald takes`() {
         #expect(
             ["JOB_ID", "job-id", "_HIDDEN", "9lives", "ä", "a=b\nc"].map(LogLine.fieldName) == [
                 "JOB_ID", "JOB_ID", "HIDDEN", "LIVES", "FIELD", "A_B_C",
             ])
     }
 
-    @Test("Each kind of event has a number of its own, of the form that journald wants")
-    func numbers() {
+    @Test func `each kind of event has a number of its own, of the form that journald wants`() {
         let numbers = DaemonEvent.allCases.map(\.messageID)
         #expect(Set(numbers).count == numbers.count)
         for number in numbers { #expect(number.count == 32 && number.allSatisfy { $0.isHexDigit && !$0.isUppercase }) }

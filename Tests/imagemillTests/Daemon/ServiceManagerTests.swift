@@ -6,8 +6,8 @@ import Testing
 @testable import imagemill
 
 @Suite struct ServiceManagerTests {
-    @Test("News go to the socket that the manager names, by path and in the abstract space", arguments: [false, true])
-    func news(isAbstract: Bool) throws {
+    @Test(arguments: [false, true])
+    func `news go to the socket that the manager names, by path and in the abstract space`(isAbstract: Bool) throws {
         let folder = try TemporaryFolder()
         let name =
             isAbstract ? "@imagemill-test-\(getpid())-\(UInt64.random(in: .min ... .max))" : folder.path("notify")
@@ -25,8 +25,7 @@ import Testing
             ])
     }
 
-    @Test("A reload is announced with its time, as newer managers want it")
-    func reloading() throws {
+    @Test func `a reload is announced with its time, as newer managers want it`() throws {
         let folder = try TemporaryFolder()
         let listener = try DatagramListener(folder.path("notify"))
         let manager = try #require(ServiceManager(["NOTIFY_SOCKET": folder.path("notify")]))
@@ -39,22 +38,18 @@ import Testing
         #expect(abs(told / 1_000_000 - now.tv_sec) < 60)
     }
 
-    @Test(
-        "Without a manager, or with a name that is none, nothing is said",
-        arguments: [nil, "", "relative", "@", String(repeating: "/x", count: 80)])
-    func nobody(name: String?) {
+    @Test(arguments: [nil, "", "relative", "@", String(repeating: "/x", count: 80)])
+    func `without a manager, or with a name that is none, nothing is said`(name: String?) {
         #expect(ServiceManager(name.map { ["NOTIFY_SOCKET": $0] } ?? [:]) == nil)
     }
 
-    @Test("A manager that is gone does no harm")
-    func gone() throws {
+    @Test func `a manager that is gone does no harm`() throws {
         let folder = try TemporaryFolder()
         let manager = try #require(ServiceManager(["NOTIFY_SOCKET": folder.path("gone")]))
         #expect(!manager.tell(.ready))
     }
 
-    @Test("The watchdog is notified twice as often as it asks, and only where it is meant for this process")
-    func watchdog() {
+    @Test func `the watchdog is notified twice as often as it asks, and only where it is meant for this process`() {
         func interval(_ variables: [String: String]) -> Duration? {
             ServiceManager(variables.merging(["NOTIFY_SOCKET": "/x"]) { first, _ in first }, process: 77)?
                 .watchdogInterval

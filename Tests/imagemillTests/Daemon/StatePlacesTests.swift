@@ -5,8 +5,7 @@ import Testing
 @testable import imagemill
 
 @Suite struct StatePlacesTests {
-    @Test("The state folder is systemd's, else the user's own")
-    func state() {
+    @Test func `the state folder is systemd's, else the user's own`() {
         let cases: [([String: String], String)] = [
             (["STATE_DIRECTORY": "/var/lib/imagemill:/var/lib/x", "HOME": "/h"], "/var/lib/imagemill"),
             (["XDG_STATE_HOME": "/s", "HOME": "/h"], "/s/imagemill"),
@@ -16,16 +15,14 @@ import Testing
         for (variables, path) in cases { #expect(StatePlaces(variables).defaultState == BytePath(path)) }
     }
 
-    @Test("The socket is in systemd's runtime folder, else in the state folder")
-    func socket() {
+    @Test func `the socket is in systemd's runtime folder, else in the state folder`() {
         #expect(
             StatePlaces(["RUNTIME_DIRECTORY": "/run/imagemill"]).socketFolder(state: BytePath("/s"))
                 == BytePath("/run/imagemill"))
         #expect(StatePlaces([:]).socketFolder(state: BytePath("/s")) == BytePath("/s"))
     }
 
-    @Test("A daemon is looked for where it was said, else where it may be")
-    func looking() {
+    @Test func `a daemon is looked for where it was said, else where it may be`() {
         let places = StatePlaces(["HOME": "/h"])
         func paths(_ state: String?, _ service: String?) -> [String] {
             places.sockets(state: state.map { BytePath($0) }, service: service).map(\.text)

@@ -12,8 +12,7 @@ import Testing
         try HTTPServer([.unix(BytePath(runner.folder.path("state/status.sock")))], DaemonRoutes(control: daemon))
     }
 
-    @Test("The table says in words what each inbox does; a hostile name stays on its line")
-    func table() async throws {
+    @Test func `the table says in words what each inbox does; a hostile name stays on its line`() async throws {
         let runner = try CommandRunner()
         let server = try serve(runner)
         defer { server.stop() }
@@ -55,8 +54,7 @@ import Testing
                 """#)
     }
 
-    @Test("The document is as its schema says, full and empty")
-    func schema() async throws {
+    @Test func `the document is as its schema says, full and empty`() async throws {
         let runner = try CommandRunner()
         let empty = StatusDocument(process: 1, state: .draining, started: FakeDaemon.time, uptimeSeconds: 0)
         for document in [FakeDaemon.busy, empty] {
@@ -71,8 +69,7 @@ import Testing
         }
     }
 
-    @Test("A note beside a failed source is as its schema says")
-    func noteSchema() async throws {
+    @Test func `a note beside a failed source is as its schema says`() async throws {
         let runner = try CommandRunner()
         for (name, detail) in [(BytePath("a.jpg"), "libvips' words"), (BytePath([0xFF]), nil)] {
             try FailureNote(
@@ -84,10 +81,8 @@ import Testing
         }
     }
 
-    @Test(
-        "Without a daemon every command says so, and to try again later",
-        arguments: [["status"], ["reload"], ["retry", "a.jpg"]])
-    func nobody(command: [String]) async throws {
+    @Test(arguments: [["status"], ["reload"], ["retry", "a.jpg"]])
+    func `without a daemon every command says so, and to try again later`(command: [String]) async throws {
         let runner = try CommandRunner()
         let result = try await runner.run(command + ["--state", "state"])
         #expect(result.exit == 75)
@@ -98,10 +93,10 @@ import Testing
         #expect(result.output.isEmpty)
     }
 
-    @Test(
-        "A service that this user may not ask is named, and not a daemon of the user's own that never was",
-        .enabled(if: TestMachine.isRoot))
-    func hidden() async throws {
+    @Test(.enabled(if: TestMachine.isRoot))
+    func `a service that this user may not ask is named, and not a daemon of the user's own that never was`()
+        async throws
+    {
         let runner = try CommandRunner()
         try runner.folder.write("inboxes: [ { path: drop, outbox: out, pipeline: p.yaml } ]\n", to: "mill.yaml")
         let tool = "HOME=$PWD RUNTIME_DIRECTORY=$PWD/run setpriv --reuid=65534 --regid=65534 --clear-groups"
@@ -116,8 +111,7 @@ import Testing
             "\(result.errors)")
     }
 
-    @Test("reload tells what was wrong with the configuration, and ends with the code for that")
-    func reload() async throws {
+    @Test func `reload tells what was wrong with the configuration, and ends with the code for that`() async throws {
         let runner = try CommandRunner()
         let bad = ControlReply(
             ok: false, "the configuration was refused", details: ["mill.yaml:1:1: error: x\n  line\n  ^"])
@@ -132,8 +126,7 @@ import Testing
         #expect(done.exit == 0 && done.output == "the new configuration is at work\n" && done.errors.isEmpty)
     }
 
-    @Test("retry names files by their absolute path where they are there, else as they were said")
-    func retry() async throws {
+    @Test func `retry names files by their absolute path where they are there, else as they were said`() async throws {
         let runner = try CommandRunner()
         let daemon = FakeDaemon()
         let server = try serve(runner, daemon)
@@ -151,13 +144,11 @@ import Testing
             ])
     }
 
-    @Test(
-        "retry wants names or --all",
-        arguments: [
-            ("retry", "name the failed sources, or use --all"),
-            ("retry --all a.jpg", "--all takes no sources; leave out 'a.jpg' or --all"),
-        ])
-    func usage(command: String, words: String) async throws {
+    @Test(arguments: [
+        ("retry", "name the failed sources, or use --all"),
+        ("retry --all a.jpg", "--all takes no sources; leave out 'a.jpg' or --all"),
+    ])
+    func `retry wants names or --all`(command: String, words: String) async throws {
         let result = try await CommandRunner().run(command.split(separator: " ").map(String.init))
         #expect(result.exit == 64 && result.errors.contains(words), "\(result.errors)")
     }

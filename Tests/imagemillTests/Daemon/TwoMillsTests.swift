@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 
 @Suite struct TwoMillsTests {
-    @Test(
-        "Of two mills with one inbox the second one waits and says why, and takes over when the first has ended",
-        arguments: ["", ", name: other"])
-    func oneInbox(settings: String) async throws {
+    @Test(arguments: ["", ", name: other"])
+    func `of two mills with one inbox the second one waits and says why, and takes over when the first has ended`(
+        settings: String
+    ) async throws {
         let drop = try WatchedFolder()
         let second =
             "state: state2\ninboxes:\n  - { path: in, outbox: out2, pipeline: p.yaml, settle: 200ms\(settings) }\n"
@@ -29,8 +29,10 @@ import Testing
         #expect(try await drop.stop(other).exit == 0)
     }
 
-    @Test("An address that another program has ends the start with 75, the address, the setting and what to do")
-    func addressInUse() async throws {
+    @Test
+    func `an address that another program has ends the start with 75, the address, the setting and what to do`()
+        async throws
+    {
         let taken = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         defer { close(taken) }
         var address = sockaddr_in()

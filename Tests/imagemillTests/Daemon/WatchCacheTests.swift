@@ -28,10 +28,7 @@ import Testing
         try report(drop, name).renditions.map(\.cached)
     }
 
-    @Test(
-        "A source whose renditions another inbox has made is published without a worker: all workers are stopped meanwhile"
-    )
-    func noWorker() async throws {
+    @Test func `a source whose renditions another inbox has made is published without a worker`() async throws {
         let drop = try drop()
         let watch = try await drop.start()
         try await drop.drop("a.jpg")
@@ -57,8 +54,10 @@ import Testing
         #expect(try await drop.runner.run("cache", "verify", "cache").output == "2 renditions: all is well\n")
     }
 
-    @Test("The status says how full the cache is and what it was good for; its document is as the schema says")
-    func status() async throws {
+    @Test
+    func `the status says how full the cache is and what it was good for; its document is as the schema says`()
+        async throws
+    {
         let drop = try drop()
         let watch = try await drop.start()
         for (inbox, name) in [("in", "a.jpg"), ("in2", "b.jpg"), ("in", "c.png")] {
@@ -88,10 +87,8 @@ import Testing
         try await drop.stop(watch)
     }
 
-    @Test(
-        "Killed again and again amid its work, beside a run that is killed too, the cache never exceeds its bound and is never damaged"
-    )
-    func killed() async throws {
+    @Test
+    func `killed again and again beside a run, the cache stays within its bound and is never damaged`() async throws {
         let bound = 24_000
         let drop = try drop(size: "\(bound)")
         try drop.runner.folder.write(
@@ -139,8 +136,7 @@ import Testing
         }
     }
 
-    @Test("A cache that cannot be used is said once and in the status, and fails no source")
-    func unusable() async throws {
+    @Test func `a cache that cannot be used is said once and in the status, and fails no source`() async throws {
         let drop = try drop()
         try drop.runner.folder.write("a file", to: "cache")
         let refused = try await drop.runner.run("check", "mill.yaml")
@@ -159,10 +155,10 @@ import Testing
         try await drop.stop(watch)
     }
 
-    @Test(
-        "The cache is in the folder that systemd gives, unless the file names one; never in an inbox, an outbox or among sources"
-    )
-    func folder() async throws {
+    @Test
+    func `the cache is in systemd's folder unless the file names one; never in an inbox, an outbox or among sources`()
+        async throws
+    {
         let runner = try CommandRunner()
         try runner.pipeline()
         func check(_ cache: String, _ variables: String = "") async throws -> CommandResult {

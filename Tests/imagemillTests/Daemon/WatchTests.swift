@@ -4,8 +4,10 @@ import TestSupport
 import Testing
 
 @Suite struct WatchTests {
-    @Test("What is moved or copied in comes out with its report, in the same sub-folders, and the original is in done/")
-    func usual() async throws {
+    @Test
+    func `what is moved or copied in comes out with its report, in the same sub-folders, and the original is in done/`()
+        async throws
+    {
         let drop = try WatchedFolder()
         try await drop.drop("early.png")
         let watch = try await drop.start()
@@ -33,8 +35,7 @@ import Testing
         #expect(valid.exit == 0, "\(valid.output)\(valid.errors)")
     }
 
-    @Test("Names of all kinds come out; links, pipes and leftovers are left alone")
-    func names() async throws {
+    @Test func `names of all kinds come out; links, pipes and leftovers are left alone`() async throws {
         let drop = try WatchedFolder()
         let watch = try await drop.start()
         let odd = [
@@ -65,8 +66,8 @@ import Testing
         #expect(drop.files("state/failed").isEmpty && drop.files("state/work").isEmpty)
     }
 
-    @Test("The same name again is another job: its rendition is replaced, and every original is kept")
-    func again() async throws {
+    @Test
+    func `the same name again is another job: its rendition is replaced, and every original is kept`() async throws {
         let drop = try WatchedFolder()
         let watch = try await drop.start()
         for count in 1...8 {
@@ -79,8 +80,10 @@ import Testing
         #expect(drop.files("out") == ["a.png.json", "a.webp"] && drop.files("state/done").count == 8)
     }
 
-    @Test("What cannot be rendered is in failed/ with the reason, and the command in its note shows it again")
-    func failed() async throws {
+    @Test
+    func `what cannot be rendered is in failed/ with the reason, and the command in its note shows it again`()
+        async throws
+    {
         let drop = try WatchedFolder(inbox: "incomplete-after: 300ms, zero-byte-after: 300ms")
         let watch = try await drop.start()
         try drop.drop("text.jpg", Array("no picture".utf8))
@@ -108,8 +111,10 @@ import Testing
         #expect(drop.files("out") == ["good.jpg.json", "good.webp"])
     }
 
-    @Test("Originals are kept or deleted as asked; a kept one is not done again, until it or the pipeline changes")
-    func originals() async throws {
+    @Test
+    func `originals are kept or deleted as asked; a kept one is not done again, until it or the pipeline changes`()
+        async throws
+    {
         let keeping = try WatchedFolder(inbox: "originals: keep")
         var watch = try await keeping.start()
         try await keeping.drop("a.jpg")
@@ -144,8 +149,10 @@ import Testing
         #expect(deleting.files("out") == ["a.jpg.json", "a.webp"])
     }
 
-    @Test("A folder is one set, taken when its .done mark comes or it has been quiet; loose files are left alone")
-    func sets() async throws {
+    @Test
+    func `a folder is one set, taken when its .done mark comes or it has been quiet; loose files are left alone`()
+        async throws
+    {
         let drop = try WatchedFolder(inbox: "set-quiet: 400ms")
         try drop.runner.folder.write(
             "source: set\nrenditions: { sheet: { stages: [ { contact-sheet: { columns: 2 } } ], save: { format: png } } }\n",
@@ -171,8 +178,7 @@ import Testing
         try await drop.stop(watch)
     }
 
-    @Test("A second one with the same state folder ends with 75, and says who is there")
-    func second() async throws {
+    @Test func `a second one with the same state folder ends with 75, and says who is there`() async throws {
         let drop = try WatchedFolder()
         let watch = try await drop.start()
         let other = try await drop.runner.run("watch", "mill.yaml")
@@ -180,19 +186,19 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    @Test(
-        "What cannot work is refused at the start with 78 and a sentence",
-        arguments: [
-            ("path: in, outbox: in/out, pipeline: p.yaml", "is inside of the inbox"),
-            ("path: in, outbox: out, pipeline: gone.yaml", "the pipeline 'gone.yaml' cannot be used"),
-            (
-                "path: in, outbox: out, pipeline: p.yaml, name: a }\n  - { path: in/sub, outbox: out2, pipeline: p.yaml, name: b",
-                "is inside of '"
-            ),
-            ("path: ., outbox: /tmp/elsewhere, pipeline: p.yaml", "the state folder"),
-            ("path: in, outbox: out, pipeline: broken.yaml", "the asset 'broken.png'"),
-        ])
-    func refused(inboxes: String, sentence: String) async throws {
+    @Test(arguments: [
+        ("path: in, outbox: in/out, pipeline: p.yaml", "is inside of the inbox"),
+        ("path: in, outbox: out, pipeline: gone.yaml", "the pipeline 'gone.yaml' cannot be used"),
+        (
+            "path: in, outbox: out, pipeline: p.yaml, name: a }\n  - { path: in/sub, outbox: out2, pipeline: p.yaml, name: b",
+            "is inside of '"
+        ),
+        ("path: ., outbox: /tmp/elsewhere, pipeline: p.yaml", "the state folder"),
+        ("path: in, outbox: out, pipeline: broken.yaml", "the asset 'broken.png'"),
+    ])
+    func `what cannot work is refused at the start with 78 and a sentence`(inboxes: String, sentence: String)
+        async throws
+    {
         let drop = try WatchedFolder(mill: "state: state\ninboxes:\n  - { \(inboxes) }\n")
         try drop.runner.folder.write(
             "renditions: { a: { stages: [ { overlay: { image: broken.png } } ], save: { format: png } } }\n",

@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 
 @Suite struct WatchTroubleTests {
-    @Test(
-        "An outbox that vanishes pauses the inbox with the reason, and nothing is lost; when it is back, the work goes on"
-    )
-    func outbox() async throws {
+    @Test
+    func `an outbox that vanishes pauses the inbox with the reason and loses nothing; once back, the work goes on`()
+        async throws
+    {
         let drop = try WatchedFolder()
         let watch = try await drop.start()
         try await drop.drop("a.jpg")
@@ -26,8 +26,7 @@ import Testing
         #expect(drop.files("in").isEmpty && drop.files("state/work").isEmpty)
     }
 
-    @Test("An inbox that vanishes pauses, and goes on when it is there again")
-    func inbox() async throws {
+    @Test func `an inbox that vanishes pauses, and goes on when it is there again`() async throws {
         let drop = try WatchedFolder()
         let watch = try await drop.start()
         try FileManager.default.removeItem(atPath: drop.runner.folder.path("in"))
@@ -38,8 +37,7 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    @Test("Folders of its own that somebody has removed are made again, and the work goes on")
-    func tidiedUp() async throws {
+    @Test func `folders of its own that somebody has removed are made again, and the work goes on`() async throws {
         let drop = try WatchedFolder()
         let watch = try await drop.start()
         try await drop.drop("a.jpg")
@@ -54,8 +52,10 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    @Test("An inbox whose folders cannot be made stays paused, and says so once; it goes on when they can be made")
-    func noFolders() async throws {
+    @Test
+    func `an inbox whose folders cannot be made stays paused, and says so once; it goes on when they can be made`()
+        async throws
+    {
         let drop = try WatchedFolder()
         for name in ["state/work", ".imagemill", "in/.imagemill"] {
             try drop.runner.folder.write("in the way", to: name)
@@ -72,9 +72,10 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    @Test(
-        "An original that was taken to be moved is moved, also when originals are kept by the time at which it is done")
-    func keptMeanwhile() async throws {
+    @Test
+    func `an original that was taken to be moved is moved, also when originals are kept by the time they are done`()
+        async throws
+    {
         let drop = try WatchedFolder()
         try await drop.drop("a.jpg")
         _ = try await drop.runner.shell("IMAGEMILL_FAULT=after-decode:1:kill \"$IMAGEMILL\" watch mill.yaml")
@@ -89,8 +90,7 @@ import Testing
         #expect(drop.files("state/done") == ["in/a.jpg"] && drop.files("state/work").isEmpty)
     }
 
-    @Test("A failure that could not be recorded at once counts as a failure, once")
-    func failureRecordedLater() async throws {
+    @Test func `a failure that could not be recorded at once counts as a failure, once`() async throws {
         let drop = try WatchedFolder()
         try drop.drop("bad.jpg", Array("no picture".utf8))
         let line =
@@ -107,10 +107,10 @@ import Testing
             drop.files("state/failed") == ["in/bad.jpg", "in/bad.jpg.error.json"] && drop.files("state/work").isEmpty)
     }
 
-    @Test(
-        "An original whose decoder warned is not deleted, also if it is put away by the next start",
-        arguments: ["kill", "error:EIO"])
-    func damagedOriginal(trouble: String) async throws {
+    @Test(arguments: ["kill", "error:EIO"])
+    func `an original whose decoder warned is not deleted, also if it is put away by the next start`(trouble: String)
+        async throws
+    {
         let drop = try WatchedFolder(inbox: "originals: delete")
         let bytes = try DecoderMessageTests.padded(try await SamplePicture.jpeg.bytes)
         try drop.drop("a.jpg", bytes)
@@ -133,10 +133,10 @@ import Testing
             drop.files("state/done") == ["in/a.jpg"] && drop.files("state/work").isEmpty && drop.files("in").isEmpty)
     }
 
-    @Test(
-        "An inbox that is given another name while a job is under way finishes that job once, and the next under its new name"
-    )
-    func renamedMeanwhile() async throws {
+    @Test
+    func `an inbox renamed while a job is under way finishes that job once, and the next under its new name`()
+        async throws
+    {
         func mill(_ name: String) -> String {
             "state: state\ninboxes:\n  - { name: \(name), path: in, outbox: out, pipeline: p.yaml, settle: 200ms }\n"
         }
@@ -162,8 +162,7 @@ import Testing
         #expect(watch.errorsSoFar.components(separatedBy: "info: done").count == 3, "\(watch.errorsSoFar)")
     }
 
-    @Test("Two inboxes that change names each take up their own jobs")
-    func changedNames() async throws {
+    @Test func `two inboxes that change names each take up their own jobs`() async throws {
         func mill(_ first: String, _ second: String) -> String {
             "state: state\nworkers: 1\ninboxes:\n"
                 + [(first, "in", "out"), (second, "in2", "out2")].map { name, inbox, outbox in
@@ -184,8 +183,8 @@ import Testing
         #expect(!watch.errorsSoFar.contains("somebody has removed it"))
     }
 
-    @Test("What is under way when the pipeline of kept originals changes is made again with the new one")
-    func pipelineChangesMeanwhile() async throws {
+    @Test
+    func `what is under way when the pipeline of kept originals changes is made again with the new one`() async throws {
         let drop = try WatchedFolder(inbox: "originals: keep")
         try await drop.drop("a.jpg")
         let watch = try await drop.start(variables: ["IMAGEMILL_FAULT=after-decode:1:sleep:5000"])
@@ -199,8 +198,10 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    @Test("Retry removes a copy of what is in the inbox, and never an original that failed before originals were kept")
-    func retryOfOriginals() async throws {
+    @Test
+    func `retry removes a copy of what is in the inbox, and never an original that failed before originals were kept`()
+        async throws
+    {
         let drop = try WatchedFolder()
         try drop.drop("bad.jpg", Array("the first".utf8))
         var watch = try await drop.start()
@@ -220,8 +221,7 @@ import Testing
         try await drop.stop(watch)
     }
 
-    @Test("An inbox that is taken out of the file while its outbox is missing is let go")
-    func leavesWhilePaused() async throws {
+    @Test func `an inbox that is taken out of the file while its outbox is missing is let go`() async throws {
         let one = "state: state\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, settle: 200ms }\n"
         let drop = try WatchedFolder(mill: one + "  - { path: in2, outbox: out2, pipeline: p.yaml, settle: 200ms }\n")
         try drop.makeFolder("in2")
@@ -238,10 +238,10 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    @Test(
-        "What was a mount is waited for when it is none any more: nothing is taken from beneath it, or hidden there",
-        .enabled(if: canMount))
-    func unmounted() async throws {
+    @Test(.enabled(if: canMount))
+    func `what was a mount is waited for when it is none any more: nothing is taken from beneath it, or hidden there`()
+        async throws
+    {
         let drop = try WatchedFolder()
         try drop.makeFolder("out")
         let mounts = ["in", "out"].map { drop.runner.folder.path($0) }
@@ -282,13 +282,13 @@ import Testing
         return trial.terminationStatus == 0
     }()
 
-    @Test(
-        "Trouble with the disk at any step pauses the inbox or puts the source off, and the source is done when that is over",
-        arguments: [
-            "after-claim-record", "after-claim-rename", "after-attempt-record", "after-names-record",
-            "before-source-commit",
-        ])
-    func step(point: String) async throws {
+    @Test(arguments: [
+        "after-claim-record", "after-claim-rename", "after-attempt-record", "after-names-record",
+        "before-source-commit",
+    ])
+    func `trouble with the disk at any step pauses the inbox or puts the source off, and the source is done later`(
+        point: String
+    ) async throws {
         let drop = try WatchedFolder()
         let watch = try await drop.start(variables: ["IMAGEMILL_FAULT=\(point):1:error:ENOSPC"])
         try await drop.drop("a.jpg")
@@ -304,8 +304,7 @@ import Testing
                 && drop.files("out") == ["a.jpg.json", "a.webp"])
     }
 
-    @Test("An inbox that is missing at the start is waited for")
-    func late() async throws {
+    @Test func `an inbox that is missing at the start is waited for`() async throws {
         let drop = try WatchedFolder()
         try FileManager.default.removeItem(atPath: drop.runner.folder.path("in"))
         let watch = try await drop.start()
@@ -316,8 +315,7 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    @Test("SIGTERM under load ends with 0, with what runs finished; the next start does the rest")
-    func terminate() async throws {
+    @Test func `SIGTERM under load ends with 0, with what runs finished; the next start does the rest`() async throws {
         let drop = try WatchedFolder()
         try drop.runner.pipeline(size: "400x400", format: "avif")
         let noise = try await SamplePicture.noise(width: 600, height: 400)
@@ -334,8 +332,7 @@ import Testing
         #expect(drop.files("in").isEmpty && drop.files("state/work").isEmpty && drop.files("state/done").count == 8)
     }
 
-    @Test("After kill -9 the next start finishes what was begun, once")
-    func killed() async throws {
+    @Test func `after kill -9 the next start finishes what was begun, once`() async throws {
         // A source may be the one that runs at each of the kills.
         let drop = try WatchedFolder(inbox: "attempts: 100")
         try drop.runner.pipeline(size: "300x300", format: "avif")
@@ -357,10 +354,10 @@ import Testing
         #expect(drop.files("in").isEmpty && drop.files("state/work").isEmpty && drop.files("state/failed").isEmpty)
     }
 
-    @Test(
-        "A good configuration is put to work by reload, a bad one is refused with its mistakes, and retry brings back what has failed"
-    )
-    func reload() async throws {
+    @Test
+    func `reload takes a good configuration, refuses a bad one with its mistakes, and retry brings failures back`()
+        async throws
+    {
         let mill =
             "state: state\nmax-pixels: 100\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, settle: 200ms }\n"
         let drop = try WatchedFolder(mill: mill)

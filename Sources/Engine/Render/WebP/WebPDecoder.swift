@@ -36,7 +36,7 @@ struct WebPDecoder {
             return nil
         }
         if features.has_animation != 0 {
-            // One frame is a still for all others, and may be shrunk.
+            // An animation of one frame is a still for libvips, which may shrink it.
             guard opened.height > Int(features.height), shrink == 1 else { return nil }
             return try opened.withPixels { frames(opened, to: $0) }
         }

@@ -30,7 +30,7 @@ struct DaemonRoutes: HTTPRoutes {
             return .later(.change) { .json(control.retry(retry)) }
         case (.get, let path) where path.hasPrefix(Self.results): return try picture(path)
         case (.post, let path), (.get, let path), (.head, let path):
-            // What is there, but for another method.
+            // The path exists, but not for this method.
             if Self.known.contains(path) {
                 throw HTTPRefusal(.methodNotAllowed, "'\(path)' does not take \(request.method.rawValue)")
             }

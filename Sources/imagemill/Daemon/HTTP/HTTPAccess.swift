@@ -1,4 +1,4 @@
-// Who may ask what: other sites' pages, other hosts' users.
+// The rules for requests from other sites' pages and from other hosts' users.
 import FoundationEssentials
 import Pipeline
 

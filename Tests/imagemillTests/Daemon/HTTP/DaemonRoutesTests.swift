@@ -15,8 +15,10 @@ import Testing
         }
     }
 
-    @Test("The page may run and fetch nothing but its own, and its own script and style are allowed by their digests")
-    func page() throws {
+    @Test
+    func `the page may run and fetch nothing but its own, and its own script and style are allowed by their digests`()
+        throws
+    {
         let response = try answer(DaemonRoutes(control: FakeDaemon()), "/")
         let policy = try #require(response.headers.first { $0.name == "Content-Security-Policy" }?.value)
         #expect(
@@ -31,8 +33,7 @@ import Testing
         }
     }
 
-    @Test("A picture is one that the daemon has named, read without following a link")
-    func picture() throws {
+    @Test func `a picture is one that the daemon has named, read without following a link`() throws {
         let folder = try TemporaryFolder()
         try folder.write("pixels", to: "out/sub/a.webp")
         try folder.write("secret", to: "secret.webp")
@@ -56,8 +57,7 @@ import Testing
         }
     }
 
-    @Test("Health and readiness are told apart")
-    func health() throws {
+    @Test func `health and readiness are told apart`() throws {
         var starting = FakeDaemon.busy
         starting.state = .draining
         let routes = DaemonRoutes(control: FakeDaemon(starting))

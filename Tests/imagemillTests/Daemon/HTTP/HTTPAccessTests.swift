@@ -17,8 +17,7 @@ import Testing
         }
     }
 
-    @Test("On the loopback address the name has to be its own, with any port")
-    func host() {
+    @Test func `on the loopback address the name has to be its own, with any port`() {
         let good = ["localhost", "localhost:8080", "127.0.0.1:1", "[::1]:8080", "[::1]", "LOCALHOST"]
         for host in good { #expect(status(HTTPAccess(), .get, "/metrics", ["host": host]) == .ok, "\(host)") }
         let bad = [
@@ -34,8 +33,7 @@ import Testing
                 ["host": "pictures.example", "authorization": "Bearer \(token)"]) == .ok)
     }
 
-    @Test("The token comes as a bearer's or as a password; without it only health is shown")
-    func tokens() {
+    @Test func `the token comes as a bearer's or as a password; without it only health is shown`() {
         let access = HTTPAccess(token: token)
         func status(_ authorization: String?, _ path: String = "/api/status") -> HTTPStatus {
             self.status(access, .get, path, ["host": "a", "authorization": authorization].compactMapValues { $0 })
@@ -55,8 +53,7 @@ import Testing
         )
     }
 
-    @Test("A page of another site can link to the dashboard, and nothing else")
-    func site() {
+    @Test func `a page of another site can link to the dashboard, and nothing else`() {
         func get(_ path: String, _ site: String, _ mode: String) -> HTTPStatus {
             status(HTTPAccess(), .get, path, ["host": "localhost", "sec-fetch-site": site, "sec-fetch-mode": mode])
         }
@@ -71,8 +68,7 @@ import Testing
                 && get("/metrics", "cross-site", "navigate") == .forbidden)
     }
 
-    @Test("What changes something needs the header, and comes from no other page")
-    func change() {
+    @Test func `what changes something needs the header, and comes from no other page`() {
         func post(_ more: [String: String], _ access: HTTPAccess = HTTPAccess()) -> HTTPStatus {
             status(access, .post, "/api/retry", ["host": "localhost:8080"].merging(more) { $1 })
         }

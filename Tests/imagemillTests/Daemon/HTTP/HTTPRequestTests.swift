@@ -7,8 +7,7 @@ import Testing
     private let text =
         "POST /api/retry?x=1 HTTP/1.1\r\nHost: localhost:8080\r\nX-Imagemill:  1 \t\r\nContent-Length: 4\r\n\r\nbodyrest"
 
-    @Test("A request is the same in whatever pieces it comes; what comes after it is left alone")
-    func pieces() throws {
+    @Test func `a request is the same in whatever pieces it comes; what comes after it is left alone`() throws {
         var expected: HTTPRequest?
         for size in [1, 2, 3, 5, 17, 1000] {
             var (reader, found) = (HTTPRequestReader(), HTTPRequest?.none)
@@ -25,48 +24,45 @@ import Testing
         }
     }
 
-    @Test(
-        "What is malformed is refused",
-        arguments: [
-            ("GET /\r\n\r\n", HTTPStatus.badRequest, "the request is not understood: expected HTTP/1.1"),
-            ("GET / HTTP/2\r\n\r\n", .badRequest, "the request is not understood: expected HTTP/1.1"),
-            ("GET  / HTTP/1.1\r\n\r\n", .badRequest, "the request is not understood: expected HTTP/1.1"),
-            ("GET http://a/ HTTP/1.1\r\n\r\n", .badRequest, "the request is not understood: expected HTTP/1.1"),
-            ("GET /\u{0} HTTP/1.1\r\n\r\n", .badRequest, "the request is not understood: expected HTTP/1.1"),
-            ("GET / HTTP/1.1\r\nA: b\rC: d\r\n\r\n", .badRequest, "the request is not understood: expected HTTP/1.1"),
-            (
-                "PUT / HTTP/1.1\r\n\r\n", .methodNotAllowed,
-                "the method 'PUT' is not used here; there are GET, HEAD and POST"
-            ),
-            ("GET / HTTP/1.1\r\nno colon\r\n\r\n", .badRequest, "the request has a malformed header"),
-            ("GET / HTTP/1.1\r\nA : b\r\n\r\n", .badRequest, "the request has a malformed header"),
-            ("GET / HTTP/1.1\r\n folded: b\r\n\r\n", .badRequest, "the request has a malformed header"),
-            ("GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n", .badRequest, "the request has two headers 'host'"),
-            (
-                "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", .badRequest,
-                "the request has a malformed 'Content-Length'"
-            ),
-            (
-                "GET / HTTP/1.1\r\nContent-Length: +1\r\n\r\n", .badRequest,
-                "the request has a malformed 'Content-Length'"
-            ),
-            (
-                "GET / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", .badRequest,
-                "the request has a malformed 'Content-Length'"
-            ),
-            (
-                "GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", .notImplemented,
-                "the request has a 'Transfer-Encoding'; send a 'Content-Length'"
-            ),
-        ])
-    func malformed(text: String, status: HTTPStatus, words: String) {
+    @Test(arguments: [
+        ("GET /\r\n\r\n", HTTPStatus.badRequest, "the request is not understood: expected HTTP/1.1"),
+        ("GET / HTTP/2\r\n\r\n", .badRequest, "the request is not understood: expected HTTP/1.1"),
+        ("GET  / HTTP/1.1\r\n\r\n", .badRequest, "the request is not understood: expected HTTP/1.1"),
+        ("GET http://a/ HTTP/1.1\r\n\r\n", .badRequest, "the request is not understood: expected HTTP/1.1"),
+        ("GET /\u{0} HTTP/1.1\r\n\r\n", .badRequest, "the request is not understood: expected HTTP/1.1"),
+        ("GET / HTTP/1.1\r\nA: b\rC: d\r\n\r\n", .badRequest, "the request is not understood: expected HTTP/1.1"),
+        (
+            "PUT / HTTP/1.1\r\n\r\n", .methodNotAllowed,
+            "the method 'PUT' is not used here; there are GET, HEAD and POST"
+        ),
+        ("GET / HTTP/1.1\r\nno colon\r\n\r\n", .badRequest, "the request has a malformed header"),
+        ("GET / HTTP/1.1\r\nA : b\r\n\r\n", .badRequest, "the request has a malformed header"),
+        ("GET / HTTP/1.1\r\n folded: b\r\n\r\n", .badRequest, "the request has a malformed header"),
+        ("GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n", .badRequest, "the request has two headers 'host'"),
+        (
+            "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", .badRequest,
+            "the request has a malformed 'Content-Length'"
+        ),
+        (
+            "GET / HTTP/1.1\r\nContent-Length: +1\r\n\r\n", .badRequest,
+            "the request has a malformed 'Content-Length'"
+        ),
+        (
+            "GET / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", .badRequest,
+            "the request has a malformed 'Content-Length'"
+        ),
+        (
+            "GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", .notImplemented,
+            "the request has a 'Transfer-Encoding'; send a 'Content-Length'"
+        ),
+    ])
+    func `what is malformed is refused`(text: String, status: HTTPStatus, words: String) {
         var reader = HTTPRequestReader()
         let error = #expect(throws: HTTPRefusal.self) { try reader.add(text.utf8) }
         #expect(error == HTTPRefusal(status, words))
     }
 
-    @Test("Nothing grows without bound: a head without end, many headers, a large body")
-    func bounds() {
+    @Test func `nothing grows without bound: a head without end, many headers, a large body`() {
         var endless = HTTPRequestReader()
         let tooLong = #expect(throws: HTTPRefusal.self) {
             for _ in 0..<100 { _ = try endless.add([UInt8](repeating: 0x61, count: 1000)) }
@@ -83,8 +79,7 @@ import Testing
         }
     }
 
-    @Test("Whatever bytes come, the reader has an answer")
-    func anything() {
+    @Test func `whatever bytes come, the reader has an answer`() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<2000 {
             var bytes = Array(text.utf8)

@@ -45,15 +45,13 @@ import Testing
         }
     }
 
-    @Test("The document comes as the daemon gives it")
-    func status() async throws {
+    @Test func `the document comes as the daemon gives it`() async throws {
         let server = try serve()
         defer { server.stop() }
         #expect(try await status() == FakeDaemon.busy)
     }
 
-    @Test("The socket is for owner and group, whatever the mask, and goes with the server")
-    func mode() throws {
+    @Test func `the socket is for owner and group, whatever the mask, and goes with the server`() throws {
         let server = try serve()
         var found = stat()
         #expect(lstat(path.text, &found) == 0)
@@ -62,8 +60,7 @@ import Testing
         #expect(lstat(path.text, &found) != 0)
     }
 
-    @Test("What a killed daemon has left is replaced; a file that is no socket is not")
-    func stale() async throws {
+    @Test func `what a killed daemon has left is replaced; a file that is no socket is not`() async throws {
         let dead = try DatagramListener(try makeFolder() + "/status.sock")
         withExtendedLifetime(dead) {}
         let server = try serve()
@@ -80,8 +77,7 @@ import Testing
         return folder.path("run")
     }
 
-    @Test("A folder whose path is longer than a socket's may be will do")
-    func longPath() async throws {
+    @Test func `a folder whose path is longer than a socket's may be will do`() async throws {
         let deep = folder.path(String(repeating: "x", count: 200))
         let server = try HTTPServer([.unix(BytePath(deep + "/status.sock"))], DaemonRoutes(control: FakeDaemon()))
         defer { server.stop() }
@@ -91,8 +87,7 @@ import Testing
         #expect(document.process == 42)
     }
 
-    @Test("reload and retry reach the daemon, and their answers come back")
-    func commands() async throws {
+    @Test func `reload and retry reach the daemon, and their answers come back`() async throws {
         let daemon = FakeDaemon(reply: ControlReply(ok: false, "refused", details: ["line 1"]))
         let server = try serve(daemon)
         defer { server.stop() }
@@ -107,8 +102,9 @@ import Testing
         #expect(daemon.requests == [.reload, request])
     }
 
-    @Test("While a reload takes its time, status is answered, and a second reload is asked to come again")
-    func slow() async throws {
+    @Test
+    func `while a reload takes its time, status is answered, and a second reload is asked to come again`() async throws
+    {
         let daemon = FakeDaemon()
         let server = try serve(daemon)
         defer { server.stop() }
@@ -133,8 +129,7 @@ import Testing
         #expect(try await answer(first).contains("\"message\":\"done\""))
     }
 
-    @Test("Nonsense is answered with what is wrong")
-    func nonsense() async throws {
+    @Test func `nonsense is answered with what is wrong`() async throws {
         let server = try serve()
         defer { server.stop() }
         let old = try await answer(client(saying: "{\"request\":\"status\"}\r\n\r\n"))
@@ -153,8 +148,7 @@ import Testing
         #expect(try await status().process == 42)
     }
 
-    @Test("A head request gets the head of the answer only")
-    func head() async throws {
+    @Test func `a head request gets the head of the answer only`() async throws {
         let server = try serve()
         defer { server.stop() }
         let answer = try await answer(client(saying: "HEAD /healthz HTTP/1.1\r\n\r\n"))
@@ -163,8 +157,10 @@ import Testing
                 && answer.contains("Content-Length: 6\r\n"))
     }
 
-    @Test("Whoever listens to events gets one at once, and another one later; the server ends the stream when it stops")
-    func events() async throws {
+    @Test
+    func `whoever listens to events gets one at once, and another one later; the server ends the stream when it stops`()
+        async throws
+    {
         let server = try serve()
         let socket = try client(saying: "GET /api/events HTTP/1.1\r\n\r\n")
         let text = try await onNewThread {
@@ -183,8 +179,7 @@ import Testing
         _ = try await answer(socket)
     }
 
-    @Test("Over an address of the network the rules of access hold, with the token and without")
-    func network() async throws {
+    @Test func `over an address of the network the rules of access hold, with the token and without`() async throws {
         for token in [nil, "0123456789abcdef"] {
             let listener = try HTTPListener.tcp(host: "127.0.0.1", port: 0, token: token)
             let server = try HTTPServer([listener], DaemonRoutes(control: FakeDaemon()))
@@ -205,8 +200,7 @@ import Testing
         }
     }
 
-    @Test("Clients that say nothing, or leave, hold up nobody; too many wait for a place")
-    func idle() async throws {
+    @Test func `clients that say nothing, or leave, hold up nobody; too many wait for a place`() async throws {
         let server = try serve()
         defer { server.stop() }
         var silent = try (0..<20).map { _ in try client() }
@@ -218,8 +212,7 @@ import Testing
         silent.removeAll()
     }
 
-    @Test("Without a daemon the client says where it has looked, also if a dead socket is there")
-    func nobody() throws {
+    @Test func `without a daemon the client says where it has looked, also if a dead socket is there`() throws {
         let words = "no daemon is running at '\(path.text)'; start one with 'imagemill watch mill.yaml'"
         for isDead in [false, true] {
             if isDead { _ = try DatagramListener(try makeFolder() + "/status.sock") }
@@ -230,10 +223,8 @@ import Testing
         }
     }
 
-    @Test(
-        "Who may not reach the socket gets that answer, and not that there is no daemon",
-        .enabled(if: TestMachine.isRoot))
-    func refused() async throws {
+    @Test(.enabled(if: TestMachine.isRoot))
+    func `who may not reach the socket gets that answer, and not that there is no daemon`() async throws {
         let server = try serve()
         defer { server.stop() }
         let folder = DurableFile.folder(of: path).text

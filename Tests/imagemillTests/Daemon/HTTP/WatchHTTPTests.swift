@@ -15,10 +15,9 @@ import Testing
         try await drop.runner.shell("curl -s --max-time 20 --unix-socket web.sock \(options) 'http://localhost\(path)'")
     }
 
-    @Test(
-        "What was done, what failed and what was tried again shows in the metrics, and the latest result has its picture"
-    )
-    func usual() async throws {
+    @Test
+    func `the metrics show what was done, failed and tried again, and the latest result has its picture`() async throws
+    {
         let (drop, watch) = try await start("./web.sock")
         try await drop.drop("a.png")
         try drop.drop("b.jpg", Array("no picture".utf8))
@@ -49,8 +48,8 @@ import Testing
         #expect(!drop.runner.exists("web.sock"))
     }
 
-    @Test("An address that cannot be used, and a token that everybody can read, are said at the start")
-    func refused() async throws {
+    @Test
+    func `an address that cannot be used, and a token that everybody can read, are said at the start`() async throws {
         let drop = try WatchedFolder()
         let inboxes = "inboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n"
         try drop.runner.folder.write("state: state\nhttp: ./in\n\(inboxes)", to: "mill.yaml")

@@ -23,8 +23,7 @@ import Testing
         return DaemonMetrics(status: status, activity: activity.snapshot, standing: standing).text
     }
 
-    @Test("The names that users expect are there, with their labels")
-    func names() {
+    @Test func `the names that users expect are there, with their labels`() {
         let standing = ["share": Standing(failures: nil, bytes: ["done": 12])]
         let lines = Set(text(standing: standing).split(separator: "\n").map(String.init))
         for line in [
@@ -45,10 +44,8 @@ import Testing
         ] { #expect(lines.contains(line), "\(line)") }
     }
 
-    @Test(
-        "promtool finds nothing to complain of",
-        .enabled(if: Self.hasPromtool, "skipped: there is no promtool (apt install prometheus)"))
-    func promtool() async throws {
+    @Test(.enabled(if: Self.hasPromtool, "skipped: there is no promtool (apt install prometheus)"))
+    func `promtool finds nothing to complain of`() async throws {
         let runner = try CommandRunner()
         try runner.folder.write(text(), to: "metrics")
         let result = try await runner.shell("promtool check metrics < metrics")
@@ -57,8 +54,7 @@ import Testing
         #expect(rules.exit == 0, "\(rules.output)\(rules.errors)")
     }
 
-    @Test("Every metric that the alerts and the dashboard of Grafana ask for exists")
-    func asked() throws {
+    @Test func `every metric that the alerts and the dashboard of Grafana ask for exists`() throws {
         let folder = try TemporaryFolder()
         let known = text(standing: [
             "share": Standing(failures: StandingFailures(BytePath(folder.path("."))), bytes: ["done": 1])

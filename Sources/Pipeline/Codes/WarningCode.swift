@@ -49,7 +49,7 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
         case .nameVersioned:
             "The output name belongs to another source, or to a file that Imagemill did not write; this source has a numbered one."
         case .overlapAmbiguous:
-            "Two captures fit together in several ways; the smallest overlap was taken, so that nothing is left out."
+            "Two captures fit together in two places about equally well, or only what they show elsewhere too is the same; the message names both places."
         case .overlapNotFound: "No overlap was found between two captures; they were put one after the other."
         }
     }

@@ -52,6 +52,27 @@ package struct Stitch: SetStage {
         let length: Int
     }
 
+    /// A picture that fits the one before in two places about equally well.
+    struct Doubt: Sendable {
+        let name, nameBefore: String
+        /// The row or column of the picture before at which it was put, and another one at which it may belong; the
+        /// length of that picture if they may share nothing.
+        let start, otherStart: Int
+        let lengthBefore: Int
+        let isVertical: Bool
+
+        var warning: Warning {
+            let line = isVertical ? "row" : "column"
+            let place = "'stitch': '\(name)' fits '\(nameBefore)' from its \(line) \(start) on"
+            let other =
+                otherStart < lengthBefore
+                ? ", and about as well from its \(line) \(otherStart) on"
+                : ", and may as well follow after its last \(line), as what both show there is shown elsewhere too"
+            let advice = "; if anything is missing or repeated now, write the overlap as a length"
+            return Warning(.overlapAmbiguous, place + other + "; the first was chosen" + advice)
+        }
+    }
+
     package struct Plan: StagePlan {
         package let output: PictureInfo
         let pieces: [Piece]
@@ -60,8 +81,7 @@ package struct Stitch: SetStage {
         let isMeasured: Bool
         /// The pictures that overlap with the one before nowhere that could be found, counted from 1.
         let lost: [Int]
-        /// The pictures that fit the one before in several ways, counted from 1.
-        let ambiguous: [Int]
+        let doubts: [Doubt]
 
         package var note: String {
             isMeasured ? "\(pieces.count) pictures, overlaps found" : "\(pieces.count) pictures"
@@ -72,12 +92,7 @@ package struct Stitch: SetStage {
                     .overlapNotFound,
                     "'stitch': picture \($0) repeats nothing of the one before; all of it was put after that one")
             }
-                + ambiguous.map {
-                    let doubt =
-                        "'stitch': picture \($0) and the one before fit together in several ways; the smallest overlap was taken"
-                    return Warning(
-                        .overlapAmbiguous, doubt + "; if rows are repeated now, write the overlap as a length")
-                }
+                + doubts.map(\.warning)
         }
     }
 
@@ -89,7 +104,6 @@ package struct Stitch: SetStage {
         let ranges: [Range<Int>]
         if let found { ranges = found.map(\.rows) } else { ranges = try fixed(lengths, scale: context.scale) }
         let lost = found.map { found in found.indices.filter { found[$0].kind == .lost } } ?? []
-        let ambiguous = found.map { found in found.indices.filter { found[$0].kind == .ambiguous } } ?? []
         let space = spacing.pixels(of: common.size.height, scale: context.scale)
         let gaps = members.indices.dropLast().map { isMeasuring ? (lost.contains($0 + 1) ? space : 0) : space }
         let pieces = zip(members, ranges).map { piece($0.geometry.size, $1) }
@@ -107,7 +121,7 @@ package struct Stitch: SetStage {
         if isMeasuring && found == nil { output.certainty = .atMost }
         return Plan(
             output: output, pieces: pieces, gaps: gaps, isMeasured: found != nil, lost: lost.map { $0 + 1 },
-            ambiguous: ambiguous.map { $0 + 1 })
+            doubts: doubts(of: found ?? [], members, lengths))
     }
 
     private var isVertical: Bool { direction == .vertical }
@@ -116,12 +130,22 @@ package struct Stitch: SetStage {
 
     /// The part of each picture that is new, as measured.
     private func measured(_ measurement: Measurement?, _ lengths: [Int]) -> [CapturePart]? {
-        guard case .offsets(let numbers)? = measurement, numbers.count == 3 * lengths.count else { return nil }
+        guard case .offsets(let numbers)? = measurement, numbers.count == 4 * lengths.count else { return nil }
         return lengths.indices.map { index in
-            let start = rounded(numbers[3 * index] * Double(lengths[index]))
-            let end = rounded(numbers[3 * index + 1] * Double(lengths[index]))
+            let start = rounded(numbers[4 * index] * Double(lengths[index]))
+            let end = rounded(numbers[4 * index + 1] * Double(lengths[index]))
             return CapturePart(
-                rows: start..<max(start, end), kind: CapturePart.Kind(rawValue: numbers[3 * index + 2]) ?? .joined)
+                rows: start..<max(start, end), kind: CapturePart.Kind(rawValue: numbers[4 * index + 2]) ?? .joined,
+                otherStart: rounded(numbers[4 * index + 3] * Double(lengths[max(0, index - 1)])))
+        }
+    }
+
+    private func doubts(of parts: [CapturePart], _ members: [SetMember], _ lengths: [Int]) -> [Doubt] {
+        parts.indices.dropFirst().filter { parts[$0].kind == .ambiguous }.map { index in
+            Doubt(
+                name: members[index].name.text, nameBefore: members[index - 1].name.text,
+                start: parts[index - 1].rows.upperBound - parts[index].rows.lowerBound,
+                otherStart: parts[index].otherStart, lengthBefore: lengths[index - 1], isVertical: isVertical)
         }
     }
 
@@ -157,11 +181,14 @@ package struct Stitch: SetStage {
     package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? {
         // Whatever scrolls, rows are compared: a wide page is laid on its side.
         let captures = try frames.pictures.map { try CaptureRows(isVertical ? $0.image : $0.image.rot(.d90)) }
+        let parts = newParts(of: captures)
         return .offsets(
-            zip(captures, newParts(of: captures)).flatMap { capture, part in
-                [part.rows.lowerBound, part.rows.upperBound].map { Double($0) / Double(capture.count) } + [
-                    part.kind.rawValue
-                ]
+            captures.indices.flatMap { index in
+                let part = parts[index]
+                let ends = [part.rows.lowerBound, part.rows.upperBound].map {
+                    Double($0) / Double(captures[index].count)
+                }
+                return ends + [part.kind.rawValue, Double(part.otherStart) / Double(captures[max(0, index - 1)].count)]
             })
     }
 

@@ -48,6 +48,10 @@ while True:
             os.kill(os.getpid(), signal.SIGKILL)
         if "victim" in name:
             time.sleep(0.5)
+        if "glutton" in name:
+            memory = b"x" * ((700 if "greedy" in name else 400) << 20)
+            time.sleep(0.5)
+            del memory
         while "spinner" in name:
             pass
         if "babble" in name:

@@ -19,7 +19,9 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     var asset: (Int, Int) = (64, 48)
     var head = ""
 
-    enum SourceFile: String { case png, interlaced, jpeg, progressive, webp, losslessWebP, tiff, avif, svg, pdf }
+    enum SourceFile: String {
+        case png, interlaced, jpeg, progressive, webp, losslessWebP, tiff, avif, deepAVIF, svg, pdf
+    }
 
     var testDescription: String {
         "\(stages) on \(frames > 1 ? "\(frames) frames of " : "")\(width)×\(height) \(kind) \(source.rawValue), saved as \(save) \(head)"
@@ -94,6 +96,10 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
             stages: "flip: { axis: vertical }", width: 3000, height: 2000, source: .interlaced,
             save: "{ format: png, palette: true }"),
         MemoryCase(stages: "grayscale", width: 2000, height: 1500, source: .avif, save: "{ format: avif, effort: 0 }"),
+        // Full chroma in two bytes a sample.
+        MemoryCase(
+            stages: "resize: { size: 500x }", width: 5000, height: 3200, kind: PictureKind(isDeep: true),
+            source: .deepAVIF, save: "{ format: jpeg }"),
         // Drawn in several times their size, with layers that cover all of it.
         MemoryCase(stages: "resize: { size: 3000x }", width: 1000, height: 750, source: .svg),
         MemoryCase(
@@ -280,6 +286,11 @@ private struct MemoryUse {
         case .losslessWebP: (saver, options, name) = ("webpsave_target", [("effort", 0), ("lossless", true)], "a.webp")
         case .tiff: (saver, options, name) = ("tiffsave_target", [], "a.tif")
         case .avif: (saver, options, name) = ("heifsave_target", [("compression", "av1"), ("effort", 0)], "a.avif")
+        case .deepAVIF:
+            let options12: [(String, Argument)] = [
+                ("compression", "av1"), ("effort", 0), ("bitdepth", 12), ("subsample_mode", "off"),
+            ]
+            (saver, options, name) = ("heifsave_target", options12, "a.avif")
         }
         try await runner.save("in/" + name, as: saver, options) {
             guard memoryCase.frames > 1 else {

@@ -29,7 +29,7 @@ final class ProbedSource {
             (facts.frames, facts.page) = (count, page)
         }
         facts.bytes = try file.status().bytes
-        facts.codedSize = format.codedSize(in: try file.byteSource())
+        facts.coded = format.codedPicture(in: try file.byteSource())
         self.facts = facts
         opened = picture
     }

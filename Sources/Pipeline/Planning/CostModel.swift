@@ -52,7 +52,7 @@ package struct CostModel {
         let pictures = assets.map(\.picture.bytes)
         // The most that a decoder takes, AVIF's, and the picture before it is converted.
         let decoding = assets.map { asset in
-            let (bytes, overflow) = asset.size.area.multipliedReportingOverflow(by: 14)
+            let (bytes, overflow) = asset.size.area.multipliedReportingOverflow(by: 17 * asset.picture.depth.bytes)
             return overflow ? Int.max : bytes
         }
         return pictures.reduce(max(decoding.max() ?? 0, saturating(keptAssets, work)), saturating)
@@ -92,8 +92,11 @@ package struct CostModel {
         case .gif: 4 * 2 * delivered
         // A file may be one strip.
         case .tiff: source.pixelBytes
-        // The decoder's planes, and the same as RGB.
-        case .heic, .avif: 10 * max(pixels, source.codedSize?.area ?? 0)
+        // The decoder's planes, and the same as RGB: as wide samples, and as many in a pixel, as its header says.
+        case .heic, .avif:
+            (source.coded?.depth ?? source.depth).bytes
+                * (source.coded?.hasFullChroma == false && !source.hasAlpha ? 10 : 13)
+                * max(pixels, source.coded?.size.area ?? 0)
         // Tiles, and layers of the drawing, which may be as large as the whole. Filters may need more; then the worker
         // is stopped.
         case .svg, .pdf: saturating(160 << 20, 16 * loaded.size.area)

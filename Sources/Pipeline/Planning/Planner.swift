@@ -199,7 +199,7 @@ package struct Planner: Sendable {
             let message = "the picture has \(what) pixels; the limit is \(limits.maximumPixels) in all (max-pixels)"
             throw PlanFailure(.tooManyPixels, stage: "read", message)
         }
-        if let coded = source.codedSize, coded.area > limits.maximumPixels {
+        if let coded = source.coded?.size, coded.area > limits.maximumPixels {
             let message =
                 "the picture has \(source.size) pixels, and its codec's header says \(coded); the limit is \(limits.maximumPixels) in all"
             throw PlanFailure(.tooManyPixels, stage: "read", message + " (max-pixels)")

@@ -24,9 +24,8 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var metadataBytes = 0
     /// Bytes of the colour profile.
     package var profileBytes = 0
-    /// What the codec's own header says of the size, for HEIC and AVIF: its decoder allocates by that. Nil if nothing
-    /// is known.
-    package var codedSize: PixelSize?
+    /// What the codec's own header says, for HEIC and AVIF: its decoder allocates by that. Nil if nothing is known.
+    package var coded: CodedPicture?
     /// When the picture was taken, by its EXIF; `YYYY:MM:DD HH:MM:SS` without a time zone.
     package var captureDate: String?
 
@@ -53,7 +52,7 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     /// Whether a header can say this at all. A worker that a picture has taken over could claim anything.
     package var isPlausible: Bool {
         let sides = 1...maximumCoordinate
-        if let codedSize, ![codedSize.width, codedSize.height].allSatisfy((0...maximumCoordinate).contains) {
+        if let size = coded?.size, ![size.width, size.height].allSatisfy((0...maximumCoordinate).contains) {
             return false
         }
         return sides.contains(size.width) && sides.contains(size.height) && (1...8).contains(orientation)

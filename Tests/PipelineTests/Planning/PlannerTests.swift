@@ -215,11 +215,11 @@ struct PlannerTests {
     {
         var source = SourceFacts(format: .avif, size: PixelSize(16, 16))
         let small = try plan(onePipeline([]), source).memory
-        source.codedSize = PixelSize(65_536, 65_536)
+        source.coded = CodedPicture(PixelSize(65_536, 65_536))
         let words =
             "the picture has 16×16 pixels, and its codec's header says 65536×65536; the limit is 100000000 in all (max-pixels)"
         #expect(try planFailure(onePipeline([]), source) == Failure(.tooManyPixels, stage: "read", words))
-        source.codedSize = PixelSize(8_000, 8_000)
+        source.coded = CodedPicture(PixelSize(8_000, 8_000))
         #expect(try plan(onePipeline([]), source).memory > small + 600_000_000)
     }
 

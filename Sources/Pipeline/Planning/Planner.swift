@@ -91,7 +91,7 @@ package struct Planner: Sendable {
             renditions: renditions,
             memory: saturating(cost.memory, overflow ? .max : looking),
             time: TimeBound(limits, pixelSeconds: cost.seconds),
-            warnings: sourceWarnings(source)
+            warnings: sourceWarnings(source) + renditions.compactMap { depthReduced($0, source) }
                 + warnings(of: shared, renditions, frames: source.isAnimated ? source.frames : 1)
                 .filter { $0.code != .upscaled || load.enlargement == 1 })
     }
@@ -295,6 +295,13 @@ package struct Planner: Sendable {
             "'\(plan.title)': \(plan.format.rawValue) has no animation; only the first of \(frames) frames is used"
         return Warning(.animationDropped, message)
     }
+    private func depthReduced(_ plan: RenditionPlan, _ source: SourceFacts) -> Warning? {
+        guard plan.rendition.isLikeSource, source.depth != .eight, plan.output.depth == .eight else { return nil }
+        let message =
+            "'\(plan.title)': \(plan.format.rawValue) has 8 bits a channel, the \(source.format.rawValue) has more"
+        return Warning(.depthReduced, message + "; png, tiff and avif keep them")
+    }
+
 
     func enlargements(_ steps: [PlannedStage], _ place: String) -> [Warning] {
         // What is not measured yet may be enlarged or not.

@@ -193,6 +193,24 @@ struct PlannerTests {
         }
     }
 
+    @Test
+    func `a source that loses depth to the format that stands for its own is warned of`() throws {
+        func warnings(_ format: SourceFormat, _ depth: BitDepth, alpha: Bool = false, save: String) throws -> [Warning]
+        {
+            let source = SourceFacts(format: format, size: PixelSize(60, 40), hasAlpha: alpha, depth: depth)
+            return try plan(onePipeline([], save: save), source).warnings
+        }
+        let words = "'one': jpeg has 8 bits a channel, the heic has more; png, tiff and avif keep them"
+        #expect(try warnings(.heic, .sixteen, save: "{ format: same }") == [Warning(.depthReduced, words)])
+        #expect(try warnings(.jp2, .sixteen, save: "{ format: same }").map(\.code) == [.depthReduced])
+        #expect(try warnings(.heic, .sixteen, alpha: true, save: "{ format: same }").isEmpty)
+        #expect(try warnings(.heic, .eight, save: "{ format: same }").isEmpty)
+        #expect(try warnings(.png, .sixteen, save: "{ format: same }").isEmpty)
+        #expect(try warnings(.avif, .sixteen, save: "{ format: same }").isEmpty)
+        // Who writes `jpeg` knows what it holds.
+        #expect(try warnings(.heic, .sixteen, save: "{ format: jpeg }").isEmpty)
+    }
+
     // MARK: - Limits
 
     private static func limits(pixels: Int = 100_000_000, frames: Int = 500) -> Limits {

@@ -75,7 +75,7 @@ while True:
             continue
     if body.startswith(b'{"probe"') and "giant" in name:
         send(us, b'{"facts":{"_0":{"format":"jpeg","size":{"width":-5,"height":9},"orientation":1,"frames":1,"hasAlpha":false,'
-            b'"colour":"rgb","depth":"eight","hasProfile":false,"isInterlaced":false,"bytes":9,"metadataBytes":0,"profileBytes":0}}}')
+            b'"colour":"rgb","depth":"eight","hasProfile":false,"isInterlaced":false,"droppedBands":0,"bytes":9,"metadataBytes":0,"profileBytes":0}}}')
         continue
     send(ours, body, files)
     late = body.startswith(b'{"render"') and "late" in name

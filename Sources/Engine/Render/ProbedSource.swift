@@ -19,13 +19,14 @@ final class ProbedSource {
                 .unsupportedColour, stage: "read",
                 "expected gray, RGB, CMYK or Lab, found YCbCr without JPEG's compression")
         }
-        var picture = try Loader.open(file, format: format, shrink: 1, allFrames: page == nil, tolerance: .nothing)
-        var facts = Loader.facts(of: format, picture)
+        var (picture, dropped) = try Loader.open(
+            file, format: format, shrink: 1, allFrames: page == nil, tolerance: .nothing)
+        var facts = Loader.facts(of: format, picture, droppedBands: dropped)
         if let page, page <= facts.frames {
-            picture = try Loader.open(
+            (picture, dropped) = try Loader.open(
                 file, format: format, page: page, shrink: 1, allFrames: false, tolerance: .nothing)
             let count = facts.frames
-            facts = Loader.facts(of: format, picture)
+            facts = Loader.facts(of: format, picture, droppedBands: dropped)
             (facts.frames, facts.page) = (count, page)
         }
         facts.bytes = try file.status().bytes
@@ -67,7 +68,8 @@ final class ProbedSource {
         opened = nil
         let picture = try Loader.open(
             file, format: facts.format, page: facts.page, shrink: shrink, enlargement: enlargement,
-            allFrames: allFrames, tolerance: tolerance)
+            allFrames: allFrames, tolerance: tolerance
+        ).picture
         // libheif looks past the end of a good file to learn its size, and libvips leaves that in its error buffer.
         if facts.format == .heic || facts.format == .avif { _ = VipsLibrary.takeErrors() }
         return try unpacked(picture, shrink: shrink)

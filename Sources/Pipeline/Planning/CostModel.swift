@@ -78,10 +78,9 @@ package struct CostModel {
     private var decoder: Int {
         let pixels = source.size.area
         let delivered = pixels / (load.shrink * load.shrink)
-        let bands = source.colour.bands + (source.hasAlpha ? 1 : 0)
         return switch source.format {
         // The coefficients of the whole picture, 16 bits each, whatever the size of the result.
-        case .jpeg: source.isInterlaced ? 2 * bands * pixels : 0
+        case .jpeg: source.isInterlaced ? 2 * source.bands * pixels : 0
         // The file, its pixels as they are packed and unpacked, and the result.
         case .png:
             source.isInterlaced

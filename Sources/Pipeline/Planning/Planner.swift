@@ -208,11 +208,10 @@ package struct Planner: Sendable {
             let message = "the picture has \(source.size) pixels; the limit is \(limits.maximumSide) a side (max-side)"
             throw PlanFailure(.tooLongSide, stage: "read", message)
         }
-        let bands = source.colour.bands + (source.hasAlpha ? 1 : 0)
-        guard bands <= limits.maximumBands else {
+        guard source.bands <= limits.maximumBands else {
             throw PlanFailure(
                 .tooManyBands, stage: "read",
-                "the picture has \(bands) bands; the limit is \(limits.maximumBands) (max-bands)")
+                "the picture has \(source.bands) bands; the limit is \(limits.maximumBands) (max-bands)")
         }
         for (what, bytes, limit, name) in [
             ("metadata", source.metadataBytes, limits.maximumMetadataBytes, "max-metadata-bytes"),
@@ -262,8 +261,15 @@ package struct Planner: Sendable {
     // MARK: - Warnings
 
     private func sourceWarnings(_ source: SourceFacts) -> [Warning] {
-        guard source.frames > 1, !source.isAnimated, source.page == nil else { return [] }
-        return [Warning(.pagesDropped, "the file has \(source.frames) pages; only the first is used")]
+        var warnings: [Warning] = []
+        if source.frames > 1, !source.isAnimated, source.page == nil {
+            warnings.append(Warning(.pagesDropped, "the file has \(source.frames) pages; only the first is used"))
+        }
+        if source.droppedBands > 0 {
+            let message = "the file has \(counted(source.droppedBands, "channel")) besides colors and alpha; not used"
+            warnings.append(Warning(.channelsDropped, message))
+        }
+        return warnings
     }
 
     /// What the stages and the formats do that a user may not expect.
@@ -289,12 +295,6 @@ package struct Planner: Sendable {
         }
     }
 
-    private func animationDropped(_ plan: RenditionPlan, frames: Int) -> Warning? {
-        guard frames > 1 && !plan.format.supportsAnimation else { return nil }
-        let message =
-            "'\(plan.title)': \(plan.format.rawValue) has no animation; only the first of \(frames) frames is used"
-        return Warning(.animationDropped, message)
-    }
     private func depthReduced(_ plan: RenditionPlan, _ source: SourceFacts) -> Warning? {
         guard plan.rendition.isLikeSource, source.depth != .eight, plan.output.depth == .eight else { return nil }
         let message =
@@ -302,6 +302,12 @@ package struct Planner: Sendable {
         return Warning(.depthReduced, message + "; png, tiff and avif keep them")
     }
 
+    private func animationDropped(_ plan: RenditionPlan, frames: Int) -> Warning? {
+        guard frames > 1 && !plan.format.supportsAnimation else { return nil }
+        let message =
+            "'\(plan.title)': \(plan.format.rawValue) has no animation; only the first of \(frames) frames is used"
+        return Warning(.animationDropped, message)
+    }
 
     func enlargements(_ steps: [PlannedStage], _ place: String) -> [Warning] {
         // What is not measured yet may be enlarged or not.

@@ -60,12 +60,7 @@ struct ColourConversion {
                 Warning(
                     .wideGamutClipped, "the picture's profile holds colors beyond sRGB; they are moved to the nearest")
             ]
-        case .unusable:
-            [
-                Warning(
-                    .badProfile,
-                    "the embedded color profile cannot be used; \(isPress ? "a press profile" : "sRGB") is assumed")
-            ]
+        case .unusable: [.badProfile(isPress: isPress)]
         case .missing where isPress:
             [Warning(.noProfile, "the picture has CMYK colors and no profile; a common press profile is assumed")]
         case .missing, .standard, .different(isWide: false): []
@@ -100,6 +95,15 @@ struct ColourConversion {
             return .different(isWide: false)
         }
         return .different(isWide: zip(returned, expected).contains { abs(Int($0) - Int($1)) > 12 })
+    }
+}
+
+extension Warning {
+    /// - Parameter isPress: the picture is in CMYK.
+    static func badProfile(isPress: Bool) -> Warning {
+        let message =
+            "the embedded color profile cannot be used; \(isPress ? "a press profile" : "sRGB") is assumed"
+        return Warning(.badProfile, message)
     }
 }
 

@@ -89,7 +89,7 @@ final class ProbedSource {
         }
     }
 
-    /// Warnings about frames or rows of the file that the rendition lacks.
+    /// Warnings about what the file has and the decoder has not given: frames, rows, or a profile.
     func warnings(_ tolerance: Tolerance) throws -> [Warning] {
         let bytes = try file.byteSource()
         var warnings: [Warning] = []
@@ -97,6 +97,9 @@ final class ProbedSource {
             let kind = facts.format == .png ? "APNG" : "\(facts.format.rawValue.uppercased()) sequences"
             warnings.append(
                 Warning(.animationDropped, "animations in \(kind) are not read; only the first picture is used"))
+        }
+        if !facts.hasProfile, hasProfile(facts.format, in: bytes) {
+            warnings.append(.badProfile(isPress: facts.colour == .cmyk))
         }
         if tolerance == .truncated, completeness(of: facts.format, in: bytes) == .incomplete {
             warnings.append(Warning(.sourceTruncated, "the file ends before the picture does; what is missing is gray"))

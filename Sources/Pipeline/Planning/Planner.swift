@@ -175,7 +175,7 @@ package struct Planner: Sendable {
             output.hasAlpha = false
             output.colour = try drawn.colour(drawing: [rendition.save.background], stage: "save")
         }
-        if !rendition.save.supportsSixteenBits { output.depth = .eight }
+        output.depth = rendition.save.depth(of: drawn.depth)
         return output
     }
 

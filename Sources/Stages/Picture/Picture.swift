@@ -136,7 +136,7 @@ extension Picture {
     }
 
     /// The picture with 16 bits a band: 255 becomes 65535, which libvips' own way does not do.
-    func inSixteenBits() throws -> Picture {
+    package func inSixteenBits() throws -> Picture {
         guard pixels.depth == .eight else { return self }
         let deep = PixelFormat(pixels.colour, .sixteen, hasAlpha: hasAlpha)
         return Picture(

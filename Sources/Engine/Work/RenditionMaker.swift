@@ -244,7 +244,8 @@ package final class RenditionMaker {
 
     static func entry(_ plan: RenditionPlan, _ name: RenditionName) -> SourceReport.RenditionEntry {
         SourceReport.RenditionEntry(
-            name: plan.rendition.name, scale: plan.scale, path: name.path, format: plan.format, size: plan.output.size)
+            name: plan.rendition.name, scale: plan.scale, path: name.path, format: plan.format, size: plan.output.size,
+            frames: plan.output.frames)
     }
 
     // MARK: - Rendering
@@ -270,7 +271,7 @@ package final class RenditionMaker {
         for (index, said) in zip(wanted, result?.renditions ?? []) {
             work.report.renditions[index].bytes = try checked(
                 outputs[index], against: plan.renditions[index], said: said, settings.limits)
-            work.report.renditions[index].size = said.size
+            (work.report.renditions[index].size, work.report.renditions[index].frames) = (said.size, said.frames)
         }
         work.add(result?.warnings ?? [])
         work.report.peakMemory = result?.peakMemory

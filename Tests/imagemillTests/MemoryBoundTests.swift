@@ -225,6 +225,32 @@ private struct MemoryUse {
         arguments: MemoryCase.all)
     private func everything(memoryCase: MemoryCase) async throws { try await check(memoryCase) }
 
+    @Test
+    func `small pictures need no more than predicted after large ones`() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            """
+            renditions:
+              a: { stages: [ { rotate: { angle: 12 } }, { resize: { width: 300 } } ], save: { format: webp } }
+              b: { stages: [ { blur: { sigma: 9 } }, { resize: { width: 200 } } ], save: { format: png, palette: true } }
+            """, to: "p.yaml")
+        for index in 1...9 {
+            // Pictures whose buffers are just below those that the system gets back at once.
+            let isLarge = index % 3 == 1
+            try await runner.save("in/\(index).png", as: "pngsave_target", [("compression", 1)]) {
+                try Self.picture(
+                    width: isLarge ? 2400 : 60, height: isLarge ? 1800 : 40, PictureKind(hasAlpha: true), seed: index)
+            }
+        }
+        let result = try await runner.run(
+            ["run", "p.yaml", "in", "-o", "out", "--jobs", "1", "--max-memory", "8G"], seconds: 120)
+        #expect(result.exit == 0, "\(result.errors)")
+        for source in try runner.report().sources {
+            let (predicted, measured) = (try #require(source.predictedMemory), try #require(source.peakMemory))
+            #expect(measured <= predicted, "\(source.source.path): \(measured >> 20) MiB, \(predicted >> 20) predicted")
+        }
+    }
+
     private func check(_ memoryCase: MemoryCase) async throws {
         let runner = try CommandRunner()
         try await write(memoryCase, runner)

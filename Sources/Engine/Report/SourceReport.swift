@@ -64,7 +64,8 @@ package struct SourceReport: Sendable, Encodable {
     package var attempt = 1
     package let started: String
     package var milliseconds = Times()
-    /// Bytes that the worker had at most, since it was started.
+    /// Bytes that the worker had at most while it rendered the source; since it was started, if the system does not
+    /// tell them apart.
     package var peakMemory: Int?
     /// Bytes that the worker was expected to need at most.
     package var predictedMemory: Int?

@@ -9,8 +9,10 @@ package struct CostModel {
     let renditions: [RenditionPlan]
     var assets: [AssetFacts] = []
 
-    /// What a worker needs before it has any picture: libraries, tables, buffers of lines.
+    /// What a worker needs before it has any picture: libraries, tables, buffers of lines, and `keptMemory`.
     static let base = 96 << 20
+    /// Freed memory that a worker keeps from one picture to the next at most.
+    package static let keptMemory = 32 << 20
     /// Bytes of assets that a worker keeps at the sizes at which they were drawn, for the next picture.
     package static let keptAssets = 16 << 20
 

@@ -349,6 +349,11 @@ void clinux_keep_freed_memory(size_t bytes)
     mallopt(M_TRIM_THRESHOLD, bytes > INT_MAX ? INT_MAX : (int) bytes);
 }
 
+void clinux_return_freed_memory(size_t bytes)
+{
+    if (mallinfo2().fordblks > bytes) malloc_trim(0);
+}
+
 int clinux_nobody_writes(int descriptor)
 {
     // A writer that comes meanwhile makes the kernel send a signal, SIGIO unless told otherwise, which would end this

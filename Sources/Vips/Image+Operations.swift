@@ -253,6 +253,18 @@ extension Image {
         ]
         return try call("icc_export", [("pcs", "lab")] + how)
     }
+
+    /// Converts from Lab to XYZ.
+    /// - Parameter white: the XYZ of Lab's white, up to 100.
+    package func lab2XYZ(white: [Double]) throws(VipsError) -> Image {
+        try call("Lab2XYZ", [("temp", .doubles(white))])
+    }
+
+    /// Each pixel's bands multiplied by a matrix.
+    /// - Parameter rows: one for each band of the result.
+    package func recomb(_ rows: [[Double]]) throws(VipsError) -> Image {
+        try call("recomb", [("m", .image(try Image(matrix: rows)))])
+    }
 }
 
 // Filters.

@@ -50,6 +50,16 @@ extension Image {
         self.init(owning: made)
     }
 
+    /// A matrix, as operations take it.
+    convenience init(matrix rows: [[Double]]) throws(VipsError) {
+        let numbers = rows.flatMap { $0 }
+        precondition(!rows.isEmpty && rows.allSatisfy { $0.count == rows[0].count }, "the rows are not of one length")
+        let made = vips_image_new_matrix_from_array(
+            CInt(rows[0].count), CInt(rows.count), numbers, CInt(numbers.count))
+        guard let made else { throw VipsError.failed(operation: "new_matrix_from_array") }
+        self.init(owning: made)
+    }
+
     /// All pixels in the image's own format, row by row, bands interleaved. Evaluates the picture.
     package func pixels() throws(VipsError) -> [UInt8] {
         var size = 0

@@ -168,4 +168,19 @@ import Testing
         #expect(try log(runner).count { $0.source == "b-hungry.jpg" } == 2)
         #expect(runner.files() == ["a.webp", "c.webp"])
     }
+
+    @Test
+    func `a source that needs more memory than predicted is done alone, within all memory that there is`() async throws
+    {
+        let runner = try await runner("a-glutton.jpg", "b-greedy-glutton.jpg", "c.jpg")
+        let reports = try await run(runner, lanes: 1, memory: MemoryBudget(bytes: 512 << 20))
+        let glutton = try #require(reports["a-glutton.jpg"])
+        #expect(glutton.status == .done && glutton.attempt == 1, "\(glutton.error?.message ?? "")")
+        #expect(Set(try log(runner).filter { $0.source == "a-glutton.jpg" }.map(\.process)).count == 2)
+        let words =
+            "its worker took more than 512 MiB of memory, far more than a picture of the size in its header needs, and was stopped"
+        #expect(
+            reports["b-greedy-glutton.jpg"]?.error == Failure(.tooMuchMemory, stage: "decode", words))
+        #expect(runner.files() == ["a-glutton.webp", "c.webp"])
+    }
 }

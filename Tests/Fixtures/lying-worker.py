@@ -48,6 +48,10 @@ while True:
             os.kill(os.getpid(), signal.SIGKILL)
         if "victim" in name:
             time.sleep(0.5)
+        if "glutton" in name:
+            memory = b"x" * ((700 if "greedy" in name else 400) << 20)
+            time.sleep(0.5)
+            del memory
         while "spinner" in name:
             pass
         if "babble" in name:
@@ -71,7 +75,7 @@ while True:
             continue
     if body.startswith(b'{"probe"') and "giant" in name:
         send(us, b'{"facts":{"_0":{"format":"jpeg","size":{"width":-5,"height":9},"orientation":1,"frames":1,"hasAlpha":false,'
-            b'"colour":"rgb","depth":"eight","hasProfile":false,"isInterlaced":false,"bytes":9,"metadataBytes":0,"profileBytes":0}}}')
+            b'"colour":"rgb","depth":"eight","hasProfile":false,"isInterlaced":false,"droppedBands":0,"bytes":9,"metadataBytes":0,"profileBytes":0}}}')
         continue
     send(ours, body, files)
     late = body.startswith(b'{"render"') and "late" in name

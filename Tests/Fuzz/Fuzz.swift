@@ -37,7 +37,7 @@ private let reader: @Sendable ([UInt8]) -> Void = {
         _ = completeness(of: format, in: source)
         _ = hasHiddenFrames(format, in: source)
         _ = unsupportedFeature(of: format, in: source)
-        _ = format.codedSize(in: source)
+        _ = format.codedPicture(in: source)
         _ = isPlainYCbCr(format, page: 2, source)
         if let size = headerSize(of: format, in: source) { precondition(size.width > 0 && size.height > 0) }
     }

@@ -1,4 +1,5 @@
 // Whatever colours a picture has, it comes out in sRGB as a person would expect.
+import Foundation
 import TestSupport
 import Testing
 import Vips
@@ -31,7 +32,7 @@ import Vips
         try await runner.save("in/cmyk.jpg", as: "jpegsave_target", [("Q", 100), ("subsample_mode", "off")]) {
             try picture().iccTransform(to: .cmyk, input: .srgb)
         }
-        try await runner.save("in/lab.tif", as: "tiffsave_target") { try picture().colourspace(.lab) }
+        try await runner.save("in/lab.tif", as: "tiffsave_target") { try Self.lab(of: picture()) }
         let result = try await runner.render(save: "{ format: png }")
         #expect(result.exit == 0, "\(result.errors)")
         #expect(try await worst(runner, "srgb", against: picture) == 0)
@@ -68,10 +69,61 @@ import Vips
         space: Interpretation
     ) async throws {
         let runner = try CommandRunner()
-        try await runner.save("in/lab.tif", as: "tiffsave_target") { try picture().colourspace(space) }
+        try await runner.save("in/lab.tif", as: "tiffsave_target") {
+            try Self.lab(of: picture()).colourspace(space)
+        }
         let result = try await runner.render(stages: "[ { resize: { width: 16 } } ]", save: "{ format: png }")
         #expect(result.exit == 0, "\(result.errors)")
         #expect(try await worst(runner, "lab", against: { try picture().resize(width: 16, height: 12) }) <= 4)
+    }
+
+    /// A picture of 8 bits in the Lab of ICC, by the formulas: sRGB's light, in the white D50, then CIE's Lab.
+    private static func lab(of image: Image) throws -> Image {
+        let pixels = try PixelGrid(image)
+        func curve(_ light: Double) -> Double {
+            light > 216.0 / 24_389 ? cbrt(light) : (24_389.0 / 27 * light + 16) / 116
+        }
+        let numbers = stride(from: 0, to: pixels.values.count, by: 3).flatMap { start -> [Int] in
+            let light = pixels.values[start..<start + 3].map { value in
+                let level = Double(value) / 255
+                return level <= 0.04045 ? level / 12.92 : pow((level + 0.055) / 1.055, 2.4)
+            }
+            let rows = [
+                [0.4360747, 0.3850649, 0.1430804], [0.2225045, 0.7168786, 0.0606169],
+                [0.0139322, 0.0971045, 0.7141733],
+            ]
+            let white = [0.96422, 1, 0.82521]
+            let xyz = zip(rows, white).map { row, white in curve(zip(row, light).map(*).reduce(0, +) / white) }
+            let (lightness, a, b) = (116 * xyz[1] - 16, 500 * (xyz[0] - xyz[1]), 200 * (xyz[1] - xyz[2]))
+            return [lightness / 100, (a + 128) / 256, (b + 128) / 256].map { Int(($0 * 65_535).rounded()) }
+        }
+        let grid = PixelGrid(width: image.width, height: image.height, bands: 3, maximum: 65_535, values: numbers)
+        return try TestPicture.make(grid).linear([100.0 / 65_535, 256.0 / 65_535, 256.0 / 65_535], [0, -128, -128])
+            .cast(.float).copy(interpretation: .lab)
+    }
+
+    @Test(arguments: [Interpretation.lab, .labs, .labq])
+    func `white, gray and black of a Lab picture are those of ICC, whose white is that of print`(
+        space: Interpretation
+    ) async throws {
+        let runner = try CommandRunner()
+        func grays() throws -> Image {
+            try TestPicture.make(width: 32, height: 8) { x, _ in Array(repeating: UInt8(x * 255 / 31), count: 3) }
+        }
+        try await runner.save("in/lab.tif", as: "tiffsave_target") { try Self.lab(of: grays()).colourspace(space) }
+        #expect(try await runner.render(save: "{ format: png }").exit == 0)
+        #expect(try await worst(runner, "lab", against: grays) <= (space == .labq ? 2 : 1))
+    }
+
+    @Test
+    func `the alpha of a Lab picture stays what it is`() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/lab.tif", as: "tiffsave_target") {
+            try Self.lab(of: picture()).bandjoin(constants: [128]).copy(interpretation: .lab)
+        }
+        #expect(try await runner.render(save: "{ format: png }").exit == 0)
+        let pixel = try await runner.inspect("out/lab.png", by: "pngload_source") { try $0.getpoint(x: 8, y: 6) }
+        #expect(pixel.count == 4 && pixel[3] == 128 * 257, "\(pixel)")
     }
 
     @Test func `packed Lab that keeps its colours comes out with them`() async throws {

@@ -19,7 +19,9 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     var asset: (Int, Int) = (64, 48)
     var head = ""
 
-    enum SourceFile: String { case png, interlaced, jpeg, progressive, webp, losslessWebP, tiff, avif, svg, pdf }
+    enum SourceFile: String {
+        case png, interlaced, jpeg, progressive, webp, losslessWebP, tiff, avif, deepAVIF, svg, pdf
+    }
 
     var testDescription: String {
         "\(stages) on \(frames > 1 ? "\(frames) frames of " : "")\(width)×\(height) \(kind) \(source.rawValue), saved as \(save) \(head)"
@@ -94,6 +96,10 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
             stages: "flip: { axis: vertical }", width: 3000, height: 2000, source: .interlaced,
             save: "{ format: png, palette: true }"),
         MemoryCase(stages: "grayscale", width: 2000, height: 1500, source: .avif, save: "{ format: avif, effort: 0 }"),
+        // Full chroma in two bytes a sample.
+        MemoryCase(
+            stages: "resize: { size: 500x }", width: 5000, height: 3200, kind: PictureKind(isDeep: true),
+            source: .deepAVIF, save: "{ format: jpeg }"),
         // Drawn in several times their size, with layers that cover all of it.
         MemoryCase(stages: "resize: { size: 3000x }", width: 1000, height: 750, source: .svg),
         MemoryCase(
@@ -218,6 +224,32 @@ private struct MemoryUse {
         memoryCase: MemoryCase
     ) async throws { try await check(memoryCase) }
 
+    @Test
+    func `small pictures need no more than predicted after large ones`() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            """
+            renditions:
+              a: { stages: [ { rotate: { angle: 12 } }, { resize: { width: 300 } } ], save: { format: webp } }
+              b: { stages: [ { blur: { sigma: 9 } }, { resize: { width: 200 } } ], save: { format: png, palette: true } }
+            """, to: "p.yaml")
+        for index in 1...9 {
+            // Pictures whose buffers are just below those that the system gets back at once.
+            let isLarge = index % 3 == 1
+            try await runner.save("in/\(index).png", as: "pngsave_target", [("compression", 1)]) {
+                try Self.picture(
+                    width: isLarge ? 2400 : 60, height: isLarge ? 1800 : 40, PictureKind(hasAlpha: true), seed: index)
+            }
+        }
+        let result = try await runner.run(
+            ["run", "p.yaml", "in", "-o", "out", "--jobs", "1", "--max-memory", "8G"], seconds: 120)
+        #expect(result.exit == 0, "\(result.errors)")
+        for source in try runner.report().sources {
+            let (predicted, measured) = (try #require(source.predictedMemory), try #require(source.peakMemory))
+            #expect(measured <= predicted, "\(source.source.path): \(measured >> 20) MiB, \(predicted >> 20) predicted")
+        }
+    }
+
     private func check(_ memoryCase: MemoryCase) async throws {
         let runner = try CommandRunner()
         try await write(memoryCase, runner)
@@ -279,6 +311,11 @@ private struct MemoryUse {
         case .losslessWebP: (saver, options, name) = ("webpsave_target", [("effort", 0), ("lossless", true)], "a.webp")
         case .tiff: (saver, options, name) = ("tiffsave_target", [], "a.tif")
         case .avif: (saver, options, name) = ("heifsave_target", [("compression", "av1"), ("effort", 0)], "a.avif")
+        case .deepAVIF:
+            let options12: [(String, Argument)] = [
+                ("compression", "av1"), ("effort", 0), ("bitdepth", 12), ("subsample_mode", "off"),
+            ]
+            (saver, options, name) = ("heifsave_target", options12, "a.avif")
         }
         try await runner.save("in/" + name, as: saver, options) {
             guard memoryCase.frames > 1 else {

@@ -106,6 +106,65 @@ import Vips
         #expect(try runner.report()["a.gif"]?.warnings.map(\.code) == ["animation-dropped"])
     }
 
+    @Test(arguments: [("gif", "webp", 3), ("gif", "gif", 3), ("gif", "png", 1), ("png", "webp", 1)])
+    func `the report has the number of frames of each rendition`(
+        source: String, result: String, frames: Int
+    ) async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.\(source)", as: "\(source)save_target") {
+            try source == "gif" ? animation() : translucent()
+        }
+        try runner.folder.write("renditions: { a: { save: { format: \(result) } } }", to: "p.yaml")
+        // The second time from the cache.
+        for isCached in [false, true] {
+            let options = ["--cache", "cache", "--force"]
+            #expect(try await runner.run(["run", "p.yaml", "in", "-o", "out"] + options).exit == 0)
+            let rendition = try #require(try runner.report().sources.first?.renditions.first)
+            #expect(rendition.frames == frames && rendition.cached == isCached)
+        }
+    }
+
+    @Test(arguments: [(0, true), (255, false)])
+    func `an animated WebP says that it is transparent if only its margin is`(margin: Int, isSaid: Bool) async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.webp", as: "webpsave_target", [("lossless", true)]) {
+            let frames = try (0..<3).map { index in
+                try TestPicture.make(width: 40, height: 30, bands: 4) { x, y in
+                    let isInside = (8..<32).contains(x) && (6..<24).contains(y)
+                    return [UInt8(60 * index), UInt8(5 * x), 90, isInside ? 255 : UInt8(margin)]
+                }
+            }
+            return try Image.arrayjoin(frames).editingMetadata { $0.set("page-height", int: 30) }
+        }
+        #expect(try await runner.render(save: "{ format: webp, effort: 0 }").exit == 0)
+        let header = try runner.bytes("out/a.webp").prefix(21)
+        #expect(header[12..<16].elementsEqual("VP8X".utf8))
+        #expect((header[20] & 0x10 != 0) == isSaid)
+    }
+
+    @Test(
+        arguments: [
+            ("8", true, .eight), ("12", true, .sixteen), ("12", false, .sixteen), ("8", false, .eight),
+        ] as [(String, Bool, BitDepth)])
+    func `an AVIF has the depth that is asked for, and white stays white`(
+        depth: String, isDeep: Bool, expected: BitDepth
+    ) async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.png", as: "pngsave_target") {
+            try TestPicture.make(width: 32, height: 32, kind: PictureKind(isDeep: isDeep)) { _, _ in
+                Array(repeating: isDeep ? 65_535 : 255, count: 3)
+            }
+        }
+        let save = "{ format: avif, quality: 100, effort: 0, subsampling: off, bit-depth: \(depth) }"
+        let result = try await runner.render(save: save)
+        #expect(result.exit == 0, "\(result.errors)")
+        let coded = SourceFormat.avif.codedPicture(in: ByteSource(try runner.bytes("out/a.avif")))
+        #expect(coded?.depth == expected)
+        let white = try await runner.inspect("out/a.avif", by: "heifload_source") { try $0.getpoint(x: 16, y: 16) }
+        // Twelve bits are the upper ones of sixteen.
+        #expect(white.allSatisfy { $0 >= (expected == .sixteen ? 65_520 : 255) }, "\(white)")
+    }
+
     @Test func `copyright, artist and licence stay; the position and the camera go`() async throws {
         let runner = try CommandRunner()
         let packet = """

@@ -151,6 +151,9 @@ int clinux_set_environment(const char *name, const char *value);
 // again.
 void clinux_keep_freed_memory(size_t bytes);
 
+// Gives all that was freed back to the system if that is more than so many bytes.
+void clinux_return_freed_memory(size_t bytes);
+
 // From now on a signal writes its number, one byte, into a descriptor. One that is ignored stays so. All signals share
 // the last descriptor.
 int clinux_catch_signal(int number, int descriptor);

@@ -29,6 +29,7 @@ struct CachedFacts: Codable, Sendable {
         let sides = 1...maximumCoordinate
         return source.allSatisfy(\.facts.isPlausible) && source.map(\.facts.format) == formats && !source.isEmpty
             && sides.contains(size.size.width) && sides.contains(size.size.height)
+            && (1...1_000_000).contains(size.frames)
     }
 }
 

@@ -85,14 +85,19 @@ package struct OpenedSource: Sendable {
     /// second.
     private static let clockTick = 10_000_000
 
-    /// The failure of a picture that could not be decoded: a rare kind of JPEG, truncated if its structure has no end,
-    /// else corrupt.
+    /// The failure of a picture that could not be decoded: truncated if its structure has no end, of a size or a kind
+    /// that the decoder does not read, else corrupt.
     package func refined(_ failure: Failure) -> Failure {
         guard failure.code == .corrupt, let bytes = try? file.byteSource() else { return failure }
         // In an incomplete file the missing end explains the failure better than an unsupported feature.
         if completeness(of: format, in: bytes) == .incomplete {
             return Failure(
                 .truncated, stage: failure.stage, "the file ends before the picture does", detail: failure.detail)
+        }
+        if let (width, height) = headerSize(of: format, in: bytes), max(width, height) > format.longestReadSide {
+            let message =
+                "the picture has \(width)×\(height) pixels; \(format.rawValue) is read up to \(format.longestReadSide) a side"
+            return Failure(.tooLongSide, stage: failure.stage, message, detail: failure.detail)
         }
         guard let feature = unsupportedFeature(of: format, in: bytes) else { return failure }
         let message = "the decoder cannot read this kind of \(format.rawValue): found \(feature)"

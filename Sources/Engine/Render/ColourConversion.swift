@@ -46,10 +46,25 @@ struct ColourConversion {
             case (.cmyk, .different), (.rgb, .different), (.lab, .different):
                 try image.iccTransform(to: .srgb, depth: depth)
             case (.grey, .different): try image.iccTransform(to: .srgb, depth: depth).colourspace(target.interpretation)
-            case (.lab, _): try image.colourspace(target.interpretation)
+            case (.lab, _): try standard(lab: picture)
             case (.grey, _), (.rgb, _): image
             }
         return try picture.converted(converted, to: target)
+    }
+
+    /// The Lab of a file has the white of ICC, D50; that of sRGB is D65. By profile, libvips would make 253 of white.
+    private func standard(lab picture: Picture) throws -> Image {
+        let numbers = try picture.image.colourspace(.lab)
+        let light = try numbers.extractBands(from: 0, count: 3).lab2XYZ(white: [96.422, 100, 82.521])
+        // Bradford's adaptation.
+        let adapted = try light.recomb([
+            [0.9555766, -0.0230393, 0.0631636], [-0.0282895, 1.0099416, 0.0210077], [0.0122982, -0.0204830, 1.3299098],
+        ])
+        let standard = try adapted.copy(interpretation: .xyz).colourspace(.rgb16)
+        guard picture.hasAlpha else { return standard }
+        // Beside Lab, alpha goes up to 255.
+        let alpha = try numbers.extractBands(from: 3, count: 1).linear([257], [0]).cast(.ushort)
+        return try standard.bandjoin(alpha)
     }
 
     private func warnings(_ picture: Picture, _ assessment: Assessment) -> [Warning] {
@@ -60,12 +75,7 @@ struct ColourConversion {
                 Warning(
                     .wideGamutClipped, "the picture's profile holds colors beyond sRGB; they are moved to the nearest")
             ]
-        case .unusable:
-            [
-                Warning(
-                    .badProfile,
-                    "the embedded color profile cannot be used; \(isPress ? "a press profile" : "sRGB") is assumed")
-            ]
+        case .unusable: [.badProfile(isPress: isPress)]
         case .missing where isPress:
             [Warning(.noProfile, "the picture has CMYK colors and no profile; a common press profile is assumed")]
         case .missing, .standard, .different(isWide: false): []
@@ -100,6 +110,15 @@ struct ColourConversion {
             return .different(isWide: false)
         }
         return .different(isWide: zip(returned, expected).contains { abs(Int($0) - Int($1)) > 12 })
+    }
+}
+
+extension Warning {
+    /// - Parameter isPress: the picture is in CMYK.
+    static func badProfile(isPress: Bool) -> Warning {
+        let message =
+            "the embedded color profile cannot be used; \(isPress ? "a press profile" : "sRGB") is assumed"
+        return Warning(.badProfile, message)
     }
 }
 

@@ -38,11 +38,12 @@ final class DecoderTrial {
         return [Warning(.sourceDamaged, "the decoder found damage and went on: \(lines(said).first ?? said)")]
     }
 
-    /// The failure of a source over which an operation failed.
+    /// The failure of a source over which an operation failed. A decoder that warns, and does not say the same twice,
+    /// has met damage too.
     func failure(after error: FailedOperation) -> Failure {
         do throws(Failure) {
-            _ = try messages()
-            return error.failure
+            let said = try messages()
+            return said.isEmpty ? error.failure : Self.damaged(said)
         } catch {
             return error
         }
@@ -61,9 +62,13 @@ final class DecoderTrial {
             try decode()
         } catch {
             let detail = (error as? VipsError)?.message ?? "\(error)"
-            return .failure(Failure(.corrupt, stage: "decode", "the picture is damaged", detail: detail))
+            return .failure(Self.damaged(detail))
         }
         return .success(VipsLibrary.takeErrors())
+    }
+
+    private static func damaged(_ detail: String) -> Failure {
+        Failure(.corrupt, stage: "decode", "the picture is damaged", detail: detail)
     }
 
     private func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }

@@ -6,7 +6,8 @@ import Vips
 
 enum Loader {
     /// What the header of a picture says that was opened with all its frames.
-    static func facts(of format: SourceFormat, _ picture: Picture) -> SourceFacts {
+    /// - Parameter droppedBands: how many the file has besides.
+    static func facts(of format: SourceFormat, _ picture: Picture, droppedBands: Int) -> SourceFacts {
         let image = picture.image
         // The pages of a JPEG 2000 are smaller sizes of the same picture.
         let pages = format == .jp2 ? 1 : max(1, image.pages)
@@ -20,6 +21,7 @@ enum Loader {
             captureDate: captureDate(of: image))
         facts.metadataBytes = SourceMetadata.bytes(of: image)
         facts.profileBytes = image.byteCount(of: "icc-profile-data")
+        facts.droppedBands = droppedBands
         return facts
     }
 
@@ -28,11 +30,12 @@ enum Loader {
     ///   - page: from 1; nil for the first.
     ///   - enlargement: how many times larger than in its own size a vector picture is drawn.
     ///   - allFrames: all frames of an animation below each other, instead of the first picture of the file.
+    /// - Returns: also how many bands of the file it lacks.
     /// - Throws: `VipsError`; `Failure` with the code `unsupported-colour` if its values are none that stages know.
     static func open(
         _ file: OpenFile, format: SourceFormat, page: Int? = nil, shrink: Int, enlargement: Int = 1, allFrames: Bool,
         tolerance: Tolerance
-    ) throws -> Picture {
+    ) throws -> (picture: Picture, droppedBands: Int) {
         var arguments: [(String, Argument)] = [
             ("source", .source(try Source(descriptor: file.descriptor))), ("access", "sequential"),
             ("fail_on", .string(tolerance == .truncated ? "none" : "error")),
@@ -45,7 +48,19 @@ enum Loader {
         case .png, .tiff, .heic, .avif, .jxl, .jp2: break
         }
         let image = try Operation(operation(for: format), arguments).image()
-        return try Picture(decoded: format == .heic || format == .avif ? namingXMP(of: image) : image)
+        let known = try withKnownBands(image, extra: extraSamples(format, page: page ?? 1, try file.byteSource()))
+        let picture = try Picture(decoded: format.isHEIF ? namingXMP(of: known) : known)
+        return (picture, image.bands - known.bands)
+    }
+
+    /// The colours and at most one alpha channel. libvips takes for alpha whatever comes first after the colours.
+    /// - Parameter extra: whether each band after the colours is alpha.
+    private static func withKnownBands(_ image: Image, extra: [Bool]) throws(VipsError) -> Image {
+        let colours = image.bands - extra.count
+        guard extra != [true], !extra.isEmpty, [1, 3, 4].contains(colours) else { return image }
+        let known = try image.extractBands(from: 0, count: colours)
+        guard let alpha = extra.firstIndex(of: true) else { return known }
+        return try known.bandjoin(image.extractBands(from: colours + alpha, count: 1))
     }
 
     /// libvips recognises XMP in HEIC and AVIF only if it begins with its element, without the instructions that most

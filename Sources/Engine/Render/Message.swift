@@ -90,7 +90,7 @@ struct RenderResult: Codable, Sendable {
     /// One for each rendition of the plan that was wanted, as saved.
     let renditions: [RenderedSize]
     let warnings: [Warning]
-    /// The worker's highest resident memory so far, in bytes.
+    /// The worker's highest resident memory since the supervisor has had it counted anew, in bytes.
     let peakMemory: Int
 }
 

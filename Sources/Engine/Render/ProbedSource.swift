@@ -19,17 +19,18 @@ final class ProbedSource {
                 .unsupportedColour, stage: "read",
                 "expected gray, RGB, CMYK or Lab, found YCbCr without JPEG's compression")
         }
-        var picture = try Loader.open(file, format: format, shrink: 1, allFrames: page == nil, tolerance: .nothing)
-        var facts = Loader.facts(of: format, picture)
+        var (picture, dropped) = try Loader.open(
+            file, format: format, shrink: 1, allFrames: page == nil, tolerance: .nothing)
+        var facts = Loader.facts(of: format, picture, droppedBands: dropped)
         if let page, page <= facts.frames {
-            picture = try Loader.open(
+            (picture, dropped) = try Loader.open(
                 file, format: format, page: page, shrink: 1, allFrames: false, tolerance: .nothing)
             let count = facts.frames
-            facts = Loader.facts(of: format, picture)
+            facts = Loader.facts(of: format, picture, droppedBands: dropped)
             (facts.frames, facts.page) = (count, page)
         }
         facts.bytes = try file.status().bytes
-        facts.codedSize = format.codedSize(in: try file.byteSource())
+        facts.coded = format.codedPicture(in: try file.byteSource())
         self.facts = facts
         opened = picture
     }
@@ -67,7 +68,8 @@ final class ProbedSource {
         opened = nil
         let picture = try Loader.open(
             file, format: facts.format, page: facts.page, shrink: shrink, enlargement: enlargement,
-            allFrames: allFrames, tolerance: tolerance)
+            allFrames: allFrames, tolerance: tolerance
+        ).picture
         // libheif looks past the end of a good file to learn its size, and libvips leaves that in its error buffer.
         if facts.format == .heic || facts.format == .avif { _ = VipsLibrary.takeErrors() }
         return try unpacked(picture, shrink: shrink)
@@ -87,7 +89,7 @@ final class ProbedSource {
         }
     }
 
-    /// Warnings about frames or rows of the file that the rendition lacks.
+    /// Warnings about what the file has and the decoder has not given: frames, rows, or a profile.
     func warnings(_ tolerance: Tolerance) throws -> [Warning] {
         let bytes = try file.byteSource()
         var warnings: [Warning] = []
@@ -95,6 +97,9 @@ final class ProbedSource {
             let kind = facts.format == .png ? "APNG" : "\(facts.format.rawValue.uppercased()) sequences"
             warnings.append(
                 Warning(.animationDropped, "animations in \(kind) are not read; only the first picture is used"))
+        }
+        if !facts.hasProfile, hasProfile(facts.format, in: bytes) {
+            warnings.append(.badProfile(isPress: facts.colour == .cmyk))
         }
         if tolerance == .truncated, completeness(of: facts.format, in: bytes) == .incomplete {
             warnings.append(Warning(.sourceTruncated, "the file ends before the picture does; what is missing is gray"))

@@ -261,6 +261,7 @@ struct Renderer {
                 try $0.promoted(to: rendition.output.colour).flattened(onto: save.background, watch: watch)
             }
         }
+        if rendition.output.depth == .sixteen { frames = try frames.map { try $0.inSixteenBits() } }
         let policy = save.metadata
         let keepsProfile = pipeline.profile == .keep
         let delays = plan.isSet ? frames.shownDelays(in: rendition.format) : frames.delays

@@ -15,6 +15,9 @@ struct Saver {
         if case .jpeg(let options) = settings.encoding, strip, let encoder = JPEGEncoder(image, options) {
             return try encoder.save(to: output)
         }
+        let watch = AlphaWatch()
+        let mayBeTransparent = settings.format == .webp && picture.frames > 1 && image.hasAlpha
+        let image = mayBeTransparent ? try image.watched(by: watch) : image
         let target = try Target(descriptor: output.descriptor)
         let common: [(String, Argument)] = [
             ("in", .image(image)), ("target", .target(target)), ("strip", .bool(strip)),
@@ -24,6 +27,7 @@ struct Saver {
         if case .webp = settings.encoding, !image.fields.contains(where: { $0.hasPrefix("exif-") }) {
             try WebPFile.removeEXIF(from: output)
         }
+        if watch.sawTransparency { try WebPFile.announceAlpha(in: output) }
     }
 
     private var arguments: (String, [(String, Argument)]) {

@@ -79,8 +79,12 @@ private struct WorkerState {
             return .failed(Failure(.internal, stage: "read", "the worker was not given a pipeline"))
         case .probe(let format, let page):
             return reply { worker in .facts(try worker.probe(format, page: page, files)) }
-        case .measure(let message): return reply { worker in .measured(try worker.measure(message, member)) }
+        case .measure(let message):
+            defer { clinux_return_freed_memory(CostModel.keptMemory) }
+            return reply { worker in .measured(try worker.measure(message, member)) }
         case .render(let message):
+            // What a large picture leaves is not counted for the small one after it.
+            defer { clinux_return_freed_memory(CostModel.keptMemory) }
             return reply { worker in .rendered(try worker.render(message, files: files, member: member)) }
         case .member: return .failed(Failure(.internal, stage: "read", "a member came that nobody asked for"))
         }

@@ -50,7 +50,7 @@ package enum ReportSchema {
             "height": side,
             "cached": ["type": "boolean"],
         ],
-        optional: ["path-bytes": pathBytes, "bytes": count, "sha256": digest])
+        optional: ["path-bytes": pathBytes, "frames": side, "bytes": count, "sha256": digest])
 
     private static let failure = object(
         ["code": words(FailureCode.self), "stage": text, "message": text, "retryable": ["type": "boolean"]],

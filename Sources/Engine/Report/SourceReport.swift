@@ -39,6 +39,7 @@ package struct SourceReport: Sendable, Encodable {
         package var path: BytePath
         package var format: OutputFormat
         package var size: PixelSize
+        package var frames: Int
         /// nil if nothing was written.
         package var bytes: Int?
         package var sha256: String?
@@ -63,7 +64,8 @@ package struct SourceReport: Sendable, Encodable {
     package var attempt = 1
     package let started: String
     package var milliseconds = Times()
-    /// Bytes that the worker had at most, since it was started.
+    /// Bytes that the worker had at most while it rendered the source; since it was started, if the system does not
+    /// tell them apart.
     package var peakMemory: Int?
     /// Bytes that the worker was expected to need at most.
     package var predictedMemory: Int?
@@ -160,7 +162,7 @@ extension KeyedEncodingContainer<SourceKey> {
 
 extension SourceReport.RenditionEntry {
     private enum Key: String, CodingKey {
-        case name, scale, path, format, width, height, bytes, sha256, cached
+        case name, scale, path, format, width, height, frames, bytes, sha256, cached
         case pathBytes = "path-bytes"
     }
 
@@ -173,6 +175,7 @@ extension SourceReport.RenditionEntry {
         try container.encode(format, forKey: .format)
         try container.encode(size.width, forKey: .width)
         try container.encode(size.height, forKey: .height)
+        try container.encode(frames, forKey: .frames)
         try container.encodeIfPresent(bytes, forKey: .bytes)
         try container.encodeIfPresent(sha256, forKey: .sha256)
         try container.encode(cached, forKey: .cached)

@@ -156,8 +156,9 @@ package final class JobRunner {
             } catch let loss as WorkerLoss {
                 maker.worker.replace()
                 site.workerLost()
-                // The system may have ended it for what others needed: once more, with all memory to itself.
-                if loss == .killed || loss == .starved, !isAlone {
+                // Others may have needed what it lacked, or more was needed than predicted: once more, with all memory
+                // to itself.
+                if loss.mayEndOtherwiseAlone, !isAlone {
                     isAlone = true
                     continue
                 }

@@ -46,7 +46,8 @@ extension RenditionMaker {
         for (index, rendition) in cached.enumerated() {
             guard let rendition else { continue }
             work.report.renditions[index].bytes = rendition.entry.bytes
-            work.report.renditions[index].size = rendition.facts.size.size
+            let size = rendition.facts.size
+            (work.report.renditions[index].size, work.report.renditions[index].frames) = (size.size, size.frames)
             work.report.renditions[index].sha256 = rendition.entry.digest
             work.report.renditions[index].cached = true
             work.add(rendition.facts.warnings)

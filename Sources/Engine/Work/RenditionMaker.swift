@@ -121,14 +121,15 @@ package final class RenditionMaker {
         if settings.isDryRun { return [] }
 
         beforeRendering(plan.source.size.area * max(1, plan.source.frames), plan.time)
-        return try settings.memory.holding(alone ? settings.memory.total : plan.memory) {
+        let memory = ReservedMemory(plan.memory, of: settings.memory, alone: alone)
+        return try settings.memory.holding(memory.reserved) {
             work.report.milliseconds.wait += clock.lap()
             let message = RenderMessage(
                 pipeline: known.number, source: input.message, measurements: measurements,
                 thumbnail: thumbnail(of: work.source, opened: opened, settings: settings))
             let outputs = try render(
-                plan, message: message, planner: known.planner, input: input, names: names, opened: opened, for: &work,
-                settings: settings)
+                plan, message: message, planner: known.planner, input: input, names: names, opened: opened,
+                memory: memory, for: &work, settings: settings)
             work.report.milliseconds.render += clock.lap()
             return outputs
         }
@@ -190,10 +191,11 @@ package final class RenditionMaker {
         let bound = try planned { () throws(PlanFailure) in try input.plan(by: known.planner) }
         try checkMemory(bound.memory, settings.limits)
         let message = RenderMessage(pipeline: known.number, source: input.message)
-        return try settings.memory.holding(alone ? settings.memory.total : bound.memory) {
+        let memory = ReservedMemory(bound.memory, of: settings.memory, alone: alone)
+        return try settings.memory.holding(memory.reserved) {
             (
-                try worker.slot.measurements(
-                    message, known.planner, of: opened, within: bound.time, memory: bound.memory), bound.memory
+                try worker.slot.measurements(message, known.planner, of: opened, within: bound.time, memory: memory),
+                bound.memory
             )
         }
     }
@@ -242,15 +244,15 @@ package final class RenditionMaker {
 
     static func entry(_ plan: RenditionPlan, _ name: RenditionName) -> SourceReport.RenditionEntry {
         SourceReport.RenditionEntry(
-            name: plan.rendition.name, scale: plan.scale, path: name.path, format: plan.format, size: plan.output.size)
+            name: plan.rendition.name, scale: plan.scale, path: name.path, format: plan.format, size: plan.output.size,
+            frames: plan.output.frames)
     }
 
     // MARK: - Rendering
 
     private func render(
         _ plan: SourcePlan, message: RenderMessage, planner: Planner, input: ProbedInput, names: [RenditionName],
-        opened: OpenedInput,
-        for work: inout SourceWork, settings: RenderSettings
+        opened: OpenedInput, memory: ReservedMemory, for work: inout SourceWork, settings: RenderSettings
     ) throws -> [StagedFile] {
         let outputs = try stage(names, settings)
         let cached = work.cached?.fill(outputs, plan) ?? outputs.map { _ in nil }
@@ -259,14 +261,17 @@ package final class RenditionMaker {
         message.omitted = Set(outputs.indices).subtracting(wanted)
         let result =
             try wanted.isEmpty
-            ? nil : rendered(message, planner: planner, to: wanted.map { outputs[$0] }, following: plan, from: opened)
+            ? nil
+            : rendered(
+                message, planner: planner, to: wanted.map { outputs[$0] }, following: plan, from: opened, memory: memory
+            )
         try FaultPoint.passOutput(.afterDecode)
         try checkUnchanged(opened)
         note(cached, &work)
         for (index, said) in zip(wanted, result?.renditions ?? []) {
             work.report.renditions[index].bytes = try checked(
                 outputs[index], against: plan.renditions[index], said: said, settings.limits)
-            work.report.renditions[index].size = said.size
+            (work.report.renditions[index].size, work.report.renditions[index].frames) = (said.size, said.frames)
         }
         work.add(result?.warnings ?? [])
         work.report.peakMemory = result?.peakMemory
@@ -278,11 +283,11 @@ package final class RenditionMaker {
     /// Renders; once more if the worker found the disk full and there is room again, since others write to it too.
     private func rendered(
         _ message: RenderMessage, planner: Planner, to outputs: [StagedFile], following plan: SourcePlan,
-        from opened: OpenedInput
+        from opened: OpenedInput, memory: ReservedMemory
     ) throws -> RenderResult {
         let render = { [slot = worker.slot] in
             try slot.render(
-                message, planner, of: opened, to: outputs.map(\.file), within: plan.time, memory: plan.memory)
+                message, planner, of: opened, to: outputs.map(\.file), within: plan.time, memory: memory)
         }
         // A worker is not believed what it says of the disk; whether there is room is found out here.
         let trouble = {

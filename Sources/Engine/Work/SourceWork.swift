@@ -82,6 +82,14 @@ struct SourceWork {
 }
 
 extension WorkerLoss {
+    /// It was about memory or threads, which a worker may have more of if nothing else is worked on.
+    var mayEndOtherwiseAlone: Bool {
+        switch self {
+        case .killed, .starved, .outgrown: true
+        case .died, .timedOut, .cancelled, .confused: false
+        }
+    }
+
     /// What it means for the source that was under way.
     /// - Parameter attempt: its number, from 1.
     func failure(attempt: Int) throws(Cancelled) -> Failure {

@@ -39,6 +39,8 @@ final class WorkerProcess {
     private let process: pid_t
     /// Its `/proc/PID/statm`, opened while the process lets itself be looked at; nil if the system did not let us.
     private let statm: OpenFile?
+    /// The same for `/proc/PID/clear_refs`.
+    private let clearRefs: OpenFile?
     private var isRunning = true
     /// How many renderings it has done.
     private(set) var renderings = 0
@@ -48,6 +50,8 @@ final class WorkerProcess {
         self.errors = errors
         self.process = process
         statm = try? OpenFile.reading(BytePath("/proc/\(process)/statm"))
+        let references = open("/proc/\(process)/clear_refs", O_WRONLY | O_CLOEXEC)
+        clearRefs = references < 0 ? nil : OpenFile(owning: references)
     }
 
     /// Starts a process in a group of its own, so that a Ctrl-C in the terminal does not reach it, with nothing open
@@ -82,6 +86,11 @@ final class WorkerProcess {
 
     /// Bytes that it has in memory now; 0 if the system does not say.
     var residentMemory: Int { statm.map(Machine.residentMemory) ?? 0 }
+
+    /// Has the system count the peak of its memory anew, if it can.
+    private func forgetPeak() {
+        if let clearRefs { _ = Glibc.write(clearRefs.descriptor, "5", 1) }
+    }
 
     /// Seconds of processor time that all its threads have taken; 0 if the system does not say.
     private var processorSeconds: Double {
@@ -118,6 +127,7 @@ final class WorkerProcess {
             if processorSeconds - startSeconds > time.processorSeconds { throw .outran }
             if let growth, residentMemory > start + growth { throw .outgrown(growth) }
         }
+        if case .render = request { forgetPeak() }
         do throws(ChannelError) {
             try send(request, files: files, patience: patience)
             var requests = 0

@@ -130,26 +130,24 @@ final class WorkerSlot {
         }
     }
 
-    /// - Parameter memory: what was predicted for it, in bytes.
     func measurements(
-        _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, within time: TimeBound, memory: Int
+        _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, within time: TimeBound,
+        memory: ReservedMemory
     ) throws -> [StageMeasurement] {
         // The members are decoded anew for each stage that is measured.
         let members = Members(of: opened, passes: planner.pipeline.measuredStages.count, limits: planner.limits)
-        return try ask(.measure(message), within: time, growth: growth(memory), members: members) {
+        return try ask(.measure(message), within: time, growth: memory.growth, members: members) {
             try $0.measurements(for: planner.pipeline)
         }
     }
 
-    /// - Parameters:
-    ///   - outputs: one for each rendition that is wanted.
-    ///   - memory: what was predicted for it, in bytes.
+    /// - Parameter outputs: one for each rendition that is wanted.
     func render(
         _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, to outputs: [OpenFile],
-        within time: TimeBound, memory: Int
+        within time: TimeBound, memory: ReservedMemory
     ) throws -> RenderResult {
         let members = Members(of: opened, passes: 1, limits: planner.limits)
-        let result = try ask(.render(message), files: outputs, within: time, growth: growth(memory), members: members) {
+        let result = try ask(.render(message), files: outputs, within: time, growth: memory.growth, members: members) {
             try $0.rendered(count: outputs.count)
         }
         keptBytes = worker?.residentMemory ?? 0
@@ -158,11 +156,6 @@ final class WorkerSlot {
 
     /// By how many bytes a worker may grow over a header, besides twice the file: metadata are unpacked and kept.
     private static let growthOfHeader = 192 << 20
-    /// By how many bytes a worker may grow beyond what was predicted, which is a bound for pictures that are what their
-    /// header says.
-    private static let growthBeyondPrediction = 128 << 20
-
-    private func growth(_ predicted: Int) -> Int { predicted + predicted / 4 + Self.growthBeyondPrediction }
 
     /// Asks the worker, which is replaced if it is lost over the question or answers what cannot be.
     private func ask<Answer>(
@@ -185,6 +178,24 @@ final class WorkerSlot {
             throw members?.trouble ?? failure
         }
     }
+}
+
+/// The memory for a piece of work, in bytes.
+struct ReservedMemory {
+    /// What it needs at most, if the picture is what its header says.
+    let predicted: Int
+    /// What nothing else gets meanwhile; all that there is, if it is done alone.
+    let reserved: Int
+
+    private static let growthBeyondPrediction = 128 << 20
+
+    init(_ predicted: Int, of budget: MemoryBudget, alone: Bool) {
+        self.predicted = predicted
+        reserved = alone ? budget.total : predicted
+    }
+
+    /// By how many bytes its worker may grow.
+    var growth: Int { max(predicted + predicted / 4 + Self.growthBeyondPrediction, reserved) }
 }
 
 /// Opens the members of a set for a worker, and remembers why one could not be opened.

@@ -12,6 +12,8 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
     case wideGamutClipped = "wide-gamut-clipped"
     case animationDropped = "animation-dropped"
     case pagesDropped = "pages-dropped"
+    case channelsDropped = "channels-dropped"
+    case depthReduced = "depth-reduced"
     case metadataRemoved = "metadata-removed"
     case sourceTruncated = "source-truncated"
     case sourceDamaged = "source-damaged"
@@ -39,6 +41,9 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
         case .animationDropped:
             "The format has no animation, or animations of the source's kind are not read; only the first frame was used."
         case .pagesDropped: "The file has several pages; only the first was used."
+        case .channelsDropped:
+            "The file has channels that are neither colors nor alpha, such as saved selections; they were left out."
+        case .depthReduced: "The format that `format: same` chose has 8 bits a channel, the source more."
         case .metadataRemoved:
             "Metadata was removed; the message says which, and whether copyright, artist and licence were kept."
         case .sourceTruncated: "The file ends before the picture does; `tolerate: truncated` let it pass."

@@ -22,6 +22,9 @@ package struct Rendition: Sendable {
     /// The same of `save` alone.
     var canonicalSave: String
 
+    /// Its format is that of the source.
+    var isLikeSource: Bool { !sameFormat.isEmpty }
+
     /// The rendition of one source, whose format is known: a `format: same` becomes that format.
     func saved(as source: SourceFacts) -> Rendition {
         guard let way = sameFormat[OutputFormat(sameAs: source)] else { return self }

@@ -21,9 +21,10 @@ private func tiffFeature(_ source: ByteSource) throws(StructureError) -> String?
     }
     let compression = try first(.compression) ?? 1
     if compression == 6 { return "a TIFF with JPEG of the old kind inside" }
-    if let bits = try first(.bitsPerSample), ![1, 2, 4, 8, 16, 32, 64].contains(bits) {
-        return "a TIFF of \(bits) bits a sample"
-    }
+    let bits = try first(.bitsPerSample)
+    if let bits, ![1, 2, 4, 8, 16, 32, 64].contains(bits) { return "a TIFF of \(bits) bits a sample" }
+    let floatingPoint = 3
+    if bits == 16, try first(.sampleFormat) == floatingPoint { return "a TIFF of floating point of 16 bits" }
     // JPEG inside says by itself how many bits it has.
     if fields[.tileOffsets] != nil, try first(.planarConfiguration) == 2 {
         return "a TIFF whose tiles hold one color each"
@@ -32,9 +33,8 @@ private func tiffFeature(_ source: ByteSource) throws(StructureError) -> String?
 }
 
 private func heifFeature(_ source: ByteSource) -> String? {
-    // A still picture is an item in `meta`; a sequence is a track, as in a film.
-    let hasStill = (try? ISOBoxes.first("meta", in: source)) != nil
-    if !hasStill && (try? ISOBoxes.first("moov", in: source)) != nil { return "a sequence without a still picture" }
+    // A still picture is an item in `meta`, which a decoder may read beside a sequence: a track, as in a film.
+    if (try? ISOBoxes.first("moov", in: source)) != nil { return "a sequence of pictures" }
     if (try? HEIFItems.turnsOrCrops(in: source)) == true { return "a picture that its container turns or crops" }
     return nil
 }

@@ -9,8 +9,10 @@ package struct CostModel {
     let renditions: [RenditionPlan]
     var assets: [AssetFacts] = []
 
-    /// What a worker needs before it has any picture: libraries, tables, buffers of lines.
+    /// What a worker needs before it has any picture: libraries, tables, buffers of lines, and `keptMemory`.
     static let base = 96 << 20
+    /// Freed memory that a worker keeps from one picture to the next at most.
+    package static let keptMemory = 32 << 20
     /// Bytes of assets that a worker keeps at the sizes at which they were drawn, for the next picture.
     package static let keptAssets = 16 << 20
 
@@ -61,7 +63,7 @@ package struct CostModel {
         let pictures = assets.map(\.picture.bytes)
         // The most that a decoder takes, AVIF's, and the picture before it is converted.
         let decoding = assets.map { asset in
-            let (bytes, overflow) = asset.size.area.multipliedReportingOverflow(by: 14)
+            let (bytes, overflow) = asset.size.area.multipliedReportingOverflow(by: 17 * asset.picture.depth.bytes)
             return overflow ? Int.max : bytes
         }
         return pictures.reduce(max(decoding.max() ?? 0, saturating(keptAssets, work)), saturating)
@@ -101,10 +103,9 @@ package struct CostModel {
     private var decoder: Int {
         let pixels = source.size.area
         let delivered = pixels / (load.shrink * load.shrink)
-        let bands = source.colour.bands + (source.hasAlpha ? 1 : 0)
         return switch source.format {
         // The coefficients of the whole picture, 16 bits each, whatever the size of the result.
-        case .jpeg: source.isInterlaced ? 2 * bands * pixels : 0
+        case .jpeg: source.isInterlaced ? 2 * source.bands * pixels : 0
         // The file, its pixels as they are packed and unpacked, and the result.
         case .png:
             source.isInterlaced
@@ -115,8 +116,11 @@ package struct CostModel {
         case .gif: 4 * 2 * delivered
         // A file may be one strip.
         case .tiff: source.pixelBytes
-        // The decoder's planes, and the same as RGB.
-        case .heic, .avif: 10 * max(pixels, source.codedSize?.area ?? 0)
+        // The decoder's planes, and the same as RGB: as wide samples, and as many in a pixel, as its header says.
+        case .heic, .avif:
+            (source.coded?.depth ?? source.depth).bytes
+                * (source.coded?.hasFullChroma == false && !source.hasAlpha ? 10 : 13)
+                * max(pixels, source.coded?.size.area ?? 0)
         // Tiles, and layers of the drawing, which may be as large as the whole. Filters may need more; then the worker
         // is stopped.
         case .svg, .pdf: saturating(160 << 20, 16 * loadedSize.area)

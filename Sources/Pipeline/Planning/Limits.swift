@@ -8,7 +8,7 @@ package struct Limits: Hashable, Sendable, Codable {
     package var maximumPixels = 100_000_000
     /// Pixels of a side of a source.
     package var maximumSide = 100_000
-    /// Bands of a source, alpha among them. CMYK with alpha has the most that is read.
+    /// Bands of a source, alpha among them. CMYK with alpha has as many.
     package var maximumBands = 5
     package var maximumFrames = 500
     /// Passes of a progressive JPEG, each of which is decoded over all pixels. Programs make some ten.

@@ -102,7 +102,7 @@ package struct Planner: Sendable {
             renditions: renditions,
             memory: saturating(cost.memory, overflow ? .max : looking),
             time: TimeBound(limits, pixelSeconds: cost.seconds),
-            warnings: sourceWarnings(source)
+            warnings: sourceWarnings(source) + renditions.compactMap { depthReduced($0, source) }
                 + warnings(of: shared, renditions, frames: source.isAnimated ? source.frames : 1)
                 .filter { $0.code != .upscaled || load.enlargement == 1 })
     }
@@ -186,7 +186,7 @@ package struct Planner: Sendable {
             output.hasAlpha = false
             output.colour = try drawn.colour(drawing: [rendition.save.background], stage: "save")
         }
-        if !rendition.save.supportsSixteenBits { output.depth = .eight }
+        output.depth = rendition.save.depth(of: drawn.depth)
         return output
     }
 
@@ -210,7 +210,7 @@ package struct Planner: Sendable {
             let message = "the picture has \(what) pixels; the limit is \(limits.maximumPixels) in all (max-pixels)"
             throw PlanFailure(.tooManyPixels, stage: "read", message)
         }
-        if let coded = source.codedSize, coded.area > limits.maximumPixels {
+        if let coded = source.coded?.size, coded.area > limits.maximumPixels {
             let message =
                 "the picture has \(source.size) pixels, and its codec's header says \(coded); the limit is \(limits.maximumPixels) in all"
             throw PlanFailure(.tooManyPixels, stage: "read", message + " (max-pixels)")
@@ -219,11 +219,10 @@ package struct Planner: Sendable {
             let message = "the picture has \(source.size) pixels; the limit is \(limits.maximumSide) a side (max-side)"
             throw PlanFailure(.tooLongSide, stage: "read", message)
         }
-        let bands = source.colour.bands + (source.hasAlpha ? 1 : 0)
-        guard bands <= limits.maximumBands else {
+        guard source.bands <= limits.maximumBands else {
             throw PlanFailure(
                 .tooManyBands, stage: "read",
-                "the picture has \(bands) bands; the limit is \(limits.maximumBands) (max-bands)")
+                "the picture has \(source.bands) bands; the limit is \(limits.maximumBands) (max-bands)")
         }
         for (what, bytes, limit, name) in [
             ("metadata", source.metadataBytes, limits.maximumMetadataBytes, "max-metadata-bytes"),
@@ -277,8 +276,15 @@ package struct Planner: Sendable {
     // MARK: - Warnings
 
     private func sourceWarnings(_ source: SourceFacts) -> [Warning] {
-        guard source.frames > 1, !source.isAnimated, source.page == nil else { return [] }
-        return [Warning(.pagesDropped, "the file has \(source.frames) pages; only the first is used")]
+        var warnings: [Warning] = []
+        if source.frames > 1, !source.isAnimated, source.page == nil {
+            warnings.append(Warning(.pagesDropped, "the file has \(source.frames) pages; only the first is used"))
+        }
+        if source.droppedBands > 0 {
+            let message = "the file has \(counted(source.droppedBands, "channel")) besides colors and alpha; not used"
+            warnings.append(Warning(.channelsDropped, message))
+        }
+        return warnings
     }
 
     /// What the stages and the formats do that a user may not expect.
@@ -302,6 +308,13 @@ package struct Planner: Sendable {
                 "'\(second.title)' has \(second.output.size) pixels like '\(first.title)': nothing is enlarged, and the source has no more"
             return Warning(.scaleWithoutEffect, message)
         }
+    }
+
+    private func depthReduced(_ plan: RenditionPlan, _ source: SourceFacts) -> Warning? {
+        guard plan.rendition.isLikeSource, source.depth != .eight, plan.output.depth == .eight else { return nil }
+        let message =
+            "'\(plan.title)': \(plan.format.rawValue) has 8 bits a channel, the \(source.format.rawValue) has more"
+        return Warning(.depthReduced, message + "; png, tiff and avif keep them")
     }
 
     private func animationDropped(_ plan: RenditionPlan, frames: Int) -> Warning? {

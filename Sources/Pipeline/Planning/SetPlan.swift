@@ -182,10 +182,15 @@ extension Planner {
         let dropped =
             animated.isEmpty
             ? [] : [Warning(.animationDropped, "of \(animated.joined(separator: ", ")) only the first frame is used")]
+        let reduced = members.filter { $0.facts.droppedBands > 0 }.map { "'\($0.name.printable)'" }
+        let channels =
+            reduced.isEmpty
+            ? []
+            : [Warning(.channelsDropped, "of \(reduced.joined(separator: ", ")) only colors and alpha are used")]
         // What is said of one member holds for all that are like it.
         let enlarging =
             enlargements(first.shared, "each member")
             + zip(renditions, first.own).flatMap { enlargements($1, "'\($0.title)'") }
-        return dropped + (first.load.enlargement == 1 ? enlarging : [])
+        return dropped + channels + (first.load.enlargement == 1 ? enlarging : [])
     }
 }

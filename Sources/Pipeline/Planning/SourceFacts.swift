@@ -18,15 +18,16 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var page: Int?
     /// The decoder must hold the whole picture, as for progressive JPEG and interlaced PNG.
     package var isInterlaced: Bool
+    /// Bands of the file that are neither colours nor alpha, which nobody reads.
+    package var droppedBands = 0
     /// Bytes of the file; 0 if that is not known.
     package var bytes = 0
     /// Bytes of EXIF, XMP, IPTC and texts.
     package var metadataBytes = 0
     /// Bytes of the colour profile.
     package var profileBytes = 0
-    /// What the codec's own header says of the size, for HEIC and AVIF: its decoder allocates by that. Nil if nothing
-    /// is known.
-    package var codedSize: PixelSize?
+    /// What the codec's own header says, for HEIC and AVIF: its decoder allocates by that. Nil if nothing is known.
+    package var coded: CodedPicture?
     /// When the picture was taken, by its EXIF; `YYYY:MM:DD HH:MM:SS` without a time zone.
     package var captureDate: String?
 
@@ -53,11 +54,11 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     /// Whether a header can say this at all. A worker that a picture has taken over could claim anything.
     package var isPlausible: Bool {
         let sides = 1...maximumCoordinate
-        if let codedSize, ![codedSize.width, codedSize.height].allSatisfy((0...maximumCoordinate).contains) {
+        if let size = coded?.size, ![size.width, size.height].allSatisfy((0...maximumCoordinate).contains) {
             return false
         }
         return sides.contains(size.width) && sides.contains(size.height) && (1...8).contains(orientation)
-            && (1...1_000_000).contains(frames)
+            && (1...1_000_000).contains(frames) && (0...65_535).contains(droppedBands)
             && metadataBytes >= 0 && profileBytes >= 0 && (1...1_000_000).contains(page ?? 1)
             && captureDate.map(isDate) ?? true
     }
@@ -70,8 +71,11 @@ package struct SourceFacts: Hashable, Sendable, Codable {
         }
     }
 
+    /// Bands of the file.
+    var bands: Int { colour.bands + (hasAlpha ? 1 : 0) + droppedBands }
+
     /// Bytes of all pixels of one frame, uncompressed.
-    var pixelBytes: Int { (colour.bands + (hasAlpha ? 1 : 0)) * depth.bytes * size.area }
+    var pixelBytes: Int { bands * depth.bytes * size.area }
 
     /// The decoder has the whole picture in memory before it delivers the first row.
     var isDecodedAsAWhole: Bool {

@@ -46,11 +46,13 @@ package struct SaveSettings: Sendable {
 
     package var supportsAlpha: Bool { !isJPEG }
 
-    /// 16 bit stays 16 bit, or what comes nearest to it (12 in AVIF).
-    package var supportsSixteenBits: Bool {
-        switch format {
-        case .png, .tiff, .avif: !isJPEG
-        case .jpeg, .webp, .gif: false
+    /// The depth in which a drawn picture is handed to the encoder: 12 bits of AVIF are made of 16.
+    package func depth(of drawn: BitDepth) -> BitDepth {
+        switch encoding {
+        case .jpeg, .webp, .gif: .eight
+        case .png: drawn
+        case .tiff: isJPEG ? .eight : drawn
+        case .avif(let options): options.bitDepth.map { $0 > 8 ? .sixteen : .eight } ?? drawn
         }
     }
 
@@ -204,7 +206,7 @@ package struct PNGOptions: FormatOptions {
             "progressive", false, "Interlaces, so that a coarse picture shows first; larger files.")
         let palette = p.optional("palette", false, "Reduces to a palette: much smaller for drawings and icons.")
         let colors = p.optional("colors", 256, in: 2...256, "The most colors of the palette: 2, 4, 16 or 256.")
-        checkPalette(colors, allowed: [2, 4, 16, 256], &p)
+        p.check(colors, of: "colors", in: [2, 4, 16, 256])
         dither = p.optional("dither", 1.0, in: 0...1, "How much dithering hides the missing colors of the palette.")
         for key in ["colors", "dither"] where p.has(key) && !palette {
             p.problem(at: key, "'\(key)' needs 'palette: true'")
@@ -222,11 +224,13 @@ package struct PNGOptions: FormatOptions {
     var encoding: SaveSettings.Encoding { .png(self) }
 }
 
-/// The sizes of a palette are those that the format has bits for.
-private func checkPalette(_ colors: Int, allowed: [Int], _ p: inout Parameters) {
-    guard !allowed.contains(colors) else { return }
-    let list = allowed.map(String.init).joined(separator: ", ")
-    p.problem(at: "colors", "'colors' takes one of \(list), found \(colors)")
+extension Parameters {
+    /// Numbers that a format has bits for.
+    fileprivate mutating func check(_ number: Int, of key: String, in allowed: [Int]) {
+        guard !allowed.contains(number) else { return }
+        let list = allowed.map(String.init).joined(separator: ", ")
+        problem(at: key, "'\(key)' takes one of \(list), found \(number)")
+    }
 }
 
 package struct WebPOptions: FormatOptions {
@@ -255,6 +259,8 @@ package struct AVIFOptions: FormatOptions {
     package let lossless: Bool
     package let effort: Int
     package let subsampling: ChromaSubsampling
+    /// nil for that which is nearest to the picture's.
+    package let bitDepth: Int?
 
     package init(_ p: inout Parameters) {
         quality = p.optional("quality", 50, in: 1...100, "How good the picture is; 45 to 60 suits photos.")
@@ -262,6 +268,10 @@ package struct AVIFOptions: FormatOptions {
         effort = p.optional("effort", 4, in: 0...9, "How long to try for a smaller file; each step costs much time.")
         subsampling = p.optional(
             "subsampling", .auto, "Stores color at half resolution: on, off, or auto (off from quality 90).")
+        bitDepth = p.optional(
+            "bit-depth", in: 8...12, "Bits of a channel: 8 or 12; default: 12 for a picture of more than 8, else 8.")
+        // Encoders of 10 bits end the process in libheif 1.15 with libaom 3.6.
+        if let bitDepth { p.check(bitDepth, of: "bit-depth", in: [8, 12]) }
         if lossless && p.has("quality") {
             p.problem(at: "quality", "'quality' has no meaning with 'lossless: true'; remove one of them")
         }
@@ -299,7 +309,7 @@ package struct GIFOptions: FormatOptions {
     package init(_ p: inout Parameters) {
         effort = p.optional("effort", 7, in: 1...10, "How long to look for good palettes.")
         colors = p.optional("colors", 256, in: 2...256, "The most colors of a palette: 2, 4, 8 and so on to 256.")
-        checkPalette(colors, allowed: (1...8).map { 1 << $0 }, &p)
+        p.check(colors, of: "colors", in: (1...8).map { 1 << $0 })
         dither = p.optional("dither", 1.0, in: 0...1, "How much dithering hides the missing colors.")
         progressive = p.optional("progressive", false, "Interlaces, so that a coarse picture shows first.")
     }

@@ -36,7 +36,10 @@ package struct Picture {
     private static func withKnownNumbers(_ image: Image) throws -> Image {
         switch (image.interpretation, image.format) {
         // Ten bits of lightness and eleven of each colour, packed into four bytes.
-        case (.labq, _): return try image.colourspace(.labs)
+        case (.labq, _):
+            // A TIFF has eight bits of lightness: libvips puts zeros below them, which makes white 1020 of 1023.
+            return try image.colourspace(.labs).linear([1023.0 / 1020, 1, 1], [0, 0, 0]).rint().cast(.short)
+                .copy(interpretation: .labs)
         case (.lab, .float), (.labs, _), (_, .uchar), (_, .ushort): return image
         // Numbers from 0 to 1. With a profile they are the profile's own, else they are light.
         case (.scrgb, .float), (.scrgb, .double):
@@ -133,7 +136,7 @@ extension Picture {
     }
 
     /// The picture with 16 bits a band: 255 becomes 65535, which libvips' own way does not do.
-    func inSixteenBits() throws -> Picture {
+    package func inSixteenBits() throws -> Picture {
         guard pixels.depth == .eight else { return self }
         let deep = PixelFormat(pixels.colour, .sixteen, hasAlpha: hasAlpha)
         return Picture(

@@ -27,8 +27,9 @@ struct HEIFBuilder {
 
     func meta(pixelsOffset: Int) -> [UInt8] {
         let primary = Self.fullBox("pitm", SmallFiles.big(2, 2))
+        let types = Self.fullBox("iinf", SmallFiles.big(0, 2))
         return Self.fullBox(
-            "meta", primary + locations(pixelsOffset) + Self.box("iprp", propertyContainer + associations))
+            "meta", primary + types + locations(pixelsOffset) + Self.box("iprp", propertyContainer + associations))
     }
 
     /// Item 1 has 10 bytes of the pixels, item 2 has the other 14.

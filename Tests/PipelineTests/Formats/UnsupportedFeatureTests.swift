@@ -25,10 +25,12 @@ import Testing
         arguments: [ByteOrder.little, .big],
         [
             ([(258, [8, 8, 8]), (259, [1])], nil), ([(258, [12, 12, 12])], "a TIFF of 12 bits a sample"),
+            ([(258, [16, 16, 16]), (339, [3, 3, 3])], "a TIFF of floating point of 16 bits"),
+            ([(258, [16]), (339, [1])], nil), ([(258, [32]), (339, [3])], nil),
             ([(258, [8]), (259, [6])], "a TIFF with JPEG of the old kind inside"), ([(284, [2])], nil),
             ([(284, [2]), (324, [8])], "a TIFF whose tiles hold one color each"), ([(259, [])], nil),
         ] as [([(Int, [Int])], String?)])
-    func `TIFF of 12 bits, with old JPEG inside, or with tiles of one color each`(
+    func `TIFF of 12 bits, of half floats, with old JPEG inside, or with tiles of one color each`(
         order: ByteOrder, kind: ([(Int, [Int])], String?)
     ) {
         let (fields, feature) = kind
@@ -39,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `HEIF that is turned or cropped by its container, and sequences without a still picture`() {
+    @Test func `HEIF that is turned or cropped by its container, and sequences`() {
         let turned = HEIFBuilder(properties: [HEIFBuilder.extent(300, 200), HEIFBuilder.rotation(quarterTurns: 1)])
         #expect(unsupportedFeature(of: .avif, in: ByteSource(HEIFBuilder().file())) == nil)
         #expect(
@@ -47,7 +49,7 @@ import Testing
                 == "a picture that its container turns or crops")
         let sequence =
             HEIFBuilder.box("ftyp", Array("avis".utf8) + [0, 0, 0, 0]) + HEIFBuilder.box("moov", [0, 0, 0, 0])
-        #expect(unsupportedFeature(of: .avif, in: ByteSource(sequence)) == "a sequence without a still picture")
+        #expect(unsupportedFeature(of: .avif, in: ByteSource(sequence)) == "a sequence of pictures")
         #expect(unsupportedFeature(of: .heic, in: ByteSource([])) == nil)
     }
 

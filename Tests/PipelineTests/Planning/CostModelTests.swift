@@ -52,6 +52,23 @@ struct CostModelTests {
     }
 
     @Test
+    func `wide samples and full chroma count in the decoder's memory`() throws {
+        let text = onePipeline(["resize: { size: 100 }"])
+        func memory(_ depth: BitDepth, full: Bool) throws -> Int {
+            var source = SourceFacts(format: .avif, size: PixelSize(6000, 4000), depth: depth)
+            var coded = CodedPicture(source.size)
+            (coded.depth, coded.hasFullChroma) = (depth, full)
+            source.coded = coded
+            return try plan(text, source).memory
+        }
+        let pixels = 6000 * 4000
+        #expect(try memory(.sixteen, full: false) - memory(.eight, full: false) >= 9 * pixels)
+        #expect(try memory(.eight, full: true) - memory(.eight, full: false) >= 3 * pixels)
+        // Measured: 541 MiB.
+        #expect(try memory(.sixteen, full: true) >= 541 << 20)
+    }
+
+    @Test
     func `every frame of an animation counts`() throws {
         // Scaled while they are loaded, the frames are held as small as they become; else as large as they are.
         for (stage, side) in [("resize: { size: 200 }", 200), ("crop: { width: 200, height: 200 }", 400)] {

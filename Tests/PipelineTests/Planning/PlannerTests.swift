@@ -193,6 +193,24 @@ struct PlannerTests {
         }
     }
 
+    @Test
+    func `a source that loses depth to the format that stands for its own is warned of`() throws {
+        func warnings(_ format: SourceFormat, _ depth: BitDepth, alpha: Bool = false, save: String) throws -> [Warning]
+        {
+            let source = SourceFacts(format: format, size: PixelSize(60, 40), hasAlpha: alpha, depth: depth)
+            return try plan(onePipeline([], save: save), source).warnings
+        }
+        let words = "'one': jpeg has 8 bits a channel, the heic has more; png, tiff and avif keep them"
+        #expect(try warnings(.heic, .sixteen, save: "{ format: same }") == [Warning(.depthReduced, words)])
+        #expect(try warnings(.jp2, .sixteen, save: "{ format: same }").map(\.code) == [.depthReduced])
+        #expect(try warnings(.heic, .sixteen, alpha: true, save: "{ format: same }").isEmpty)
+        #expect(try warnings(.heic, .eight, save: "{ format: same }").isEmpty)
+        #expect(try warnings(.png, .sixteen, save: "{ format: same }").isEmpty)
+        #expect(try warnings(.avif, .sixteen, save: "{ format: same }").isEmpty)
+        // Who writes `jpeg` knows what it holds.
+        #expect(try warnings(.heic, .sixteen, save: "{ format: jpeg }").isEmpty)
+    }
+
     // MARK: - Limits
 
     private static func limits(pixels: Int = 100_000_000, frames: Int = 500) -> Limits {
@@ -215,11 +233,11 @@ struct PlannerTests {
     {
         var source = SourceFacts(format: .avif, size: PixelSize(16, 16))
         let small = try plan(onePipeline([]), source).memory
-        source.codedSize = PixelSize(65_536, 65_536)
+        source.coded = CodedPicture(PixelSize(65_536, 65_536))
         let words =
             "the picture has 16×16 pixels, and its codec's header says 65536×65536; the limit is 100000000 in all (max-pixels)"
         #expect(try planFailure(onePipeline([]), source) == Failure(.tooManyPixels, stage: "read", words))
-        source.codedSize = PixelSize(8_000, 8_000)
+        source.coded = CodedPicture(PixelSize(8_000, 8_000))
         #expect(try plan(onePipeline([]), source).memory > small + 600_000_000)
     }
 

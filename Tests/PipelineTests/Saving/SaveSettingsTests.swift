@@ -25,6 +25,32 @@ struct SaveSettingsTests {
         #expect(save.written == "{ format: \(format.rawValue) }")
     }
 
+    @Test(
+        arguments: [
+            ("png", .eight, .eight), ("png", .sixteen, .sixteen), ("jpeg", .sixteen, .eight),
+            ("webp", .sixteen, .eight), ("gif", .sixteen, .eight), ("tiff", .sixteen, .sixteen),
+            ("tiff", .float, .float), ("tiff, compression: jpeg", .sixteen, .eight), ("avif", .eight, .eight),
+            ("avif", .sixteen, .sixteen), ("avif, bit-depth: 8", .sixteen, .eight),
+            ("avif, bit-depth: 12", .eight, .sixteen),
+        ] as [(String, BitDepth, BitDepth)])
+    func `a format keeps the depth that it has bits for, or that which is named`(
+        save: String, drawn: BitDepth, expected: BitDepth
+    ) throws {
+        let settings = try #require(
+            try pipeline(onePipeline([], save: "{ format: \(save) }")).renditions.first?.save)
+        #expect(settings.depth(of: drawn) == expected)
+    }
+
+    @Test(arguments: [
+        ("9", "'bit-depth' takes one of 8, 12, found 9"), ("10", "'bit-depth' takes one of 8, 12, found 10"),
+    ])
+    func `only depths that encoders have can be named`(depth: String, words: String) throws {
+        let error = #expect(throws: Diagnostics.self) {
+            try pipeline(onePipeline([], save: "{ format: avif, bit-depth: \(depth) }"))
+        }
+        #expect(error?.items.map(\.message) == [words])
+    }
+
     @Test
     func `colours of PNG count only with a palette`() throws {
         func colours(_ save: String) throws -> Int? {

@@ -13,7 +13,8 @@ import Testing
         var report = SourceReport(status: .done, pipeline: "p", source: BytePath(name))
         report.renditions = renditions.map { name, format, bytes in
             SourceReport.RenditionEntry(
-                name: "r", scale: 1, path: BytePath(name), format: format, size: PixelSize(1, 1), bytes: bytes,
+                name: "r", scale: 1, path: BytePath(name), format: format, size: PixelSize(1, 1), frames: 1,
+                bytes: bytes,
                 sha256: nil)
         }
         return report

@@ -25,6 +25,15 @@ enum WebPFile {
         try output.write((0..<4).map { UInt8(truncatingIfNeeded: (length - 8) >> (8 * $0)) }, at: 4)
     }
 
+    /// Says of an animation that it has transparency. libwebp says so only if a frame has, and leaves a transparent
+    /// margin out of all frames; programs that go by the file's header show that margin black.
+    /// - Parameter output: a whole file.
+    static func announceAlpha(in output: OpenFile) throws(SystemError) {
+        let first = output.bytes(at: 0, count: headerBytes + extendedBytes)
+        guard first.count == headerBytes + extendedBytes, type(first[headerBytes...]) == "VP8X" else { return }
+        try output.write([first[headerBytes + 8] | alpha], at: headerBytes + 8)
+    }
+
     private static let headerBytes = 12
     private static let extendedBytes = 18
     private static let exif: UInt8 = 0x08

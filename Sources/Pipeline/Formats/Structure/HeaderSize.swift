@@ -9,6 +9,17 @@ package func headerSize(of format: SourceFormat, in bytes: ByteSource) -> (width
 }
 
 extension SourceFormat {
+    /// The longest side in pixels that its decoder reads, whatever the limits are.
+    package var longestReadSide: Int {
+        switch self {
+        // libjpeg counts a little less far than the format does.
+        case .jpeg: OutputFormat.jpeg.maximumSide
+        // libheif's own limit; later versions than 1.15 go further.
+        case .heic, .avif: OutputFormat.avif.maximumSide
+        case .png, .webp, .gif, .tiff, .svg, .pdf, .jxl, .jp2: maximumCoordinate
+        }
+    }
+
     fileprivate func readSize(in bytes: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
         switch self {
         case .jpeg: try JPEGMarkers.size(in: bytes)

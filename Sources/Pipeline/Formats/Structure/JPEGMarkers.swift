@@ -6,6 +6,7 @@ struct JPEGMarkers {
     static let startOfImage: UInt8 = 0xD8
     static let endOfImage: UInt8 = 0xD9
     static let startOfScan: UInt8 = 0xDA
+    private static let applicationSegment2: UInt8 = 0xE2
 
     private var reader: ForwardReader
     private var segmentEnd: Int
@@ -37,6 +38,17 @@ struct JPEGMarkers {
             let code = try markers.next()
             if isStartOfFrame(code) { return try markers.frameSize() }
             if code == startOfScan || code == endOfImage { throw .malformed }
+        }
+    }
+
+    /// Some segment before the pixels has a part of a colour profile.
+    static func hasProfile(_ source: ByteSource) throws(StructureError) -> Bool {
+        var markers = try JPEGMarkers(of: source)
+        while true {
+            let code = try markers.next()
+            if code == startOfScan || code == endOfImage { return false }
+            let name = Array("ICC_PROFILE\0".utf8)
+            if code == applicationSegment2, source.read(markers.reader.position, name.count) == name { return true }
         }
     }
 

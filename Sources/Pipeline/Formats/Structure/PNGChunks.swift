@@ -21,13 +21,23 @@ struct PNGChunks {
         return (width, try chunks.reader.integer(bytes: 4))
     }
 
-    /// The animation control chunk comes before the pixels and counts the frames.
+    /// The animation control chunk counts the frames.
     static func isAnimated(_ source: ByteSource) throws(StructureError) -> Bool {
+        guard var chunks = try chunks(from: "acTL", in: source) else { return false }
+        return try chunks.reader.integer(bytes: 4) > 1
+    }
+
+    static func hasProfile(_ source: ByteSource) throws(StructureError) -> Bool {
+        try chunks(from: "iCCP", in: source) != nil
+    }
+
+    /// The chunks from one before the pixels on, with the reader at its data; nil if there is none of that type.
+    private static func chunks(from wanted: FourCC, in source: ByteSource) throws(StructureError) -> PNGChunks? {
         var chunks = try PNGChunks(of: source)
         while true {
             let (type, length) = try chunks.next()
-            if type == "IDAT" || type == "IEND" { return false }
-            if type == "acTL", length >= 4 { return try chunks.reader.integer(bytes: 4) > 1 }
+            if type == wanted { return chunks }
+            if type == "IDAT" || type == "IEND" { return nil }
             try chunks.reader.skip(length + checksumBytes)
         }
     }

@@ -52,6 +52,8 @@ enum TIFFTag: Int {
     case tileOffsets = 324
     case tileByteCounts = 325
     case subdirectories = 330
+    case extraSamples = 338
+    case sampleFormat = 339
     case copyright = 33_432
     case exifDirectory = 34_665
     case locationDirectory = 34_853

@@ -3,6 +3,8 @@
 enum TIFFPages {
     /// As many as libtiff reads.
     private static let mostDirectories = 65_535
+    /// As many samples as a pixel can have.
+    private static let mostExtraSamples = 65_535
 
     /// The size of the first page, as it is stored.
     static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
@@ -11,13 +13,29 @@ enum TIFFPages {
         return (try page.number(.imageWidth, in: source), try page.number(.imageLength, in: source))
     }
 
-    /// A page, from 1, is YCbCr without JPEG's compression: libtiff gives its numbers as they are then.
-    static func isPlainYCbCr(page number: Int, _ source: ByteSource) throws(StructureError) -> Bool {
+    /// A page, from 1.
+    private static func page(_ number: Int, _ source: ByteSource) throws(StructureError) -> TIFFDirectory {
         let layout = try TIFFLayout(of: source)
         var page = try TIFFDirectory(at: layout.firstDirectory(in: source), in: source, layout)
         for _ in 1..<max(1, min(number, mostDirectories)) where page.next != 0 {
             page = try TIFFDirectory(at: page.next, in: source, layout)
         }
+        return page
+    }
+
+    /// Whether each sample of a page that is no colour is alpha; those that are not mean nothing that is known.
+    static func extraSamples(page number: Int, _ source: ByteSource) throws(StructureError) -> [Bool] {
+        guard let field = try page(number, source).fields[.extraSamples] else { return [] }
+        var numbers = try field.numbers(in: source)
+        var isAlpha: [Bool] = []
+        let unspecified = 0
+        for _ in 0..<min(field.count, mostExtraSamples) { isAlpha.append(try numbers.next() != unspecified) }
+        return isAlpha
+    }
+
+    /// A page is YCbCr without JPEG's compression: libtiff gives its numbers as they are then.
+    static func isPlainYCbCr(page number: Int, _ source: ByteSource) throws(StructureError) -> Bool {
+        let page = try page(number, source)
         let (ycbcr, jpegs) = (6, [6, 7])
         guard try page.number(.photometricInterpretation, in: source) == ycbcr else { return false }
         // Without the tag there is no compression.
@@ -51,6 +69,12 @@ enum TIFFPages {
 /// A page of a TIFF, from 1, has colours that decoders do not convert.
 package func isPlainYCbCr(_ format: SourceFormat, page: Int, _ source: ByteSource) -> Bool {
     format == .tiff && (try? TIFFPages.isPlainYCbCr(page: page, source)) == true
+}
+
+/// Whether each sample of a TIFF's page that is no colour is alpha, in the order of the bands; empty if the file does
+/// not say, and for other formats.
+package func extraSamples(_ format: SourceFormat, page: Int, _ source: ByteSource) -> [Bool] {
+    format == .tiff ? (try? TIFFPages.extraSamples(page: page, source)) ?? [] : []
 }
 
 extension TIFFDirectory {

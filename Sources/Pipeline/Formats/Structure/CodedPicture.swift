@@ -1,20 +1,31 @@
-// The size that the codec's own headers give, in a HEIF or an AVIF. Decoders allocate by these, whatever the file's
+// What the codec's own headers say of the pictures in a HEIF or an AVIF. Decoders allocate by these, whatever the file's
 // boxes say.
 
+/// The most that a decoder of HEIC or AVIF must hold at one time.
+package struct CodedPicture: Hashable, Sendable, Codable {
+    package var size: PixelSize
+    /// Of its samples, which take two bytes from nine bits on.
+    package var depth = BitDepth.eight
+    /// Colour is stored at the full resolution of brightness (4:4:4).
+    package var hasFullChroma = false
+
+    package init(_ size: PixelSize) { self.size = size }
+}
+
 extension SourceFormat {
-    /// The largest picture of which the codec's headers in a HEIC or an AVIF speak, by its pixels.
-    /// Nil if there is none that can be read, and for other formats.
-    package func codedSize(in bytes: ByteSource) -> PixelSize? {
+    /// The largest picture of which the codec's headers in a HEIC or an AVIF speak, by its pixels, with the finest
+    /// samples of all of them. Nil if there is none that can be read, and for other formats.
+    package func codedPicture(in bytes: ByteSource) -> CodedPicture? {
         guard self == .heic || self == .avif else { return nil }
-        return try? HEIFCodecSize.largest(in: bytes)
+        return try? HEIFCodedPictures.largest(in: bytes)
     }
 }
 
-enum HEIFCodecSize {
-    static func largest(in source: ByteSource) throws(StructureError) -> PixelSize? {
+enum HEIFCodedPictures {
+    static func largest(in source: ByteSource) throws(StructureError) -> CodedPicture? {
         let meta = try ISOBoxes.first("meta", in: source)
         let content = try meta.fullContent()
-        var found = CodedSizes(sizes: try configured(in: source, content))
+        var found = try configured(in: source, content)
         let ranges = try HEIFItemLocations.ranges(in: source, meta: meta)
         for item in try HEIFItemTypes.items(in: source, content, of: ["av01", "hvc1", "hev1"]) {
             for range in ranges[item.id] ?? [] {
@@ -26,26 +37,31 @@ enum HEIFCodecSize {
                 }
             }
         }
-        return found.sizes.max { $0.area < $1.area }
+        guard let size = found.sizes.max(by: { $0.area < $1.area }) else { return nil }
+        var picture = CodedPicture(size)
+        (picture.depth, picture.hasFullChroma) = (found.depth, found.hasFullChroma)
+        return picture
     }
 
-    /// The sizes in the properties of all items.
-    private static func configured(in source: ByteSource, _ meta: Range<Int>) throws(StructureError) -> [PixelSize] {
+    /// What the properties of all items say.
+    private static func configured(in source: ByteSource, _ meta: Range<Int>) throws(StructureError) -> CodedPictures {
         let container = try ISOBoxes.first("iprp", in: source, meta).content
         var boxes = ISOBoxes(in: source, try ISOBoxes.first("ipco", in: source, container).content)
-        var found = CodedSizes()
+        var found = CodedPictures()
         while found.unitsLeft > 0, let box = try boxes.next() {
             found.unitsLeft -= 1
-            if box.type == "av1C" { try? AV1Sequence.walk(box.content.dropFirst(4), of: source, adding: &found) }
+            if box.type == "av1C" { try? AV1Sequence.walk(configuration: box.content, of: source, adding: &found) }
             if box.type == "hvcC" { try? HEVCSequence.walk(configuration: box.content, of: source, adding: &found) }
         }
-        return found.sizes
+        return found
     }
 }
 
-/// The sizes that were found, and how much more is looked at.
-private struct CodedSizes {
+/// What was found, and how much more is looked at.
+private struct CodedPictures {
     var sizes: [PixelSize] = []
+    var depth = BitDepth.eight
+    var hasFullChroma = false
     /// Parts of coded pictures. A grid of pictures has some three for each.
     var unitsLeft = 200_000
 
@@ -79,11 +95,24 @@ private enum HEIFItemTypes {
     }
 }
 
-/// Sequence headers of AV1: bitstream specification §5.3 and §5.5.
+/// Sequence headers of AV1: bitstream specification §5.3 and §5.5; in `av1C`, AV1-ISOBMFF §2.3.
 private enum AV1Sequence {
     private static let sequenceHeader: UInt8 = 1
 
-    static func walk(_ range: Range<Int>, of source: ByteSource, adding found: inout CodedSizes) throws(StructureError)
+    static func walk(
+        configuration: Range<Int>, of source: ByteSource, adding found: inout CodedPictures
+    ) throws(StructureError) {
+        var bits = BitReader(source, configuration)
+        try bits.skip(8 + 8 + 1)
+        if try bits.flag() { found.depth = .sixteen }
+        try bits.skip(1)
+        let (isMonochrome, halvesWidth) = (try bits.flag(), try bits.flag())
+        if !isMonochrome && !halvesWidth { found.hasFullChroma = true }
+        try walk(configuration.dropFirst(4), of: source, adding: &found)
+    }
+
+    static func walk(_ range: Range<Int>, of source: ByteSource, adding found: inout CodedPictures)
+        throws(StructureError)
     {
         var reader = ForwardReader(source, in: range)
         while reader.remaining > 0 {
@@ -135,14 +164,20 @@ private enum AV1Sequence {
 /// Sequence parameter sets of HEVC: ITU-T H.265 §7.3.1 and §7.3.2.2; in `hvcC`, ISO/IEC 14496-15 §8.3.3.
 private enum HEVCSequence {
     private static let parameterSet: UInt8 = 33
-    /// Bytes of a configuration before its arrays.
+    /// Bytes of a configuration before its arrays, and before what it says of samples.
     private static let configurationHead = 22
+    private static let samplesOffset = 16
 
     static func walk(
-        configuration: Range<Int>, of source: ByteSource, adding found: inout CodedSizes
+        configuration: Range<Int>, of source: ByteSource, adding found: inout CodedPictures
     ) throws(StructureError) {
         var reader = ForwardReader(source, in: configuration)
-        try reader.skip(configurationHead)
+        try reader.skip(samplesOffset)
+        let fullChroma = 3
+        if Int(try reader.byte()) & 3 == fullChroma { found.hasFullChroma = true }
+        // The bits of brightness and of colour beyond eight.
+        if (try reader.integer(bytes: 2)) & 0x0707 != 0 { found.depth = .sixteen }
+        try reader.skip(configurationHead - samplesOffset - 3)
         for _ in 0..<(try reader.byte()) {
             try reader.skip(1)
             for _ in 0..<(try reader.integer(bytes: 2)) {
@@ -151,14 +186,15 @@ private enum HEVCSequence {
         }
     }
 
-    static func walk(_ range: Range<Int>, of source: ByteSource, adding found: inout CodedSizes) throws(StructureError)
+    static func walk(_ range: Range<Int>, of source: ByteSource, adding found: inout CodedPictures)
+        throws(StructureError)
     {
         var reader = ForwardReader(source, in: range)
         while reader.remaining > 0 { try unit(&reader, of: source, lengthBytes: 4, adding: &found) }
     }
 
     private static func unit(
-        _ reader: inout ForwardReader, of source: ByteSource, lengthBytes: Int, adding found: inout CodedSizes
+        _ reader: inout ForwardReader, of source: ByteSource, lengthBytes: Int, adding found: inout CodedPictures
     ) throws(StructureError) {
         try found.beginUnit()
         let length = try reader.integer(bytes: lengthBytes)

@@ -86,7 +86,7 @@ package struct Resize: Stage {
             output: output, footprint: Footprint(AffineMap(to: old, drawnAt: target)),
             sizeDependence: needsSourcePixels ? .sourcePixels : .scales(to: target, by: kernel),
             isEnlarging: target.width > old.width || target.height > old.height, changesNothing: target == old,
-            intermediates: kernel == .nearest ? [] : [scaled])
+            intermediates: [scaled])
     }
 
     /// A picture of which only a bound is known may have any shape, so that the side which follows the other can be

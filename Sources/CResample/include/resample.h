@@ -1,7 +1,7 @@
 // The inner loops of scaling a picture: rows of interleaved floats, weighted and summed. The arithmetic alone; which rows, which
 // weights and where the memory comes from is decided in Sources/Vips/Resampling.
 //
-// Rows of floats are padded: CRESAMPLE_PADDING finite floats may be read and written behind the last one.
+// Rows of floats are padded: CRESAMPLE_PADDING floats may be read and written behind the last one. They may be anything.
 #ifndef CRESAMPLE_H
 #define CRESAMPLE_H
 
@@ -70,7 +70,7 @@ typedef struct {
 // How many pixels of the result are made before they are stored.
 #define CRESAMPLE_PIXELS 64
 
-// Scales CRESAMPLE_ROWS rows of 1 to 4 bands, and stores them: divided by alpha, rounded, cut to the range of the format.
+// Scales CRESAMPLE_ROWS rows of 1 to 5 bands, and stores them: divided by alpha, rounded, cut to the range of the format.
 // - row: what a row of the result is stored as.
 // - in, out: the same row may be in several places, and so may its result.
 // - scratch: (columns × bands + CRESAMPLE_PADDING) × CRESAMPLE_ROWS floats.

@@ -34,22 +34,22 @@ struct ColourConversion {
     }
 
     private func convert(_ picture: Picture, _ assessment: Assessment) throws -> Picture {
-        let image = picture.image
         let colour: ColourModel = picture.pixels.colour == .grey ? .grey : .rgb
         let target = PixelFormat(colour, picture.pixels.depth == .eight ? .eight : .sixteen, hasAlpha: picture.hasAlpha)
         let depth = 8 * target.depth.bytes
-        let converted =
-            switch (picture.pixels.colour, assessment) {
-            // libvips brings a common press profile.
-            case (.cmyk, .missing), (.cmyk, .unusable), (.cmyk, .standard):
-                try image.iccTransform(to: .srgb, input: .cmyk, depth: depth)
-            case (.cmyk, .different), (.rgb, .different), (.lab, .different):
-                try image.iccTransform(to: .srgb, depth: depth)
-            case (.grey, .different): try image.iccTransform(to: .srgb, depth: depth).colourspace(target.interpretation)
-            case (.lab, _): try image.colourspace(target.interpretation)
-            case (.grey, _), (.rgb, _): image
+        return switch (picture.pixels.colour, assessment) {
+        // libvips brings a common press profile.
+        case (.cmyk, .missing), (.cmyk, .unusable), (.cmyk, .standard):
+            try picture.converted(to: target) { try $0.iccTransform(to: .srgb, input: .cmyk, depth: depth) }
+        case (.cmyk, .different), (.rgb, .different), (.lab, .different):
+            try picture.converted(to: target) { try $0.iccTransform(to: .srgb, depth: depth) }
+        case (.grey, .different):
+            try picture.converted(to: target) {
+                try $0.iccTransform(to: .srgb, depth: depth).colourspace(target.interpretation)
             }
-        return try picture.converted(converted, to: target)
+        case (.lab, _): try picture.converted(to: target) { try $0.colourspace(target.interpretation) }
+        case (.grey, _), (.rgb, _): try picture.withoutProfile()
+        }
     }
 
     private func warnings(_ picture: Picture, _ assessment: Assessment) -> [Warning] {

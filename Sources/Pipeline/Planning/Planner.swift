@@ -105,8 +105,7 @@ package struct Planner: Sendable {
             case (.srgb, .grey): .grey
             case (.srgb, .rgb), (.srgb, .cmyk), (.srgb, .lab): .rgb
             }
-        // Only Lab that is kept stays in floating point.
-        let depth: BitDepth = source.depth == .float && colour != .lab ? .sixteen : source.depth
+        let depth: BitDepth = source.depth == .float ? .sixteen : source.depth
         return PictureInfo(
             size: source.uprightSize, frames: frames, hasAlpha: source.hasAlpha, colour: colour, depth: depth,
             pixelsPerPoint: pixelsPerPoint, keepsProfile: pipeline.profile == .keep && source.hasProfile)

@@ -105,15 +105,29 @@ struct PictureTests {
         }
     }
 
-    @Test func `a grey picture has no number for a colour, and says so`() throws {
+    @Test func `every picture has numbers for every color, or for the nearest`() throws {
         let grey = try Picture(decoded: TestPicture.solid([9], width: 2, height: 2))
-        #expect(try grey.components(of: .white) == [255])
+        #expect(try grey.numbers(of: .white) == [255])
         let red = Color(red: 255, green: 0, blue: 0)
-        #expect(throws: ImpossibleColor.self) { try grey.components(of: red) }
-        #expect(try grey.promoted(to: .rgb).components(of: red) == [255, 0, 0])
+        // As light as red is.
+        #expect(try grey.numbers(of: red).allSatisfy { (125...129).contains($0) })
+        #expect(try grey.promoted(to: .rgb).numbers(of: red) == [255, 0, 0])
         let deep = try grey.inSixteenBits()
         #expect(try deep.image.getpoint(x: 0, y: 0) == [9.0 * 257])
-        #expect(try deep.components(of: .white) == [65_535])
+        #expect(try deep.numbers(of: .white) == [65_535])
+    }
+
+    @Test func `colors have the numbers of CMYK and Lab`() throws {
+        let white = try TestPicture.solid([255, 255, 255], width: 2, height: 2)
+        let press = try white.iccTransform(to: .cmyk, input: .srgb)
+        for image in [press, try press.removingMetadata(["icc-profile-data"])] {
+            let picture = try Picture(decoded: image)
+            let (light, dark) = (try picture.numbers(of: .white), try picture.numbers(of: .black))
+            #expect(light.allSatisfy { $0 <= 3 } && light.count == 4 && dark[3] > 200, "\(light) \(dark)")
+        }
+        let lab = try Picture(decoded: white.colourspace(.lab))
+        #expect(zip(try lab.numbers(of: .white), [65_535, 32_768, 32_768]).allSatisfy { abs($0 - $1) <= 8 })
+        #expect(zip(try lab.numbers(of: .black), [0, 32_768, 32_768]).allSatisfy { abs($0 - $1) <= 8 })
     }
 
     @Test func `hidden colours are no neighbours in premultiplied work`() throws {

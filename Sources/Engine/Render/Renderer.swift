@@ -228,9 +228,9 @@ struct Renderer {
         var frames = try run(rendition.steps, on: start, context, resized: resized)
         let save = rendition.rendition.save
         let watch = AlphaWatch()
-        if !save.supportsAlpha {
+        if let background = rendition.background {
             frames = try frames.map {
-                try $0.promoted(to: rendition.output.colour).flattened(onto: save.background, watch: watch)
+                try $0.promoted(to: rendition.output.colour).flattened(onto: background, watch: watch)
             }
         }
         let policy = save.metadata

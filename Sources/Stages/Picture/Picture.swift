@@ -78,14 +78,6 @@ extension PixelFormat {
 }
 
 extension Picture {
-    /// A canvas of one colour, with alpha, in 8 bits.
-    init(_ color: Color, size: PixelSize) throws {
-        let pixels = PixelFormat(color.isGrey ? .grey : .rgb)
-        let pixel = try Image.black(width: 1, height: 1, bands: pixels.bands).copy(
-            interpretation: pixels.interpretation)
-        self = try Picture(pixel, pixels, profile: nil).filled(with: color, size: size, hasAlpha: true)
-    }
-
     package var width: Int { image.width }
     package var height: Int { image.height }
     package var size: PixelSize { PixelSize(image.width, image.height) }

@@ -19,7 +19,7 @@ package struct CostModel {
         let last = shared.last.map { $0.output.enlarged(shared.contains(where: \.isScaling) ? 1 : load.enlargement) }
         let sharedHeld = renditions.count > 1 && !scalesAtOnce ? (last ?? loaded).bytes : 0
         let together =
-            scalesAtOnce ? renditions.map { held(fromShared: $0.steps.prefix(1)) }.reduce(needsLoaded, saturating) : 0
+            scalesAtOnce ? renditions.map { held(fromShared: $0.steps.prefix(1)) }.reduce(0, saturating) : 0
         let perRendition = renditions.map { rendition in
             // Its first step is part of what is scaled together.
             let steps =
@@ -99,12 +99,6 @@ package struct CostModel {
         case .svg, .pdf: saturating(160 << 20, 16 * loaded.size.area)
         case .jxl, .jp2: 24 * pixels
         }
-    }
-
-    /// The loaded picture, if it is scaled to several sizes by libvips, which reads it once for each.
-    private var needsLoaded: Int {
-        let isLibvipsWork = decoded.bands > 4 || (decoded.colour == .lab && decoded.depth != .float)
-        return isLibvipsWork && renditions.count > 1 ? loaded.bytes : 0
     }
 
     /// What stages hold.

@@ -23,7 +23,7 @@ func render(
 ) throws -> Rendered {
     let picture = try Picture(decoded: image)
     let planner = try planner(stages, scale: scale, assets: assets, profile: profile)
-    let context = RenderContext(scale: scale, assets: assets)
+    let context = RenderContext(assets: assets)
     let facts = SourceFacts([image], as: picture)
     var measurements: [Planner.StagePath: Measurement] = [:]
     var plan = try planner.plan(facts, pixelsPerPoint: pixelsPerPoint)

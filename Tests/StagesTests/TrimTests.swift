@@ -18,7 +18,7 @@ struct TrimTests {
             frames: images.count,
             hasAlpha: images[0].hasAlpha, colour: images[0].bands <= 2 ? .grey : .rgb,
             depth: images[0].format == .ushort ? .sixteen : .eight)
-        let context = RenderContext(scale: 1, assets: TestAssets())
+        let context = RenderContext(assets: TestAssets())
         let bound = try planner.plan(facts, pixelsPerPoint: 1)
         #expect(bound.renditions[0].output.certainty == .atMost)
         let (path, before, step) = try #require(planner.firstUnmeasured(in: bound, [:]))

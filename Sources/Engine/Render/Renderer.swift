@@ -120,7 +120,7 @@ struct Renderer {
         if plan.scalesAtOnce && plan.shared.isEmpty { return (try scaledAtOnce(single, timing), warnings) }
         let frames = timing.frames > 1 ? try timing.frames(of: single) : Frames([single])
         var shared = try run(
-            plan.shared, on: frames, RenderContext(scale: 1, assets: assets), resized: plan.load.resizes)
+            plan.shared, on: frames, RenderContext(assets: assets), resized: plan.load.resizes)
         if plan.scalesAtOnce { return (try scaledAtOnce(shared.pictures[0], timing), warnings) }
         if plan.holdsShared && !plan.shared.isEmpty { shared = try shared.map { try $0.inMemory() } }
         let starts = try plan.renditions.indices.map { index in
@@ -224,7 +224,7 @@ struct Renderer {
     private func render(
         _ rendition: RenditionPlan, from start: Frames, resized: Bool, _ metadata: SourceMetadata, to output: OpenFile
     ) throws -> (size: RenderedSize, warnings: [Warning]) {
-        let context = RenderContext(scale: rendition.scale, assets: assets)
+        let context = RenderContext(assets: assets)
         var frames = try run(rendition.steps, on: start, context, resized: resized)
         let save = rendition.rendition.save
         let watch = AlphaWatch()

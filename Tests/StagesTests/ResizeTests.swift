@@ -87,7 +87,8 @@ struct ResizeTests {
             }
             for size in ["23x17!", "41x59!", "77x60!", "200x131!"] {
                 let result = try render("resize: { size: \(size), kernel: \(kernel) }", picture).pixels
-                let visible = result.alpha.indices.filter { result.alpha[$0] > 0 }
+                let alpha = result.alpha
+                let visible = alpha.indices.filter { alpha[$0] > 0 }
                 let worst = visible.map { abs(result.values[$0 * kind.bands] - 128 * factor) }.max() ?? .max
                 #expect(worst <= 1, "\(kind) to \(size): off by \(worst)")
             }

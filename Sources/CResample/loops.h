@@ -161,21 +161,23 @@ SCALE_TURNED(1)
 SCALE_TURNED(2)
 SCALE_TURNED(3)
 SCALE_TURNED(4)
+SCALE_TURNED(5)
 
 // From here on, a column is the same number of 16 rows: one after the other, those of a pixel's bands and then the next
 // pixel's.
 
 TARGET static void NAME(divide_by_alpha)(float *columns, int pixels, int bands, float full)
 {
-    // Rounding may leave an opaque pixel an alpha a little below full. It counts as opaque here, so that the pixel gets
-    // the same colours with alpha as without.
-    const floats16 zero = {0}, opaque = zero + full * 0.999998f;
+    // An alpha that differs from full by its rounding is full: opaque pixels get the same colours with alpha as
+    // without.
+    const floats16 zero = {0}, least = zero + full * 0.999998f, most = zero + full * 1.000002f;
     const ints16 whole = (ints16) (zero + full);
     for (int x = 0; x < pixels; x++, columns += 16 * bands) {
         floats16 alpha = load(columns + 16 * (bands - 1));
-        const ints16 is_less = alpha < opaque;
-        alpha = (floats16) ((is_less & (ints16) alpha) | (~is_less & whole));
-        // The filter rings around sharp edges; no alpha is below nothing.
+        const ints16 is_opaque = (alpha > least) & (alpha < most);
+        alpha = (floats16) ((~is_opaque & (ints16) alpha) | (is_opaque & whole));
+        // The filter rings around sharp edges. Beyond full the colours ring along, so that they are divided by that alpha too; an alpha below 0
+        // stands for nothing.
         const floats16 factor = (floats16) ((alpha > zero) & (ints16) ((zero + full) / alpha));
         for (int b = 0; b < bands - 1; b++) store(columns + 16 * b, load(columns + 16 * b) * factor);
     }
@@ -239,7 +241,7 @@ TARGET static void NAME(scale_rows)(
 {
     const int bands = row.bands;
     const size_t total = (size_t) row.width * (size_t) bands;
-    float results[CRESAMPLE_PIXELS * 4 * 16];
+    float results[CRESAMPLE_PIXELS * 5 * 16];
     for (int first = 0; first < row.width;) {
         int end = first + 1;
         int start = taps.starts[first];
@@ -261,7 +263,8 @@ TARGET static void NAME(scale_rows)(
         case 1: NAME(scale_turned_1)(taps, first, end, scratch, results); break;
         case 2: NAME(scale_turned_2)(taps, first, end, scratch, results); break;
         case 3: NAME(scale_turned_3)(taps, first, end, scratch, results); break;
-        default: NAME(scale_turned_4)(taps, first, end, scratch, results); break;
+        case 4: NAME(scale_turned_4)(taps, first, end, scratch, results); break;
+        default: NAME(scale_turned_5)(taps, first, end, scratch, results); break;
         }
         if (row.has_alpha)
             NAME(divide_by_alpha)(results, end - first, bands, row.format == CRESAMPLE_USHORT ? 65535 : 255);

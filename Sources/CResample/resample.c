@@ -27,7 +27,7 @@ typedef uint16_t shorts16 __attribute__((vector_size(32), aligned(2)));
 
 #if defined(__x86_64__)
 #define NAME(x) avx2_##x
-#define TARGET __attribute__((target("avx2,fma")))
+#define TARGET __attribute__((target("avx2")))
 #include "loops.h"
 #undef NAME
 #undef TARGET
@@ -52,7 +52,7 @@ CResampleInstructions cresample_best_instructions(void)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")
         && __builtin_cpu_supports("avx512vl"))
         return CRESAMPLE_AVX512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return CRESAMPLE_AVX2;
+    if (__builtin_cpu_supports("avx2")) return CRESAMPLE_AVX2;
 #endif
     return CRESAMPLE_BASELINE;
 }

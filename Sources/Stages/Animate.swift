@@ -78,7 +78,8 @@ package struct Animate: SetStage {
 
     private func described(_ member: SetMember) -> String {
         let scale = member.geometry.pixelsPerPoint
-        return member.geometry.size.description + (scale > 1 ? " at @\(scale)x" : "")
+        return member.geometry.size.description
+            + (scale == 1 ? "" : " at @\(writtenNumber((scale * 100).rounded() / 100))x")
     }
 
     package func join(_ members: Frames, following plan: Plan, in context: RenderContext) throws -> Frames {

@@ -25,7 +25,7 @@ package struct Blur: Stage {
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
-        let pixels = sigma.length.exactPixels(of: min(input.size.width, input.size.height), scale: context.scale)
+        let pixels = sigma.length.exactPixels(of: min(input.size.width, input.size.height), scale: input.pixelsPerPoint)
         // libvips' own upper limit.
         let sigma = min(pixels, 1000)
         var small = input.resized(to: Self.worked(input.size, sigma: sigma))

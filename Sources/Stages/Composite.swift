@@ -39,17 +39,20 @@ package struct Composite: Stage {
         package var note: String { counted(canvas.layers.count, "layer") }
         package var isStreaming: Bool { false }
         package var intermediates: [PictureInfo] { canvas.intermediates }
+        package var warnings: [Warning] { canvas.warnings }
     }
 
+    package var sizesInPoints: Bool { canvas.width?.isPoints == true || canvas.height?.isPoints == true }
+
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
-        let plan = try canvas.plan(in: input, context, source: input)
-        var output = input.drawn(at: plan.size, width: canvas.width, height: canvas.height)
+        let source = input.natural(forWidth: canvas.width, height: canvas.height, scale: context.scale)
+        let plan = try canvas.plan(in: source.size, context, source: source)
+        var output = source.drawn(at: plan.size, width: canvas.width, height: canvas.height)
         output.hasAlpha = plan.hasAlpha
-        output.colour = try input.colour(drawing: plan.isGrey ? [] : [.anyColour], stage: Self.name)
-        output.pixelsPerPoint = context.scale
+        try output.hold(plan.isGrey ? .grey : .rgb, drawnBy: Self.name)
         return Plan(
             output: output, canvas: plan, input: input.size,
-            sizeDependence: .scales(to: input.naturalSize(scale: context.scale), by: .lanczos3))
+            sizeDependence: .scales(to: source.size, by: .lanczos3))
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
@@ -72,7 +75,6 @@ struct CanvasDeclaration: Sendable {
         background = p.optional("background", .transparent, "What is drawn first.")
         let list: LayerList = p.required("layers", "What is drawn, the lowest first.")
         layers = list.layers
-        if width == nil || height == nil { p.notePoints() }
     }
 }
 
@@ -120,7 +122,6 @@ struct LayerDeclaration: ParameterGroup {
         place = OverlayPlace(&p)
         alpha = p.optional("alpha", 1.0, in: 0...1, "Multiplies its alpha.")
         blend = p.optional("blend", .over, "How it mixes with what is below.")
-        p.notePoints()
         let contents = [isSource, image != nil, color != nil, layers != nil].filter { $0 }.count
         if contents != 1 {
             p.problem("a layer is one of 'source: true', 'image', 'color' and 'layers'; found \(contents) of them")
@@ -156,12 +157,13 @@ extension CanvasDeclaration {
 /// A canvas as it will be drawn.
 struct CanvasPlan: Sendable {
     let size: PixelSize
-    let background: Color
+    let background: Ink
     let layers: [LayerPlan]
 
-    var hasAlpha: Bool { !background.isOpaque || layers.contains { $0.blend.canClear } }
-    var isGrey: Bool { background.isGrey && layers.allSatisfy(\.isGrey) }
+    var hasAlpha: Bool { !background.color.isOpaque || layers.contains { $0.blend.canClear } }
+    var isGrey: Bool { background.color.isGrey && layers.allSatisfy(\.isGrey) }
     var intermediates: [PictureInfo] { layers.flatMap(\.intermediates) }
+    var warnings: [Warning] { layers.flatMap(\.warnings) }
     /// What is drawn over the picture; what is below it is mostly hidden by it.
     var layersAboveSource: ArraySlice<LayerPlan> {
         layers.drop { if case .source = $0.content { false } else { true } }.dropFirst()
@@ -190,10 +192,16 @@ struct LayerPlan: Sendable {
     let content: Content
     let stages: NestedStages
     let steps: [PlannedStage]
+    /// Pixels per point of what is drawn.
+    let scale: Double
     let box: PixelBox
     let alpha: Double
     let blend: BlendMode
     let isGrey: Bool
+    var warnings: [Warning] {
+        let within = if case .canvas(let canvas) = content { canvas.warnings } else { [Warning]() }
+        return within + steps.flatMap(\.plan.warnings)
+    }
     /// What it is drawn from, what its stages and the layers within it make, and what is drawn.
     let intermediates: [PictureInfo]
 }
@@ -201,28 +209,32 @@ struct LayerPlan: Sendable {
 extension CanvasDeclaration {
     /// - Parameters:
     ///   - outer: what the canvas's own lengths refer to.
-    ///   - source: the picture as the composite gets it.
-    func plan(in outer: PictureInfo, _ context: PlanContext, source: PictureInfo) throws(PlanFailure) -> CanvasPlan {
-        let natural = outer.naturalSize(scale: context.scale)
+    ///   - source: the picture as it is drawn; all that is drawn has as many pixels in a point.
+    func plan(
+        in outer: PixelSize, _ context: PlanContext, source: PictureInfo
+    ) throws(PlanFailure) -> CanvasPlan {
+        let scale = source.pixelsPerPoint
         let size = PixelSize(
-            width?.pixels(of: outer.size.width, scale: context.scale) ?? natural.width,
-            height?.pixels(of: outer.size.height, scale: context.scale) ?? natural.height)
+            width?.pixels(of: outer.width, scale: scale) ?? outer.width,
+            height?.pixels(of: outer.height, scale: scale) ?? outer.height)
         var plans: [LayerPlan] = []
         for layer in layers { plans.append(try layer.plan(on: size, source, context)) }
-        return CanvasPlan(size: size, background: background, layers: plans)
+        var own = source
+        return CanvasPlan(size: size, background: try own.ink(background, for: Composite.name), layers: plans)
     }
 }
 
 extension LayerDeclaration {
     func plan(on canvas: PixelSize, _ source: PictureInfo, _ context: PlanContext) throws(PlanFailure) -> LayerPlan {
         let (content, start) = try begin(on: canvas, source, context)
-        let steps = try stages.plan(start, in: context)
+        let scale = source.pixelsPerPoint
+        let steps = try stages.plan(start, in: context, scale: scale)
         let drawn = steps.last?.output ?? start
-        let size = isMadeInItsSize ? drawn.size : place.size(of: drawn, on: canvas, scale: context.scale)
-        let box = try place.box(of: size, on: canvas, scale: context.scale, stage: Composite.name)
+        let size = isMadeInItsSize ? drawn.size : place.size(of: drawn, on: canvas, scale: scale)
+        let box = try place.box(of: size, on: canvas, scale: scale, stage: Composite.name)
         let within = if case .canvas(let canvas) = content { canvas.intermediates } else { [PictureInfo]() }
         return LayerPlan(
-            content: content, stages: stages, steps: steps, box: box, alpha: alpha, blend: blend,
+            content: content, stages: stages, steps: steps, scale: scale, box: box, alpha: alpha, blend: blend,
             isGrey: drawn.colour == .grey,
             intermediates: within + (start == drawn.resized(to: box.size) ? [] : [start]) + steps.intermediates + [
                 drawn.resized(to: box.size)
@@ -233,16 +245,14 @@ extension LayerDeclaration {
     private func begin(
         on canvas: PixelSize, _ source: PictureInfo, _ context: PlanContext
     ) throws(PlanFailure) -> (LayerPlan.Content, PictureInfo) {
-        let scale = context.scale
+        let scale = source.pixelsPerPoint
+        var geometry = source
+        geometry.hasAlpha = true
         switch content {
-        case .source:
-            var geometry = source.resized(to: source.naturalSize(scale: scale))
-            geometry.pixelsPerPoint = scale
-            geometry.hasAlpha = true
-            return (.source(natural: geometry.size), geometry)
+        case .source: return (.source(natural: source.size), geometry)
         case .asset(let path):
-            let geometry = try context.geometry(of: path, stage: Composite.name)
-            return (.asset(path, geometry.size), geometry)
+            let asset = try context.geometry(of: path, stage: Composite.name)
+            return (.asset(path, asset.size), asset)
         case .color(let color):
             let size = PixelSize(
                 place.width?.pixels(of: canvas.width, scale: scale) ?? canvas.width,
@@ -254,12 +264,8 @@ extension LayerDeclaration {
             )
         case .canvas(let declaration):
             // Lengths of a nested canvas refer to the one it is drawn on.
-            var outer = source.resized(to: canvas)
-            outer.pixelsPerPoint = scale
-            let plan = try declaration.plan(in: outer, context, source: source)
-            var geometry = source.resized(to: plan.size)
-            geometry.hasAlpha = true
-            geometry.pixelsPerPoint = scale
+            let plan = try declaration.plan(in: canvas, context, source: source)
+            geometry.size = plan.size
             geometry.colour = plan.isGrey ? .grey : .rgb
             return (.canvas(plan), geometry)
         }
@@ -299,7 +305,7 @@ extension LayerPlan {
             return try steps.render(source.scaled(to: natural).addingAlpha(), in: context).scaled(to: box.size)
         case .asset(let path, let size):
             if stages.isEmpty { return try context.assets.picture(path, size: box.size) }
-            return try context.assets.picture(stages.key(scale: context.scale, size: box.size)) {
+            return try context.assets.picture(stages.key(scale: scale, size: box.size)) {
                 try steps.render(context.assets.picture(path, size: size).addingAlpha(), in: context).scaled(
                     to: box.size)
             }

@@ -25,6 +25,7 @@ package struct ContactSheet: SetStage {
         if !background.isOpaque { p.problem(at: "background", "'contact-sheet' needs an opaque 'background'") }
     }
 
+    package var sizesInPoints: Bool { true }
     package var drawsText: Bool { label.content != .none }
 
     package var memberStages: [any StageDeclaration] { [Resize(fitting: cell.width, cell.height)] }
@@ -45,6 +46,8 @@ package struct ContactSheet: SetStage {
         let spacing: Int
         let labelHeight: Int
         let places: [Place]
+        let background: Ink
+        let ink: Ink
 
         package var note: String { "\(places.count) pictures, \(columns) in a row" }
         /// All cells, and the sheet.
@@ -63,7 +66,8 @@ package struct ContactSheet: SetStage {
         let (height, overflow) = rows.multipliedReportingOverflow(by: cell.height + labelHeight + spacing)
         var output = common.resized(to: PixelSize(width, overflow ? maximumCoordinate : height + spacing))
         output.hasAlpha = false
-        output.colour = try common.colour(drawing: [background, label.color], stage: Self.name)
+        let background = try output.ink(background, for: Self.name)
+        let ink = try output.ink(label.color, for: Self.name)
         output.pixelsPerPoint = context.scale
         output.certainty = .exact
         let places = members.map { member in
@@ -72,13 +76,14 @@ package struct ContactSheet: SetStage {
             return Place(offset: PixelOffset(room.width / 2, room.height / 2), label: label.text(for: member.name))
         }
         return Plan(
-            output: output, columns: columns, cell: cell, spacing: spacing, labelHeight: labelHeight, places: places)
+            output: output, columns: columns, cell: cell, spacing: spacing, labelHeight: labelHeight, places: places,
+            background: background, ink: ink)
     }
 
     package func join(_ members: Frames, following plan: Plan, in context: RenderContext) throws -> Frames {
         let cells = try zip(members.pictures, plan.places).map { try cell(of: $0, at: $1, plan) }
         guard let first = cells.first else { throw MismatchedPlan(stage: Self.name) }
-        let colour = try first.componentsWithAlpha(of: background)
+        let colour = try first.componentsWithAlpha(of: plan.background)
         // Each cell has its room on the right and below; the sheet adds that on the left and above.
         let grid = first.with(try Image.arrayjoin(cells.map(\.image), across: plan.columns, background: colour))
         let sheet = try grid.onCanvas(plan.output.size, at: PixelOffset(plan.spacing, plan.spacing), background: colour)
@@ -87,12 +92,13 @@ package struct ContactSheet: SetStage {
 
     /// A picture with the room around it and its label.
     private func cell(of member: Picture, at place: Place, _ plan: Plan) throws -> Picture {
-        let picture = try member.unified(to: plan.output.pixels).flattened(onto: background)
+        let picture = try member.unified(to: plan.output.pixels).flattened(onto: plan.background)
         let size = PixelSize(plan.cell.width + plan.spacing, plan.cell.height + plan.labelHeight + plan.spacing)
-        let box = try picture.onCanvas(size, at: place.offset, background: picture.componentsWithAlpha(of: background))
+        let box = try picture.onCanvas(
+            size, at: place.offset, background: picture.componentsWithAlpha(of: plan.background))
         guard plan.labelHeight > 0,
             let text = try label.draw(
-                place.label, width: plan.cell.width, height: plan.labelHeight, on: box, background)
+                place.label, width: plan.cell.width, height: plan.labelHeight, on: box, in: plan.ink, plan.background)
         else { return try box.inMemory() }
         let left = (plan.cell.width - text.picture.width) / 2
         return try box.inserting(text.picture, at: PixelOffset(left, plan.cell.height + text.top)).inMemory()
@@ -112,7 +118,6 @@ struct CellSize: ParameterMapping {
         for (key, extent) in [("width", width), ("height", height)] where !extent.isPoints {
             p.problem(at: key, "'\(key)' expects points such as 200: there is nothing that a percentage could be of")
         }
-        p.notePoints()
     }
 
     static var expectation: String { "a size such as { width: 200, height: 150 }" }

@@ -31,6 +31,7 @@ package struct Crop: Stage {
         let box: PixelBox
         /// Nil if the place was named by its corner.
         let anchor: PlanePoint?
+        package var warnings: [Warning] = []
 
         package var note: String { "cut at \(box.offset)" }
         package var footprint: Footprint {
@@ -40,17 +41,27 @@ package struct Crop: Stage {
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let picture = input.size
+        let scale = input.pixelsPerPoint
         let wanted = PixelSize(
-            width.pixels(of: picture.width, scale: context.scale),
-            height.pixels(of: picture.height, scale: context.scale))
+            width.pixels(of: picture.width, scale: scale), height.pixels(of: picture.height, scale: scale))
+        let place = corner.map {
+            PixelOffset($0.x.pixels(of: picture.width, scale: scale), $0.y.pixels(of: picture.height, scale: scale))
+        }
         let box =
-            try corner.map { corner throws(PlanFailure) in
-                let x = corner.x.pixels(of: picture.width, scale: context.scale)
-                let y = corner.y.pixels(of: picture.height, scale: context.scale)
-                return try Self.clamped(PixelOffset(x, y), wanted, in: picture)
-            } ?? anchored(wanted, in: picture, context.measurement)
+            if let place { try Self.clamped(place, wanted, in: picture) } else {
+                anchored(wanted, in: picture, context.measurement)
+            }
         let point = corner == nil ? anchor.anchor.resolved(by: context.measurement).point(in: picture) : nil
-        return Plan(output: input.resized(to: box.size), box: box, anchor: point)
+        var plan = Plan(output: input.resized(to: box.size), box: box, anchor: point)
+        // A picture that is not measured yet may be smaller than it seems, and is then planned again.
+        if box.size != wanted, input.certainty == .exact {
+            let part = place.map { "\(wanted) at \($0)" } ?? wanted.description
+            plan.warnings = [
+                Warning(
+                    .cropBeyondEdge, "'crop' asks for \(part) of a picture of \(picture); the result is \(box.size)")
+            ]
+        }
+        return plan
     }
 
     package var needsMeasurement: Bool { corner == nil && anchor.anchor.needsMeasurement }

@@ -17,18 +17,21 @@ package struct Flatten: Stage {
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
+        /// Nil if there is no alpha to drop.
+        let background: Ink?
         package var sizeDependence: SizeDependence { .anySize }
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
-        guard input.hasAlpha else { return Plan(output: input) }
+        guard input.hasAlpha else { return Plan(output: input, background: nil) }
         var output = input
         output.hasAlpha = false
-        output.colour = try input.colour(drawing: [background], stage: Self.name)
-        return Plan(output: output)
+        let ink = try output.ink(background, for: Self.name)
+        return Plan(output: output, background: ink)
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
-        try picture.promoted(to: plan.output.colour).flattened(onto: background)
+        guard let background = plan.background else { return picture }
+        return try picture.promoted(to: plan.output.colour).flattened(onto: background)
     }
 }

@@ -32,8 +32,6 @@ package struct Frame: Stage {
             "Multiplies the alpha of every pixel, the background's included. No effect with `opaque: true`.")
         opaque = p.optional("opaque", false, "The result has no alpha channel.")
         background = givenBackground ?? (opaque ? .white : .transparent)
-        // At natural size the picture is as many pixels as the scale says.
-        if mode.placement != nil { p.notePoints() }
         if opaque && !background.isOpaque { p.problem(at: "background", "'opaque: true' needs an opaque 'background'") }
         if mode.placement != nil && p.has("anchor") {
             p.problem(at: "anchor", "'mode: \(mode.rawValue)' says already where the picture sits; remove 'anchor'")
@@ -46,6 +44,8 @@ package struct Frame: Stage {
         let input: PixelSize
         /// The part of the picture that is kept in view; nil if all of it is.
         let anchor: PlanePoint?
+        /// What is seen around the picture and through it; nil if that is nothing.
+        let background: Ink?
         package let intermediates: [PictureInfo]
 
         package var note: String { "drawn \(placement.drawn) at \(placement.offset)" }
@@ -56,6 +56,7 @@ package struct Frame: Stage {
         package var isEnlarging: Bool { placement.drawn.width > input.width || placement.drawn.height > input.height }
     }
 
+    package var sizesInPoints: Bool { width.isPoints || height.isPoints }
     package var needsMeasurement: Bool { mode == .aspectFill && anchor.anchor.needsMeasurement }
 
     package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? {
@@ -70,38 +71,25 @@ package struct Frame: Stage {
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let size = input.size
+        let natural = input.natural(forWidth: width, height: height, scale: context.scale)
         let frame = PixelSize(
-            width.pixels(of: size.width, scale: context.scale), height.pixels(of: size.height, scale: context.scale))
-        let natural = input.naturalSize(scale: context.scale)
+            width.pixels(of: natural.size.width, scale: natural.pixelsPerPoint),
+            height.pixels(of: natural.size.height, scale: natural.pixelsPerPoint))
         let anchor = anchor.anchor.resolved(by: context.measurement)
-        let placement = Placement(of: size, natural: natural, in: frame, mode: mode, anchor: anchor)
-        let showsBackground = input.hasAlpha || !placement.covers(frame)
-        var output = input.drawn(at: frame, width: width, height: height)
-        output.hasAlpha = !opaque && (alpha < 1 || (showsBackground && !background.isOpaque))
-        if showsBackground { output.colour = try input.colour(drawing: [background], stage: Self.name) }
-        output.pixelsPerPoint = context.scale
+        let placement = Placement(of: size, natural: natural.size, in: frame, mode: mode, anchor: anchor)
+        var output = natural.drawn(at: frame, width: width, height: height)
+        let ink = try output.lay(over: background, covers: placement.covers(frame), for: Self.name)
+        output.hasAlpha = !opaque && (output.hasAlpha || alpha < 1)
         return Plan(
             output: output, placement: placement, input: size,
-            anchor: mode == .aspectFill ? anchor.point(in: size) : nil,
+            anchor: mode == .aspectFill ? anchor.point(in: size) : nil, background: ink,
             intermediates: input.scaled(to: placement.drawn))
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         let frame = plan.output.size
         let (part, offset) = try picture.scaled(to: plan.placement.drawn).visible(at: plan.placement.offset, in: frame)
-        var result = try part.promoted(to: plan.output.colour)
-        if background.isOpaque {
-            result = try result.flattened(onto: background)
-            let isCovered = offset == PixelOffset(0, 0) && result.size == frame
-            if !isCovered {
-                result = try result.onCanvas(frame, at: offset, background: result.components(of: background))
-            }
-        } else {
-            if offset != PixelOffset(0, 0) || result.size != frame {
-                result = try result.addingAlpha().onCanvas(frame, at: offset)
-            }
-            if !background.isTransparent { result = try result.composited(over: background) }
-        }
+        let result = try part.promoted(to: plan.output.colour).laid(over: plan.background, in: frame, at: offset)
         return opaque ? result : try result.multiplyingAlpha(by: alpha)
     }
 }

@@ -19,7 +19,6 @@ package struct Grayscale: Stage {
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         var output = input
         output.colour = .grey
-        if output.depth == .float { output.depth = .sixteen }
         // The grey of an RGB profile has no profile of its own; it becomes the grey of sRGB.
         if input.colour != .grey { output.keepsProfile = false }
         return Plan(output: output)
@@ -28,7 +27,9 @@ package struct Grayscale: Stage {
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         guard !picture.isGrey else { return picture }
         let depth = picture.pixels.depth == .eight ? 8 : 16
-        let standard = picture.profile == nil ? picture.image : try picture.image.iccTransform(to: .srgb, depth: depth)
-        return try picture.converted(standard.colourspace(plan.output.pixels.interpretation), to: plan.output.pixels)
+        return try picture.converted(to: plan.output.pixels) { colours in
+            let standard = picture.profile == nil ? colours : try colours.iccTransform(to: .srgb, depth: depth)
+            return try standard.colourspace(plan.output.pixels.interpretation)
+        }
     }
 }

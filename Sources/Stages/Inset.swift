@@ -25,6 +25,8 @@ package struct Inset: Stage {
         let kept: PixelBox
         /// Its place in the result.
         let offset: PixelOffset
+        /// The colour of the margin; nil if there is none.
+        let background: Ink?
 
         package var footprint: Footprint {
             Footprint(AffineMap(dx: Double(kept.offset.x - offset.x), dy: Double(kept.offset.y - offset.y)))
@@ -34,7 +36,7 @@ package struct Inset: Stage {
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let picture = input.size
-        let margin = margins.pixels(of: picture, scale: context.scale)
+        let margin = margins.pixels(of: picture, scale: input.pixelsPerPoint)
         let keptWidth = picture.width + min(0, margin.left) + min(0, margin.right)
         let keptHeight = picture.height + min(0, margin.top) + min(0, margin.bottom)
         guard keptWidth > 0, keptHeight > 0 else {
@@ -47,16 +49,18 @@ package struct Inset: Stage {
             keptWidth + max(0, margin.left) + max(0, margin.right),
             keptHeight + max(0, margin.top) + max(0, margin.bottom))
         var output = input.resized(to: size)
+        var ink: Ink?
         if size != kept.size {
+            ink = try output.ink(background, for: Self.name)
             output.hasAlpha = input.hasAlpha || !background.isOpaque
-            output.colour = try input.colour(drawing: [background], stage: Self.name)
         }
-        return Plan(output: output, kept: kept, offset: PixelOffset(max(0, margin.left), max(0, margin.top)))
+        return Plan(
+            output: output, kept: kept, offset: PixelOffset(max(0, margin.left), max(0, margin.top)), background: ink)
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         let kept = try picture.promoted(to: plan.output.colour).cropped(to: plan.kept)
-        guard kept.size != plan.output.size else { return kept }
+        guard let background = plan.background else { return kept }
         let drawn = plan.output.hasAlpha ? try kept.addingAlpha() : kept
         return try drawn.onCanvas(
             plan.output.size, at: plan.offset, background: drawn.componentsWithAlpha(of: background))

@@ -32,6 +32,8 @@ package struct Markup: Stage {
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
+        let background: Ink
+        let paper: Ink
 
         package var footprint: Footprint { Footprint(scattered: "draws on a canvas") }
         package var isStreaming: Bool { false }
@@ -42,12 +44,13 @@ package struct Markup: Stage {
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         var output = input.resized(to: size)
         output.pixels = PixelFormat(.rgb)
-        return Plan(output: output)
+        let (background, paper) = (try output.ink(background, for: Self.name), try output.ink(paper, for: Self.name))
+        return Plan(output: output, background: background, paper: paper)
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
-        let opaque = try picture.inEightBits().promoted(to: .rgb).flattened(onto: paper)
-        let canvas = try opaque.onCanvas(size, at: offset, background: opaque.components(of: background))
+        let opaque = try picture.inEightBits().promoted(to: .rgb).flattened(onto: plan.paper)
+        let canvas = try opaque.onCanvas(size, at: offset, background: opaque.components(of: plan.background))
         var raster = Raster(try canvas.image.pixels(), size)
         for line in lines {
             raster.stroke(line, color: Color(red: 0, green: 0, blue: 0, alpha: 0.55), width: line.width + 3)

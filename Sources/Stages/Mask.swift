@@ -65,7 +65,7 @@ package struct Mask: Stage {
                 output: output, box: PixelBox(Anchor.center.offset(of: square, in: input.size), square),
                 radius: Double(side) / 2, isPicture: false)
         }
-        let radius = cornerRadius?.length.exactPixels(of: side, scale: context.scale) ?? 0
+        let radius = cornerRadius?.length.exactPixels(of: side, scale: input.pixelsPerPoint) ?? 0
         return Plan(output: output, box: whole, radius: min(radius, Double(side) / 2), isPicture: false)
     }
 

@@ -29,12 +29,15 @@ struct NestedStages: Sendable {
     var isEmpty: Bool { uses.isEmpty }
 
     /// Plans the stages for what is drawn.
-    func plan(_ start: PictureInfo, in context: PlanContext) throws(PlanFailure) -> [PlannedStage] {
-        try PlannedStage.plan(uses, from: start, in: PlanContext(scale: context.scale, assets: context.assets))
+    /// - Parameter scale: the pixels per point of what it is drawn on.
+    func plan(
+        _ start: PictureInfo, in context: PlanContext, scale: Double
+    ) throws(PlanFailure) -> [PlannedStage] {
+        try PlannedStage.plan(uses, from: start, in: PlanContext(scale: scale, assets: context.assets))
     }
 
     /// What names the result of these stages at a scale and a size.
-    func key(scale: Int, size: PixelSize) -> KeptPictureKey {
+    func key(scale: Double, size: PixelSize) -> KeptPictureKey {
         KeptPictureKey(owner: ObjectIdentifier(identity), scale: scale, size: size)
     }
 }
@@ -42,7 +45,7 @@ struct NestedStages: Sendable {
 /// Names a picture that is made once and drawn onto many.
 package struct KeptPictureKey: Hashable {
     let owner: ObjectIdentifier
-    let scale: Int
+    let scale: Double
     let size: PixelSize
 }
 

@@ -29,9 +29,9 @@ package struct NineSlice: Stage {
             "mode", .stretch,
             "stretch: edges and middle are scaled; tile: they repeat from the top left, the last one cut.")
         if width == nil && height == nil { p.problem("stage 'nine-slice' needs 'width' or 'height'") }
-        // The picture is drawn as many points large as it is.
-        p.notePoints()
     }
+
+    package var sizesInPoints: Bool { width?.isPoints == true || height?.isPoints == true }
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
@@ -59,19 +59,19 @@ package struct NineSlice: Stage {
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
-        let natural = input.naturalSize(scale: context.scale)
+        let picture = input.natural(forWidth: width, height: height, scale: context.scale)
+        let (natural, scale) = (picture.size, picture.pixelsPerPoint)
         let size = PixelSize(
-            width?.pixels(of: input.size.width, scale: context.scale) ?? natural.width,
-            height?.pixels(of: input.size.height, scale: context.scale) ?? natural.height)
-        let caps = caps.pixels(of: natural, scale: context.scale)
+            width?.pixels(of: natural.width, scale: scale) ?? natural.width,
+            height?.pixels(of: natural.height, scale: scale) ?? natural.height)
+        let caps = caps.pixels(of: natural, scale: scale)
         try Self.check(
             caps: caps.left, and: caps.right, at: "leading and trailing", of: natural.width, in: size.width,
             direction: "wide")
         try Self.check(
             caps: caps.top, and: caps.bottom, at: "top and bottom", of: natural.height, in: size.height,
             direction: "high")
-        var output = input.drawn(at: size, width: width, height: height)
-        output.pixelsPerPoint = context.scale
+        let output = picture.drawn(at: size, width: width, height: height)
         return Plan(output: output, natural: natural, caps: caps, input: input.size)
     }
 

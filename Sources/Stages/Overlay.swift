@@ -32,6 +32,8 @@ package struct Overlay: Stage {
         package let output: PictureInfo
         let asset: PixelSize
         let steps: [PlannedStage]
+        /// Pixels per point of what is drawn.
+        let scale: Double
         let box: PixelBox
         let assetName: String
         let isTiled: Bool
@@ -43,21 +45,25 @@ package struct Overlay: Stage {
             return footprint
         }
         package var note: String { "overlay \(box)" }
+        package var warnings: [Warning] { steps.flatMap(\.plan.warnings) }
         package let intermediates: [PictureInfo]
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let asset = try context.geometry(of: image, stage: Self.name)
-        let steps = try stages.plan(asset, in: context)
+        // What is drawn has as many pixels in a point as what it is drawn on.
+        let scale = input.pixelsPerPoint
+        let steps = try stages.plan(asset, in: context, scale: scale)
         let drawn = steps.last?.output ?? asset
         var output = input
         output.hasAlpha = input.hasAlpha || blend.canClear
-        output.colour = try input.colour(drawing: drawn.colour == .grey ? [] : [.anyColour], stage: Self.name)
-        let size = place.size(of: drawn, on: input.size, scale: context.scale)
-        let box = try place.box(of: size, on: input.size, scale: context.scale, stage: Self.name)
+        try output.hold(drawn.colour, drawnBy: Self.name)
+        let size = place.size(of: drawn, on: input.size, scale: scale)
+        let box = try place.box(of: size, on: input.size, scale: scale, stage: Self.name)
         let intermediates = (steps.isEmpty ? [] : [asset]) + steps.intermediates + [drawn.resized(to: box.size)]
         return Plan(
-            output: output, asset: asset.size, steps: steps, box: box, assetName: image.fileName, isTiled: isTiled,
+            output: output, asset: asset.size, steps: steps, scale: scale, box: box, assetName: image.fileName,
+            isTiled: isTiled,
             intermediates: intermediates)
     }
 
@@ -76,7 +82,7 @@ package struct Overlay: Stage {
 
     private func drawnPicture(_ plan: Plan, _ context: RenderContext) throws -> Picture {
         if stages.isEmpty { return try context.assets.picture(image, size: plan.box.size) }
-        return try context.assets.picture(stages.key(scale: context.scale, size: plan.box.size)) {
+        return try context.assets.picture(stages.key(scale: plan.scale, size: plan.box.size)) {
             let asset = try context.assets.picture(image, size: plan.asset).addingAlpha()
             return try plan.steps.render(asset, in: context).scaled(to: plan.box.size)
         }

@@ -41,13 +41,11 @@ struct OverlayPlace: Sendable {
             p.problem(at: "edge", "'edge' is for a given direction; add 'push' or remove it")
         }
         if spacing.amount < 0 { p.problem(at: "spacing", "'spacing' expects 0 or more, found \(spacing.written)") }
-        // At its natural size it is as many pixels as the scale says.
-        if width == nil && height == nil { p.notePoints() }
     }
 
     /// The box that is drawn into.
     /// - Throws: `PlanFailure` if it cannot be moved off the rectangle and stay inside the picture.
-    func box(of size: PixelSize, on picture: PixelSize, scale: Int, stage: String) throws(PlanFailure) -> PixelBox {
+    func box(of size: PixelSize, on picture: PixelSize, scale: Double, stage: String) throws(PlanFailure) -> PixelBox {
         var place = anchor.offset(of: size, in: picture)
         place.x += anchor.inwardX * offset.x.pixels(of: picture.width, scale: scale)
         place.y += anchor.inwardY * offset.y.pixels(of: picture.height, scale: scale)
@@ -67,7 +65,7 @@ struct OverlayPlace: Sendable {
     }
 
     /// How large it is drawn.
-    func size(of drawn: PictureInfo, on picture: PixelSize, scale: Int) -> PixelSize {
+    func size(of drawn: PictureInfo, on picture: PixelSize, scale: Double) -> PixelSize {
         let boxWidth = width?.pixels(of: picture.width, scale: scale)
         let boxHeight = height?.pixels(of: picture.height, scale: scale)
         return drawn.drawnSize(width: boxWidth, height: boxHeight, scale: scale)
@@ -76,7 +74,7 @@ struct OverlayPlace: Sendable {
 
 extension PictureInfo {
     /// How large something is drawn for which a width, a height or a box was named, or nothing.
-    func drawnSize(width: Int?, height: Int?, scale: Int) -> PixelSize {
+    func drawnSize(width: Int?, height: Int?, scale: Double) -> PixelSize {
         switch (width, height) {
         case (let width?, let height?): ScalingMode.aspectFit.size(of: size, in: PixelSize(width, height))
         case (let width?, nil): size.scaled(toWidth: width)

@@ -73,11 +73,10 @@ package struct Resize: Stage {
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let old = input.size
-        let target = limited(target(for: old, scale: context.scale), from: old)
+        let target = limited(target(for: input, scale: context.scale), from: old)
         var output = input.resized(to: target)
         output.certainty = certainty(after: input)
-        // A size in points is drawn at the scale; a percentage keeps the picture's own points.
-        if target != old, isInPoints { output.pixelsPerPoint = context.scale }
+        if sizesInPoints { output.pixelsPerPoint = pixelsPerPoint(of: input, scale: context.scale) }
         let needsSourcePixels = linear || kernel == .nearest
         var scaled = output
         // Light is in floating point.
@@ -86,7 +85,7 @@ package struct Resize: Stage {
             output: output, footprint: Footprint(AffineMap(to: old, drawnAt: target)),
             sizeDependence: needsSourcePixels ? .sourcePixels : .scales(to: target, by: kernel),
             isEnlarging: target.width > old.width || target.height > old.height, changesNothing: target == old,
-            intermediates: kernel == .nearest ? [] : [scaled])
+            intermediates: [scaled])
     }
 
     /// A picture of which only a bound is known may have any shape, so that the side which follows the other can be
@@ -100,13 +99,22 @@ package struct Resize: Stage {
         return isPercentage ? input.certainty : .about
     }
 
-    private var isInPoints: Bool {
-        if case .points = (width ?? height)?.length { true } else { false }
+    package var sizesInPoints: Bool { width?.isPoints == true || height?.isPoints == true }
+
+    /// Pixels per point after a size in points: the scale. If the picture keeps its size although it should become larger
+    /// or smaller, as many as there are for the points that it has at scale 1.
+    private func pixelsPerPoint(of input: PictureInfo, scale: Double) -> Double {
+        let (wanted, single) = (target(for: input, scale: scale), target(for: input, scale: 1))
+        let isKept = limited(single, from: input.size) != single
+        guard isKept || limited(wanted, from: input.size) != wanted else { return scale }
+        let points = isKept ? Double(input.size.width) / input.pixelsPerPoint : Double(single.width)
+        return Double(limited(wanted, from: input.size).width) / points
     }
 
-    private func target(for old: PixelSize, scale: Int) -> PixelSize {
-        let boxWidth = width?.pixels(of: old.width, scale: scale)
-        let boxHeight = height?.pixels(of: old.height, scale: scale)
+    private func target(for input: PictureInfo, scale: Double) -> PixelSize {
+        let (old, natural) = (input.size, input.natural(forWidth: width, height: height, scale: scale))
+        let boxWidth = width?.pixels(of: natural.size.width, scale: natural.pixelsPerPoint)
+        let boxHeight = height?.pixels(of: natural.size.height, scale: natural.pixelsPerPoint)
         return switch (boxWidth, boxHeight) {
         case (let width?, let height?): mode.size(of: old, in: PixelSize(width, height))
         case (let width?, nil): old.scaled(toWidth: width)

@@ -25,8 +25,10 @@ package struct Rotate: Stage {
     package struct Plan: StagePlan {
         package let output: PictureInfo
         package let footprint: Footprint
-        let isQuarterTurn: Bool
+        /// What fills the corners; nil for a quarter turn, which has none.
+        let background: Ink?
 
+        private var isQuarterTurn: Bool { background == nil }
         package var sizeDependence: SizeDependence { isQuarterTurn ? .anySize : .sourcePixels }
         package var isStreaming: Bool { false }
         package var intermediates: [PictureInfo] { isQuarterTurn ? [] : [output] }
@@ -37,15 +39,15 @@ package struct Rotate: Stage {
             let isUpright = angle == 0 || angle == 180
             let size = isUpright ? input.size : input.size.transposed
             return Plan(
-                output: input.resized(to: size), footprint: footprint(from: input.size, to: size), isQuarterTurn: true)
+                output: input.resized(to: size), footprint: footprint(from: input.size, to: size), background: nil)
         }
         let (sine, cosine) = (abs(sin(radians)), abs(cos(radians)))
         let (width, height) = (Double(input.size.width), Double(input.size.height))
         var output = input.resized(
             to: PixelSize(rounded(width * cosine + height * sine), rounded(width * sine + height * cosine)))
         output.hasAlpha = input.hasAlpha || !background.isOpaque
-        output.colour = try input.colour(drawing: [background], stage: Self.name)
-        return Plan(output: output, footprint: footprint(from: input.size, to: output.size), isQuarterTurn: false)
+        let ink = try output.ink(background, for: Self.name)
+        return Plan(output: output, footprint: footprint(from: input.size, to: output.size), background: ink)
     }
 
     /// Turns back about the centre.
@@ -73,12 +75,15 @@ package struct Rotate: Stage {
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
-        if let quarterTurns { return angle == 0 ? picture : picture.with(try picture.image.rot(quarterTurns)) }
+        guard let ink = plan.background else {
+            guard let quarterTurns, angle != 0 else { return picture }
+            return picture.with(try picture.image.rot(quarterTurns))
+        }
         let coloured = try picture.promoted(to: plan.output.colour)
         let drawn = plan.output.hasAlpha ? try coloured.addingAlpha() : coloured
-        let alpha = drawn.hasAlpha ? background.alpha : 1
+        let alpha = drawn.hasAlpha ? ink.color.alpha : 1
         let edge =
-            try drawn.components(of: background).map { $0 * alpha } + (drawn.hasAlpha ? [alpha * drawn.white] : [])
+            try drawn.components(of: ink).map { $0 * alpha } + (drawn.hasAlpha ? [alpha * drawn.white] : [])
         // Held: each row is made of a large part of the old picture, so that what reads by rows would compute that part
         // again and again.
         return try drawn.premultiplied { try turned($0, to: plan.output.size, background: edge) }.inMemory()

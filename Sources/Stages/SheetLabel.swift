@@ -22,11 +22,10 @@ struct SheetLabel: Sendable {
             "What is written below a picture: its file name without extension, the whole of it, or nothing.")
         size = p.optional("label-size", 12.0, in: 4...500, "Size of the type, in points.")
         color = p.optional("label-color", .black, "Color of the type.")
-        p.notePoints()
     }
 
     /// Pixels for a line and what is above and below it.
-    func height(scale: Int) -> Int { content == .none ? 0 : rounded(size * 1.75 * Double(scale)) }
+    func height(scale: Double) -> Int { content == .none ? 0 : rounded(size * 1.75 * scale) }
 
     func text(for name: BytePath) -> String {
         switch content {
@@ -43,7 +42,7 @@ struct SheetLabel: Sendable {
     /// so that all texts are on one line.
     /// - Returns: nil if there is nothing to see.
     func draw(
-        _ text: String, width: Int, height: Int, on picture: Picture, _ background: Color
+        _ text: String, width: Int, height: Int, on picture: Picture, in foreground: Ink, _ background: Ink
     ) throws -> (picture: Picture, top: Int)? {
         guard let ink = try fitting(text, width: width, size: max(1, rounded(Double(height) / 1.75))) else {
             return nil
@@ -51,7 +50,7 @@ struct SheetLabel: Sendable {
         // A line of type is about 1.25 times as high as its size, which leaves a seventh of the box above and below.
         let top = max(0, min(rounded(Double(height) / 7) + ink.yoffset, height - ink.height))
         let cut = try ink.extractArea(left: 0, top: 0, width: min(width, ink.width), height: min(height, ink.height))
-        let front = try picture.components(of: color)
+        let front = try picture.components(of: foreground)
         let back = try picture.components(of: background)
         return (try picture.storing(cut.linear(zip(front, back).map { ($0 - $1) / 255 }, back)), top)
     }

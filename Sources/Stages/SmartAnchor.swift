@@ -13,8 +13,9 @@ extension Picture {
             min(small.width, rounded(Double(size.width) * factor)),
             min(small.height, rounded(Double(size.height) * factor)))
         let picture = try scaled(to: small).inMemory()
-        let opaque =
+        let shown =
             picture.hasAlpha ? try picture.image.flatten(background: [white], maximumAlpha: white) : picture.image
+        let opaque = try Picture(shown, PixelFormat(pixels.colour, pixels.depth), profile: profile).inLibvipsNumbers
         let interesting: Interesting = anchor.kind == .entropy ? .entropy : .attention
         let corner = try opaque.colourspace(.srgb).smartcrop(
             width: cut.width, height: cut.height, interesting: interesting)

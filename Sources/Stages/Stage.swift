@@ -64,15 +64,10 @@ package struct Frames {
 
 /// What a rendering may depend on besides the picture.
 package struct RenderContext {
-    /// Pixels in one point.
-    package let scale: Int
     /// The pictures that stages draw.
     package let assets: any AssetProvider
 
-    package init(scale: Int, assets: any AssetProvider) {
-        self.scale = scale
-        self.assets = assets
-    }
+    package init(assets: any AssetProvider) { self.assets = assets }
 }
 
 /// Gives the assets of a pipeline.

@@ -17,9 +17,9 @@ package struct Tile: Stage {
         height = p.required("height", "Height of the frame.")
         offset = p.optional(
             "offset", .zero, "How far the pattern is moved right and down; a percentage is of one tile.")
-        // A tile is drawn as many points large as it is.
-        p.notePoints()
     }
+
+    package var sizesInPoints: Bool { width.isPoints || height.isPoints }
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
@@ -35,15 +35,13 @@ package struct Tile: Stage {
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
-        let tile = input.naturalSize(scale: context.scale)
-        let frame = PixelSize(
-            width.pixels(of: input.size.width, scale: context.scale),
-            height.pixels(of: input.size.height, scale: context.scale))
-        var output = input.drawn(at: frame, width: width, height: height)
-        output.pixelsPerPoint = context.scale
+        let natural = input.natural(forWidth: width, height: height, scale: context.scale)
+        let (tile, scale) = (natural.size, natural.pixelsPerPoint)
+        let frame = PixelSize(width.pixels(of: tile.width, scale: scale), height.pixels(of: tile.height, scale: scale))
+        let output = natural.drawn(at: frame, width: width, height: height)
         let phase = PixelOffset(
-            positive(-offset.x.pixels(of: tile.width, scale: context.scale), modulo: tile.width),
-            positive(-offset.y.pixels(of: tile.height, scale: context.scale), modulo: tile.height))
+            positive(-offset.x.pixels(of: tile.width, scale: scale), modulo: tile.width),
+            positive(-offset.y.pixels(of: tile.height, scale: scale), modulo: tile.height))
         return Plan(output: output, tile: tile, phase: phase, sizeDependence: .scales(to: tile, by: .lanczos3))
     }
 

@@ -16,17 +16,22 @@ package struct Tint: Stage {
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
+        let ink: Ink
+        package let warnings: [Warning]
         package var sizeDependence: SizeDependence { .anySize }
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         var output = input
         output.hasAlpha = input.hasAlpha || !color.isOpaque
-        output.colour = try input.colour(drawing: [color], stage: Self.name)
-        return Plan(output: output)
+        let ink = try output.ink(color, for: Self.name)
+        let shapeless = Warning(
+            .tintWithoutShape,
+            "'tint' fills all of the picture with one color, because the picture has no transparency")
+        return Plan(output: output, ink: ink, warnings: input.hasAlpha ? [] : [shapeless])
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
-        try picture.promoted(to: plan.output.colour).painted(in: color).multiplyingAlpha(by: color.alpha)
+        try picture.promoted(to: plan.output.colour).painted(in: plan.ink).multiplyingAlpha(by: color.alpha)
     }
 }

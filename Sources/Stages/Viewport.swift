@@ -28,10 +28,11 @@ package struct Viewport: Stage {
             "reveal",
             "A rectangle of the content to scroll to, by the least distance, into the part that `content-inset` leaves free."
         )
-        background = p.optional("background", .transparent, "What is seen where there is no content.")
-        // The content is drawn as many points large as it is.
-        p.notePoints()
+        background = p.optional(
+            "background", .transparent, "What is seen where there is no content, and through transparent content.")
     }
+
+    package var sizesInPoints: Bool { width.isPoints || height.isPoints }
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
@@ -40,6 +41,8 @@ package struct Viewport: Stage {
         let content: PixelSize
         /// The point of the content in the frame's top left corner.
         let origin: PixelOffset
+        /// What is seen around the content and through it; nil if that is nothing.
+        let background: Ink?
         package let sizeDependence: SizeDependence
 
         package var footprint: Footprint { Footprint(AffineMap(to: input, drawnAt: content, -origin)) }
@@ -48,10 +51,10 @@ package struct Viewport: Stage {
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
-        let content = input.naturalSize(scale: context.scale)
-        let scale = context.scale
+        let natural = input.natural(forWidth: width, height: height, scale: context.scale)
+        let (content, scale) = (natural.size, natural.pixelsPerPoint)
         let frame = PixelSize(
-            width.pixels(of: input.size.width, scale: scale), height.pixels(of: input.size.height, scale: scale))
+            width.pixels(of: content.width, scale: scale), height.pixels(of: content.height, scale: scale))
         let inset = inset.pixels(of: frame, scale: scale)
         let rectangle = reveal?.pixels(of: content, scale: scale)
         let horizontal = Scroll(content: content.width, frame: frame.width, before: inset.left, after: inset.right)
@@ -66,28 +69,24 @@ package struct Viewport: Stage {
         let isCovered =
             origin.x >= 0 && origin.y >= 0 && origin.x + frame.width <= content.width
             && origin.y + frame.height <= content.height
-        var output = input.drawn(at: frame, width: width, height: height)
-        output.pixelsPerPoint = scale
-        output.hasAlpha = input.hasAlpha || (!isCovered && !background.isOpaque)
-        if !isCovered { output.colour = try input.colour(drawing: [background], stage: Self.name) }
+        var output = natural.drawn(at: frame, width: width, height: height)
+        let ink = try output.lay(over: background, covers: isCovered, for: Self.name)
         return Plan(
-            output: output, input: input.size, content: content, origin: origin,
+            output: output, input: input.size, content: content, origin: origin, background: ink,
             sizeDependence: .scales(to: content, by: .lanczos3),
             intermediates: input.scaled(to: content))
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         let frame = plan.output.size
-        let scaled = try picture.scaled(to: plan.content).promoted(to: plan.output.colour)
-        let content = plan.output.hasAlpha ? try scaled.addingAlpha() : scaled
-        guard let part = PixelBox(plan.origin, frame).intersection(with: content.size) else {
-            // All of the content is scrolled out of sight.
-            return try content.filled(with: background, size: frame, hasAlpha: content.hasAlpha)
+        let content = try picture.scaled(to: plan.content).promoted(to: plan.output.colour)
+        if let part = PixelBox(plan.origin, frame).intersection(with: content.size) {
+            let place = PixelOffset(part.offset.x - plan.origin.x, part.offset.y - plan.origin.y)
+            return try content.cropped(to: part).laid(over: plan.background, in: frame, at: place)
         }
-        let visible = try content.cropped(to: part)
-        guard part.size != frame else { return visible }
-        let place = PixelOffset(part.offset.x - plan.origin.x, part.offset.y - plan.origin.y)
-        return try visible.onCanvas(frame, at: place, background: visible.componentsWithAlpha(of: background))
+        // All of the content is scrolled out of sight.
+        guard let background = plan.background else { throw MismatchedPlan(stage: Self.name) }
+        return try content.filled(with: background, size: frame, hasAlpha: plan.output.hasAlpha)
     }
 }
 

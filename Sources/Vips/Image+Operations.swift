@@ -269,9 +269,12 @@ extension Image {
 
 // Filters.
 extension Image {
-    /// Sigma in pixels. The curve is cut where it has fallen to a fiftieth; libvips' default of a fifth shows at edges.
-    package func gaussblur(sigma: Double) throws(VipsError) -> Image {
-        try call("gaussblur", [("sigma", .double(sigma)), ("min_ampl", 0.02), ("precision", "integer")])
+    /// Sigma in pixels.
+    /// - Parameter leastAmplitude: where the curve is cut. libvips' default of a fifth shows at edges.
+    package func gaussblur(sigma: Double, leastAmplitude: Double = 0.02) throws(VipsError) -> Image {
+        try call(
+            "gaussblur",
+            [("sigma", .double(sigma)), ("min_ampl", .double(leastAmplitude)), ("precision", "integer")])
     }
 
     /// Sharpens the lightness; the parameters are libvips' own.

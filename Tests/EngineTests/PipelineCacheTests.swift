@@ -26,7 +26,7 @@ import Testing
         try await runner.picture("badge.png")
         let stage = hasAsset ? "overlay: { image: badge.png, width: 8 }" : "resize: { size: 32x32 }"
         try runner.folder.write(
-            "renditions:\n  a: { scale: [1, 2], stages: [ \(hasAsset ? "{ inset: { all: 1 } }, " : ""){ \(stage) } ], save: { format: webp } }\n",
+            "renditions:\n  a: { scale: [1, 2], stages: [ \(hasAsset ? "{ resize: { size: 32x32 } }, " : ""){ \(stage) } ], save: { format: webp } }\n",
             to: "p.yaml")
         for name in ["a.jpg", "b.gif"] { try await runner.picture("in/" + name) }
         let made = try await run(runner, to: "one", worker: WorkerCommand(executable: CommandRunner.executable))

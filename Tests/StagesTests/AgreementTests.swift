@@ -41,6 +41,12 @@ let everyStage = [
     "sharpen", "blur: { sigma: 2 }", "grayscale", "tint: { color: '#0a84ff' }", "tint: { color: '#80808080' }",
 ]
 
+/// Stages that look at the picture first.
+let everyMeasuringStage = [
+    "trim", "trim: { background: white }", "crop: { width: 40%, height: 40%, anchor: attention }",
+    "frame: { width: 8, height: 8, mode: aspect-fill, anchor: entropy }",
+]
+
 /// Landscape, portrait, square, one pixel wide or high, primes.
 let everySize = [
     PixelSize(40, 25), PixelSize(24, 41), PixelSize(31, 31), PixelSize(1, 37), PixelSize(43, 1), PixelSize(1, 1),
@@ -58,7 +64,7 @@ extension TestAssets {
 
 @Suite(.quietVips)
 struct AgreementTests {
-    @Test(arguments: everyStage)
+    @Test(arguments: everyStage + everyMeasuringStage)
     func `what is rendered has the planned size, bands and depth`(stage: String) throws {
         let assets = try TestAssets.small()
         for kind in PictureKind.all {
@@ -78,6 +84,36 @@ struct AgreementTests {
         }
     }
 
+    @Test(arguments: everyStage + everyMeasuringStage)
+    func `colors that are kept are rendered as planned, or refused by the plan`(stage: String) throws {
+        let assets = try TestAssets.small()
+        for image in try Self.keptColours(width: 31, height: 23) {
+            do {
+                try render(stage, image, assets: assets, profile: "keep")
+            } catch let error as PlanFailure {
+                #expect(error.failure.code == .unsupportedColour, "\(error)")
+                #expect(error.failure.message.hasSuffix("colors; remove 'profile: keep'"))
+            }
+        }
+    }
+
+    /// CMYK with a profile and without, Lab in floating point and packed, with alpha and without, and RGB and gray that
+    /// have a profile.
+    private static func keptColours(width: Int, height: Int) throws -> [Image] {
+        let plain = try TestPicture.coded(width: width, height: height)
+        let clear = try TestPicture.coded(width: width, height: height, kind: PictureKind(hasAlpha: true))
+        let press = try plain.iccTransform(to: .cmyk, input: .srgb)
+        let deepPress = try plain.iccTransform(to: .cmyk, input: .srgb, depth: 16)
+        let alpha = try clear.extractBands(from: 3, count: 1)
+        return [
+            press, try press.removingMetadata(["icc-profile-data"]), deepPress,
+            try press.bandjoin(alpha).copy(interpretation: .cmyk),
+            try plain.colourspace(.lab), try plain.colourspace(.labs), try plain.colourspace(.labq),
+            try clear.colourspace(.lab), try plain.iccTransform(to: .p3, input: .srgb),
+            try plain.iccTransform(to: .p3, input: .srgb, depth: 16),
+        ]
+    }
+
     @Test(arguments: everyStage)
     func `three frames stay three frames of the planned size`(stage: String) throws {
         let assets = try TestAssets.small()
@@ -89,7 +125,7 @@ struct AgreementTests {
         let step = try #require(try steps(stage, for: images, assets: assets).last)
         let rendered = try step.render(
             Frames(images.map { try Picture(decoded: $0) }, delays: [40, 50, 60], repeatCount: 2),
-            in: RenderContext(scale: 1, assets: assets))
+            in: RenderContext(assets: assets))
         #expect(rendered.pictures.count == 3)
         #expect(step.output.frames == 3)
         #expect(rendered.delays == [40, 50, 60])

@@ -61,10 +61,10 @@ struct BlurTests {
         #expect(result[20, 20, kind.colours] > kind.maximum / 4)
     }
 
-    @Test func `points are multiplied by the scale, a percentage is of the shorter side`() throws {
+    @Test func `points are those of the picture, a percentage is of the shorter side`() throws {
         let picture = try TestPicture.coded(width: 100, height: 50)
         let expected = try render("blur: { sigma: 4 }", picture).pixels
-        #expect(try render("blur: { sigma: 2 }", picture, scale: 2).pixels == expected)
+        #expect(try render("blur: { sigma: 2 }", picture, pixelsPerPoint: 2).pixels == expected)
         #expect(try render("blur: { sigma: 8% }", picture, scale: 2).pixels == expected)
     }
 

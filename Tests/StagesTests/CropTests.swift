@@ -34,9 +34,28 @@ struct CropTests {
         #expect(try result == PixelGrid(picture).part(left: box[0], top: box[1], width: box[2], height: box[3]))
     }
 
-    @Test func `the scale multiplies points but not percentages`() throws {
+    @Test func `a cut that reaches beyond the picture is warned of`() throws {
+        let picture = try TestPicture.coded(width: 25, height: 30)
+        func warnings(_ parameters: String) throws -> [String] {
+            try render("crop: { \(parameters) }", picture).step.plan.warnings.map {
+                "\($0.code.rawValue): \($0.message)"
+            }
+        }
+        #expect(try warnings("width: 25, height: 30") == [])
+        #expect(try warnings("x: 5, y: 6, width: 20, height: 24") == [])
+        #expect(
+            try warnings("width: 40, height: 30") == [
+                "crop-beyond-edge: 'crop' asks for 40×30 of a picture of 25×30; the result is 25×30"
+            ])
+        #expect(
+            try warnings("x: -3, y: 28, width: 10, height: 10") == [
+                "crop-beyond-edge: 'crop' asks for 10×10 at (-3, 28) of a picture of 25×30; the result is 7×2"
+            ])
+    }
+
+    @Test func `points are those of the picture, percentages are of its pixels`() throws {
         let picture = try TestPicture.coded(width: 100, height: 60)
-        let result = try render("crop: { x: 5, y: 50%, width: 20, height: 10% }", picture, scale: 3).pixels
+        let result = try render("crop: { x: 5, y: 50%, width: 20, height: 10% }", picture, pixelsPerPoint: 3).pixels
         #expect(try result == PixelGrid(picture).part(left: 15, top: 30, width: 60, height: 6))
     }
 }

@@ -64,9 +64,9 @@ struct InsetTests {
         #expect(try render("inset: { all: 1, background: '#80808080' }", picture).pixels[0, 0] == [128, 128])
     }
 
-    @Test func `the scale multiplies points but not percentages`() throws {
+    @Test func `points are those of the picture, percentages are of its pixels`() throws {
         let picture = try TestPicture.solid([9, 9, 9], width: 40, height: 50)
-        let result = try render("inset: { all: 3, leading: 10%, background: white }", picture, scale: 2).pixels
+        let result = try render("inset: { all: 3, leading: 10%, background: white }", picture, pixelsPerPoint: 2).pixels
         #expect(result.sides == [50, 62])
         #expect(result.boundingBox { $0 == [9, 9, 9] } == [4, 6, 40, 50])
     }

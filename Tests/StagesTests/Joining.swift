@@ -42,7 +42,7 @@ func join(
     sourceLocation: SourceLocation = #_sourceLocation
 ) throws -> Joined {
     var (plan, planner) = try planSet(stages, images, scale: scale, names: names, save: save)
-    let context = RenderContext(scale: scale, assets: TestAssets())
+    let context = RenderContext(assets: TestAssets())
     if let (path, before, step) = planner.firstUnmeasured(in: plan, [:]) {
         let measurement = try #require(
             try step.measure(try run(before, try ready(images, plan, context), context), in: context))

@@ -97,7 +97,7 @@ struct MaskTests {
 
     @Test func `the radius is in points, a percentage of the shorter side`() throws {
         let picture = try TestPicture.solid([9], width: 60, height: 40)
-        let doubled = try render("mask: { corner-radius: 5 }", picture, scale: 2).pixels
+        let doubled = try render("mask: { corner-radius: 5 }", picture, pixelsPerPoint: 2).pixels
         #expect(doubled == (try render("mask: { corner-radius: 10 }", picture).pixels))
         #expect(doubled == (try render("mask: { corner-radius: 25% }", picture, scale: 2).pixels))
     }

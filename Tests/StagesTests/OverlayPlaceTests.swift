@@ -64,12 +64,11 @@ struct OverlayPlaceTests {
         #expect(error?.failure.message.contains("cannot be moved up off it by 15 pixels inside 100×100") == true)
     }
 
-    @Test func `points of the rectangle and of the spacing are multiplied by the scale`() throws {
+    @Test func `points of the rectangle and of the spacing are those of the picture`() throws {
         let picture = try TestPicture.solid([0, 0, 255], width: 200, height: 200)
         let rendered = try render(
             "overlay: { image: bar, anchor: bottom, avoid: { x: 0, y: 90, width: 100, height: 10 }, spacing: 16 }",
-            picture, scale: 2,
-            assets: Self.assets())
+            picture, pixelsPerPoint: 2, assets: Self.assets())
         // Twice 40×20 at (30, 54).
         #expect(rendered.step.plan.note == "overlay 80×40 at (60, 108)")
     }
@@ -121,7 +120,7 @@ struct OverlayPlaceTests {
             "[ { frame: { width: 20, height: 20, mode: center, background: white } }, { mask: { shape: circle } } ]"
         let result = try render(
             "inset: { all: 10 }\noverlay: { image: icon, stages: \(badge), anchor: top-trailing }", picture,
-            scale: scale, assets: assets
+            scale: scale, pixelsPerPoint: scale, assets: assets
         ).pixels
         #expect(result.sides == [100 + 20 * scale, 80 + 20 * scale])
         let left = result.width - 20 * scale

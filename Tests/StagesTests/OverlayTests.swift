@@ -50,16 +50,16 @@ struct OverlayTests {
         #expect(result.boundingBox { $0 == [255, 255, 255] } == [0, 0, width, height])
     }
 
-    @Test func `without a size it is drawn at its natural size times the scale`() throws {
+    @Test func `without a size it is drawn as many points large as it is`() throws {
         let base = try TestPicture.solid([0, 0, 0], width: 80, height: 60)
-        for (pixelsPerPoint, scale, box) in [
+        for (pixelsPerPoint, ofBase, box) in [
             (1, 2, [0, 0, 20, 14]), (2, 1, [0, 0, 5, 4]), (2, 2, [0, 0, 10, 7]), (1, 3, [0, 0, 30, 21]),
         ] {
             var assets = TestAssets(images: ["a.png": try TestPicture.solid([255, 255, 255], width: 10, height: 7)])
             assets.pixelsPerPoint = pixelsPerPoint
-            let result = try render("overlay: { image: a.png, anchor: top-left }", base, scale: scale, assets: assets)
-                .pixels
-            #expect(result.boundingBox { $0 == [255, 255, 255] } == box, "@\(pixelsPerPoint)x at scale \(scale)")
+            let stage = "overlay: { image: a.png, anchor: top-left }"
+            let result = try render(stage, base, pixelsPerPoint: ofBase, assets: assets).pixels
+            #expect(result.boundingBox { $0 == [255, 255, 255] } == box, "@\(pixelsPerPoint)x on @\(ofBase)x")
         }
     }
 

@@ -15,38 +15,63 @@ struct Rendered {
 }
 
 /// Renders stages written as in a pipeline file: one `name: { parameters }` in each line.
+/// - Parameter profile: `keep` leaves the picture in its own colours.
 @discardableResult
 func render(
     _ stages: String, _ image: Image, scale: Int = 1, pixelsPerPoint: Int = 1, assets: TestAssets = TestAssets(),
-    sourceLocation: SourceLocation = #_sourceLocation
+    profile: String = "srgb", sourceLocation: SourceLocation = #_sourceLocation
 ) throws -> Rendered {
-    let steps = try steps(stages, for: [image], scale: scale, pixelsPerPoint: pixelsPerPoint, assets: assets)
-    let context = RenderContext(scale: scale, assets: assets)
-    var frames = Frames([try Picture(decoded: image)])
-    for step in steps {
+    let picture = try Picture(decoded: image)
+    let planner = try planner(stages, scale: scale, assets: assets, profile: profile)
+    let context = RenderContext(assets: assets)
+    let facts = SourceFacts([image], as: picture)
+    var measurements: [Planner.StagePath: Measurement] = [:]
+    var plan = try planner.plan(facts, pixelsPerPoint: pixelsPerPoint)
+    while let (path, before, step) = planner.firstUnmeasured(in: plan, measurements) {
+        let start = try before.reduce(Frames([picture])) { try $1.render($0, in: context) }
+        measurements[path] = try #require(try step.measure(start, in: context))
+        plan = try planner.plan(facts, pixelsPerPoint: pixelsPerPoint, measurements: measurements)
+    }
+    var frames = Frames([picture])
+    for step in plan.renditions[0].steps {
         frames = try step.render(frames, in: context)
         expectAgreement(frames.pictures[0], step, sourceLocation)
     }
     let result = frames.pictures[0].image
-    return Rendered(image: result, step: try #require(steps.last), pixels: try PixelGrid(result))
+    return Rendered(image: result, step: try #require(plan.renditions[0].steps.last), pixels: try PixelGrid(result))
 }
 
 /// Plans the stages for pictures as they are in memory.
 func steps(
     _ stages: String, for images: [Image], scale: Int = 1, pixelsPerPoint: Int = 1, assets: TestAssets = TestAssets()
 ) throws -> [PlannedStage] {
-    let list = stages.split(separator: "\n").map { "      - \($0)\n" }.joined()
-    let save = images.count > 1 ? "webp" : "png"
-    let text = "renditions:\n  test:\n    scale: \(scale)\n    stages:\n\(list)    save: { format: \(save) }\n"
-    let pipeline = try PipelineFile(text: text, file: "test.yaml", catalogue: .all)
-    let facts = SourceFacts(
-        format: images.count > 1 ? .webp : .png, size: PixelSize(images[0].width, images[0].height),
-        frames: images.count,
-        hasAlpha: images[0].hasAlpha, colour: images[0].bands <= 2 ? .grey : .rgb,
-        depth: images[0].format == .ushort ? .sixteen : .eight)
-    let plan = try Planner(pipeline: pipeline, assets: assets.facts, limits: Limits()).plan(
-        facts, pixelsPerPoint: pixelsPerPoint)
+    let planner = try planner(stages, scale: scale, assets: assets, save: images.count > 1 ? "webp" : "png")
+    let plan = try planner.plan(
+        SourceFacts(images, as: Picture(decoded: images[0])), pixelsPerPoint: pixelsPerPoint)
     return plan.renditions[0].steps
+}
+
+private func planner(
+    _ stages: String, scale: Int, assets: TestAssets, profile: String = "srgb", save: String? = nil
+) throws -> Planner {
+    let list = stages.split(separator: "\n").map { "      - \($0)\n" }.joined()
+    // Of all formats, TIFF alone holds every kind of colours.
+    let save = save ?? (profile == "keep" ? "tiff" : "png")
+    let text =
+        "profile: \(profile)\nrenditions:\n  test:\n    scale: \(scale)\n    stages:\n\(list)    save: { format: \(save) }\n"
+    return Planner(
+        pipeline: try PipelineFile(text: text, file: "test.yaml", catalogue: .all), assets: assets.facts,
+        limits: Limits())
+}
+
+extension SourceFacts {
+    /// What the header of a file with these frames would say.
+    fileprivate init(_ images: [Image], as picture: Picture) {
+        self.init(
+            format: images.count > 1 ? .webp : .png, size: PixelSize(images[0].width, images[0].height),
+            frames: images.count, hasAlpha: picture.pixels.hasAlpha, colour: picture.pixels.colour,
+            depth: images[0].format == .float ? .float : picture.pixels.depth, hasProfile: picture.profile != nil)
+    }
 }
 
 /// Plan and render never disagree, and what is said of the pixels is true of them.
@@ -58,7 +83,13 @@ func expectAgreement(_ picture: Picture, _ step: PlannedStage, _ sourceLocation:
         sourceLocation: sourceLocation)
     let image = picture.image
     let isDeep = plan.depth == .sixteen
-    let meaning: Interpretation = plan.colour == .grey ? (isDeep ? .grey16 : .bw) : (isDeep ? .rgb16 : .srgb)
+    let meaning: Interpretation =
+        switch plan.colour {
+        case .grey: isDeep ? .grey16 : .bw
+        case .rgb: isDeep ? .rgb16 : .srgb
+        case .cmyk: .cmyk
+        case .lab: .rgb16
+        }
     #expect(image.interpretation == meaning, "'\(step.name)' on \(step.input.size)", sourceLocation: sourceLocation)
     #expect(
         image.format == (isDeep ? .ushort : .uchar), "'\(step.name)' on \(step.input.size)",

@@ -75,6 +75,26 @@ struct ResizeTests {
         }
     }
 
+    @Test(arguments: ["lanczos3", "lanczos2", "mitchell", "cubic", "linear", "nearest"])
+    func `one color beside transparency stays that color`(kernel: String) throws {
+        for kind in PictureKind.all where kind.hasAlpha {
+            let factor = kind.maximum / 255
+            let picture = try TestPicture.make(width: 60, height: 60, kind: kind) { x, y in
+                let isSeen = (x / 7 + y / 9) % 2 == 0
+                return (Array(repeating: isSeen ? 128 : 255, count: kind.colours) + [isSeen ? 255 : 0]).map {
+                    $0 * factor
+                }
+            }
+            for size in ["23x17!", "41x59!", "77x60!", "200x131!"] {
+                let result = try render("resize: { size: \(size), kernel: \(kernel) }", picture).pixels
+                let alpha = result.alpha
+                let visible = alpha.indices.filter { alpha[$0] > 0 }
+                let worst = visible.map { abs(result.values[$0 * kind.bands] - 128 * factor) }.max() ?? .max
+                #expect(worst <= 1, "\(kind) to \(size): off by \(worst)")
+            }
+        }
+    }
+
     @Test(arguments: PictureKind.all)
     func `stripes of black and white average to the grey of half the light`(kind: PictureKind) throws {
         let full = kind.maximum
@@ -114,6 +134,20 @@ struct ResizeTests {
         let doubled = try render("resize: { size: 24x18!, kernel: nearest }", picture).pixels
         let places = (0..<24 * 18).map { ($0 % 24, $0 / 24) }
         #expect(places.allSatisfy { doubled[$0, $1] == original[$0 / 2, $1 / 2] }, "twice the size repeats each pixel")
+    }
+
+    @Test(arguments: PictureKind.all)
+    func `nearest takes the pixel below the middle of each new one`(kind: PictureKind) throws {
+        let picture = try TestPicture.coded(width: 11, height: 7, kind: kind)
+        let original = try PixelGrid(picture)
+        for (width, height) in [(25, 17), (13, 8), (4, 3), (33, 7), (11, 20), (1, 1), (8, 5), (100, 64)] {
+            let result = try render("resize: { size: \(width)x\(height)!, kernel: nearest }", picture).pixels
+            let wrong = (0..<width * height).filter { place in
+                let (x, y) = (place % width, place / width)
+                return result[x, y] != original[(2 * x + 1) * 11 / (2 * width), (2 * y + 1) * 7 / (2 * height)]
+            }
+            #expect(wrong.isEmpty, "to \(width)×\(height): \(wrong.count) of \(width * height)")
+        }
     }
 
     @Test func `sixteen bits keep more steps than eight have`() throws {

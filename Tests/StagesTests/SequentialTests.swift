@@ -118,7 +118,7 @@ struct SequentialTests {
         throws -> [UInt8]
     {
         var frames = Frames([try Picture(decoded: image)])
-        for step in steps { frames = try step.render(frames, in: RenderContext(scale: 1, assets: assets)) }
+        for step in steps { frames = try step.render(frames, in: RenderContext(assets: assets)) }
         let path = try TestPicture.save(
             frames.pictures[0].image, as: "pngsave_target", [("compression", 1)], to: folder.path("result.png"))
         return try TestPicture.load(path, by: "pngload_source").pixels()

@@ -52,7 +52,7 @@ struct SmartAnchorTests {
             let planner = Planner(
                 pipeline: try PipelineFile(text: text, file: "t.yaml", catalogue: .all), assets: [:], limits: Limits())
             let facts = SourceFacts(format: .png, size: PixelSize(200, 170))
-            let context = RenderContext(scale: 1, assets: TestAssets())
+            let context = RenderContext(assets: TestAssets())
             let (path, _, step) = try #require(planner.firstUnmeasured(in: planner.plan(facts, pixelsPerPoint: 1), [:]))
             let measurement = try #require(try step.measure(Frames([Picture(decoded: picture)]), in: context))
             let exact = try planner.plan(facts, pixelsPerPoint: 1, measurements: [path: measurement]).renditions[0]

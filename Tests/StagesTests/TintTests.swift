@@ -31,6 +31,17 @@ struct TintTests {
         }
     }
 
+    @Test func `a picture without transparency has no shape, which is warned of`() throws {
+        func warnings(_ picture: Image) throws -> [String] {
+            try render("tint: { color: red }", picture).step.plan.warnings.map { "\($0.code.rawValue): \($0.message)" }
+        }
+        #expect(
+            try warnings(TestPicture.solid([1, 2, 3], width: 4, height: 3)) == [
+                "tint-without-shape: 'tint' fills all of the picture with one color, because the picture has no transparency"
+            ])
+        #expect(try warnings(TestPicture.solid([1, 2, 3, 4], width: 4, height: 3)) == [])
+    }
+
     @Test func `a grey on grey stays grey`() throws {
         let picture = try TestPicture.make(width: 2, height: 1, bands: 2) { x, _ in
             [UInt8(x * 200), UInt8(100 + x * 100)]

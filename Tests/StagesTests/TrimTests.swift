@@ -18,7 +18,7 @@ struct TrimTests {
             frames: images.count,
             hasAlpha: images[0].hasAlpha, colour: images[0].bands <= 2 ? .grey : .rgb,
             depth: images[0].format == .ushort ? .sixteen : .eight)
-        let context = RenderContext(scale: 1, assets: TestAssets())
+        let context = RenderContext(assets: TestAssets())
         let bound = try planner.plan(facts, pixelsPerPoint: 1)
         #expect(bound.renditions[0].output.certainty == .atMost)
         let (path, before, step) = try #require(planner.firstUnmeasured(in: bound, [:]))
@@ -85,6 +85,45 @@ struct TrimTests {
         #expect(try trimmed("background: white", [image]).box == [0, 0, 40, 30])
     }
 
+    /// The box as the program would find it in a picture that keeps its colours.
+    private func kept(_ parameters: String, _ image: Image) throws -> [Int] {
+        let result = try render("trim: { \(parameters) }", image, profile: "keep")
+        return try #require((result.step.plan as? Trim.Plan)?.box).numbers
+    }
+
+    /// White with a red box.
+    private func redOnWhite(alpha: Bool = false) throws -> Image {
+        try picture(
+            PictureKind(hasAlpha: alpha), ground: [255, 255, 255] + (alpha ? [255] : []),
+            inside: [200, 0, 0] + (alpha ? [255] : []))
+    }
+
+    @Test(arguments: ["", "background: white"])
+    func `in CMYK that is kept the border is removed, with a profile and without`(parameters: String) throws {
+        let press = try redOnWhite().iccTransform(to: .cmyk, input: .srgb)
+        #expect(try kept(parameters, press) == [5, 3, 11, 7])
+        #expect(try kept(parameters, press.removingMetadata(["icc-profile-data"])) == [5, 3, 11, 7])
+        #expect(try kept("background: black", press) == [0, 0, 40, 30])
+    }
+
+    @Test(arguments: [Interpretation.lab, .labs], [false, true])
+    func `in Lab that is kept the border is removed`(space: Interpretation, alpha: Bool) throws {
+        guard !(alpha && space == .labs) else { return }
+        let lab = try redOnWhite(alpha: alpha).colourspace(space)
+        #expect(try kept("", lab) == [5, 3, 11, 7])
+        #expect(try kept("background: white", lab) == [5, 3, 11, 7])
+        #expect(try kept("background: black", lab) == [0, 0, 40, 30])
+    }
+
+    @Test(arguments: [Interpretation.lab, .labs])
+    func `in Lab that is kept the threshold counts steps of 255`(space: Interpretation) throws {
+        // Lightness from 0 to 100: 60 on 50, ten of a hundred, which is 25.5 of 255.
+        let lab = try picture(PictureKind(isGrey: true), ground: [50], inside: [60]).cast(.float)
+            .bandjoin(constants: [0, 0]).copy(interpretation: .lab).colourspace(space)
+        #expect(try kept("threshold: 24", lab) == [5, 3, 11, 7])
+        #expect(try kept("threshold: 27", lab) == [0, 0, 40, 30])
+    }
+
     @Test func `a picture that is all border stays whole`() throws {
         #expect(try trimmed("", [TestPicture.solid([1, 2, 3], width: 8, height: 9)]).box == [0, 0, 8, 9])
     }
@@ -94,4 +133,9 @@ struct TrimTests {
         let right = try picture(PictureKind(), box: [30, 12, 3, 9], ground: [0, 0, 0], inside: [255, 255, 255])
         #expect(try trimmed("", [left, right]).box == [5, 10, 28, 11])
     }
+}
+
+extension PixelBox {
+    /// Left, top, width, height.
+    fileprivate var numbers: [Int] { [offset.x, offset.y, size.width, size.height] }
 }

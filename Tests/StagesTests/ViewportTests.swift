@@ -67,6 +67,22 @@ struct ViewportTests {
         #expect(result[1, 1][3] == 0 && result[2, 2][3] == 255 && result[11, 9][3] == 255 && result[12, 10][3] == 0)
     }
 
+    @Test(arguments: [
+        ("'#ff0000'", [255, 0, 0], 3), ("'#ff000080'", [255, 0, 0, 128], 4), ("transparent", [0, 0, 0, 0], 4),
+    ])
+    func `the background is seen through content that is transparent`(
+        color: String, seen: [Int], bands: Int
+    ) throws {
+        let picture = try TestPicture.make(width: 20, height: 20, bands: 4) { x, _ in
+            x < 10 ? [0, 0, 255, 255] : [9, 9, 9, 0]
+        }
+        let stage = "viewport: { width: 12, height: 12, offset: { x: 4, y: 4 }, background: \(color) }"
+        let result = try render(stage, picture).pixels
+        #expect(result.bands == bands)
+        #expect(result[2, 5] == [0, 0, 255] + (bands == 4 ? [255] : []))
+        #expect(bands == 4 && seen[3] == 0 ? result[9, 5][3] == 0 : result[9, 5] == seen)
+    }
+
     @Test func `content that is scrolled out of sight leaves the background`() throws {
         let picture = try TestPicture.coded(width: 10, height: 8)
         let result = try render(

@@ -71,7 +71,7 @@ import Testing
                     }
                 }
                 if image.hasAlpha {
-                    let alpha = min(sums[bands - 1], full)
+                    let alpha = sums[bands - 1]
                     for band in 0..<(bands - 1) { sums[band] = alpha > 0 ? sums[band] * full / alpha : 0 }
                 }
                 result += sums.map { min(max($0, 0), full) }
@@ -88,8 +88,8 @@ import Testing
         var testDescription: String { "\(bands) bands of \(depth) bits to \(size.0)×\(size.1) by \(kernel.rawValue)" }
     }
 
-    static let kinds: [Kind] = ResamplingKernel.allCases.flatMap { kernel in
-        [(1, 8), (2, 8), (3, 8), (4, 8), (1, 16), (3, 16), (4, 16)].flatMap { bands, depth in
+    static let kinds: [Kind] = ResamplingKernel.allCases.filter { $0 != .nearest }.flatMap { kernel in
+        [(1, 8), (2, 8), (3, 8), (4, 8), (5, 8), (1, 16), (3, 16), (4, 16), (5, 16)].flatMap { bands, depth in
             // Less, more, one side only, a single pixel, and larger than a vector's and a strip's multiple.
             [(17, 11), (1, 1), (90, 40), (53, 5), (7, 37), (33, 64), (5, 190)].map {
                 Kind(bands: bands, depth: depth, kernel: kernel, size: $0)
@@ -136,7 +136,7 @@ import Testing
 
     @Test(arguments: [
         (9, 1111, 3, 4, 13), (500, 5, 1, 210, 4), (450, 5, 2, 70, 8), (400, 5, 3, 170, 4), (300, 5, 4, 290, 3),
-        (300, 4, 3, 700, 5),
+        (300, 4, 3, 700, 5), (300, 5, 5, 210, 4),
     ])
     func `pictures taller and wider than a strip come out as the formula says`(
         width: Int, height: Int, bands: Int, newWidth: Int, newHeight: Int
@@ -382,14 +382,6 @@ import Testing
         #expect(VipsLibrary.liveObjects == objects)
         // What an earlier test left for a thread to let go may have gone meanwhile.
         #expect(VipsLibrary.trackedBytes <= bytes)
-    }
-
-    @Test func `five bands, which the inner loops do not know, are left to libvips`() throws {
-        let image = try noise(width: 20, height: 10, bands: 4).bandjoin(constants: [9])
-        let scaled = try image.resampled(to: [
-            ResamplingTarget(width: 5, height: 5), ResamplingTarget(width: 10, height: 5),
-        ])
-        #expect(scaled.map(\.width) == [5, 10] && scaled.map(\.bands) == [5, 5])
     }
 
     @Test func `a last pixel that is not a whole one does not move the picture`() throws {

@@ -141,6 +141,28 @@ import Vips
         #expect(abs(lightness - expected) < 3, "\(lightness), and should be \(expected)")
     }
 
+    @Test func `Lab in floating point with alpha is finer than whole numbers, kept or converted`() async throws {
+        let runner = try CommandRunner()
+        func source() throws -> Image {
+            try picture().colourspace(.lab).bandjoin(constants: [255]).copy(interpretation: .lab)
+        }
+        try await runner.save("in/lab.tif", as: "tiffsave_target") { try source() }
+        let stages = "[ { opacity: { alpha: 0.5 } } ]"
+        let kept = try await runner.render(stages: stages, save: "{ format: tiff }", more: "profile: keep")
+        #expect(kept.exit == 0, "\(kept.errors)")
+        let (found, alpha) = try await runner.inspect("out/lab.tif", by: "tiffload_source") { image in
+            let colours = try image.extractBands(from: 0, count: 3).copy(interpretation: .labs)
+            return (try colours.colourspace(.lab).getpoint(x: 8, y: 6), try image.getpoint(x: 8, y: 6)[3])
+        }
+        let expected = try await inVipsTurn { try source().getpoint(x: 8, y: 6) }
+        #expect(zip(found, expected).allSatisfy { abs($0 - $1) <= 0.01 }, "\(found), and should be \(expected)")
+        // 32768, which libvips reads with a sign.
+        #expect(alpha == -32_768)
+        #expect(try await runner.render(stages: stages, save: "{ format: png }").exit == 0)
+        let converted = try await runner.inspect("out/lab.png", by: "pngload_source") { try $0.getpoint(x: 8, y: 6) }
+        #expect(converted.last == 32_768, "\(converted)")
+    }
+
     @Test(arguments: [true, false])
     func `floating point with a profile has the profile's numbers, and without one it is light`(hasProfile: Bool)
         async throws

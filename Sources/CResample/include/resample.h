@@ -1,7 +1,7 @@
 // The inner loops of scaling a picture: rows of interleaved floats, weighted and summed. The arithmetic alone; which
 // rows, which weights and where the memory comes from is decided in Sources/Vips/Resampling.
 //
-// Rows of floats are padded: CRESAMPLE_PADDING finite floats may be read and written after the last one.
+// Rows of floats are padded: CRESAMPLE_PADDING floats may be read and written after the last one. They may be anything.
 #ifndef CRESAMPLE_H
 #define CRESAMPLE_H
 
@@ -73,7 +73,7 @@ typedef struct {
 // How many pixels of the result are made before they are stored.
 #define CRESAMPLE_PIXELS 64
 
-// Scales CRESAMPLE_ROWS rows of 1 to 4 bands, and stores them: divided by alpha, rounded, cut to the range of the
+// Scales CRESAMPLE_ROWS rows of 1 to 5 bands, and stores them: divided by alpha, rounded, cut to the range of the
 // format.
 // - row: what a row of the result is stored as.
 // - in, out: one pointer for each row. Several may point to the same row.

@@ -34,37 +34,33 @@ struct ColourConversion {
     }
 
     private func convert(_ picture: Picture, _ assessment: Assessment) throws -> Picture {
-        let image = picture.image
         let colour: ColourModel = picture.pixels.colour == .grey ? .grey : .rgb
         let target = PixelFormat(colour, picture.pixels.depth == .eight ? .eight : .sixteen, hasAlpha: picture.hasAlpha)
         let depth = 8 * target.depth.bytes
-        let converted =
-            switch (picture.pixels.colour, assessment) {
-            // libvips brings a common press profile.
-            case (.cmyk, .missing), (.cmyk, .unusable), (.cmyk, .standard):
-                try image.iccTransform(to: .srgb, input: .cmyk, depth: depth)
-            case (.cmyk, .different), (.rgb, .different), (.lab, .different):
-                try image.iccTransform(to: .srgb, depth: depth)
-            case (.grey, .different): try image.iccTransform(to: .srgb, depth: depth).colourspace(target.interpretation)
-            case (.lab, _): try standard(lab: picture)
-            case (.grey, _), (.rgb, _): image
+        return switch (picture.pixels.colour, assessment) {
+        // libvips brings a common press profile.
+        case (.cmyk, .missing), (.cmyk, .unusable), (.cmyk, .standard):
+            try picture.converted(to: target) { try $0.iccTransform(to: .srgb, input: .cmyk, depth: depth) }
+        case (.cmyk, .different), (.rgb, .different), (.lab, .different):
+            try picture.converted(to: target) { try $0.iccTransform(to: .srgb, depth: depth) }
+        case (.grey, .different):
+            try picture.converted(to: target) {
+                try $0.iccTransform(to: .srgb, depth: depth).colourspace(target.interpretation)
             }
-        return try picture.converted(converted, to: target)
+        case (.lab, _): try picture.converted(to: target, standard)
+        case (.grey, _), (.rgb, _): try picture.withoutProfile()
+        }
     }
 
-    /// The Lab of a file has the white of ICC, D50; that of sRGB is D65. By profile, libvips would make 253 of white.
-    private func standard(lab picture: Picture) throws -> Image {
-        let numbers = try picture.image.colourspace(.lab)
-        let light = try numbers.extractBands(from: 0, count: 3).lab2XYZ(white: [96.422, 100, 82.521])
+    /// Lab in sRGB. The Lab of a file has the white of ICC, D50; that of sRGB is D65. By profile, libvips would make 253
+    /// of white.
+    private func standard(lab: Image) throws -> Image {
+        let light = try lab.colourspace(.lab).lab2XYZ(white: [96.422, 100, 82.521])
         // Bradford's adaptation.
         let adapted = try light.recomb([
             [0.9555766, -0.0230393, 0.0631636], [-0.0282895, 1.0099416, 0.0210077], [0.0122982, -0.0204830, 1.3299098],
         ])
-        let standard = try adapted.copy(interpretation: .xyz).colourspace(.rgb16)
-        guard picture.hasAlpha else { return standard }
-        // Beside Lab, alpha goes up to 255.
-        let alpha = try numbers.extractBands(from: 3, count: 1).linear([257], [0]).cast(.ushort)
-        return try standard.bandjoin(alpha)
+        return try adapted.copy(interpretation: .xyz).colourspace(.rgb16)
     }
 
     private func warnings(_ picture: Picture, _ assessment: Assessment) -> [Warning] {

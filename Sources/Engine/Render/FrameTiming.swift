@@ -35,7 +35,7 @@ extension Frames {
     /// All frames below each other, as libvips saves an animation.
     /// - Parameter delays: milliseconds for which each is shown.
     func joined(for format: OutputFormat, delays: [Int]) throws -> Image {
-        guard pictures.count > 1 else { return pictures[0].image }
+        guard pictures.count > 1 else { return try pictures[0].inLibvipsNumbers }
         let height = pictures[0].height
         // One frame after the other: joined as they come, all of them would keep the rows that their stages work on.
         let whole = try stack?.image ?? Image.arrayjoin(pictures.map { try $0.inMemory().image })

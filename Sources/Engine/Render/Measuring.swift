@@ -40,8 +40,7 @@ struct Measuring {
             let plan = try plan(found.byPath)
             guard let (path, before, step) = planner.firstUnmeasured(in: plan, found.byPath) else { return found }
             let renderer = Renderer(plan: plan, pipeline: planner.pipeline, assets: assets, colours: colours)
-            let scale = plan.renditions.first { $0.index == path.rendition }?.scale ?? 1
-            let context = RenderContext(scale: scale, assets: assets)
+            let context = RenderContext(assets: assets)
             let frames = try renderer.run(before, on: start(renderer, path.rendition), context).map {
                 try $0.inMemory()
             }

@@ -133,7 +133,7 @@ struct Renderer {
         }
         let frames = try frames(of: converted, timing)
         var shared = try run(
-            plan.shared, on: frames, RenderContext(scale: 1, assets: assets), resized: plan.load.resizes)
+            plan.shared, on: frames, RenderContext(assets: assets), resized: plan.load.resizes)
         if plan.scalesAtOnce { return (try scaledAtOnce(shared.pictures[0], timing), warnings) }
         if plan.holdsShared && !plan.shared.isEmpty { shared = try shared.map { try $0.inMemory() } }
         let starts = try plan.renditions.indices.map { index in
@@ -250,15 +250,15 @@ struct Renderer {
     private func render(
         _ rendition: RenditionPlan, from start: Frames, resized: Bool, _ metadata: SourceMetadata, to output: OpenFile
     ) throws -> (size: RenderedSize, warnings: [Warning]) {
-        let context = RenderContext(scale: rendition.scale, assets: assets)
+        let context = RenderContext(assets: assets)
         // Turned once: encoders that take a whole picture, and stages that read rows twice, would turn it for each use.
         let start = plan.turnsRenditions ? try start.map { try $0.inMemory() } : start
         var frames = try run(rendition.steps, on: start, context, resized: resized)
         let save = rendition.rendition.save
         let watch = AlphaWatch()
-        if !save.supportsAlpha {
+        if let background = rendition.background {
             frames = try frames.map {
-                try $0.promoted(to: rendition.output.colour).flattened(onto: save.background, watch: watch)
+                try $0.promoted(to: rendition.output.colour).flattened(onto: background, watch: watch)
             }
         }
         if rendition.output.depth == .sixteen { frames = try frames.map { try $0.inSixteenBits() } }

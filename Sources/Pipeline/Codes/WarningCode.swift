@@ -5,6 +5,8 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
     case alphaFlattened = "alpha-flattened"
     case upscaled
     case scaleWithoutEffect = "scale-without-effect"
+    case cropBeyondEdge = "crop-beyond-edge"
+    case tintWithoutShape = "tint-without-shape"
     case animationSlowed = "animation-slowed"
     case noProfile = "no-profile"
     case badProfile = "bad-profile"
@@ -29,6 +31,9 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
         case .alphaFlattened: "The format has no transparency; the picture was drawn on `save.background`."
         case .upscaled: "The picture was enlarged, so it shows no more detail than before."
         case .scaleWithoutEffect: "A file for a larger scale has no more pixels than the one for the scale before it."
+        case .cropBeyondEdge: "A `crop` reaches beyond the picture, so that its result is smaller than was asked for."
+        case .tintWithoutShape:
+            "The picture has no transparency, which is what `tint` draws, so that all of it has one color now."
         case .animationSlowed:
             "Frames are shown for longer than asked: what is faster, browsers play at a tenth of a second."
         case .noProfile: "The picture has CMYK colors but no profile; a common press profile was assumed."

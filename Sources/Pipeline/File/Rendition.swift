@@ -129,7 +129,7 @@ struct RenditionGroup: ParameterGroup {
 
     /// Several scales must make several pictures.
     private func checkScales(_ p: inout Parameters) {
-        guard scales.scales.count > 1, !stages.uses.contains(where: \.usesPoints) else { return }
+        guard scales.scales.count > 1, !stages.uses.contains(where: \.stage.sizesInPoints) else { return }
         let why = "no stage of this rendition has a size in points, so that all scales would make equal files"
         p.problem(at: "scale", "several scales need a size in points: \(why)")
     }

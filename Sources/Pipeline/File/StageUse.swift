@@ -4,8 +4,6 @@
 package struct StageUse: Sendable {
     package let stage: any StageDeclaration
     package let position: Position
-    /// Something in its parameters is in points.
-    package let usesPoints: Bool
     /// What it says, as one text for all that say the same.
     let canonical: String
 
@@ -37,8 +35,9 @@ package struct StageList: ParameterValue {
             log.problem(position, "unknown stage '\(name)'\(hint.isEmpty ? list : hint)")
             return nil
         }
-        let (stage, usesPoints) = log.notingPoints { read(type, from: parameters, &$0) }
-        return stage.map { StageUse(stage: $0, position: position, usesPoints: usesPoints, canonical: item.canonical) }
+        return read(type, from: parameters, &log).map {
+            StageUse(stage: $0, position: position, canonical: item.canonical)
+        }
     }
 
     private static func read<Stage: StageDeclaration>(

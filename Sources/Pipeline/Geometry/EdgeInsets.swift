@@ -40,7 +40,7 @@ package struct EdgeInsets: ParameterMapping {
     }
 
     /// Pixels on each side; percentages are of a picture's width at the sides, of its height above and below.
-    package func pixels(of size: PixelSize, scale: Int) -> PixelInsets {
+    package func pixels(of size: PixelSize, scale: Double) -> PixelInsets {
         PixelInsets(
             top: top.pixels(of: size.height, scale: scale), left: leading.pixels(of: size.width, scale: scale),
             bottom: bottom.pixels(of: size.height, scale: scale), right: trailing.pixels(of: size.width, scale: scale))

@@ -88,9 +88,7 @@ extension GeometryString: ParameterValue {
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> GeometryString? {
         guard let text = node.text else { return nil }
         do throws(GeometryStringError) {
-            let size = try GeometryString(text)
-            if case .points = (size.width ?? size.height)?.length { log.notePoints() }
-            return size
+            return try GeometryString(text)
         } catch {
             log.problem(node.position, error.message)
             return nil

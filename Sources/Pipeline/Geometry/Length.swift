@@ -1,25 +1,25 @@
 /// A length as the user writes it: points, or a percentage of the incoming picture.
 package enum Length: Hashable, Sendable {
-    /// A bare number. A rendition's scale multiplies it.
+    /// A bare number. It is multiplied by the pixels that a point has.
     case points(Double)
-    /// `50%`. The scale does not multiply it.
+    /// `50%`. It is not multiplied.
     case percent(Double)
 
     /// Whole pixels, rounded half away from zero; may be zero or negative.
     /// - Parameters:
     ///   - side: the side of the incoming picture that a percentage refers to, in pixels.
     ///   - scale: pixels in one point.
-    package func pixels(of side: Int, scale: Int) -> Int {
+    package func pixels(of side: Int, scale: Double) -> Int {
         switch self {
-        case .points(let points): rounded(points * Double(scale))
+        case .points(let points): rounded(points * scale)
         case .percent(let percent): rounded(Double(side) * percent / 100)
         }
     }
 
     /// The same, exactly: for a radius or a sigma, which need not be whole.
-    package func exactPixels(of side: Int, scale: Int) -> Double {
+    package func exactPixels(of side: Int, scale: Double) -> Double {
         switch self {
-        case .points(let points): points * Double(scale)
+        case .points(let points): points * scale
         case .percent(let percent): Double(side) * percent / 100
         }
     }
@@ -54,7 +54,6 @@ extension Length: ParameterValue {
             log.problem(node.position, "the length '\(text)' is larger than any picture")
             return nil
         }
-        if case .points(let points) = length, points != 0 { log.notePoints() }
         return length
     }
 
@@ -72,7 +71,7 @@ package struct PositiveLength: ParameterValue, Hashable {
 
     package init(_ length: Length) { self.length = length }
 
-    package func pixels(of side: Int, scale: Int) -> Int { max(1, length.pixels(of: side, scale: scale)) }
+    package func pixels(of side: Int, scale: Double) -> Int { max(1, length.pixels(of: side, scale: scale)) }
 
     /// It does not depend on a picture.
     package var isPoints: Bool { if case .points = length { true } else { false } }

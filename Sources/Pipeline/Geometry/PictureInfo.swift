@@ -24,14 +24,15 @@ package struct PictureInfo: Hashable, Sendable {
     package var certainty: Certainty = .exact
     package var frames: Int
     package var pixels: PixelFormat
-    /// Pixels in one point of the picture's natural size: the `@Nx` of its name, or the scale at which it was drawn.
-    package var pixelsPerPoint: Int
+    /// Pixels in one point: the `@Nx` of its name until a stage gives it a size in points, then the scale at which it
+    /// was drawn. It need not be whole: a stage that must not enlarge may leave fewer pixels than the scale asks for.
+    package var pixelsPerPoint: Double
     /// The picture has a profile and stays in it; colours that are drawn are converted into it.
     package var keepsProfile: Bool
 
     package init(
         size: PixelSize, frames: Int = 1, hasAlpha: Bool = false, colour: ColourModel = .rgb, depth: BitDepth = .eight,
-        pixelsPerPoint: Int = 1,
+        pixelsPerPoint: Double = 1,
         keepsProfile: Bool = false
     ) {
         self.size = size
@@ -62,10 +63,19 @@ package struct PictureInfo: Hashable, Sendable {
     }
 
     /// The size at which a mode that does not scale draws the picture, in pixels.
-    package func naturalSize(scale: Int) -> PixelSize {
+    package func naturalSize(scale: Double) -> PixelSize {
         PixelSize(
-            scaledSide(size.width, times: scale, over: pixelsPerPoint),
-            scaledSide(size.height, times: scale, over: pixelsPerPoint))
+            rounded(Double(size.width) * scale / pixelsPerPoint),
+            rounded(Double(size.height) * scale / pixelsPerPoint))
+    }
+
+    /// The picture as a stage sees it that names the size of its result. If a side is in points, the picture is as many
+    /// points large as it is, at the rendition's scale; percentages keep its pixels.
+    package func natural(forWidth width: PositiveLength?, height: PositiveLength?, scale: Double) -> PictureInfo {
+        guard width?.isPoints == true || height?.isPoints == true else { return self }
+        var result = resized(to: naturalSize(scale: scale))
+        result.pixelsPerPoint = scale
+        return result
     }
 
     package func resized(to size: PixelSize) -> PictureInfo {
@@ -79,18 +89,6 @@ package struct PictureInfo: Hashable, Sendable {
         var result = resized(to: size)
         if width?.isPoints == true && height?.isPoints == true { result.certainty = .exact }
         return result
-    }
-
-    /// The colour model once these colours are drawn on the picture: grey stays grey until something else is drawn.
-    /// - Throws: `PlanFailure` if colours cannot be converted into the picture's own.
-    package func colour(drawing colours: [Color], stage: String) throws(PlanFailure) -> ColourModel {
-        switch colour {
-        case .rgb: return .rgb
-        case .grey: return keepsProfile || colours.allSatisfy(\.isGrey) ? .grey : .rgb
-        case .cmyk, .lab:
-            let message = "'\(stage)' draws, which cannot be done in \(colour.rawValue) colors; remove 'profile: keep'"
-            throw PlanFailure(.unsupportedColour, stage: stage, message)
-        }
     }
 
     package var description: String { certainty.sign + size.description }

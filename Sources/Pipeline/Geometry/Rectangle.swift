@@ -24,7 +24,7 @@ package struct Rectangle: ParameterMapping {
     }
 
     /// In pixels; percentages are of a picture.
-    package func pixels(of size: PixelSize, scale: Int) -> PixelBox {
+    package func pixels(of size: PixelSize, scale: Double) -> PixelBox {
         PixelBox(
             PixelOffset(x.pixels(of: size.width, scale: scale), y.pixels(of: size.height, scale: scale)),
             PixelSize(width.pixels(of: size.width, scale: scale), height.pixels(of: size.height, scale: scale)))

@@ -27,15 +27,13 @@ extension ParameterMapping {
     }
 }
 
-/// What reading a file gathers besides values: mistakes, and facts about the stage that is being read.
+/// What reading a file gathers besides values: mistakes, and the assets that it names.
 package struct ReadingLog: Sendable {
     /// The stages that the file may name.
     package let catalogue: StageCatalogue
     package private(set) var problems: [Diagnostic] = []
     /// The assets that were named, in the order of the text.
     package private(set) var assets: [AssetReference] = []
-    /// Some length so far is in points, so that the result depends on the scale.
-    package private(set) var usesPoints = false
 
     init(catalogue: StageCatalogue) { self.catalogue = catalogue }
 
@@ -44,17 +42,6 @@ package struct ReadingLog: Sendable {
     }
 
     package mutating func asset(_ reference: AssetReference) { assets.append(reference) }
-    package mutating func notePoints() { usesPoints = true }
-
-    /// Runs a part of the reading and tells whether that part used points.
-    mutating func notingPoints<Value>(_ part: (inout ReadingLog) -> Value) -> (Value, usesPoints: Bool) {
-        let before = usesPoints
-        usesPoints = false
-        let value = part(&self)
-        let used = usesPoints
-        usesPoints = before || used
-        return (value, used)
-    }
 }
 
 /// An asset as a pipeline names it.

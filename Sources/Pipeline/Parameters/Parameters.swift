@@ -132,9 +132,6 @@ package struct Parameters {
         if !log.problems.contains(Diagnostic(position, message)) { log.problem(position, message) }
     }
 
-    /// Notes that the result depends on the scale although no length in points is written.
-    package mutating func notePoints() { log.notePoints() }
-
     // MARK: -
 
     private func node(_ key: String) -> YAMLNode? {

@@ -18,7 +18,7 @@ package struct CostModel {
 
     /// Bytes of memory that the worker needs at most.
     var memory: Int {
-        let work = [decoder, loaded, converted, needsLoaded, work].reduce(0, saturating)
+        let work = [decoder, loaded, converted, work].reduce(0, saturating)
         return saturating(Self.base, Self.withAssets(assets, work))
     }
 
@@ -126,12 +126,6 @@ package struct CostModel {
         case .svg, .pdf: saturating(160 << 20, 16 * loadedSize.area)
         case .jxl, .jp2: 24 * pixels
         }
-    }
-
-    /// The loaded picture, if it is scaled to several sizes by libvips, which reads it once for each.
-    private var needsLoaded: Int {
-        let isLibvipsWork = decoded.bands > 4 || (decoded.colour == .lab && decoded.depth != .float)
-        return isLibvipsWork && scalesAtOnce && renditions.count > 1 ? decoded.resized(to: loadedSize).bytes : 0
     }
 
     /// Bytes needed to save a rendition: for all frames of an animation, and for the encoder.

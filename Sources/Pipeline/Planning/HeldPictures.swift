@@ -39,10 +39,10 @@ struct HeldPictures {
 }
 
 extension PlannedStage {
-    /// The stage has read all that comes in when it returns: it has scaled it, by the project's own scaler.
+    /// The stage has read all that comes in when it returns, since it has scaled it.
     fileprivate var readsAllRows: Bool {
-        guard case .scales(let size, _) = plan.sizeDependence, size != input.size else { return false }
-        return input.bands <= 4 && (input.colour != .lab || input.depth == .float)
+        guard case .scales(let size, _) = plan.sizeDependence else { return false }
+        return size != input.size
     }
 }
 

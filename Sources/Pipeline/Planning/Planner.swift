@@ -116,11 +116,10 @@ package struct Planner: Sendable {
             case (.srgb, .grey): .grey
             case (.srgb, .rgb), (.srgb, .cmyk), (.srgb, .lab): .rgb
             }
-        // Only Lab that is kept stays in floating point.
-        let depth: BitDepth = source.depth == .float && colour != .lab ? .sixteen : source.depth
+        let depth: BitDepth = source.depth == .float ? .sixteen : source.depth
         return PictureInfo(
             size: source.uprightSize, frames: frames, hasAlpha: source.hasAlpha, colour: colour, depth: depth,
-            pixelsPerPoint: pixelsPerPoint, keepsProfile: pipeline.profile == .keep && source.hasProfile)
+            pixelsPerPoint: Double(pixelsPerPoint), keepsProfile: pipeline.profile == .keep && source.hasProfile)
     }
 
     /// A rendition whose format has no animation works on the first frame alone.
@@ -141,7 +140,7 @@ package struct Planner: Sendable {
     ) throws(PlanFailure) -> [PlannedStage] {
         var steps: [PlannedStage] = []
         for (use, path) in places {
-            let context = PlanContext(scale: scale, assets: assets, measurement: measurements[path])
+            let context = PlanContext(scale: Double(scale), assets: assets, measurement: measurements[path])
             let step = try PlannedStage.plan(use.stage, steps.last?.output ?? start, in: context, path: path)
             try checkPixels(step)
             steps.append(step)
@@ -155,12 +154,14 @@ package struct Planner: Sendable {
     func plan(
         _ rendition: Rendition, at index: Int, scale: Int, steps: [PlannedStage], from start: PictureInfo
     ) throws(PlanFailure) -> RenditionPlan {
-        let drawn = steps.last?.output ?? start
+        let (output, background) = try saved(steps.last?.output ?? start, rendition)
         return RenditionPlan(
-            rendition: rendition, index: index, scale: scale, steps: steps, output: try saved(drawn, rendition))
+            rendition: rendition, index: index, scale: scale, steps: steps, output: output, background: background)
     }
 
-    func saved(_ drawn: PictureInfo, _ rendition: Rendition) throws(PlanFailure) -> PictureInfo {
+    private func saved(
+        _ drawn: PictureInfo, _ rendition: Rendition
+    ) throws(PlanFailure) -> (output: PictureInfo, background: Ink?) {
         let format = rendition.save.format
         guard format.supports(drawn.colour) else {
             let message =
@@ -182,12 +183,13 @@ package struct Planner: Sendable {
                 .tooLargeForFormat, stage: "save", message + "; scale with 'resize: { size: \"\(most)x\(most)>\" }'")
         }
         var output = drawn
+        var background: Ink?
         if !rendition.save.supportsAlpha, drawn.hasAlpha {
+            background = try output.ink(rendition.save.background, for: "save")
             output.hasAlpha = false
-            output.colour = try drawn.colour(drawing: [rendition.save.background], stage: "save")
         }
         output.depth = rendition.save.depth(of: drawn.depth)
-        return output
+        return (output, background)
     }
 
     // MARK: - Limits
@@ -294,7 +296,11 @@ package struct Planner: Sendable {
         warnings += equalScales(renditions)
         warnings += enlargements(shared, "the shared stages")
         for rendition in renditions { warnings += enlargements(rendition.steps, "'\(rendition.title)'") }
-        for step in shared + renditions.flatMap(\.steps) { warnings += step.plan.warnings }
+        // Several scales have the same to say.
+        for warning in (shared + renditions.flatMap(\.steps)).flatMap(\.plan.warnings) where !warnings.contains(warning)
+        {
+            warnings.append(warning)
+        }
         return warnings
     }
 

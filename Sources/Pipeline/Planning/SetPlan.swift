@@ -116,7 +116,7 @@ extension Planner {
             for stage in extra {
                 steps.append(
                     try PlannedStage.plan(
-                        stage, steps.last?.output ?? start, in: PlanContext(scale: scale, assets: assets)))
+                        stage, steps.last?.output ?? start, in: PlanContext(scale: Double(scale), assets: assets)))
             }
             result.append(steps)
         }
@@ -129,7 +129,7 @@ extension Planner {
         measurements: [StagePath: Measurement]
     ) throws(PlanFailure) -> [PlannedStage] {
         guard let (use, path) = places.first, let stage = use.stage as? any JoiningStage else { return [] }
-        let context = PlanContext(scale: scale, assets: assets, measurement: measurements[path])
+        let context = PlanContext(scale: Double(scale), assets: assets, measurement: measurements[path])
         let join = try PlannedStage.plan(stage, members, in: context, path: path)
         try checkPixels(join)
         guard join.output.frames <= limits.maximumFrames else {

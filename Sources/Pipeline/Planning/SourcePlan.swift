@@ -78,6 +78,8 @@ package struct RenditionPlan: Sendable {
     package let steps: [PlannedStage]
     /// As it is saved.
     package fileprivate(set) var output: PictureInfo
+    /// What it is drawn on, because its format has no alpha.
+    package let background: Ink?
 
     /// What the first stage scales to, if it does that and nothing before. Nil if it has something else to do with a
     /// picture that has the size already: that is no reason to hold a copy.

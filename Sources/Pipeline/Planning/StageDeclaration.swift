@@ -18,6 +18,8 @@ package protocol StageDeclaration: ParameterGroup {
     var needsMeasurement: Bool { get }
     /// It needs fonts, which only a worker process for such stages can read.
     var drawsText: Bool { get }
+    /// It gives the picture a size in points, so that it has other pixels at each scale.
+    var sizesInPoints: Bool { get }
 
     /// Works out everything that is geometry: sizes, offsets, boxes.
     func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan
@@ -27,6 +29,7 @@ extension StageDeclaration {
     package static var parts: [StagePart] { [] }
     package var needsMeasurement: Bool { false }
     package var drawsText: Bool { false }
+    package var sizesInPoints: Bool { false }
 }
 
 /// A mapping within a stage's parameters that has parameters of its own.
@@ -88,14 +91,15 @@ package enum SizeDependence: Hashable, Sendable {
 
 /// What a plan may depend on besides the incoming picture.
 package struct PlanContext: Sendable {
-    /// Pixels in one point: the rendition's scale, 1 in shared stages.
-    package let scale: Int
+    /// Pixels in one point of a size that a stage gives the picture: the rendition's scale, 1 in shared stages, and for
+    /// something that is drawn on a picture what that one has. All other lengths are in points of the picture itself.
+    package let scale: Double
     /// The assets of the pipeline by their path as written.
     package let assets: [String: AssetFacts]
     /// What was measured on the decoded picture for this stage; nil before that, and for stages that measure nothing.
     package let measurement: Measurement?
 
-    package init(scale: Int, assets: [String: AssetFacts] = [:], measurement: Measurement? = nil) {
+    package init(scale: Double, assets: [String: AssetFacts] = [:], measurement: Measurement? = nil) {
         self.scale = scale
         self.assets = assets
         self.measurement = measurement
@@ -120,7 +124,8 @@ package struct AssetFacts: Hashable, Sendable, Codable {
     /// The asset as stages get it: with an alpha channel.
     package var picture: PictureInfo {
         PictureInfo(
-            size: size, hasAlpha: true, colour: isGrey ? .grey : .rgb, depth: depth, pixelsPerPoint: pixelsPerPoint)
+            size: size, hasAlpha: true, colour: isGrey ? .grey : .rgb, depth: depth,
+            pixelsPerPoint: Double(pixelsPerPoint))
     }
 }
 

@@ -59,24 +59,39 @@ extension Picture {
 
     /// Composites onto an opaque colour and drops the alpha.
     /// - Parameter watch: finds out whether that changes a pixel.
-    package func flattened(onto color: Color, watch: AlphaWatch? = nil) throws -> Picture {
+    package func flattened(onto ink: Ink, watch: AlphaWatch? = nil) throws -> Picture {
         guard hasAlpha else { return self }
         let image = if let watch { try image.watched(by: watch) } else { image }
         // In floating point, since libvips cuts off what it should round.
         return try storing(
-            image.cast(.float).flatten(background: components(of: color), maximumAlpha: white), hasAlpha: false)
+            image.cast(.float).flatten(background: components(of: ink), maximumAlpha: white), hasAlpha: false)
     }
 
     /// Composites onto a colour that is neither opaque nor transparent: source-over on premultiplied values.
-    func composited(over color: Color) throws -> Picture {
+    private func composited(over ink: Ink) throws -> Picture {
         guard hasAlpha else { return self }
-        let components = try components(of: color)
+        let (components, color) = (try components(of: ink), ink.color)
         // result = picture + colour × (1 − picture's alpha), all premultiplied, alpha included.
         let premultiplied = try image.premultiply(maximumAlpha: white)
         let colour = components.map { $0 * color.alpha } + [color.alpha * white]
         let uncovered = try premultiplied.extractBands(from: image.bands - 1, count: 1).linear([-1 / white], [1])
         let under = try uncovered.linear(colour, Array(repeating: 0, count: image.bands))
         return try storing(premultiplied.add(under).unpremultiply(maximumAlpha: white))
+    }
+}
+
+extension Picture {
+    /// The picture in a frame of one colour, which is seen around it and through it; what does not fit is cut.
+    /// - Parameter ink: nil if the picture covers the frame and nothing is seen of the colour.
+    func laid(over ink: Ink?, in frame: PixelSize, at offset: PixelOffset) throws -> Picture {
+        guard let ink else { return self }
+        let isPlaced = offset == PixelOffset(0, 0) && size == frame
+        if ink.color.isOpaque {
+            let flat = try flattened(onto: ink)
+            return isPlaced ? flat : try flat.onCanvas(frame, at: offset, background: flat.components(of: ink))
+        }
+        let placed = isPlaced ? self : try addingAlpha().onCanvas(frame, at: offset)
+        return ink.color.isTransparent ? placed : try placed.composited(over: ink)
     }
 }
 

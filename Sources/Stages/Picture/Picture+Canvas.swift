@@ -93,15 +93,15 @@ extension Picture {
     private func inLinearLight(_ work: (Image) throws -> Image) throws -> Picture {
         let space = pixels.interpretation
         // The alpha channel is no light: it goes along as a band of its own, premultiplied into the others.
-        let light = try image.droppingAlpha().colourspace(.scrgb)
-        guard let ownAlpha = try alpha else { return with(try work(light).colourspace(space).cast(image.format)) }
+        let light = try droppingAlpha().inLibvipsNumbers.colourspace(.scrgb)
+        guard let ownAlpha = try alpha else { return with(try fromLibvips(work(light).colourspace(space))) }
         // In its own range, since libvips takes an alpha below 0.01 for none.
         let alpha = try ownAlpha.cast(.float)
         let covered = try light.multiply(alpha.linear([1 / white], [0]))
         let worked = try work(covered.bandjoin(alpha).copy(interpretation: .multiband))
         let coverage = try worked.extractBands(from: worked.bands - 1, count: 1)
         let colour = try worked.unpremultiply(maximumAlpha: white).extractBands(from: 0, count: worked.bands - 1)
-        let back = try colour.copy(interpretation: .scrgb).colourspace(space).cast(image.format)
+        let back = try fromLibvips(colour.copy(interpretation: .scrgb).colourspace(space))
         return with(try back.bandjoin(coverage.rint().cast(image.format)).copy(interpretation: space))
     }
 }
@@ -110,10 +110,20 @@ extension Image {
     /// Scales to a size in pixels.
     func scaled(to size: PixelSize, kernel: ScalingKernel = .lanczos3) throws -> Image {
         guard width != size.width || height != size.height else { return self }
-        // `nearest` takes whole pixels and weighs none.
-        guard let kernel = ResamplingKernel(rawValue: kernel.rawValue) else {
-            return try resize(width: size.width, height: size.height, kernel: .nearest)
+        return try resampled(
+            to: ResamplingTarget(width: size.width, height: size.height, kernel: kernel.resampling))
+    }
+}
+
+extension ScalingKernel {
+    fileprivate var resampling: ResamplingKernel {
+        switch self {
+        case .lanczos3: .lanczos3
+        case .lanczos2: .lanczos2
+        case .mitchell: .mitchell
+        case .cubic: .cubic
+        case .linear: .linear
+        case .nearest: .nearest
         }
-        return try resampled(to: ResamplingTarget(width: size.width, height: size.height, kernel: kernel))
     }
 }

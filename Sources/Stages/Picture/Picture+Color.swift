@@ -2,56 +2,63 @@
 import Pipeline
 package import Vips
 
-/// A colour was to be drawn on a picture that cannot hold it: a mistake in this program, since plans promote pictures
-/// first.
-struct ImpossibleColor: Error {
-    let color: Color
-    let pixels: PixelFormat
-}
-
 extension Picture {
-    /// A colour in the picture's own numbers, one for each band except alpha.
-    func components(of color: Color) throws -> [Double] {
-        if let profile {
-            let bytes = [color.red, color.green, color.blue].map { UInt8(clamping: $0) }
-            let pixel = try Image(bytes: bytes, width: 1, height: 1, bands: 3).copy(interpretation: .srgb)
-            let converted = try pixel.converted(toProfile: profile, depth: pixels.depth == .eight ? 8 : 16).getpoint(
-                x: 0, y: 0)
-            return Array(converted.prefix(pixels.colour.bands))
+    /// A colour in the picture's own numbers, or the nearest that they can say; one for each band except alpha.
+    func numbers(of color: Color) throws -> [Double] {
+        let levels = [color.red, color.green, color.blue]
+        // What needs no conversion is asked for often.
+        if profile == nil, pixels.colour == .rgb || (isGrey && color.isGrey) {
+            return levels.prefix(pixels.colour.bands).map { Double($0) * (white / 255) }
         }
-        let parts = [color.red, color.green, color.blue].map { Double($0) * (white / 255) }
-        switch pixels.colour {
-        case .rgb: return parts
-        case .grey where color.isGrey: return [parts[0]]
-        case .grey, .cmyk, .lab: throw ImpossibleColor(color: color, pixels: pixels)
-        }
+        let pixel = try Image(bytes: levels.map { UInt8(clamping: $0) }, width: 1, height: 1, bands: 3).copy(
+            interpretation: .srgb)
+        let depth = 8 * pixels.depth.bytes
+        let own =
+            switch (pixels.colour, profile) {
+            case (.lab, _): try pixel.colourspace(.lab).unsignedLab()
+            case (_, let profile?): try pixel.converted(toProfile: profile, depth: depth)
+            case (.cmyk, nil): try pixel.iccTransform(to: .cmyk, input: .srgb, depth: depth)
+            case (.grey, nil), (.rgb, nil): try pixel.colourspace(.bw).linear([white / 255], [0])
+            }
+        return Array(try own.getpoint(x: 0, y: 0).prefix(pixels.colour.bands))
     }
 
+    /// A colour that the plan has found the picture can hold, in the picture's own numbers without alpha.
+    func components(of ink: Ink) throws -> [Double] { try numbers(of: ink.color) }
+
     /// The same, with alpha if the picture has one.
-    func componentsWithAlpha(of color: Color) throws -> [Double] {
-        try components(of: color) + (hasAlpha ? [color.alpha * white] : [])
+    func componentsWithAlpha(of ink: Ink) throws -> [Double] {
+        try components(of: ink) + (hasAlpha ? [ink.color.alpha * white] : [])
     }
 
     /// A picture of one colour in this one's format.
-    func filled(with color: Color, size: PixelSize, hasAlpha: Bool) throws -> Picture {
-        let components = try components(of: color) + (hasAlpha ? [color.alpha * white] : [])
-        let pixel = try Image.black(width: 1, height: 1, bands: components.count)
+    func filled(with ink: Ink, size: PixelSize, hasAlpha: Bool) throws -> Picture {
+        try filled(components(of: ink) + (hasAlpha ? [ink.color.alpha * white] : []), size: size, hasAlpha: hasAlpha)
+    }
+
+    private func filled(_ numbers: [Double], size: PixelSize, hasAlpha: Bool) throws -> Picture {
+        let pixel = try Image.black(width: 1, height: 1, bands: numbers.count)
         let painted = try storing(
-            pixel.linear(Array(repeating: 0, count: components.count), components), hasAlpha: hasAlpha)
-        return try painted.onCanvas(size, background: components.map { $0.rounded() })
+            pixel.linear(Array(repeating: 0, count: numbers.count), numbers), hasAlpha: hasAlpha)
+        return try painted.onCanvas(size, background: numbers.map { $0.rounded() })
+    }
+
+    /// A canvas of one colour, with alpha, in 8 bits.
+    init(_ color: Color, size: PixelSize) throws {
+        let pixels = PixelFormat(color.isGrey ? .grey : .rgb)
+        let pixel = try Image.black(width: 1, height: 1, bands: pixels.bands).copy(
+            interpretation: pixels.interpretation)
+        let model = Picture(pixel, pixels, profile: nil)
+        self = try model.filled(
+            model.numbers(of: color) + [color.alpha * model.white], size: size, hasAlpha: true)
     }
 
     /// Every pixel in one colour; alpha stays.
-    func painted(in color: Color) throws -> Picture {
-        let components = try components(of: color)
+    func painted(in ink: Ink) throws -> Picture {
+        let components = try components(of: ink)
         let factors = components.map { _ in 0.0 } + (hasAlpha ? [1] : [])
         return try storing(image.linear(factors, components + (hasAlpha ? [0] : [])))
     }
-}
-
-extension Color {
-    /// Stands for colours that are not known, but are no greys.
-    static let anyColour = Color(red: 255, green: 0, blue: 0)
 }
 
 extension Image {

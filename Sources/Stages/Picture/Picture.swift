@@ -12,20 +12,21 @@ package struct Picture {
         (self.image, self.pixels, self.profile) = (image, pixels, profile)
     }
 
-    /// A picture as a decoder delivers it: packed numbers are unpacked, and those of floating point are made whole,
-    /// except for Lab.
+    /// A picture as a decoder delivers it: packed numbers are unpacked, those of floating point are made whole, and
+    /// Lab loses its sign.
     /// - Throws: `Failure` with the code `unsupported-colour` if its numbers are none that stages know.
     package init(decoded image: Image) throws {
         let whole = try Self.withKnownNumbers(image)
+        let isLab = [.lab, .labs, .labq].contains(image.interpretation)
         let colour: ColourModel
-        switch (whole.interpretation, whole.bands - (whole.hasAlpha ? 1 : 0)) {
+        switch (isLab ? .lab : whole.interpretation, whole.bands - (whole.hasAlpha ? 1 : 0)) {
         case (.bw, 1), (.grey16, 1): colour = .grey
         case (.srgb, 3), (.rgb, 3), (.rgb16, 3): colour = .rgb
         case (.cmyk, 4): colour = .cmyk
-        case (.lab, 3), (.labs, 3): colour = .lab
+        case (.lab, 3): colour = .lab
         default: throw Self.unsupported(image, expected: "gray, RGB, CMYK or Lab")
         }
-        let depth: BitDepth = whole.format == .uchar ? .eight : whole.format == .float ? .float : .sixteen
+        let depth: BitDepth = whole.format == .uchar ? .eight : .sixteen
         let pixels = PixelFormat(colour, depth, hasAlpha: whole.hasAlpha)
         let isNamed = whole.interpretation == pixels.interpretation
         self.init(
@@ -39,8 +40,10 @@ package struct Picture {
         case (.labq, _):
             // A TIFF has eight bits of lightness: libvips puts zeros below them, which makes white 1020 of 1023.
             return try image.colourspace(.labs).linear([1023.0 / 1020, 1, 1], [0, 0, 0]).rint().cast(.short)
-                .copy(interpretation: .labs)
-        case (.lab, .float), (.labs, _), (_, .uchar), (_, .ushort): return image
+                .copy(interpretation: .labs).unsignedLab()
+        case (.lab, .float) where image.bands <= 4, (.labs, .short) where image.bands <= 4:
+            return try image.unsignedLab()
+        case (_, .uchar), (_, .ushort): return image
         // Numbers from 0 to 1. With a profile they are the profile's own, else they are light.
         case (.scrgb, .float), (.scrgb, .double):
             let colours = try image.droppingAlpha()
@@ -71,29 +74,20 @@ extension PixelFormat {
         case (.rgb, .eight): .srgb
         case (.rgb, .sixteen), (.rgb, .float): .rgb16
         case (.cmyk, _): .cmyk
-        case (.lab, .float): .lab
-        case (.lab, .eight), (.lab, .sixteen): .labs
+        // libvips has no Lab without signs. To it these are three bands of 16 bits.
+        case (.lab, _): .rgb16
         }
     }
 }
 
 extension Picture {
-    /// A canvas of one colour, with alpha, in 8 bits.
-    init(_ color: Color, size: PixelSize) throws {
-        let pixels = PixelFormat(color.isGrey ? .grey : .rgb)
-        let pixel = try Image.black(width: 1, height: 1, bands: pixels.bands).copy(
-            interpretation: pixels.interpretation)
-        self = try Picture(pixel, pixels, profile: nil).filled(with: color, size: size, hasAlpha: true)
-    }
-
     package var width: Int { image.width }
     package var height: Int { image.height }
     package var size: PixelSize { PixelSize(image.width, image.height) }
     package var hasAlpha: Bool { pixels.hasAlpha }
     var isGrey: Bool { pixels.colour == .grey }
-    /// The number of a band that is full: 65535 with 16 bits, and 255 else; alpha beside Lab goes up to 255, as libvips
-    /// has it.
-    var white: Double { pixels.depth == .sixteen && pixels.colour != .lab ? 65_535 : 255 }
+    /// The number of a band that is full.
+    var white: Double { pixels.depth == .sixteen ? 65_535 : 255 }
 
     /// Other pixels of the same format.
     package func with(_ image: Image) -> Picture { Picture(image, pixels, profile: profile) }
@@ -144,8 +138,8 @@ extension Picture {
         )
     }
 
-    /// The picture in sRGB or its grey, as another picture that libvips has made of it.
-    package func converted(_ image: Image, to pixels: PixelFormat) throws -> Picture {
+    /// The picture, whose numbers are those of sRGB or of its grey whatever its profile says.
+    package func withoutProfile() throws -> Picture {
         Picture(try image.removingMetadata(["icc-profile-data"]), pixels, profile: nil)
     }
 }

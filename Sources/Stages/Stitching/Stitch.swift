@@ -78,6 +78,8 @@ package struct Stitch: SetStage {
         let pieces: [Piece]
         /// Pixels between a piece and the next one.
         let gaps: [Int]
+        /// What is seen where there is no picture; nil if there is one everywhere.
+        let background: Ink?
         let isMeasured: Bool
         /// The pictures that overlap with the one before nowhere that could be found, counted from 1.
         let lost: [Int]
@@ -102,9 +104,9 @@ package struct Stitch: SetStage {
         let lengths = members.map { isVertical ? $0.geometry.size.height : $0.geometry.size.width }
         let found = measured(context.measurement, lengths)
         let ranges: [Range<Int>]
-        if let found { ranges = found.map(\.rows) } else { ranges = try fixed(lengths, scale: context.scale) }
+        if let found { ranges = found.map(\.rows) } else { ranges = try fixed(lengths, scale: common.pixelsPerPoint) }
         let lost = found.map { found in found.indices.filter { found[$0].kind == .lost } } ?? []
-        let space = spacing.pixels(of: common.size.height, scale: context.scale)
+        let space = spacing.pixels(of: common.size.height, scale: common.pixelsPerPoint)
         let gaps = members.indices.dropLast().map { isMeasuring ? (lost.contains($0 + 1) ? space : 0) : space }
         let pieces = zip(members, ranges).map { piece($0.geometry.size, $1) }
         let length = pieces.reduce(0) { $0 + $1.length } + gaps.reduce(0, +)
@@ -114,14 +116,15 @@ package struct Stitch: SetStage {
 
         var output = common.resized(to: isVertical ? PixelSize(across, length) : PixelSize(length, across))
         let isFilled = gaps.allSatisfy { $0 == 0 } && members.allSatisfy { side($0.geometry.size) == across }
+        var ink: Ink?
         if !isFilled {
-            output.colour = try common.colour(drawing: [background], stage: Self.name)
+            ink = try output.ink(background, for: Self.name)
             output.hasAlpha = common.hasAlpha || !background.isOpaque
         }
         if isMeasuring && found == nil { output.certainty = .atMost }
         return Plan(
-            output: output, pieces: pieces, gaps: gaps, isMeasured: found != nil, lost: lost.map { $0 + 1 },
-            doubts: doubts(of: found ?? [], members, lengths))
+            output: output, pieces: pieces, gaps: gaps, background: ink, isMeasured: found != nil,
+            lost: lost.map { $0 + 1 }, doubts: doubts(of: found ?? [], members, lengths))
     }
 
     private var isVertical: Bool { direction == .vertical }
@@ -149,7 +152,7 @@ package struct Stitch: SetStage {
         }
     }
 
-    private func fixed(_ lengths: [Int], scale: Int) throws(PlanFailure) -> [Range<Int>] {
+    private func fixed(_ lengths: [Int], scale: Double) throws(PlanFailure) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for (index, length) in lengths.enumerated() {
             guard index > 0, case .length(let overlap) = overlap else {
@@ -198,16 +201,17 @@ package struct Stitch: SetStage {
         for (index, piece) in plan.pieces.enumerated() {
             guard let part = piece.part else { continue }
             let cut = try members.pictures[index].unified(to: output.pixels).cropped(to: part)
-            strips.append(try strip(cut, output, gap: index < plan.gaps.count ? plan.gaps[index] : 0))
+            strips.append(try strip(cut, plan, gap: index < plan.gaps.count ? plan.gaps[index] : 0))
         }
         return Frames([try joined(strips[...])])
     }
 
     /// A piece as wide as the result, with the room after it.
-    private func strip(_ cut: Picture, _ output: PictureInfo, gap: Int) throws -> Picture {
+    private func strip(_ cut: Picture, _ plan: Plan, gap: Int) throws -> Picture {
+        let output = plan.output
         let size =
             isVertical ? PixelSize(output.size.width, cut.height + gap) : PixelSize(cut.width + gap, output.size.height)
-        guard size != cut.size else { return cut }
+        guard size != cut.size, let background = plan.background else { return cut }
         let room = isVertical ? size.width - cut.width : size.height - cut.height
         let start = align.offset(in: room)
         let place = isVertical ? PixelOffset(start, 0) : PixelOffset(0, start)

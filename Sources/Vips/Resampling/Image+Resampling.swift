@@ -51,9 +51,8 @@ extension Image {
         instructions: CResampleInstructions
     ) throws(VipsError) -> [Image] {
         precondition(height % frames == 0, "the frames are not of one size")
-        guard let layout = RowLayout(self, instructions) else {
-            return try resampledByVips(to: targets, frames: frames)
-        }
+        let takesWholePixels = targets.allSatisfy { $0.kernel == .nearest }
+        let layout = try RowLayout(self, weighsAlpha: hasAlpha && !takesWholePixels, instructions)
         let frameHeight = height / frames
         let sides = Sides(width: width, height: frameHeight, extent: extent)
         let results = try targets.map { target throws(VipsError) in
@@ -77,35 +76,6 @@ extension Image {
             }
         }
         return results.map(\.image)
-    }
-
-    /// Transparent pixels lend no colour to their neighbours.
-    private func premultipliedByVips(to targets: [ResamplingTarget], frames: Int) throws(VipsError) -> [Image] {
-        let maximum = format == .ushort ? 65_535.0 : 255
-        // As bands without a meaning, so that alpha is scaled as the others are.
-        let covered = try premultiply(maximumAlpha: maximum).copy(interpretation: .multiband)
-        return try covered.resampledByVips(to: targets, frames: frames).map { (scaled) throws(VipsError) in
-            let colours = try scaled.copy(interpretation: interpretation).unpremultiply(maximumAlpha: maximum)
-            return try (format == .float ? colours : colours.rint()).cast(format).copy(interpretation: interpretation)
-        }
-    }
-
-    private func resampledByVips(to targets: [ResamplingTarget], frames: Int) throws(VipsError) -> [Image] {
-        guard !hasAlpha else { return try premultipliedByVips(to: targets, frames: frames) }
-        let source = targets.count > 1 || frames > 1 ? try inMemory() : self
-        let frameHeight = height / frames
-        return try targets.map { target throws(VipsError) in
-            guard let kernel = Kernel(rawValue: target.kernel.rawValue) else {
-                throw VipsError(
-                    reason: .outOfRange, operation: "resize",
-                    message: "libvips has no kernel '\(target.kernel.rawValue)'")
-            }
-            let scaled = try (0..<frames).map { frame throws(VipsError) in
-                try source.extractArea(left: 0, top: frame * frameHeight, width: width, height: frameHeight)
-                    .resize(width: target.width, height: target.height, kernel: kernel)
-            }
-            return frames > 1 ? try Image.arrayjoin(scaled) : scaled[0]
-        }
     }
 }
 
@@ -137,18 +107,23 @@ struct RowLayout {
     private let bands: Int
     private let hasAlpha: Bool
 
-    /// Nil for what the inner loops do not know.
-    init?(_ image: Image, _ instructions: CResampleInstructions) {
-        guard (1...4).contains(image.bands) else { return nil }
+    /// - Parameter weighsAlpha: whether the last band is alpha, by which the others are to be weighed. Not in floating
+    ///   point: there the colours are premultiplied already.
+    init(_ image: Image, weighsAlpha: Bool, _ instructions: CResampleInstructions) throws(VipsError) {
         switch image.format {
         case .uchar: (format, bytesPerNumber) = (CRESAMPLE_UCHAR, 1)
         case .ushort: (format, bytesPerNumber) = (CRESAMPLE_USHORT, 2)
         case .float: (format, bytesPerNumber) = (CRESAMPLE_FLOAT, 4)
-        case .double, .char, .short, .uint, .int, .other: return nil
+        case .double, .char, .short, .uint, .int, .other:
+            throw VipsError(
+                reason: .outOfRange, operation: "resample", message: "no numbers of format '\(image.format.rawValue)'")
+        }
+        guard (1...5).contains(image.bands) else {
+            throw VipsError(reason: .outOfRange, operation: "resample", message: "no picture of \(image.bands) bands")
         }
         self.instructions = instructions
         bands = image.bands
-        hasAlpha = image.hasAlpha && image.format != .float
+        hasAlpha = weighsAlpha && image.format != .float
     }
 
     func row(_ width: Int) -> CResampleRow {
@@ -158,7 +133,9 @@ struct RowLayout {
     /// The numbers of a row in parts that a strip has room for.
     func parts(ofWidth width: Int) -> some Sequence<Range<Int>> {
         let count = width * bands
-        return stride(from: 0, to: count, by: Strip.width).lazy.map { $0..<min(count, $0 + Strip.width) }
+        // Whole pixels and whole vectors, also of five bands, which are never averaged.
+        let part = bands == 5 ? Strip.width / 80 * 80 : Strip.width
+        return stride(from: 0, to: count, by: part).lazy.map { $0..<min(count, $0 + part) }
     }
 
     /// How many rows libvips is asked for at once, in whole strips: a question takes it some microseconds, and the rows

@@ -33,13 +33,13 @@ final class Resampler {
     private var nextSum = 0
 
     /// - Parameters:
-    ///   - bands: 1 to 4.
+    ///   - bands: 1 to 5.
     ///   - gathers: whether rows are kept and sums are made at once; default if the picture becomes higher.
     init(
         from source: Sides, bands: Int, to target: ResamplingTarget, instructions: CResampleInstructions,
         gathers: Bool? = nil
     ) {
-        precondition((1...4).contains(bands), "the inner loops know 1 to 4 bands")
+        precondition((1...5).contains(bands), "the inner loops know 1 to 5 bands")
         self.bands = bands
         self.instructions = instructions
         length = source.width * bands

@@ -16,6 +16,13 @@ struct Taps {
     ///   - extent: the same if the last pixel is not a whole one.
     ///   - newLength: pixels along this side of the result.
     init(from length: Int, extent: Double, to newLength: Int, kernel: ResamplingKernel) {
+        if kernel == .nearest {
+            // The pixel below the middle of the new one: in whole numbers, since the middle may be on an edge.
+            starts = (0..<newLength).map { Int32((2 * $0 + 1) * length / (2 * newLength)) }
+            weights = Array(repeating: 1, count: newLength)
+            places = (0...newLength).map(Int32.init)
+            return
+        }
         let scale = extent / Double(newLength)
         // Shrinking, the curve is stretched over all the pixels that become one.
         let stretch = max(1, scale)

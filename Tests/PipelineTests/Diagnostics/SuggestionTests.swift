@@ -1,3 +1,4 @@
+import Stages
 import Testing
 
 @testable import Pipeline
@@ -40,6 +41,17 @@ struct SuggestionTests {
     func `UIKit's words are understood`(word: String, known: String) {
         let modes = ["scale-to-fill", "aspect-fit", "aspect-fill", "center", "top-left", "bottom-left"]
         #expect(suggestion(for: word, among: modes) == "; did you mean '\(known)'?")
+    }
+
+    @Test(arguments: [
+        ("redraw", "frame"), ("draw", "frame"), ("drawInRect", "frame"), ("canvas", "frame"), ("embed", "frame"),
+        ("roundCorners", "mask"), ("badge", "overlay"), ("autocrop", "trim"), ("gaussian-blur", "blur"),
+        ("9-slice", "nine-slice"), ("resizableImage", "nine-slice"), ("pattern", "tile"), ("scroll", "viewport"),
+        ("colorize", "tint"), ("template", "tint"), ("append", "stitch"), ("collage", "contact-sheet"),
+        ("layers", "composite"), ("desaturate", "grayscale"), ("usm", "sharpen"),
+    ])
+    func `another program's name for a stage brings ours`(word: String, stage: String) {
+        #expect(suggestion(for: word, among: StageCatalogue.all.names) == "; did you mean '\(stage)'?")
     }
 
     @Test

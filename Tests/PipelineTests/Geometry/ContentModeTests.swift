@@ -35,8 +35,8 @@ struct ContentModeTests {
     @Test(arguments: ContentMode.allCases)
     func `every mode draws what it means`(mode: ContentMode) {
         let wrong = Self.cases.filter { item in
-            let natural = PictureInfo(size: item.picture, pixelsPerPoint: item.pixelsPerPoint).naturalSize(
-                scale: item.scale)
+            let natural = PictureInfo(size: item.picture, pixelsPerPoint: Double(item.pixelsPerPoint)).naturalSize(
+                scale: Double(item.scale))
             let placement = Placement(
                 of: item.picture, natural: natural, in: item.frame, mode: mode, anchor: item.anchor)
             let (size, offset) = reference(item, mode)

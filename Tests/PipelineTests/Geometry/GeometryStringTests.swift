@@ -67,11 +67,6 @@ struct GeometryStringTests {
         #expect(message(text) == expected)
     }
 
-    @Test(arguments: [("800x600", true), ("x600", true), ("800", true), ("50%", false)])
-    func `a percentage does not depend on the scale`(text: String, usesPoints: Bool) {
-        #expect(read(GeometryString.self, text, quoted: true).log.usesPoints == usesPoints)
-    }
-
     private func message(_ text: String) -> String? {
         do throws(GeometryStringError) {
             _ = try GeometryString(text)

@@ -51,7 +51,7 @@ struct PixelSizeTests {
         (3, 3, "100×67"),
     ])
     func `the natural size is the pixels by the points of the name, times the scale`(
-        scale: Int, pixelsPerPoint: Int, size: String
+        scale: Double, pixelsPerPoint: Double, size: String
     ) {
         let picture = PictureInfo(size: PixelSize(100, 67), pixelsPerPoint: pixelsPerPoint)
         #expect(picture.naturalSize(scale: scale).description == size)

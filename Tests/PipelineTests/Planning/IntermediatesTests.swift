@@ -21,7 +21,7 @@ struct IntermediatesTests {
     @Test(arguments: [
         ("resize: { size: 100 }", ["100×75 in rgb"]),
         ("resize: { size: 100, linear: true }", ["100×75 in rgb, floating point"]),
-        ("resize: { size: 100, kernel: nearest }", []),
+        ("resize: { size: 100, kernel: nearest }", ["100×75 in rgb"]),
         ("frame: { width: 300, height: 300, mode: aspect-fill }", []),
         ("frame: { width: 50, height: 600, mode: aspect-fill, background: '#f008' }", ["800×600 in rgb"]),
         ("crop: { width: 10, height: 10 }", []), ("rotate: { angle: 90 }", []),

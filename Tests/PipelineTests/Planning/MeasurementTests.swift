@@ -29,12 +29,12 @@ private struct Shave: StageDeclaration {
 /// Makes the picture half as large.
 private struct Halve: StageDeclaration {
     static let name = "halve"
-    static let summary = "Makes the picture half as large, or as large as the points say."
+    static let summary = "Makes the picture half as large at scale 1."
     static let example = "- halve"
 
-    init(_ p: inout Parameters) {
-        let _: Length? = p.optional("by", "Points, so that scales differ.")
-    }
+    init(_ p: inout Parameters) {}
+
+    var sizesInPoints: Bool { true }
 
     struct Plan: StagePlan {
         let output: PictureInfo
@@ -43,7 +43,7 @@ private struct Halve: StageDeclaration {
     func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         Plan(
             output: input.resized(
-                to: PixelSize(input.size.width / 2 * context.scale, input.size.height / 2 * context.scale)))
+                to: PixelSize(input.size.width / 2 * Int(context.scale), input.size.height / 2 * Int(context.scale))))
     }
 }
 
@@ -71,7 +71,7 @@ struct MeasurementTests {
             stages: [shave]
             renditions:
               a: { stages: [shave], save: { format: png } }
-              b: { scale: [1, 2], stages: [shave, halve: { by: 1 }], save: { format: png } }
+              b: { scale: [1, 2], stages: [shave, halve], save: { format: png } }
             """
         let measured = [
             Planner.StagePath(rendition: nil, stage: 0): Self.box,

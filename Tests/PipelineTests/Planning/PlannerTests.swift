@@ -123,9 +123,12 @@ struct PlannerTests {
             Holding(stages: ["flip: { axis: vertical }"], isHeld: true),
             Holding(stages: ["rotate: { angle: 90 }"], isHeld: true),
             Holding(shared: ["rotate: { angle: 90 }"], isHeld: true),
-            Holding(stages: ["crop: { width: 10, height: 10 }"], scale: "[1, 2]", isHeld: true, holdsShared: true),
             Holding(
-                stages: ["crop: { width: 10, height: 10 }"], shared: ["inset: { all: 5 }"], scale: "[1, 2]",
+                stages: ["crop: { width: 10, height: 10 }", "resize: { size: 5 }"], scale: "[1, 2]", isHeld: true,
+                holdsShared: true),
+            Holding(
+                stages: ["crop: { width: 10, height: 10 }", "resize: { size: 5 }"], shared: ["inset: { all: 5 }"],
+                scale: "[1, 2]",
                 isHeld: false, holdsShared: true),
             Holding(orientation: 2, isHeld: false), Holding(orientation: 3, isHeld: true),
             Holding(orientation: 6, isHeld: true),
@@ -151,6 +154,18 @@ struct PlannerTests {
     }
 
     // MARK: - Warnings
+
+    @Test
+    func `a crop in points cuts the same part at every scale, and as many pixels as the name says`() throws {
+        let text = onePipeline(
+            ["crop: { width: 300, height: 200 }", "frame: { width: 150, height: 100 }"], scale: "[1, 2]")
+        let plain = try plan(text, .jpeg(1920, 1080))
+        #expect(plain.renditions.map { $0.steps[0].plan.note } == ["cut at (810, 440)", "cut at (810, 440)"])
+        #expect(plain.renditions.map { $0.steps[0].output.size } == [PixelSize(300, 200), PixelSize(300, 200)])
+        #expect(plain.renditions.map { $0.output.size } == [PixelSize(150, 100), PixelSize(300, 200)])
+        let double = try plan(text, .jpeg(1920, 1080), pixelsPerPoint: 2)
+        #expect(double.renditions.map { $0.steps[0].output.size } == [PixelSize(600, 400), PixelSize(600, 400)])
+    }
 
     @Test
     func `a picture that is enlarged is warned of, at every scale and in the shared stages`() throws {

@@ -10,7 +10,7 @@ struct StagePlanTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let stage: String
         var picture = PictureInfo(size: PixelSize(400, 300))
-        var scale = 1
+        var scale = 1.0
         let expected: String
         var testDescription: String { "\(stage) on \(picture.size) at \(scale)" }
     }
@@ -30,7 +30,7 @@ struct StagePlanTests {
 
     static let resize = [
         Row(stage: "resize: { size: 200x200 }", expected: "200×150 rgb @1, to 200×150"),
-        Row(stage: "resize: { size: 200x200 }", scale: 2, expected: "400×300 rgb @1, to 400×300"),
+        Row(stage: "resize: { size: 200x200 }", scale: 2, expected: "400×300 rgb @2, to 400×300"),
         Row(stage: "resize: { size: 100 }", scale: 3, expected: "300×225 rgb @3, to 300×225"),
         Row(stage: "resize: { size: 100x }", expected: "100×75 rgb @1, to 100×75"),
         Row(stage: "resize: { size: x100 }", expected: "133×100 rgb @1, to 133×100"),
@@ -38,6 +38,13 @@ struct StagePlanTests {
         Row(stage: "resize: { size: 200x200! }", picture: clear, expected: "200×200 rgb+alpha @1, to 200×200"),
         Row(stage: "resize: { size: 200x200^ }", expected: "267×200 rgb @1, to 267×200"),
         Row(stage: "resize: { size: '800x800>' }", picture: retina, expected: "400×300 rgb @2, to 400×300"),
+        // As many pixels as there are, for as many points as at scale 1.
+        Row(stage: "resize: { size: '300x300>' }", scale: 2, expected: "400×300 rgb @1.3333333333333333, to 400×300"),
+        Row(stage: "resize: { size: '300x300<' }", scale: 2, expected: "600×450 rgb @1.5, to 600×450, enlarges"),
+        Row(stage: "resize: { size: '800x800>' }", picture: retina, scale: 3, expected: "400×300 rgb @2, to 400×300"),
+        Row(
+            stage: "resize: { width: 100, height: 50%, mode: scale-to-fill }", scale: 2,
+            expected: "200×300 rgb @2, to 200×300"),
         Row(stage: "resize: { size: '200x200<' }", expected: "400×300 rgb @1, to 400×300"),
         Row(stage: "resize: { size: '800x800<' }", expected: "800×600 rgb @1, to 800×600, enlarges"),
         Row(stage: "resize: { width: 800 }", expected: "800×600 rgb @1, to 800×600, enlarges"),
@@ -100,21 +107,26 @@ struct StagePlanTests {
             expected: "602×602 rgb+alpha @2, drawn 400×300 at (202, 302)"),
         Row(
             stage: "frame: { width: 50%, height: 50% }", scale: 2,
-            expected: "200×150 rgb @2, to 200×150, drawn 200×150 at (0, 0)"),
+            expected: "200×150 rgb @1, to 200×150, drawn 200×150 at (0, 0)"),
     ]
 
     static let cuts = [
         Row(stage: "crop: { width: 100, height: 50 }", expected: "100×50 rgb @1, cut at (150, 125)"),
         Row(
             stage: "crop: { width: 100, height: 50, anchor: bottom-right }", scale: 2,
-            expected: "200×100 rgb @1, cut at (200, 200)"),
+            expected: "100×50 rgb @1, cut at (300, 250)"),
+        Row(
+            stage: "crop: { width: 100, height: 50, anchor: bottom-right }", picture: retina,
+            expected: "200×100 rgb @2, cut at (200, 200)"),
         Row(stage: "crop: { width: 1000, height: 50 }", expected: "400×50 rgb @1, cut at (0, 125)"),
         Row(stage: "crop: { width: 101, height: 101 }", expected: "101×101 rgb @1, cut at (149, 99)"),
         Row(stage: "crop: { width: 100, height: 50, x: 10 }", expected: "100×50 rgb @1, cut at (10, 0)"),
         Row(stage: "crop: { width: 100, height: 50, x: 350, y: 10% }", expected: "50×50 rgb @1, cut at (350, 30)"),
         Row(stage: "crop: { width: 100, height: 50, x: -50, y: -10 }", expected: "50×40 rgb @1, cut at (0, 0)"),
         Row(stage: "crop: { width: 25%, height: 0.1% }", scale: 3, expected: "100×1 rgb @1, cut at (150, 149)"),
-        Row(stage: "inset: { all: 10 }", scale: 2, expected: "440×340 rgb+alpha @1, picture of 400×300 at (20, 20)"),
+        Row(
+            stage: "inset: { all: 10 }", picture: retina,
+            expected: "440×340 rgb+alpha @2, picture of 400×300 at (20, 20)"),
         Row(
             stage: "inset: { all: 10%, background: white }", picture: grey,
             expected: "480×360 gray @1, picture of 400×300 at (40, 30)"),
@@ -153,7 +165,8 @@ struct StagePlanTests {
         Row(stage: "opacity: { alpha: 0.5 }", picture: grey, expected: "400×300 gray+alpha @1, any size"),
         Row(stage: "opacity: { alpha: 1 }", expected: "400×300 rgb @1, any size"),
         Row(
-            stage: "mask: { corner-radius: 12 }", picture: grey, scale: 2, expected: "400×300 gray+alpha @1, radius 24"),
+            stage: "mask: { corner-radius: 12 }", picture: grey, scale: 2, expected: "400×300 gray+alpha @1, radius 12"),
+        Row(stage: "mask: { corner-radius: 12 }", picture: retina, expected: "400×300 rgb+alpha @2, radius 24"),
         Row(stage: "mask: { corner-radius: 12.5% }", expected: "400×300 rgb+alpha @1, radius 37.5"),
         Row(stage: "mask: { corner-radius: 1000 }", expected: "400×300 rgb+alpha @1, radius 150"),
         Row(stage: "mask: { shape: circle }", expected: "400×300 rgb+alpha @1, radius 150"),
@@ -170,13 +183,14 @@ struct StagePlanTests {
     static let overlay = [
         Row(stage: "overlay: { image: red.png }", expected: "400×300 rgb @1, overlay 64×32 at (168, 134)"),
         Row(
-            stage: "overlay: { image: red.png }", picture: grey, scale: 2,
-            expected: "400×300 rgb @1, overlay 128×64 at (136, 118)"),
+            stage: "overlay: { image: red.png }", picture: retina,
+            expected: "400×300 rgb @2, overlay 128×64 at (136, 118)"),
         Row(
             stage: "overlay: { image: mark@2x.png }", picture: grey,
             expected: "400×300 gray @1, overlay 32×16 at (184, 142)"),
         Row(
-            stage: "overlay: { image: mark@2x.png }", scale: 3, expected: "400×300 rgb @1, overlay 96×48 at (152, 126)"),
+            stage: "overlay: { image: mark@2x.png }", picture: retina, scale: 3,
+            expected: "400×300 rgb @2, overlay 64×32 at (168, 134)"),
         Row(
             stage: "overlay: { image: red.png, anchor: top-trailing, offset: { x: 8, y: 8 }, width: 32 }",
             expected: "400×300 rgb @1, overlay 32×16 at (360, 8)"),
@@ -334,7 +348,7 @@ struct StagePlanTests {
     private func summary(_ plan: any StagePlan) -> String {
         let output = plan.output
         var parts = [
-            "\(output.size) \(output.colour.rawValue)\(output.hasAlpha ? "+alpha" : "") @\(output.pixelsPerPoint)"
+            "\(output.size) \(output.colour.rawValue)\(output.hasAlpha ? "+alpha" : "") @\(writtenNumber(output.pixelsPerPoint))"
         ]
         switch plan.sizeDependence {
         case .anySize: parts.append("any size")

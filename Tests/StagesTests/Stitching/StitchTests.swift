@@ -238,12 +238,12 @@ import Vips
         #expect(try join("stitch: { overlap: auto }", [image, image]).image.pixels() == image.pixels())
     }
 
-    @Test(arguments: [("4", 1, 16), ("4", 2, 12), ("50%", 2, 15)])
-    func `a fixed overlap is cut off, in points at each scale and as a percentage`(
-        overlap: String, scale: Int, height: Int
+    @Test(arguments: [("4", ["1.png", "2.png"], 16), ("4", ["1@2x.png", "2@2x.png"], 12), ("50%", ["1", "2"], 15)])
+    func `a fixed overlap is cut off, in points of the pictures and as a percentage`(
+        overlap: String, names: [String], height: Int
     ) throws {
         let images = try [1, 2].map { try Self.photo(width: 8, height: 10, seed: $0) }
-        let joined = try join("stitch: { overlap: \(overlap) }", images, scale: scale)
+        let joined = try join("stitch: { overlap: \(overlap) }", images, names: names)
         #expect(joined.image.height == height)
         #expect(try joined.pixels[3, height - 1] == PixelGrid(images[1])[3, 9])
     }

@@ -17,6 +17,9 @@ let everyStage = [
     "frame: { width: 12, height: 13, alpha: 0.5, mode: scale-to-fill }",
     "frame: { width: 12, height: 13, alpha: 0.5, background: '#80808080' }",
     "crop: { width: 60%, height: 40%, anchor: bottom-trailing }", "crop: { width: 5, height: 7, x: 0, y: 0 }",
+    "crop: { width: 60%, height: 40%, anchor: attention }",
+    "frame: { width: 17, height: 31, mode: aspect-fill, anchor: entropy }",
+    "trim", "trim: { threshold: 40, background: '#808080' }",
     "inset: { all: 3 }", "inset: { all: 10%, background: red }",
     "inset: { top: 4, leading: -20%, bottom: -20%, background: '#fff' }",
     "rotate: { angle: 90 }", "rotate: { angle: 180 }", "rotate: { angle: -90 }", "rotate: { angle: 33 }",
@@ -62,8 +65,16 @@ extension TestAssets {
     }
 }
 
+/// The name of the stage in a use of it.
+func stageName(_ use: String) -> String { String(use.prefix { $0 != ":" }) }
+
 @Suite(.quietVips)
 struct AgreementTests {
+    @Test func `every stage for single pictures is used`() {
+        let stages = StageCatalogue.all.stages.filter { !($0 is any JoiningStage.Type) }.map { $0.name }
+        #expect(Set((everyStage + everyMeasuringStage).map(stageName)) == Set(stages))
+    }
+
     @Test(arguments: everyStage + everyMeasuringStage)
     func `what is rendered has the planned size, bands and depth`(stage: String) throws {
         let assets = try TestAssets.small()

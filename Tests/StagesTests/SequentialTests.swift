@@ -26,6 +26,8 @@ private let streams = [
     "overlay: { image: badge, blend: xor }",
     "sharpen: { sigma: 2 }", "sharpen: { sigma: 10 }", "blur: { sigma: 3 }", "blur: { sigma: 30 }",
     "grayscale", "tint: { color: '#0a84ff80' }",
+    "trim", "mask: { image: badge }", "overlay: { image: badge, tile: true }",
+    "viewport: { width: 100, height: 1900, offset: { x: 9, y: 300 } }",
     "frame: { width: 200, height: 300, mode: aspect-fill }\nmask: { corner-radius: 20 }",
     "frame: { width: 20, height: 30, mode: aspect-fill }\nmask: { shape: circle }",
     "frame: { width: 200, height: 1200, background: '#ff000080' }\nmask: { shape: circle }",
@@ -62,6 +64,17 @@ struct SequentialTests {
     /// Taller than what libvips keeps of a sequential source, and than the 1024 rows after which it lets go of what was
     /// drawn on it.
     private static let size = PixelSize(130, 2500)
+
+    @Test func `every stage that streams is among them`() throws {
+        let picture = try TestPicture.coded(width: Self.size.width, height: Self.size.height)
+        let assets = try TestAssets.small()
+        let streaming = try everyStage.filter { use in
+            try steps(use, for: [picture], assets: assets).allSatisfy { $0.plan.isStreaming }
+        }
+        let missing = Set(streaming.map(stageName)).subtracting(
+            streams.flatMap { $0.split(separator: "\n").map { stageName(String($0)) } })
+        #expect(missing.isEmpty, "\(missing.sorted())")
+    }
 
     @Test(arguments: SourceKind.all)
     private func `a streaming stage gives the same from a file read once as from memory`(source: SourceKind) throws {

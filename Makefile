@@ -4,7 +4,7 @@ SWIFT ?= swift
 DEBIAN_PACKAGES = curl libvips-dev libvips-tools libsqlite3-dev libdeflate-dev libjpeg-dev libseccomp-dev libssl-dev libwebp-dev pkg-config python3-jsonschema python3-markdown-it python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build install uninstall demo test chaos hostile memory fuzz test-pages test-browser site test-site test-monitoring test-visible test-cluster sanitize bench bench-dashboard refusals lint format docs guide-pictures \
+.PHONY: help deps build install uninstall demo test explore chaos hostile memory fuzz test-pages test-browser site test-site test-monitoring test-visible test-cluster sanitize bench bench-dashboard refusals lint format docs guide-pictures \
 	deb test-deb test-container test-systems test-arm64
 
 # Where `make install` puts things; DESTDIR goes before all of it, for packagers.
@@ -22,6 +22,8 @@ BINARY ?= .build/release/imagemill
 STRIP ?= strip
 # Of `make test-cluster`.
 ICONS ?= 20000
+# Of `make explore`: how many, or from which to which.
+SEEDS ?= 1-1000
 # Of `make fuzz`, for each reader.
 SECONDS ?= 60
 # Of `make hostile`.
@@ -99,6 +101,14 @@ test: deps ## Builds and runs all tests.
 	@set -o pipefail; $(SWIFT) test --no-parallel 2>&1 | tee .build/test.log || { \
 		printf '\nWhat failed (all of it is in .build/test.log):\n'; \
 		grep -aE '(^|: )error:|✘.*recorded' .build/test.log | cut -c 1-300 | sort -u | head -40; exit 1; }
+
+explore: build ## Draws pipelines and pictures by SEEDS, such as 1-1000, and holds what they make against what is promised; a second or two for each.
+	@# What fails is made shorter, which takes longer.
+	@mkdir -p .build
+	@set -o pipefail; IMAGEMILL_SEEDS="$(SEEDS)" IMAGEMILL_PROGRAM="$(abspath $(BINARY))" \
+		$(SWIFT) test --no-parallel --filter 'ExplorerTests.*promised' 2>&1 | tee .build/explore.log | grep -av '^◇' && exit 0; \
+		printf '\nSeeds with findings (all of it is in .build/explore.log):\n'; \
+		grep -aoE 'seed [0-9]+: not so: .*' .build/explore.log | sort -u; exit 1
 
 test-systems: deps ## Runs all tests, or those of FILTER, on SYSTEMS (Debian 13) too, with their libraries, in roots made by debootstrap; as root. See docs/systems.md
 	$(SWIFT) build --build-tests

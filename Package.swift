@@ -65,7 +65,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "imagemillTests", dependencies: ["imagemill", "Engine", "Pipeline", "TestSupport"],
+            name: "imagemillTests", dependencies: ["imagemill", "Engine", "Pipeline", "Stages", "TestSupport", "Vips"],
             swiftSettings: settings),
     ]
 )

@@ -14,8 +14,9 @@ package final class CommandRunner: Sendable {
 
     package init() throws { folder = try TemporaryFolder() }
 
-    /// The built program; it lies beside the bundle of tests.
+    /// The program that `IMAGEMILL_PROGRAM` names, else the built one, which lies beside the bundle of tests.
     package static var executable: String {
+        if let named = ProcessInfo.processInfo.environment["IMAGEMILL_PROGRAM"] { return named }
         let places = CommandLine.arguments + [Bundle.main.bundlePath, #filePath + "/../../../.build/debug/x"]
         let candidates = places.flatMap { place in
             sequence(first: URL(fileURLWithPath: place)) {

@@ -1,0 +1,53 @@
+// The cases of a batch of seeds through one drop folder with an inbox for each.
+import Foundation
+import Pipeline
+import TestSupport
+
+/// Watches an inbox for each case that is to go through all doors, and holds its files against those of `run`.
+struct DropFolderTrial {
+    private let cases: [(seed: Int, exploration: Exploration, outputs: [Exploration.Output])]
+
+    init(_ explored: [ExplorerTests.Explored]) {
+        cases = explored.compactMap { one in
+            guard ExplorerTests.isThroughAllDoors(one.seed), case .rendered(let outputs) = one.outcome else {
+                return nil
+            }
+            return (one.seed, one.exploration, outputs)
+        }
+    }
+
+    /// What is not as `run` made it, by seed.
+    func findings() async throws -> [Int: [Finding]] {
+        guard !cases.isEmpty else { return [:] }
+        let formats = SourceFormat.onRequest.map(\.rawValue).joined(separator: ", ")
+        let inboxes = cases.map { one in
+            "  - { path: in-\(one.seed), outbox: out-\(one.seed), pipeline: \(one.exploration.runner.folder.path("p.yaml")), settle: 200ms, allow: [\(formats)] }\n"
+        }
+        let folder = try WatchedFolder(mill: "state: state\nworkers: 2\ninboxes:\n" + inboxes.joined())
+        for one in cases { try folder.makeFolder("in-\(one.seed)") }
+        let watch = try await folder.start()
+        for one in cases { try drop(one.exploration, into: folder.runner.folder.path("in-\(one.seed)"), folder) }
+        // What has failed never arrives.
+        try? await folder.until("everything has arrived", withinSeconds: 90) {
+            cases.allSatisfy { one in
+                one.outputs.allSatisfy { folder.runner.exists("out-\(one.seed)/\($0.path)") }
+                    || !folder.files("state/failed/in-\(one.seed)").isEmpty
+            }
+        }
+        try await folder.stop(watch)
+        var findings: [Int: [Finding]] = [:]
+        for one in cases {
+            findings[one.seed] = try one.exploration.different(
+                one.outputs, in: folder.runner, "out-\(one.seed)", .watch)
+        }
+        return findings
+    }
+
+    /// Renames a copy of the source into an inbox.
+    private func drop(_ exploration: Exploration, into inbox: String, _ folder: WatchedFolder) throws {
+        let place = exploration.drawn.source.place
+        let waiting = folder.runner.folder.path("waiting-\(UUID().uuidString)")
+        try FileManager.default.copyItem(atPath: exploration.runner.folder.path("in/s/" + place), toPath: waiting)
+        try FileManager.default.moveItem(atPath: waiting, toPath: inbox + "/" + place)
+    }
+}

@@ -168,7 +168,8 @@ extension DrawnSource {
         orientation = mayBeTurned && random.chance(0.5) ? random.whole(2...8) : 1
         density = random.pick([1, 1, 1, 2, 3])
         profile = mayHaveProfile ? random.pick([.none, .none, .srgb, .p3]) : .none
-        members = random.chance(0.12) ? random.whole(1...4) : 0
+        // The program takes no drawings into sets.
+        members = !isVector && random.chance(0.12) ? random.whole(1...4) : 0
         if isSet { (frames, density) = (1, 1) }
         (width, height) = (side(&random), side(&random))
         if random.chance(0.05) { width = 1 }

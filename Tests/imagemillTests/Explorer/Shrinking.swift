@@ -3,7 +3,7 @@ import TestSupport
 
 enum Shrinking {
     /// - Parameter tries: how many shorter cases are run at most.
-    static func shortest(_ drawn: DrawnCase, _ property: Property, sample: Int, tries: Int = 80) async throws
+    static func shortest(_ drawn: DrawnCase, _ property: Property, sample: Int, tries: Int = 50) async throws
         -> DrawnCase
     {
         var shortest = drawn

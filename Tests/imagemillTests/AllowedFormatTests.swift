@@ -262,4 +262,51 @@ import Vips
             set.exit == 2 && set.errors.contains("a set cannot have members in SVG; convert them first"),
             "\(set.errors)")
     }
+
+    @Test func `each scale of an icon is what it would be alone, also if one scale has the icon's own size`() async throws {
+        let runner = try CommandRunner()
+        let star = "<svg xmlns='http://www.w3.org/2000/svg' width='24' height='24'>"
+            + "<path d='M12 1 15 9 23 9 17 14 19 22 12 17 5 22 7 14 1 9 9 9Z' fill='#222'/></svg>"
+        try runner.folder.write(star, to: "in/star.svg")
+        for frame in [12, 24, 25, 60] {
+            func pipeline(_ scales: String) -> String {
+                "renditions: { icon: { scale: \(scales), stages: [{ frame: { width: \(frame), height: \(frame) } }], "
+                    + "save: { format: png }, file: '{stem}{scale}.{ext}' } }"
+            }
+            try runner.folder.write(pipeline("[1, 2, 3]"), to: "all.yaml")
+            let all = try await runner.run("run", "all.yaml", "in", "-o", "all", "--allow", "svg", "--force")
+            #expect(all.exit == 0 && !all.errors.contains("upscaled"), "\(all.errors)")
+            for scale in 1...3 {
+                try runner.folder.write(pipeline("[\(scale)]"), to: "one.yaml")
+                let one = try await runner.run("run", "one.yaml", "in", "-o", "one", "--allow", "svg", "--force")
+                #expect(one.exit == 0, "\(one.errors)")
+                let name = scale == 1 ? "star.png" : "star@\(scale)x.png"
+                #expect(try runner.bytes("all/" + name) == runner.bytes("one/" + name), "\(frame) points, \(name)")
+            }
+        }
+    }
+
+    @Test func `members of a set that are drawn are drawn as large as each rendition needs them`() async throws {
+        let runner = try CommandRunner()
+        let square = "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'><path d='M0 0 8 0 0 8Z'/></svg>"
+        for name in ["a", "b"] { try runner.folder.write(square, to: "in/set/\(name).svg") }
+        try runner.folder.write(
+            "source: set\nrenditions: { s: { scale: [1, 2], stages: [ { frame: { width: 40, height: 40 } }, "
+                + "contact-sheet: { columns: 2, cell: { width: 40, height: 40 }, spacing: 0 } ], save: { format: png } } }",
+            to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--allow", "svg")
+        #expect(result.exit == 0 && !result.errors.contains("upscaled"), "\(result.errors)")
+        for scale in 1...2 {
+            // A slanted edge is one pixel wide if it was drawn, and several if it was enlarged.
+            let name = scale == 1 ? "out/set.png" : "out/set@2x.png"
+            let soft = try await runner.inspect(name, by: "pngload_source") { image in
+                try (0..<image.height).map { y in
+                    try (0..<image.height).filter { x in
+                        (20..<236).contains(try image.getpoint(x: x, y: y).last ?? 0)
+                    }.count
+                }
+            }
+            #expect(soft.max() ?? 9 <= 2, "\(name): \(soft)")
+        }
+    }
 }

@@ -250,6 +250,32 @@ private struct MemoryUse {
         }
     }
 
+    @Test(arguments: [
+        "stages: [ { rotate: { angle: 90 } }, { resize: { size: 25% } } ]",
+        "stages: [ { rotate: { angle: 5 } }, { resize: { size: 25% } } ]",
+        "stages: [ { flip: { axis: vertical } }, { resize: { size: 25% } }, { blur: { sigma: 3 } } ]",
+    ])
+    func `a large picture needs at least half of what is predicted, so that several run at once`(
+        stages: String
+    ) async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.tif", as: "tiffsave_target") {
+            try Self.picture(width: 6000, height: 4500, PictureKind())
+        }
+        try await runner.save("in/b.jpg", as: "jpegsave_target") {
+            try Self.picture(width: 6000, height: 4500, PictureKind())
+        }
+        try runner.folder.write("renditions: { a: { \(stages), save: { format: png } } }", to: "p.yaml")
+        for name in ["a.tif", "b.jpg"] {
+            let result = try await runner.run(
+                ["run", "p.yaml", "in/" + name, "-o", "out", "--jobs", "1", "--max-memory", "8G"], seconds: 120)
+            #expect(result.exit == 0, "\(result.errors)")
+            let source = try #require(try runner.report().sources.first)
+            let (predicted, measured) = (try #require(source.predictedMemory), try #require(source.peakMemory))
+            #expect(measured <= predicted && predicted <= 2 * measured, "\(name): \(predicted), \(measured)")
+        }
+    }
+
     private func check(_ memoryCase: MemoryCase) async throws {
         let runner = try CommandRunner()
         try await write(memoryCase, runner)

@@ -58,6 +58,47 @@ import Vips
         }
     }
 
+    @Test(arguments: ["[]", "[resize: { size: \"48x32\" }]", "[trim, resize: { size: \"48x32\" }]"], ["webp", "gif"])
+    func `each frame of an animation comes out upright, at its own time`(stages: String, format: String) async throws {
+        let runner = try CommandRunner()
+        for orientation in 1...8 {
+            try await runner.save("in/\(orientation).webp", as: "webpsave_target", [("lossless", true)]) {
+                // The second frame is darker, the third one darker still.
+                let frames = try (1...3).map { try stored(orientation).linear([1 / Double($0)], [0]).cast(.uchar) }
+                return try Image.arrayjoin(frames).copy(interpretation: .srgb).editingMetadata { editor in
+                    editor.set("page-height", int: frames[0].height)
+                    editor.set("delay", ints: [100, 200, 300])
+                    editor.set("orientation", int: orientation)
+                }
+            }
+        }
+        let options = format == "webp" ? ", lossless: true" : ""
+        let result = try await runner.render(stages: stages, save: "{ format: \(format)\(options) }")
+        #expect(result.exit == 0, "\(result.errors)")
+        for orientation in 1...8 {
+            let name = "out/\(orientation).\(format)"
+            let (delays, corners) = try await runner.inspect(name, by: "\(format)load_source", [("n", -1)]) { image in
+                let height = try #require(image.int("page-height"))
+                #expect(image.width * 64 == height * 96 && image.height == 3 * height)
+                let places = [(1, 1), (image.width - 2, 1), (1, height - 2), (image.width - 2, height - 2)]
+                return (
+                    image.ints("delay"),
+                    try (0..<3).map { frame in
+                        try places.map { try image.getpoint(x: $0.0, y: frame * height + $0.1) }
+                    }
+                )
+            }
+            #expect(delays == [100, 200, 300], "orientation \(orientation)")
+            let expected: [[Double]] = [[200, 0, 0], [0, 200, 0], [0, 0, 200], [200, 200, 0]]
+            for (frame, found) in corners.enumerated() {
+                for (corner, colour) in zip(found, expected) {
+                    let isRight = zip(corner, colour).allSatisfy { abs($0 - $1 / Double(frame + 1)) <= 12 }
+                    #expect(isRight, "orientation \(orientation), frame \(frame): \(found)")
+                }
+            }
+        }
+    }
+
     @Test(.enabled(if: Checkout.hasCorpus))
     func `the sixteen pictures of the corpus have one size in each group`() async throws {
         let runner = try CommandRunner()

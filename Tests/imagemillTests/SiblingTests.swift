@@ -84,4 +84,39 @@ import Vips
             }
         }
     }
+
+    @Test(arguments: ["jpg", "webp", "png"])
+    func `a lossy rendition is as sharp beside a lossless one as alone, after a shared stage that scales or turns`(
+        suffix: String
+    ) async throws {
+        let runner = try CommandRunner()
+        for pattern in Self.patterns {
+            let options: [(String, Argument)] = suffix == "png" ? [] : [("Q", 95)]
+            try await runner.save("in/\(pattern).\(suffix)", as: "\(suffix == "jpg" ? "jpeg" : suffix)save_target", options) {
+                try TestPicture.make(width: Self.width, height: Self.height) { x, y in
+                    Array(repeating: value(pattern, x, y), count: 3)
+                }
+            }
+        }
+        for shared in ["resize: { size: 260x }", "rotate: { angle: 90 }"] {
+            func pipeline(_ formats: String) -> String {
+                "stages: [{ \(shared) }]\nrenditions:\n  photo:\n    stages: [{ resize: { size: 230x } }]\n"
+                    + "    save: { format: \(formats), quality: 90 }\n"
+            }
+            // Lossy savers hide the errors of a decoder that shrinks further, lossless ones do not.
+            try runner.folder.write(pipeline("[webp, png]").replacing(", quality: 90", with: ""), to: "both.yaml")
+            try runner.folder.write(pipeline("webp").replacing(", quality: 90", with: ""), to: "one.yaml")
+            #expect(try await runner.run("run", "both.yaml", "in", "-o", "both", "--force").exit == 0)
+            #expect(try await runner.run("run", "one.yaml", "in", "-o", "one", "--force").exit == 0)
+            for pattern in Self.patterns {
+                let together = try await runner.inspect("both/\(pattern).webp", by: "webpload_source") { try $0.pixels() }
+                let alone = try await runner.inspect("one/\(pattern).webp", by: "webpload_source") { try $0.pixels() }
+                try #require(together.count == alone.count)
+                let error = zip(together, alone).reduce(0.0) { $0 + pow(Double($1.0) - Double($1.1), 2) }
+                let likeness = error == 0 ? .infinity : 10 * log10(255 * 255 * Double(alone.count) / error)
+                // After an encoder that answers small differences with larger ones.
+                #expect(likeness >= 36, "\(pattern) after \(shared): \(likeness) dB")
+            }
+        }
+    }
 }

@@ -36,8 +36,29 @@ import Testing
         let small = try plan(["resize: { size: 100 }"], size: PixelSize(1000, 1000)).load
         #expect(small.enlargement == 1 && small.shrink == 4)
         #expect(try plan([""]).load.enlargement == 1)
-        #expect(try plan(["", "resize: { size: 600 }"]).load.enlargement == 1)
         #expect(try plan(["inset: { all: 10% }, resize: { size: 600 }"]).load.enlargement == 1)
+    }
+
+    @Test func `each of several renditions is drawn in the size that it needs, whatever the others do`() throws {
+        func sizes(_ stages: [String], scale: String = "1") throws -> [Int] {
+            try plan(stages, scale: scale).drawings.map(\.load.enlargement)
+        }
+        #expect(try sizes(["", "resize: { size: 600 }"]) == [1, 25])
+        // A frame of the picture's own size at the first scale.
+        #expect(try sizes(["frame: { width: 24, height: 24 }"], scale: "[1, 2, 3]") == [1, 2, 3])
+        for stage in [
+            "viewport: { width: 9, height: 9 }", "tile: { width: 90, height: 90 }",
+            "frame: { width: 9, height: 9, mode: center }", "composite: { layers: [{ source: true }] }",
+        ] {
+            let plan = try plan([stage], scale: "[1, 2, 3]")
+            #expect(plan.drawings.map(\.load.enlargement) == [1, 2, 3], "\(stage)")
+            #expect(plan.warnings.isEmpty, "\(stage): \(plan.warnings)")
+        }
+        let small = try plan(["resize: { size: 100 }", "resize: { size: 500 }"], size: PixelSize(1000, 1000))
+        #expect(small.drawings.map(\.load.shrink) == [4, 2])
+        #expect(small.memory == small.drawings.map(\.memory).max())
+        #expect(try plan(["resize: { size: 600 }"]).drawings.isEmpty)
+        #expect(try plan(["", "resize: { size: 60 }"], format: .png).drawings.isEmpty)
     }
 
     @Test func `pictures of pixels are never enlarged while they are loaded`() throws {

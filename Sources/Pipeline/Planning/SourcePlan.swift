@@ -167,7 +167,9 @@ package struct SourcePlan: Sendable {
         var names: [RenditionName] = []
         for plan in renditions {
             let name = try plan.rendition.name(for: facts, scale: plan.scale, size: plan.output.size, version: version)
-            if names.contains(where: { $0.path == name.path }) {
+            // Until stages have looked at the picture, sizes are bounds: names with equal ones may still become others, or
+            // renditions the same.
+            if plan.output.certainty == .exact, names.contains(where: { $0.path == name.path }) {
                 let message =
                     "two renditions of this source would both be named '\(name.path.printable)'; add {rendition} or {scale} to 'file'"
                 throw PlanFailure(.nameTaken, stage: "publish", message)

@@ -83,8 +83,9 @@ extension DrawnSource {
         case .avif:
             (
                 "heifsave_target",
+                // libaom ends the process over ten bits without loss.
                 [
-                    ("compression", "av1"), ("effort", 0), ("lossless", .bool(coding == 0)), ("subsample_mode", "off"),
+                    ("compression", "av1"), ("effort", 0), ("Q", coding == 0 ? 85 : 55), ("subsample_mode", "on"),
                     ("bitdepth", depth == .sixteen ? 10 : 8),
                 ]
             )

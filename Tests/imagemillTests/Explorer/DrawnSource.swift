@@ -147,7 +147,8 @@ extension DrawnSource {
         case .png: ["plain", "interlaced"]
         case .webp: ["lossy", "lossless", "quality 50"]
         case .tiff: ["strips", "deflate", "tiles"]
-        case .jp2, .jxl, .heic, .avif: ["lossless", "lossy"]
+        case .jp2, .jxl, .heic: ["lossless", "lossy"]
+        case .avif: ["quality 85", "quality 55"]
         case .gif, .svg, .pdf: [""]
         }
     }

@@ -83,10 +83,10 @@ extension DrawnSource {
         case .avif:
             (
                 "heifsave_target",
-                // libaom ends the process over ten bits without loss.
+                // Ten bits end the process: libaom aborts.
                 [
                     ("compression", "av1"), ("effort", 0), ("Q", coding == 0 ? 85 : 55), ("subsample_mode", "on"),
-                    ("bitdepth", depth == .sixteen ? 10 : 8),
+                    ("bitdepth", depth == .sixteen ? 12 : 8),
                 ]
             )
         case .jxl: ("jxlsave_target", [("lossless", .bool(coding == 0)), ("effort", 3)])

@@ -169,8 +169,8 @@ extension DrawnSource {
         orientation = mayBeTurned && random.chance(0.5) ? random.whole(2...8) : 1
         density = random.pick([1, 1, 1, 2, 3])
         profile = mayHaveProfile ? random.pick([.none, .none, .srgb, .p3]) : .none
-        // The program takes no drawings into sets.
-        members = !isVector && random.chance(0.12) ? random.whole(1...4) : 0
+        // What is read on request only is no member of a set.
+        members = !SourceFormat.onRequest.contains(format) && random.chance(0.12) ? random.whole(1...4) : 0
         if isSet { (frames, density) = (1, 1) }
         (width, height) = (side(&random), side(&random))
         if random.chance(0.05) { width = 1 }

@@ -263,9 +263,12 @@ import Vips
             "\(set.errors)")
     }
 
-    @Test func `each scale of an icon is what it would be alone, also if one scale has the icon's own size`() async throws {
+    @Test func `each scale of an icon is what it would be alone, also if one scale has the icon's own size`()
+        async throws
+    {
         let runner = try CommandRunner()
-        let star = "<svg xmlns='http://www.w3.org/2000/svg' width='24' height='24'>"
+        let star =
+            "<svg xmlns='http://www.w3.org/2000/svg' width='24' height='24'>"
             + "<path d='M12 1 15 9 23 9 17 14 19 22 12 17 5 22 7 14 1 9 9 9Z' fill='#222'/></svg>"
         try runner.folder.write(star, to: "in/star.svg")
         for frame in [12, 24, 25, 60] {

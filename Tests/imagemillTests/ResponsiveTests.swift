@@ -99,4 +99,20 @@ import Testing
             different.exit == 2
                 && different.errors.contains("two renditions of this source would both be named 'small-50.webp'"))
     }
+
+    @Test(arguments: ["stages: [animate]\nrenditions: { a: { ", "renditions: { a: { stages: [animate], "])
+    func `widths that a set does not have come out as one file`(beginning: String) async throws {
+        let runner = try CommandRunner()
+        for name in ["1", "2"] {
+            try await runner.save("in/set/\(name).png", as: "pngsave_target") {
+                try TestPicture.make(width: 20, height: 10) { x, y in [UInt8(9 * x), UInt8(9 * y), 50] }
+            }
+        }
+        try runner.folder.write(
+            "source: set\n\(beginning)widths: [10, 20, 40, 80], save: { format: gif } } }\n", to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        let renditions = try #require(try runner.report().sources.first?.renditions)
+        #expect(renditions.map(\.width) == [10, 20], "\(renditions)")
+    }
 }

@@ -92,7 +92,8 @@ import Vips
         let runner = try CommandRunner()
         for pattern in Self.patterns {
             let options: [(String, Argument)] = suffix == "png" ? [] : [("Q", 95)]
-            try await runner.save("in/\(pattern).\(suffix)", as: "\(suffix == "jpg" ? "jpeg" : suffix)save_target", options) {
+            let saver = "\(suffix == "jpg" ? "jpeg" : suffix)save_target"
+            try await runner.save("in/\(pattern).\(suffix)", as: saver, options) {
                 try TestPicture.make(width: Self.width, height: Self.height) { x, y in
                     Array(repeating: value(pattern, x, y), count: 3)
                 }
@@ -109,8 +110,10 @@ import Vips
             #expect(try await runner.run("run", "both.yaml", "in", "-o", "both", "--force").exit == 0)
             #expect(try await runner.run("run", "one.yaml", "in", "-o", "one", "--force").exit == 0)
             for pattern in Self.patterns {
-                let together = try await runner.inspect("both/\(pattern).webp", by: "webpload_source") { try $0.pixels() }
-                let alone = try await runner.inspect("one/\(pattern).webp", by: "webpload_source") { try $0.pixels() }
+                let (together, alone) = (
+                    try await runner.inspect("both/\(pattern).webp", by: "webpload_source") { try $0.pixels() },
+                    try await runner.inspect("one/\(pattern).webp", by: "webpload_source") { try $0.pixels() }
+                )
                 try #require(together.count == alone.count)
                 let error = zip(together, alone).reduce(0.0) { $0 + pow(Double($1.0) - Double($1.1), 2) }
                 let likeness = error == 0 ? .infinity : 10 * log10(255 * 255 * Double(alone.count) / error)

@@ -173,7 +173,8 @@ struct Renderer {
         let isFraction = [.jpeg, .webp].contains(plan.source.format) && plan.load.turnsLate
         let extent =
             isFraction ? (Double(plan.source.size.width) / shrink, Double(plan.source.size.height) / shrink) : nil
-        return try picture.withoutOrientation().image.resampled(to: targets, extent: extent, frames: timing.frames).map { image in
+        return try picture.withoutOrientation().image.resampled(to: targets, extent: extent, frames: timing.frames).map
+        { image in
             let scaled = picture.with(image)
             if timing.frames > 1 { return try timing.frames(of: scaled) }
             return Frames([plan.load.turnsLate ? try scaled.upright(orientation: plan.source.orientation) : scaled])

@@ -72,7 +72,7 @@ package struct Planner: Sendable {
                 renditions.append(try plan(rendition, at: index, scale: scale, steps: steps, from: start))
             }
         }
-        renditions = RenditionPlan.distinct(renditions)
+        renditions = RenditionPlan.distinct(renditions).map { renditions[$0] }
         let isMeasured = needsMeasurement && measurements.isEmpty
         let plan = plan(source, decoded, shared, renditions, isMeasured: isMeasured)
         guard source.format.isVector, renditions.count > 1 else { return plan }

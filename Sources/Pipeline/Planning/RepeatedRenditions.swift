@@ -1,10 +1,12 @@
 // Renditions that come out like an earlier one, in name and content: a small picture that several sizes leave as it is.
 
 extension RenditionPlan {
-    /// The renditions without those that would write the same file again.
-    static func distinct(_ renditions: [RenditionPlan]) -> [RenditionPlan] {
-        var kept: [RenditionPlan] = []
-        for one in renditions where !kept.contains(where: { one.repeats($0) }) { kept.append(one) }
+    /// The places of the renditions without those that would write the same file again.
+    static func distinct(_ renditions: [RenditionPlan]) -> [Int] {
+        var kept: [Int] = []
+        for (index, one) in renditions.enumerated() where !kept.contains(where: { one.repeats(renditions[$0]) }) {
+            kept.append(index)
+        }
         return kept
     }
 
@@ -23,6 +25,7 @@ extension RenditionPlan {
 
     /// What the stages say that change the picture.
     private var effectiveStages: [String] {
-        zip(rendition.stages, steps).filter { !$1.plan.changesNothing }.map { use, _ in use.canonical }
+        let idle = steps.filter(\.plan.changesNothing).compactMap { $0.path?.stage }
+        return rendition.stages.enumerated().filter { !idle.contains($0.offset) }.map(\.element.canonical)
     }
 }

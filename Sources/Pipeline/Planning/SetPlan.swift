@@ -75,6 +75,8 @@ extension Planner {
                 own.append(each)
             }
         }
+        let distinct = RenditionPlan.distinct(renditions)
+        (renditions, own) = (distinct.map { renditions[$0] }, distinct.map { own[$0] })
         let plans = members.indices.map { member in
             memberPlan(
                 for: members[member].facts, decoded: starts[member], shared: before[member],

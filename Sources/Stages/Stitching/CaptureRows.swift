@@ -3,7 +3,8 @@ import Pipeline
 import Vips
 
 /// The rows of a capture: their lightness in places of the same width.
-struct CaptureRows {
+/// A class, so that a pair of captures is cheap to pass on.
+final class CaptureRows {
     let width: Int
     /// How many rows there are.
     let count: Int

@@ -1,7 +1,7 @@
 // What does not scroll with the page: bars at the top and the bottom, a floating button, the line that leads home.
 
 /// The places and rows of a capture that show the same on the screen as those of its neighbours.
-struct FixedPlaces {
+final class FixedPlaces {
     /// For each place of each row, whether it is covered by something that does not scroll, or lies next to it.
     let isCovered: [Bool]
     /// For each row, whether it is of a bar at the top or the bottom.

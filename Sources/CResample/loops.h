@@ -176,8 +176,8 @@ TARGET static void NAME(divide_by_alpha)(float *columns, int pixels, int bands, 
         floats16 alpha = load(columns + 16 * (bands - 1));
         const ints16 is_opaque = (alpha > least) & (alpha < most);
         alpha = (floats16) ((~is_opaque & (ints16) alpha) | (is_opaque & whole));
-        // The filter rings around sharp edges. Beyond full the colours ring along, so that they are divided by that alpha too; an alpha below 0
-        // stands for nothing.
+        // The filter rings around sharp edges. Beyond full the colours ring along, so that they are divided by that
+        // alpha too; an alpha below 0 means no colour.
         const floats16 factor = (floats16) ((alpha > zero) & (ints16) ((zero + full) / alpha));
         for (int b = 0; b < bands - 1; b++) store(columns + 16 * b, load(columns + 16 * b) * factor);
     }

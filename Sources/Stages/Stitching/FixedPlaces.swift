@@ -12,8 +12,8 @@ final class FixedPlaces {
     /// Places of a row that may change in a bar, such as a clock.
     private static let mostChanges = 4
     private static let largestBar = 0.3
-    /// The largest button, in places. What is wider and of one colour may be the page.
-    private static let widestButton = 10
+    /// The largest button, in places: a quarter of a row. What is wider and of one colour may be the page.
+    private static let widestButton = 12
 
     /// Nothing is fixed.
     init(none capture: CaptureRows) {

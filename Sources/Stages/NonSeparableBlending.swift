@@ -14,12 +14,13 @@ extension Image {
     func mixing(_ above: Image, by mode: NonSeparableMode, white: Double) throws -> Image {
         // Grey has no hue and no saturation.
         guard bands == 3 else { return mode == .luminosity ? above : self }
+        let (below, above) = (try linecache(), try above.linecache())
         let mixture =
             switch mode {
-            case .hue: try above.withSaturation(saturation).withLuminosity(luminosity, white: white)
-            case .saturation: try withSaturation(above.saturation).withLuminosity(luminosity, white: white)
-            case .color: try above.withLuminosity(luminosity, white: white)
-            case .luminosity: try withLuminosity(above.luminosity, white: white)
+            case .hue: try above.withSaturation(below.saturation).withLuminosity(below.luminosity, white: white)
+            case .saturation: try below.withSaturation(above.saturation).withLuminosity(below.luminosity, white: white)
+            case .color: try above.withLuminosity(below.luminosity, white: white)
+            case .luminosity: try below.withLuminosity(above.luminosity, white: white)
             }
         return try mixture.copy(interpretation: interpretation)
     }
@@ -27,32 +28,32 @@ extension Image {
     private var luminosity: Image {
         get throws {
             let weighted = try linear([0.3, 0.59, 0.11], [0, 0, 0])
-            return try weighted.band(0).add(weighted.band(1)).add(weighted.band(2))
+            return try weighted.band(0).add(weighted.band(1)).add(weighted.band(2)).linecache()
         }
     }
 
     private var saturation: Image {
-        get throws { try greatest.minus(least) }
+        get throws { try greatest.minus(least).linecache() }
     }
 
     private var least: Image {
-        get throws { try band(0).lesser(band(1)).lesser(band(2)) }
+        get throws { try band(0).lesser(band(1)).linecache().lesser(band(2)).linecache() }
     }
 
     private var greatest: Image {
-        get throws { try band(0).greater(band(1)).greater(band(2)) }
+        get throws { try band(0).greater(band(1)).linecache().greater(band(2)).linecache() }
     }
 
     /// The hue with another saturation; black if there is no hue.
     private func withSaturation(_ saturation: Image) throws -> Image {
         let least = try least
         // Division by zero gives zero.
-        return try minus(least).multiply(saturation.divide(greatest.minus(least)))
+        return try minus(least).multiply(saturation.divide(greatest.minus(least))).linecache()
     }
 
     /// The colour with another luminosity, moved towards grey if it would leave the range.
     private func withLuminosity(_ target: Image, white: Double) throws -> Image {
-        let moved = try add(target.minus(luminosity))
+        let moved = try add(target.minus(luminosity)).linecache()
         let below = try moved.least.lesser(0)
         let beyond = try moved.greatest.greater(white)
         // One of the two at most is not 1.

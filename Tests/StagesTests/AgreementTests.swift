@@ -17,9 +17,6 @@ let everyStage = [
     "frame: { width: 12, height: 13, alpha: 0.5, mode: scale-to-fill }",
     "frame: { width: 12, height: 13, alpha: 0.5, background: '#80808080' }",
     "crop: { width: 60%, height: 40%, anchor: bottom-trailing }", "crop: { width: 5, height: 7, x: 0, y: 0 }",
-    "crop: { width: 60%, height: 40%, anchor: attention }",
-    "frame: { width: 17, height: 31, mode: aspect-fill, anchor: entropy }",
-    "trim", "trim: { threshold: 40, background: '#808080' }",
     "inset: { all: 3 }", "inset: { all: 10%, background: red }",
     "inset: { top: 4, leading: -20%, bottom: -20%, background: '#fff' }",
     "rotate: { angle: 90 }", "rotate: { angle: 180 }", "rotate: { angle: -90 }", "rotate: { angle: 33 }",
@@ -46,7 +43,7 @@ let everyStage = [
 
 /// Stages that look at the picture first.
 let everyMeasuringStage = [
-    "trim", "trim: { background: white }", "crop: { width: 40%, height: 40%, anchor: attention }",
+    "trim", "trim: { threshold: 40, background: white }", "crop: { width: 40%, height: 40%, anchor: attention }",
     "frame: { width: 8, height: 8, mode: aspect-fill, anchor: entropy }",
 ]
 

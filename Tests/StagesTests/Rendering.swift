@@ -55,7 +55,7 @@ private func planner(
     _ stages: String, scale: Int, assets: TestAssets, profile: String = "srgb", save: String? = nil
 ) throws -> Planner {
     let list = stages.split(separator: "\n").map { "      - \($0)\n" }.joined()
-    // Of all formats, TIFF alone holds every kind of colours.
+    // TIFF alone holds every kind of colours.
     let save = save ?? (profile == "keep" ? "tiff" : "png")
     let text =
         "profile: \(profile)\nrenditions:\n  test:\n    scale: \(scale)\n    stages:\n\(list)    save: { format: \(save) }\n"

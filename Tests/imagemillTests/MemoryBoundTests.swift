@@ -65,6 +65,10 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
             stages:
                 "composite: { layers: [ { source: true }, { image: asset.png, width: 100% }, { source: true, stages: [ { blur: { sigma: 9 } } ] } ] }",
             width: 2000, height: 1500, kind: PictureKind(hasAlpha: true), asset: (3000, 2000)),
+        // A formula whose parts are named many times, read by rows.
+        MemoryCase(
+            stages: "overlay: { image: asset.png, blend: hue, width: 100% } }, { resize: { size: 50% }", width: 2000,
+            height: 1500, asset: (600, 400)),
         MemoryCase(
             stages: "nine-slice: { width: 3000, height: 2000, cap-insets: { all: 20 } }", width: 900, height: 700),
         MemoryCase(

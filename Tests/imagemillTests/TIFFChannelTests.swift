@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-/// A TIFF of one colour, and what becomes of its pixels.
+/// A TIFF of one colour, and what is done with its pixels.
 private struct ChannelCase: Sendable, CustomTestStringConvertible {
     let photometric: Int
     let pixel: [Int]

@@ -51,7 +51,7 @@ final class FixedPlaces {
     }
 
     private static func covered(_ capture: CaptureRows, _ other: CaptureRows) -> [Bool] {
-        // Of captures with more pixels, a row shows less.
+        // A row shows less in captures with more pixels.
         let unit = max(1, capture.count / 700)
         let (isAlike, isSeen) = seen(capture, other, thinnest: 8 * unit)
         let seenAround = PlaceCounts(of: isSeen, across: 2, along: unit)

@@ -48,7 +48,7 @@ import Testing
         #expect(try sizes(["frame: { width: 24, height: 24 }"], scale: "[1, 2, 3]") == [1, 2, 3])
         for stage in [
             "viewport: { width: 9, height: 9 }", "tile: { width: 90, height: 90 }",
-            "frame: { width: 9, height: 9, mode: center }", "composite: { layers: [{ source: true }] }",
+            "frame: { width: 9, height: 9, mode: center }", "composite: { width: 24, height: 24, layers: [{ source: true }] }",
         ] {
             let plan = try plan([stage], scale: "[1, 2, 3]")
             #expect(plan.drawings.map(\.load.enlargement) == [1, 2, 3], "\(stage)")

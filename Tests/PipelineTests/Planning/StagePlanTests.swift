@@ -95,7 +95,7 @@ struct StagePlanTests {
             expected: "500×500 rgb @1, to 500×500, enlarges, drawn 500×500 at (0, 0)"),
         Row(
             stage: "frame: { width: 100, height: 100, mode: center }",
-            expected: "100×100 rgb @1, drawn 400×300 at (-150, -100)"),
+            expected: "100×100 rgb @1, to 400×300, drawn 400×300 at (-150, -100)"),
         Row(
             stage: "frame: { width: 100, height: 100, mode: center }", picture: retina,
             expected: "100×100 rgb @1, to 200×150, drawn 200×150 at (-50, -25)"),
@@ -104,7 +104,7 @@ struct StagePlanTests {
             expected: "600×600 rgb @2, to 800×600, enlarges, drawn 800×600 at (-200, 0)"),
         Row(
             stage: "frame: { width: 301, height: 301, mode: bottom-right }", picture: retina, scale: 2,
-            expected: "602×602 rgb+alpha @2, drawn 400×300 at (202, 302)"),
+            expected: "602×602 rgb+alpha @2, to 400×300, drawn 400×300 at (202, 302)"),
         Row(
             stage: "frame: { width: 50%, height: 50% }", scale: 2,
             expected: "200×150 rgb @1, to 200×150, drawn 200×150 at (0, 0)"),

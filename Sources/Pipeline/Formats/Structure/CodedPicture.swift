@@ -4,7 +4,7 @@
 /// The most that a decoder of HEIC or AVIF must hold at one time.
 package struct CodedPicture: Hashable, Sendable, Codable {
     package var size: PixelSize
-    /// Of its samples, which take two bytes from nine bits on.
+    /// The depth of its samples, which take two bytes from nine bits on.
     package var depth = BitDepth.eight
     /// Colour is stored at the full resolution of brightness (4:4:4).
     package var hasFullChroma = false

@@ -288,28 +288,4 @@ import Vips
             }
         }
     }
-
-    @Test func `members of a set that are drawn are drawn as large as each rendition needs them`() async throws {
-        let runner = try CommandRunner()
-        let square = "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'><path d='M0 0 8 0 0 8Z'/></svg>"
-        for name in ["a", "b"] { try runner.folder.write(square, to: "in/set/\(name).svg") }
-        try runner.folder.write(
-            "source: set\nrenditions: { s: { scale: [1, 2], stages: [ { frame: { width: 40, height: 40 } }, "
-                + "contact-sheet: { columns: 2, cell: { width: 40, height: 40 }, spacing: 0 } ], save: { format: png } } }",
-            to: "p.yaml")
-        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--allow", "svg")
-        #expect(result.exit == 0 && !result.errors.contains("upscaled"), "\(result.errors)")
-        for scale in 1...2 {
-            // A slanted edge is one pixel wide if it was drawn, and several if it was enlarged.
-            let name = scale == 1 ? "out/set.png" : "out/set@2x.png"
-            let soft = try await runner.inspect(name, by: "pngload_source") { image in
-                try (0..<image.height).map { y in
-                    try (0..<image.height).filter { x in
-                        (20..<236).contains(try image.getpoint(x: x, y: y).last ?? 0)
-                    }.count
-                }
-            }
-            #expect(soft.max() ?? 9 <= 2, "\(name): \(soft)")
-        }
-    }
 }

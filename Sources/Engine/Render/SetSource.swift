@@ -79,31 +79,26 @@ extension Renderer {
         for (index, way) in plan.members.enumerated() {
             try source.naming(index) {
                 let member = try source.member(index)
-                // A vector picture is drawn anew for each list.
-                let isDrawn = member.facts.format.isVector && lists.count > 1
-                for drawn in isDrawn ? lists.indices.map({ $0..<$0 + 1 }) : [lists.indices] {
-                    let way = isDrawn ? way.alone(for: drawn.lowerBound) : way
-                    let trial = DecoderTrial {
-                        try member.reopened(way.load, tolerance: pipeline.tolerance).image.evaluated()
-                    }
-                    let (picture, found, said) = try judging(trial) { try decode(member, way) }
-                    // The metadata of the first member is that of the whole.
-                    metadata = metadata ?? found
-                    warnings += said.filter { !warnings.contains($0) }
-                    try judging(trial) {
-                        let context = RenderContext(assets: assets)
-                        let shared = try run(way.shared, on: Frames([picture]), context, resized: way.load.resizes)
-                        let held = drawn.count > 1 ? try shared.map { try $0.inMemory() } : shared
-                        for list in drawn {
-                            lists[list].append(try ready(held, way, index: plan.shared.isEmpty ? list : nil))
-                        }
-                    }
-                    let text = VipsLibrary.takeErrors()
-                    // A warning says already that the file is truncated.
-                    guard !said.contains(where: { $0.code == .sourceTruncated }) else { continue }
-                    let name = source.members[index].name.printable
-                    warnings += try trial.warnings(text).map { Warning($0.code, "'\(name)': \($0.message)") }
+                let trial = DecoderTrial {
+                    try member.reopened(way.load, tolerance: pipeline.tolerance).image.evaluated()
                 }
+                let (picture, found, said) = try judging(trial) { try decode(member, way) }
+                // The metadata of the first member is that of the whole.
+                metadata = metadata ?? found
+                warnings += said.filter { !warnings.contains($0) }
+                try judging(trial) {
+                    let context = RenderContext(assets: assets)
+                    let shared = try run(way.shared, on: Frames([picture]), context, resized: way.load.resizes)
+                    let held = lists.count > 1 ? try shared.map { try $0.inMemory() } : shared
+                    for list in lists.indices {
+                        lists[list].append(try ready(held, way, index: plan.shared.isEmpty ? list : nil))
+                    }
+                }
+                let text = VipsLibrary.takeErrors()
+                // A warning says already that the file is truncated.
+                guard !said.contains(where: { $0.code == .sourceTruncated }) else { return }
+                let name = source.members[index].name.printable
+                warnings += try trial.warnings(text).map { Warning($0.code, "'\(name)': \($0.message)") }
             }
         }
         guard let metadata else { throw Failure(.empty, stage: "read", "the set has no members") }
@@ -114,8 +109,7 @@ extension Renderer {
         _ source: ProbedSource, _ way: MemberPlan, isWhole: Bool = false
     ) throws -> (Picture, SourceMetadata, [Warning]) {
         let shrink = isWhole ? 1 : way.load.shrink
-        let picture = try source.reopened(
-            shrink: shrink, enlargement: isWhole ? 1 : way.load.enlargement, tolerance: pipeline.tolerance)
+        let picture = try source.reopened(shrink: shrink, tolerance: pipeline.tolerance)
         let upright = try (way.load.isHeldInMemory ? source.inMemory(picture, shrink: shrink) : picture).upright(
             orientation: way.facts.orientation)
         let (converted, warnings) = try converted(upright)

@@ -26,11 +26,6 @@ package struct MemberPlan: Sendable {
     package func beginsResized(rendition index: Int) -> Bool {
         load.resizes(rendition: index) && !shared.contains(where: \.isScaling)
     }
-
-    /// The same member as one rendition alone needs it.
-    package func alone(for rendition: Int) -> MemberPlan {
-        MemberPlan(facts: facts, load: load.alone(for: rendition), decoded: decoded, shared: shared, own: own)
-    }
 }
 
 extension Planner {
@@ -165,15 +160,10 @@ extension Planner {
             ShrinkOnLoad.factor(
                 for: facts, shared: shared, own: own, save: rendition.rendition.save, scalesWhatIsDecoded: false)
         }
-        let enlargements = own.map {
-            Enlargement.factor(for: facts, path: shared + $0, maximumPixels: limits.maximumPixels)
-        }
         let firsts = shared.first.map { [$0] } ?? own.compactMap(\.first)
         let isReadAgain = own.filter { !$0.isEmpty }.count > 1
         let isHeld = facts.orientation > 2 || isReadAgain || firsts.contains { !$0.plan.isStreaming }
-        let load = LoadPlan(
-            shrinks: factors, enlargements: enlargements, loadsAllFrames: false, isHeldInMemory: isHeld,
-            turnsLate: false)
+        let load = LoadPlan(shrinks: factors, loadsAllFrames: false, isHeldInMemory: isHeld, turnsLate: false)
         return MemberPlan(facts: facts, load: load, decoded: decoded, shared: shared, own: own)
     }
 
@@ -190,9 +180,7 @@ extension Planner {
             ? []
             : [Warning(.channelsDropped, "of \(reduced.joined(separator: ", ")) only colors and alpha are used")]
         // What is said of one member holds for all that are like it.
-        let enlarging =
-            enlargements(first.shared, "each member")
+        return dropped + channels + enlargements(first.shared, "each member")
             + zip(renditions, first.own).flatMap { enlargements($1, "'\($0.title)'") }
-        return dropped + channels + (first.load.enlargement == 1 ? enlarging : [])
     }
 }

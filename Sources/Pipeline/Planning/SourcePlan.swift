@@ -59,13 +59,6 @@ package struct LoadPlan: Hashable, Sendable {
 
     /// The picture that a rendition begins with is smaller or larger than the source.
     package func resizes(rendition index: Int) -> Bool { shrinks[index] > 1 || enlargement > 1 }
-
-    /// The same for one rendition alone, at whatever place it is asked for.
-    func alone(for rendition: Int) -> LoadPlan {
-        LoadPlan(
-            shrinks: shrinks.map { _ in shrinks[rendition] }, enlargements: [enlargements[rendition]],
-            loadsAllFrames: loadsAllFrames, isHeldInMemory: isHeldInMemory, turnsLate: turnsLate)
-    }
 }
 
 /// One file to write.

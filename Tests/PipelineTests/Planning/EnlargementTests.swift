@@ -48,14 +48,15 @@ import Testing
         #expect(try sizes(["frame: { width: 24, height: 24 }"], scale: "[1, 2, 3]") == [1, 2, 3])
         for stage in [
             "viewport: { width: 9, height: 9 }", "tile: { width: 90, height: 90 }",
-            "frame: { width: 9, height: 9, mode: center }", "composite: { width: 24, height: 24, layers: [{ source: true }] }",
+            "frame: { width: 9, height: 9, mode: center }",
+            "composite: { width: 24, height: 24, layers: [{ source: true }] }",
         ] {
             let plan = try plan([stage], scale: "[1, 2, 3]")
             #expect(plan.drawings.map(\.load.enlargement) == [1, 2, 3], "\(stage)")
             #expect(plan.warnings.isEmpty, "\(stage): \(plan.warnings)")
         }
         let small = try plan(["resize: { size: 100 }", "resize: { size: 500 }"], size: PixelSize(1000, 1000))
-        #expect(small.drawings.map(\.load.shrink) == [4, 2])
+        #expect(small.drawings.map(\.load.shrink) == [4, 1])
         #expect(small.memory == small.drawings.map(\.memory).max())
         #expect(try plan(["resize: { size: 600 }"]).drawings.isEmpty)
         #expect(try plan(["", "resize: { size: 60 }"], format: .png).drawings.isEmpty)

@@ -236,9 +236,8 @@ extension LayerDeclaration {
         return LayerPlan(
             content: content, stages: stages, steps: steps, scale: scale, box: box, alpha: alpha, blend: blend,
             isGrey: drawn.colour == .grey,
-            intermediates: within + (start == drawn.resized(to: box.size) ? [] : [start]) + steps.intermediates + [
-                drawn.resized(to: box.size)
-            ])
+            intermediates: within + (start == drawn.resized(to: box.size) ? [] : [start]) + steps.intermediates
+                + [drawn.resized(to: box.size)] + blend.mixed(over: box.size, frames: source.frames))
     }
 
     /// What is drawn, before its stages.

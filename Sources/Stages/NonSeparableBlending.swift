@@ -8,70 +8,73 @@ enum NonSeparableMode {
     case hue, saturation, color, luminosity
 }
 
+extension BlendMode {
+    /// Two pictures are mixed pixel by pixel in memory: made of libvips' operations, whose inputs are computed anew for
+    /// each use, the formula would take seconds and hundreds of megabytes.
+    var mixesInMemory: Bool { [.hue, .saturation, .color, .luminosity].contains(self) }
+
+    /// The pictures that are in memory for that: what is below, what is above, and the mixture.
+    func mixed(over size: PixelSize, frames: Int) -> [PictureInfo] {
+        mixesInMemory ? Array(repeating: PictureInfo(size: size, frames: frames, depth: .float), count: 3) : []
+    }
+}
+
 extension Image {
-    /// Mixes this opaque picture with another one of its size, both in floating point.
+    /// Mixes this opaque picture with another one of its size, both in floating point. The result is in memory.
     /// - Parameter white: the value of a band that is full.
     func mixing(_ above: Image, by mode: NonSeparableMode, white: Double) throws -> Image {
         // Grey has no hue and no saturation.
         guard bands == 3 else { return mode == .luminosity ? above : self }
-        let (below, above) = (try linecache(), try above.linecache())
-        let mixture =
-            switch mode {
-            case .hue: try above.withSaturation(below.saturation).withLuminosity(below.luminosity, white: white)
-            case .saturation: try below.withSaturation(above.saturation).withLuminosity(below.luminosity, white: white)
-            case .color: try above.withLuminosity(below.luminosity, white: white)
-            case .luminosity: try below.withLuminosity(above.luminosity, white: white)
+        let (below, above) = (try inMemory(), try above.inMemory())
+        let mixture = try below.withPixels { below in
+            try above.withPixels { above in
+                try self.withPixels { result in
+                    mix(
+                        below.bindMemory(to: Float.self), above.bindMemory(to: Float.self), by: mode,
+                        white: Float(white), into: result.bindMemory(to: Float.self))
+                    return true
+                }
             }
-        return try mixture.copy(interpretation: interpretation)
-    }
-
-    private var luminosity: Image {
-        get throws {
-            let weighted = try linear([0.3, 0.59, 0.11], [0, 0, 0])
-            return try weighted.band(0).add(weighted.band(1)).add(weighted.band(2)).linecache()
         }
+        return try mixture?.copy(interpretation: interpretation) ?? self
     }
+}
 
-    private var saturation: Image {
-        get throws { try greatest.minus(least).linecache() }
+/// Mixes pixels of three floats.
+private func mix(
+    _ below: UnsafeBufferPointer<Float>, _ above: UnsafeBufferPointer<Float>, by mode: NonSeparableMode, white: Float,
+    into result: UnsafeMutableBufferPointer<Float>
+) {
+    for start in stride(from: 0, to: result.count, by: 3) {
+        let low = SIMD3(below[start], below[start + 1], below[start + 2])
+        let high = SIMD3(above[start], above[start + 1], above[start + 2])
+        let mixed =
+            switch mode {
+            case .hue: high.withSaturation(low.saturation).withLuminosity(low.luminosity, white: white)
+            case .saturation: low.withSaturation(high.saturation).withLuminosity(low.luminosity, white: white)
+            case .color: high.withLuminosity(low.luminosity, white: white)
+            case .luminosity: low.withLuminosity(high.luminosity, white: white)
+            }
+        (result[start], result[start + 1], result[start + 2]) = (mixed.x, mixed.y, mixed.z)
     }
+}
 
-    private var least: Image {
-        get throws { try band(0).lesser(band(1)).linecache().lesser(band(2)).linecache() }
-    }
-
-    private var greatest: Image {
-        get throws { try band(0).greater(band(1)).linecache().greater(band(2)).linecache() }
-    }
+/// A colour.
+extension SIMD3<Float> {
+    fileprivate var luminosity: Float { 0.3 * x + 0.59 * y + 0.11 * z }
+    fileprivate var saturation: Float { max() - min() }
 
     /// The hue with another saturation; black if there is no hue.
-    private func withSaturation(_ saturation: Image) throws -> Image {
-        let least = try least
-        // Division by zero gives zero.
-        return try minus(least).multiply(saturation.divide(greatest.minus(least))).linecache()
+    fileprivate func withSaturation(_ wanted: Float) -> Self {
+        saturation > 0 ? (self - min()) * (wanted / saturation) : .zero
     }
 
     /// The colour with another luminosity, moved towards grey if it would leave the range.
-    private func withLuminosity(_ target: Image, white: Double) throws -> Image {
-        let moved = try add(target.minus(luminosity)).linecache()
-        let below = try moved.least.lesser(0)
-        let beyond = try moved.greatest.greater(white)
-        // One of the two at most is not 1.
-        let fromBlack = try target.divide(target.minus(below))
-        let fromWhite = try target.linear([-1], [white]).divide(beyond.minus(target))
-        return try target.add(moved.minus(target).multiply(fromBlack.multiply(fromWhite)))
-    }
-
-    private func band(_ index: Int) throws -> Image { try extractBands(from: index, count: 1) }
-    private func minus(_ other: Image) throws -> Image { try add(other.linear([-1], [0])) }
-
-    // The lesser of two numbers is half of their sum less their distance.
-    private func lesser(_ other: Image) throws -> Image { try add(other).minus(minus(other).abs()).linear([0.5], [0]) }
-    private func greater(_ other: Image) throws -> Image { try add(other).add(minus(other).abs()).linear([0.5], [0]) }
-    private func lesser(_ value: Double) throws -> Image {
-        try linear([1], [value]).minus(linear([1], [-value]).abs()).linear([0.5], [0])
-    }
-    private func greater(_ value: Double) throws -> Image {
-        try linear([1], [value]).add(linear([1], [-value]).abs()).linear([0.5], [0])
+    fileprivate func withLuminosity(_ wanted: Float, white: Float) -> Self {
+        let moved = self + (wanted - luminosity)
+        let (least, greatest) = (moved.min(), moved.max())
+        if least < 0 { return wanted + (moved - wanted) * (wanted / (wanted - least)) }
+        if greatest > white { return wanted + (moved - wanted) * ((white - wanted) / (greatest - wanted)) }
+        return moved
     }
 }

@@ -46,6 +46,7 @@ package struct Overlay: Stage {
         }
         package var note: String { "overlay \(box)" }
         package var warnings: [Warning] { steps.flatMap(\.plan.warnings) }
+        package let isStreaming: Bool
         package let intermediates: [PictureInfo]
     }
 
@@ -60,11 +61,12 @@ package struct Overlay: Stage {
         try output.hold(drawn.colour, drawnBy: Self.name)
         let size = place.size(of: drawn, on: input.size, scale: scale)
         let box = try place.box(of: size, on: input.size, scale: scale, stage: Self.name)
-        let intermediates = (steps.isEmpty ? [] : [asset]) + steps.intermediates + [drawn.resized(to: box.size)]
+        let mixed = blend.mixed(over: isTiled ? input.size : box.size, frames: input.frames)
+        let intermediates =
+            (steps.isEmpty ? [] : [asset]) + steps.intermediates + [drawn.resized(to: box.size)] + mixed
         return Plan(
             output: output, asset: asset.size, steps: steps, scale: scale, box: box, assetName: image.fileName,
-            isTiled: isTiled,
-            intermediates: intermediates)
+            isTiled: isTiled, isStreaming: !blend.mixesInMemory, intermediates: intermediates)
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

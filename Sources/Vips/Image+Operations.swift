@@ -297,13 +297,3 @@ private func doubles(_ bytes: [UInt8]) -> [Double] {
         (0..<bytes.count / size).map { bytes.loadUnaligned(fromByteOffset: $0 * size, as: Double.self) }
     }
 }
-
-// Caches.
-extension Image {
-    /// The same picture, some of whose last rows are kept for all that reads them.
-    ///
-    /// Without it, libvips computes a picture anew for each operation that it goes into, and each has buffers of its
-    /// own: a formula that names its input twice, whose input is a formula that does so too, and so on, takes time and
-    /// memory that double with every level.
-    package func linecache() throws(VipsError) -> Image { try call("linecache", [("tile_height", 16)]) }
-}

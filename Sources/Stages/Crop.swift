@@ -54,7 +54,7 @@ package struct Crop: Stage {
         let point = corner == nil ? anchor.anchor.resolved(by: context.measurement).point(in: picture) : nil
         var plan = Plan(output: input.resized(to: box.size), box: box, anchor: point)
         // A picture that is not measured yet may be smaller than it seems, and is then planned again.
-        if box.size != wanted, input.certainty == .exact {
+        if reachesBeyond(picture, scale: scale), input.certainty == .exact {
             let part = place.map { "\(wanted) at \($0)" } ?? wanted.description
             plan.warnings = [
                 Warning(
@@ -62,6 +62,15 @@ package struct Crop: Stage {
             ]
         }
         return plan
+    }
+
+    /// Whether the cut ends a pixel and more beyond an edge; not if that is due to rounding its corner and its size.
+    private func reachesBeyond(_ picture: PixelSize, scale: Double) -> Bool {
+        func isBeyond(_ start: Length?, _ length: PositiveLength, _ side: Int) -> Bool {
+            let first = start?.exactPixels(of: side, scale: scale) ?? 0
+            return first <= -1 || first + length.length.exactPixels(of: side, scale: scale) >= Double(side) + 1
+        }
+        return isBeyond(corner?.x, width, picture.width) || isBeyond(corner?.y, height, picture.height)
     }
 
     package var needsMeasurement: Bool { corner == nil && anchor.anchor.needsMeasurement }

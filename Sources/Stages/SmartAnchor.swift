@@ -14,7 +14,8 @@ extension Picture {
             min(small.height, rounded(Double(size.height) * factor)))
         let picture = try scaled(to: small).inMemory()
         let shown =
-            picture.hasAlpha ? try picture.image.flatten(background: [white], maximumAlpha: white) : picture.image
+            picture.hasAlpha
+            ? try picture.image.flatten(background: picture.numbers(of: .white), maximumAlpha: white) : picture.image
         let opaque = try Picture(shown, PixelFormat(pixels.colour, pixels.depth), profile: profile).inLibvipsNumbers
         let interesting: Interesting = anchor.kind == .entropy ? .entropy : .attention
         let corner = try opaque.colourspace(.srgb).smartcrop(

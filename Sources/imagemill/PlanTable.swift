@@ -40,8 +40,8 @@ struct PlanTable {
             "\(title): \(source.format.rawValue) \(source.size)\(frames(source.frames)), \(colours(plan.decoded))"
         ]
         let way = source.format.isVector ? "drawn" : "decoded"
-        let size = plan.drawings.isEmpty ? drawn(plan.load) : "for each rendition"
-        lines.append("\(way) \(size), \(plan.holdsDecoded ? "held in memory" : "streamed row by row")")
+        let size = "\(drawn(plan.load)), \(plan.holdsDecoded ? "held in memory" : "streamed row by row")"
+        lines.append("\(way) \(plan.drawings.isEmpty ? size : "for each rendition")")
         if source.orientation != 1 {
             lines.append("turned upright (orientation \(source.orientation)): \(plan.decoded.size)")
         }

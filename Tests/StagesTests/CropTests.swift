@@ -43,6 +43,9 @@ struct CropTests {
         }
         #expect(try warnings("width: 25, height: 30") == [])
         #expect(try warnings("x: 5, y: 6, width: 20, height: 24") == [])
+        // Half of 25 and half of 25 are 13 and 13 pixels.
+        #expect(try warnings("x: 50%, y: 50%, width: 50%, height: 50%") == [])
+        #expect(try warnings("x: 1, width: 25, height: 30").count == 1)
         #expect(
             try warnings("width: 40, height: 30") == [
                 "crop-beyond-edge: 'crop' asks for 40×30 of a picture of 25×30; the result is 25×30"

@@ -65,6 +65,9 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
             stages:
                 "composite: { layers: [ { source: true }, { image: asset.png, width: 100% }, { source: true, stages: [ { blur: { sigma: 9 } } ] } ] }",
             width: 2000, height: 1500, kind: PictureKind(hasAlpha: true), asset: (3000, 2000)),
+        MemoryCase(
+            stages: "resize: { size: 90% } }, { resize: { size: 190% } }, { resize: { size: 70% }", width: 3000,
+            height: 2400, source: .tiff, save: "{ format: tiff }"),
         // A formula whose parts are named many times, read by rows.
         MemoryCase(
             stages: "overlay: { image: asset.png, blend: hue, width: 100% } }, { resize: { size: 50% }", width: 2000,

@@ -8,8 +8,7 @@ import Vips
 
 /// The life of a worker process, from start to the end of its socket.
 package enum Worker {
-    /// Bytes that a worker keeps for the next picture once it has freed them: a few buffers of a photo's decoded
-    /// pixels.
+    /// Bytes up to which what is freed is kept while a picture is worked on. After it, `CostModel.keptMemory` holds.
     private static let keptMemory = 64 << 20
 
     /// Serves requests on standard input until the supervisor closes it.

@@ -38,6 +38,7 @@ package struct CostModel {
         }
         let isScaled = self.shared.contains(where: \.isScaling)
         let result = self.shared.last.map { $0.output.scaled(by: isScaled ? 1 : load.factor).bytes }
+        let holdsShared = renditions.needInMemory(self.shared)
         let kept = holdsShared ? result ?? 0 : shared.kept
         let means = load.shrinks.filter { $0 > load.shrink }.map { shrink in
             let ratio = shrink / load.shrink
@@ -49,11 +50,6 @@ package struct CostModel {
         return max(
             saturating(shared.peak, holdsShared ? kept : 0),
             [kept, means.reduce(0, saturating), own.max() ?? 0].reduce(0, saturating))
-    }
-
-    /// The result of the shared stages is held, for several renditions or for a stage that reads out of order.
-    private var holdsShared: Bool {
-        !shared.isEmpty && (renditions.count > 1 || renditions.contains { $0.steps.first?.plan.isStreaming == false })
     }
 
     /// Bytes of the assets, which are decoded one after the other before there is any other picture, and of what comes
@@ -169,6 +165,13 @@ package struct CostModel {
     }
 }
 
+extension [RenditionPlan] {
+    /// The result of shared stages is held, for several renditions or for a stage that reads out of order.
+    func needInMemory(_ shared: [PlannedStage]) -> Bool {
+        !shared.isEmpty && (count > 1 || contains { $0.steps.first?.plan.isStreaming == false })
+    }
+}
+
 extension LoadPlan {
     /// How many pixels are delivered for one of the source, along a side.
     fileprivate var factor: Double { Double(enlargement) / Double(shrink) }
@@ -186,7 +189,7 @@ extension RenditionPlan {
     ///   - factor: how much larger than planned the picture comes in.
     ///   - isMade: bytes of what the first stage finds made.
     fileprivate func held(from factor: Double, isMade made: Int = 0) -> Int {
-        let stages = HeldPictures.held(by: steps[...], factor: factor, isInputHeld: true)
-        return max(stages.peak - made, saturating(stages.kept, CostModel.saving(self)))
+        let stages = HeldPictures.held(by: steps[...], factor: factor, isInputHeld: true, isMade: made)
+        return max(stages.peak, saturating(stages.kept, CostModel.saving(self)))
     }
 }

@@ -11,7 +11,10 @@ struct HeldPictures {
     /// - Parameters:
     ///   - factor: how many times larger than planned the first picture comes in, until a stage scales it.
     ///   - isInputHeld: somebody else holds the picture that comes in, and counts it.
-    static func held(by steps: ArraySlice<PlannedStage>, factor: Double = 1, isInputHeld: Bool) -> HeldPictures {
+    ///   - made: bytes of what the first stage finds made, and somebody else counts.
+    static func held(
+        by steps: ArraySlice<PlannedStage>, factor: Double = 1, isInputHeld: Bool, isMade made: Int = 0
+    ) -> HeldPictures {
         var held = HeldPictures()
         var factor = factor
         for (index, step) in steps.enumerated() {
@@ -22,9 +25,10 @@ struct HeldPictures {
                 held.kept = input.bytes
             }
             let pictures = step.plan.intermediates.map { step.isScaling ? $0 : $0.scaled(by: factor) }
-            let made = pictures.map(\.bytes).reduce(rows(of: [input] + pictures, in: step), saturating)
-            held.peak = max(held.peak, saturating(held.kept, made))
-            held.kept = step.readsAllRows ? made : saturating(held.kept, made)
+            let all = pictures.map(\.bytes).reduce(rows(of: [input] + pictures, in: step), saturating)
+            let own = index == 0 ? max(0, all - made) : all
+            held.peak = max(held.peak, saturating(held.kept, own))
+            held.kept = step.readsAllRows ? own : saturating(held.kept, own)
             if step.isScaling { factor = 1 }
         }
         return held

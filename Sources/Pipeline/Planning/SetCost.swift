@@ -69,7 +69,7 @@ struct SetCost {
     /// What comes after: the joined picture if it is held, and the renditions one after the other.
     private var joining: Int {
         // The frames of an animation are the members that are held already.
-        let isHeld = renditions.count > 1 && !shared.isEmpty
+        let isHeld = renditions.needInMemory(shared)
         let joined = isHeld ? shared.last.map { $0.output.frames > 1 ? 0 : $0.output.bytes } ?? 0 : 0
         let each =
             renditions.map { saturating(behindJoin($0.steps, isShared: !shared.isEmpty), CostModel.saving($0)) }.max()

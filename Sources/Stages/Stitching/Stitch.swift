@@ -183,7 +183,9 @@ package struct Stitch: SetStage {
 
     package func measure(_ frames: Frames, following plan: Plan, in context: RenderContext) throws -> Measurement? {
         // Whatever scrolls, rows are compared: a wide page is laid on its side.
-        let captures = try frames.pictures.map { try CaptureRows(isVertical ? $0.image : $0.image.rot(.d90)) }
+        let captures = try frames.pictures.map {
+            try CaptureRows(isVertical ? $0.inLibvipsNumbers : $0.inLibvipsNumbers.rot(.d90))
+        }
         let parts = newParts(of: captures)
         return .offsets(
             captures.indices.flatMap { index in

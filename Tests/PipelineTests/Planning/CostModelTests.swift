@@ -45,6 +45,29 @@ struct CostModelTests {
         #expect(100 * (heldSixteen - streamingSixteen) >= 99 * 8 * pixels)
     }
 
+    @Test func `a joined set is counted if its only rendition needs it in memory`() throws {
+        func memory(_ stages: [String]) throws -> (memory: Int, joined: Int) {
+            let text = onePipeline(stages, shared: ["stitch"], head: "source: set")
+            let planner = Planner(pipeline: try pipeline(text), assets: [:], limits: Limits())
+            let members = (1...4).map { MemberFacts(name: BytePath("\($0).png"), facts: .png(2000, 2000)) }
+            let plan = try planner.plan(set: members)
+            return (plan.memory, try #require(plan.shared.last).output.bytes)
+        }
+        let (held, joined) = try memory(["flip: { axis: vertical }", "resize: { size: 100 }"])
+        // The members, and what they are joined to.
+        #expect(held >= CostModel.base + 2 * joined)
+        #expect(try memory(["resize: { size: 100 }"]).memory < CostModel.base + 2 * joined)
+    }
+
+    @Test func `what the first stage scales to is held until the last one has its result`() throws {
+        let picture = SourceFacts.png(4000, 3000)
+        let once = try plan(onePipeline(["resize: { size: 3900 }"], save: "{ format: tiff }"), picture).memory
+        // Then 7800 × 5850 pixels beside it, and 5000 × 3750 made of them.
+        let stages = ["resize: { size: 3900 }", "resize: { size: 7800 }", "resize: { size: 5000 }"]
+        let thrice = try plan(onePipeline(stages, save: "{ format: tiff }"), picture).memory
+        #expect(thrice - once >= 3 * (7800 * 5850 + 5000 * 3750))
+    }
+
     @Test
     func `a decode at reduced size needs less memory`() throws {
         let text = onePipeline(["rotate: { angle: 90 }", "resize: { size: 300 }"], save: "{ format: jpeg }")

@@ -14,7 +14,7 @@ extension SourceFormat {
         switch self {
         // libjpeg counts a little less far than the format does.
         case .jpeg: OutputFormat.jpeg.maximumSide
-        // libheif's own limit; later versions than 1.15 go further.
+        // libvips' limit; its option `unlimited`, which strangers' files do not get, takes it off.
         case .heic, .avif: OutputFormat.avif.maximumSide
         case .png, .webp, .gif, .tiff, .svg, .pdf, .jxl, .jp2: maximumCoordinate
         }

@@ -8,7 +8,7 @@ import Vips
 
 /// The life of a worker process, from start to the end of its socket.
 package enum Worker {
-    /// Bytes up to which what is freed is kept while a picture is worked on. After it, `CostModel.keptMemory` holds.
+    /// Bytes up to which what is freed is kept for the next picture. `CostModel.keptMemory` holds before a smaller one.
     private static let keptMemory = 64 << 20
 
     /// Serves requests on standard input until the supervisor closes it.
@@ -62,6 +62,8 @@ private struct WorkerState {
     private var savable: Set<OutputFormat> = []
     /// What the last probe opened, until it is rendered.
     private var source: ProbedSource?
+    /// Bytes of a frame of the picture that was probed last, uncompressed.
+    private var lastPixels = 0
     private let profiles = ProfileBook()
     private var sandbox = Sandbox()
     private var kind = WorkerKind()
@@ -78,12 +80,8 @@ private struct WorkerState {
             return .failed(Failure(.internal, stage: "read", "the worker was not given a pipeline"))
         case .probe(let format, let page):
             return reply { worker in .facts(try worker.probe(format, page: page, files)) }
-        case .measure(let message):
-            defer { clinux_return_freed_memory(CostModel.keptMemory) }
-            return reply { worker in .measured(try worker.measure(message, member)) }
+        case .measure(let message): return reply { worker in .measured(try worker.measure(message, member)) }
         case .render(let message):
-            // What a large picture leaves is not counted for the small one after it.
-            defer { clinux_return_freed_memory(CostModel.keptMemory) }
             return reply { worker in .rendered(try worker.render(message, files: files, member: member)) }
         case .member: return .failed(Failure(.internal, stage: "read", "a member came that nobody asked for"))
         }
@@ -140,6 +138,10 @@ private struct WorkerState {
         }
         let probed = try ProbedSource(file, format: format, page: page)
         source = probed
+        // What a large picture has left is not counted for a smaller one. One that is as large finds its buffers again.
+        let pixels = probed.facts.pixelBytes
+        if pixels < lastPixels { clinux_return_freed_memory(CostModel.keptMemory) }
+        lastPixels = pixels
         return probed.facts
     }
 

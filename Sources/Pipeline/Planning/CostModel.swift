@@ -11,7 +11,7 @@ package struct CostModel {
 
     /// What a worker needs before it has any picture: libraries, tables, buffers of lines, and `keptMemory`.
     static let base = 96 << 20
-    /// Freed memory that a worker keeps from one picture to the next at most.
+    /// Freed memory that a worker keeps at most from one picture to a smaller one.
     package static let keptMemory = 32 << 20
     /// Bytes of assets that a worker keeps at the sizes at which they were drawn, for the next picture.
     package static let keptAssets = 16 << 20

@@ -75,7 +75,7 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     var bands: Int { colour.bands + (hasAlpha ? 1 : 0) + droppedBands }
 
     /// Bytes of all pixels of one frame, uncompressed.
-    var pixelBytes: Int { bands * depth.bytes * size.area }
+    package var pixelBytes: Int { bands * depth.bytes * size.area }
 
     /// The decoder has the whole picture in memory before it delivers the first row.
     var isDecodedAsAWhole: Bool {

@@ -54,7 +54,7 @@ extension [PlannedStage] {
     func render(_ picture: Picture, in context: RenderContext) throws -> Picture {
         var frames = Frames([picture])
         for step in self {
-            if !step.plan.isStreaming { frames = try frames.map { try $0.inMemory() } }
+            frames = try step.plan.isStreaming ? frames.keepingRows() : frames.map { try $0.inMemory() }
             frames = try step.render(frames, in: context)
         }
         return frames.pictures[0]

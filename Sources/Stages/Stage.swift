@@ -1,5 +1,6 @@
 // A stage with its pixels, and the picture or pictures that flow from stage to stage.
 package import Pipeline
+import Vips
 
 /// One step on the picture: parameters and plan as in `StageDeclaration`, and the pixels that follow the plan.
 package protocol Stage: StageDeclaration {
@@ -59,6 +60,14 @@ package struct Frames {
         // A stage that has nothing to do returns the very image that it was given.
         if !zip(result.pictures, pictures).allSatisfy({ $0.image === $1.image }) { result.stack = nil }
         return result
+    }
+}
+
+extension Frames {
+    /// The same between two stages, so that what the first one has computed serves all that the second one reads of it.
+    package func keepingRows() throws -> Frames {
+        // Frames that were cut out and not changed cost nothing to read.
+        stack == nil ? try map { $0.with(try $0.image.keepingRows()) } : self
     }
 }
 

@@ -297,3 +297,15 @@ private func doubles(_ bytes: [UInt8]) -> [Double] {
         (0..<bytes.count / size).map { bytes.loadUnaligned(fromByteOffset: $0 * size, as: Double.self) }
     }
 }
+
+// Caches.
+extension Image {
+    /// The same picture, of which some rows are kept for all that reads them; itself if it is in memory.
+    ///
+    /// Without it, libvips computes a picture anew for each operation that it goes into, and each has buffers of its
+    /// own: a formula that names its input many times, and whose input is such a formula, takes time and memory that
+    /// multiply with every level.
+    package func keepingRows() throws(VipsError) -> Image {
+        isInMemory ? self : try call("linecache", [("tile_height", 16)])
+    }
+}

@@ -68,6 +68,10 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         MemoryCase(
             stages: "resize: { size: 90% } }, { resize: { size: 190% } }, { resize: { size: 70% }", width: 3000,
             height: 2400, source: .tiff, save: "{ format: tiff }"),
+        // Stages that read their input many times, one after the other.
+        MemoryCase(
+            stages: "sharpen: { amount: 1 } }, { grayscale: { } }, { sharpen: { amount: 1 }", width: 356, height: 264,
+            kind: PictureKind(hasAlpha: true), source: .tiff, save: "{ format: avif }"),
         // A formula whose parts are named many times, read by rows.
         MemoryCase(
             stages: "overlay: { image: asset.png, blend: hue, width: 100% } }, { resize: { size: 50% }", width: 2000,

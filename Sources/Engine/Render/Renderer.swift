@@ -218,7 +218,9 @@ struct Renderer {
         var isResized = resized
         for (index, step) in steps.enumerated() {
             // The first stage's input was held while loading, if it needs that.
-            if !step.plan.isStreaming && index > 0 { frames = try frames.map { try $0.inMemory() } }
+            if index > 0 {
+                frames = try step.plan.isStreaming ? frames.keepingRows() : frames.map { try $0.inMemory() }
+            }
             do {
                 frames = try step.render(frames, in: context)
             } catch let error as VipsError {

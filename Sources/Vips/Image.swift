@@ -160,6 +160,13 @@ extension Image {
         return present.isEmpty ? self : try editingMetadata { editor in present.forEach(editor.remove) }
     }
 
+    /// The same picture with bytes of its own in place of those that libvips keeps for it.
+    package func copyingBlobs() throws(VipsError) -> Image {
+        try editingMetadata { editor in
+            for field in fields { if let bytes = blob(field) { editor.set(field, blob: bytes) } }
+        }
+    }
+
     /// The same picture with other metadata. The pixels are shared.
     package func editingMetadata(_ edit: (MetadataEditor) -> Void) throws(VipsError) -> Image {
         let copy = try copy()

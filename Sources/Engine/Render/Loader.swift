@@ -49,7 +49,9 @@ enum Loader {
         }
         let image = try Operation(operation(for: format), arguments).image()
         let known = try withKnownBands(image, extra: extraSamples(format, page: page ?? 1, try file.byteSource()))
-        let picture = try Picture(decoded: format.isHEIF ? namingXMP(of: known) : known)
+        // libvips before 8.14.6 frees what a HEIF says of itself with the picture that was opened, even if copies of it
+        // are still there: https://github.com/libvips/libvips/pull/3725.
+        let picture = try Picture(decoded: format.isHEIF ? namingXMP(of: known.copyingBlobs()) : known)
         return (picture, image.bands - known.bands)
     }
 

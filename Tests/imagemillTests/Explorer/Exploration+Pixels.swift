@@ -102,13 +102,12 @@ extension Exploration {
         let (one, other) = (runner.folder.path(one), runner.folder.path(other))
         return try await inVipsTurn {
             guard let format = SourceFormat(rawValue: format) else { return nil }
-            var first = try DrawnSource.decoded(one, as: format)
+            let first = try DrawnSource.decoded(one, as: format)
             let second = try DrawnSource.decoded(other, as: format)
-            if let frame, first.pages > 1 {
-                let height = first.pageHeight
-                first = try first.extractArea(left: 0, top: frame * height, width: first.width, height: height)
-            }
-            return try Likeness(first, second)
+            guard let frame, first.pages > 1 else { return try Likeness(first, second) }
+            // Savers write frames that are equal once, so that later ones have another place.
+            let places = first.pages == source.frames ? frame...frame : 0...min(frame, first.pages - 1)
+            return try places.compactMap { try Likeness(first.frame($0), second) }.min { $0.deviation < $1.deviation }
         }
     }
 
@@ -143,6 +142,13 @@ extension Exploration {
             }
         }
         return nil
+    }
+}
+
+extension Image {
+    /// One frame of those that are below each other.
+    fileprivate func frame(_ index: Int) throws -> Image {
+        try extractArea(left: 0, top: index * pageHeight, width: width, height: pageHeight)
     }
 }
 

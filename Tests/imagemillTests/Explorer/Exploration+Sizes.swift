@@ -43,7 +43,7 @@ extension Exploration {
         let written = drawn.pipeline.written
         guard let rendition = written["renditions"]?[entry.name], rendition["widths"] == nil else { return nil }
         let shared = ExpectedSize.after(written["stages"]?.items ?? [], from: nil, scale: 1)
-        return ExpectedSize.after(rendition["stages"]?.items ?? [], from: shared, scale: entry.scale)
+        return ExpectedSize.after(rendition["stages"]?.items ?? [], from: shared, scale: entry.scale)?.sides
     }
 
     /// What `imagemill plan --json` says.

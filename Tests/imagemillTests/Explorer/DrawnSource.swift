@@ -51,6 +51,9 @@ struct DrawnSource: Equatable, Sendable {
         }
     }
 
+    /// A JPEG's last blocks are filled with pixels that it does not have.
+    var endsWithinBlock: Bool { format == .jpeg && (width % 8 != 0 || height % 8 != 0) }
+
     /// A file with few bits for a pixel, whose finest details were lost when it was saved.
     var isCoarse: Bool { codings[coding] == "quality 50" }
 

@@ -1,6 +1,7 @@
 // What is held of every pipeline and source, whatever they are.
 import Foundation
 import Pipeline
+import Synchronization
 import TestSupport
 import Vips
 
@@ -45,8 +46,15 @@ final class Exploration: Sendable {
         case refused(String)
     }
 
+    /// How many pairs of renditions were looked at, and of how many it could not be said whether they are alike.
+    struct Comparisons: Sendable {
+        var all = 0
+        var undecided = 0
+    }
+
     let drawn: DrawnCase
     let runner: CommandRunner
+    let comparisons = Mutex(Comparisons())
     let allowed = ["--allow", SourceFormat.onRequest.map(\.rawValue).joined(separator: ",")]
 
     /// What a pipeline may ask in vain of a picture. All else is a mistake of the program's, since every source is a

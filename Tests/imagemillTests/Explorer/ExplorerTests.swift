@@ -2,6 +2,7 @@
 import Foundation
 import Pipeline
 import Stages
+import Synchronization
 import TestSupport
 import Testing
 import Vips
@@ -45,9 +46,14 @@ import Vips
                 try await report(finding, one)
             }
         }
+        let comparisons = explored.map { $0.exploration.comparisons.withLock { $0 } }
+        let (all, undecided) = comparisons.reduce((0, 0)) { ($0.0 + $1.all, $0.1 + $1.undecided) }
+        #expect(undecided * 10 <= all, "\(undecided) of \(all) comparisons decided nothing")
         guard Self.asked != nil else { return }
         let vain = explored.flatMap(\.vain)
-        print("seeds \(seeds.lowerBound)-\(seeds.upperBound): \(count) findings; asked for in vain: \(vain)")
+        print(
+            "seeds \(seeds.lowerBound)-\(seeds.upperBound): \(count) findings, \(undecided) of \(all) comparisons undecided;",
+            "asked for in vain: \(vain)")
         fflush(nil)
     }
 

@@ -234,6 +234,7 @@ package final class DropFolder: Sendable {
     private func watch(_ controller: InboxController) {
         var settings = controller.inbox.watchSettings(takesSets: controller.inbox.pipeline.file.source == .set)
         settings.name = controller.name
+        settings.largest = controller.route.render.limits.maximumSourceBytes
         let watcher = InboxWatcher(
             settings, isDone: { controller.isDone($0, ObservedFile($1)) }, onReady: { controller.offer($0) },
             onNote: { controller.tell(.note($0)) })

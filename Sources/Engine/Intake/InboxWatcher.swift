@@ -63,12 +63,16 @@ package final class InboxWatcher: Sendable {
 
     private func request(_ change: (inout Requests) -> Void) {
         requests.withLock { change(&$0) }
+        wake()
+    }
+
+    private func wake() {
         var one: UInt64 = 1
         _ = write(wakeUp.descriptor, &one, 8)
     }
 
     private func run() {
-        let loop = WatchLoop(settings, isDone: isDone, log: onNote)
+        let loop = WatchLoop(settings, isDone: isDone, log: onNote, wake: { [self] in wake() })
         while true {
             let requests = requests.withLock { requests in
                 defer { requests = Requests(isStopping: requests.isStopping) }

@@ -1,5 +1,5 @@
-// A look at a source in an inbox: the system calls for the actions of `SourceTracker`. None of them waits, and no link
-// is followed.
+// A look at a source in an inbox: the system calls for the actions of `SourceTracker`. None of them waits for a writer,
+// and no link is followed.
 import Glibc
 import Pipeline
 
@@ -14,13 +14,34 @@ enum LookResult: Equatable {
 
 /// Looks at sources below an inbox that is open.
 struct SourceLook {
+    /// What came of an action of the tracker.
+    enum Found: Equatable {
+        case look(LookResult)
+        case examination(Examination)
+    }
+
     let root: Directory
     let ignored: IgnoredNames
+    /// Bytes beyond which a file is not examined: it will be refused, complete or not.
+    var largest = Int.max
+    /// When to give up: a large set or a large file takes long.
+    var deadline = Moment.never
 
     /// The name of the file that declares a set complete.
     static let doneMark = Array(".done".utf8)
 
-    func look(_ path: BytePath, isSet: Bool) throws(SystemError) -> LookResult {
+    /// Performs an action of the tracker that is no offer.
+    /// - Returns: nil if it was given up.
+    func find(_ action: SourceTracker.Action) throws(SystemError) -> Found? {
+        switch action {
+        case .look(let path, let isSet): try look(path, isSet: isSet).map { .look($0) }
+        case .examine(let path, let isSet): try examine(path, isSet: isSet).map { .examination($0) }
+        case .offer: nil
+        }
+    }
+
+    /// - Returns: nil if it was given up.
+    func look(_ path: BytePath, isSet: Bool) throws(SystemError) -> LookResult? {
         guard let found = try status(of: path) else { return .nothing }
         switch (found.kind, isSet) {
         case (.regular, false): return .source(found, SetSigns())
@@ -31,34 +52,42 @@ struct SourceLook {
     }
 
     /// Whether somebody writes, and whether the structure is complete; for a set, the worst of its members.
-    func examine(_ path: BytePath, isSet: Bool) throws(SystemError) -> Examination {
+    /// - Returns: nil if it was given up.
+    func examine(_ path: BytePath, isSet: Bool) throws(SystemError) -> Examination? {
         guard isSet else {
-            return try Self.examine(folder(above: path).opening(path.lastComponent))
+            return try examine(folder(above: path).opening(path.lastComponent))
         }
-        var worst = Examination(hasWriter: false, structure: .complete)
-        try visitNames(in: root.folder(path)) { folder, path, found, isUnfinished throws(SystemError) in
+        var worst: Examination? = Examination(hasWriter: false, structure: .complete)
+        let isWhole = try visitNames(in: root.folder(path)) { folder, path, found, isUnfinished throws(SystemError) in
             guard !isUnfinished, found.kind == .regular, found.bytes > 0 else { return }
-            worst = worst.worse(try Self.examine(folder.opening(path.lastComponent)))
+            let member = try examine(folder.opening(path.lastComponent))
+            worst = member.flatMap { worst?.worse($0) }
         }
-        return worst
+        return isWhole ? worst : nil
     }
 
     /// Examines a file that is open for reading.
-    static func examine(_ file: OpenFile) throws(SystemError) -> Examination {
+    private func examine(_ file: OpenFile) throws(SystemError) -> Examination? {
         let hasWriter = file.hasWriter
         // The structure of a file that is still being written says nothing.
-        if hasWriter == true { return Examination(hasWriter: true, structure: .unknown) }
-        guard case .readable(let format) = guessFormat(file.bytes(at: 0, count: 4096)) else {
+        guard hasWriter != true, try file.status().bytes <= largest,
+            case .readable(let format) = guessFormat(file.bytes(at: 0, count: 4096))
+        else {
             return Examination(hasWriter: hasWriter, structure: .unknown)
         }
-        return Examination(hasWriter: hasWriter, structure: completeness(of: format, in: try file.byteSource()))
+        let deadline = deadline
+        let bytes = ByteSource(count: try file.status().bytes) { offset, count in
+            .now < deadline ? file.bytes(at: offset, count: count) : []
+        }
+        let structure = completeness(of: format, in: bytes)
+        return .now < deadline ? Examination(hasWriter: hasWriter, structure: structure) : nil
     }
 
     /// All members of a set as one: their number, their bytes, and a digest of everything about them.
-    private func set(_ folder: Directory, _ own: FileStatus) throws(SystemError) -> LookResult {
+    private func set(_ folder: Directory, _ own: FileStatus) throws(SystemError) -> LookResult? {
         var (count, bytes, digest) = (0, 0, UInt64(0))
         var signs = SetSigns(isDeclaredComplete: try folder.status(BytePath(Self.doneMark)) != nil)
-        try visitNames(in: folder) { _, path, found, isUnfinished throws(SystemError) in
+        let isWhole = try visitNames(in: folder) { _, path, found, isUnfinished throws(SystemError) in
             if isUnfinished {
                 signs.unfinished = (signs.unfinished ?? 0) &+ Self.digest(path, found)
             } else if found.kind == .regular {
@@ -69,6 +98,7 @@ struct SourceLook {
                 digest &+= Self.digest(path, found)
             }
         }
+        guard isWhole else { return nil }
         guard count > 0 else { return .nothing }
         let together = FileStatus(
             kind: .directory, identity: own.identity, bytes: bytes, modified: count,
@@ -88,19 +118,23 @@ struct SourceLook {
         throws(SystemError) -> Void
 
     /// Visits everything in a set that is not a leftover, except folders: those are looked into.
-    private func visitNames(in folder: Directory, at path: BytePath = BytePath([]), _ visit: Visit) throws(SystemError)
-    {
+    /// - Returns: false if it was given up.
+    private func visitNames(
+        in folder: Directory, at path: BytePath = BytePath([]), _ visit: Visit
+    ) throws(SystemError) -> Bool {
         let stream = try DirectoryStream(folder)
         while let name = try stream.next() {
+            guard .now < deadline else { return false }
             let ignored = ignored.kind(of: name)
             guard ignored != .leftover, let found = try folder.status(BytePath(name)) else { continue }
             let inner = path.appending(BytePath(name))
             if ignored == .unfinished || found.kind != .directory {
                 try visit(folder, inner, found, ignored == .unfinished)
             } else if inner.components.count < FolderScan.deepest {
-                try visitNames(in: folder.folder(BytePath(name)), at: inner, visit)
+                guard try visitNames(in: folder.folder(BytePath(name)), at: inner, visit) else { return false }
             }
         }
+        return true
     }
 
     private func status(of path: BytePath) throws(SystemError) -> FileStatus? {

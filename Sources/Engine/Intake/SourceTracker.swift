@@ -36,6 +36,12 @@ package struct SourceTracker {
         /// Open the source, and pass the result to `examined`.
         case examine(BytePath, isSet: Bool)
         case offer(BytePath, isSet: Bool, FileStatus, order: UInt64)
+
+        var path: BytePath {
+            switch self {
+            case .look(let path, _), .examine(let path, _), .offer(let path, _, _, _): path
+            }
+        }
     }
 
     private enum Phase: UInt8 { case settling, ready, blocked }

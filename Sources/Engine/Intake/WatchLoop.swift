@@ -1,40 +1,7 @@
 // The loop that watches one inbox: it feeds events, scans and looks to the tracker, and returns what is ready. Belongs
 // to one thread.
 import Glibc
-package import Pipeline
-
-/// The settings of an inbox's watcher.
-package struct WatchSettings: Sendable {
-    /// The inbox's name, by which the queue knows it.
-    package var name: String
-    package var path: BytePath
-    package var mode: WatchMode
-    package var times: SettleTimes
-    package var setQuiet: Duration
-    /// The pipeline takes sets: each folder in the inbox is one source.
-    package var takesSets: Bool
-    package var ignored: IgnoredNames
-    /// How often the whole inbox is scanned if there are events.
-    package var rescan = Duration.seconds(60)
-    /// How often to check that the inbox is still the same folder.
-    package var rootCheck = Duration.seconds(1)
-    /// The largest number of sources that are kept in memory.
-    package var capacity = 150_000
-
-    package init(
-        name: String, path: BytePath, mode: WatchMode = .auto, times: SettleTimes = SettleTimes(),
-        setQuiet: Duration = .seconds(5),
-        takesSets: Bool = false, ignored: IgnoredNames = IgnoredNames()
-    ) {
-        self.name = name
-        self.path = path
-        self.mode = mode
-        self.times = times
-        self.setQuiet = setQuiet
-        self.takesSets = takesSets
-        self.ignored = ignored
-    }
-}
+import Pipeline
 
 /// Watches one inbox, in short turns. Used by one thread.
 final class WatchLoop {
@@ -44,6 +11,7 @@ final class WatchLoop {
     private let makeEvents: EventMaker
     private var tracker: SourceTracker
     private let scan: FolderScan
+    private let slowLooks: SlowLooks
     private var events: FolderEvents?
     private var root: FileIdentity?
     /// The inbox was a mount when it was last there.
@@ -61,14 +29,17 @@ final class WatchLoop {
 
     /// When to scan again after something could not be read.
     private static let retryInterval = Duration.seconds(5)
-    /// Names in one step of a scan, and looks in one turn: a few milliseconds of work.
+    /// Names in one step of a scan, and the most looks in one turn: a few milliseconds of work.
     private static let stepSize = 512
 
     typealias EventMaker = () throws(FolderEvents.Shortage) -> FolderEvents
 
-    /// - Parameter makeEvents: makes the source of events; tests limit its watches.
+    /// - Parameters:
+    ///   - wake: called on another thread when a turn is due before the time that the last one has named.
+    ///   - makeEvents: makes the source of events; tests limit its watches.
     init(
         _ settings: WatchSettings, isDone: @escaping (BytePath, FileStatus) -> Bool, log: @escaping (WatchNote) -> Void,
+        wake: @escaping @Sendable () -> Void = {},
         makeEvents: @escaping EventMaker = { () throws(FolderEvents.Shortage) in try FolderEvents() }
     ) {
         self.settings = settings
@@ -77,7 +48,10 @@ final class WatchLoop {
         self.log = log
         tracker = SourceTracker(times: settings.times, setQuiet: settings.setQuiet, capacity: settings.capacity)
         scan = FolderScan(ignored: settings.ignored, takesSets: settings.takesSets)
+        slowLooks = SlowLooks(settings, wake: wake)
     }
+
+    deinit { slowLooks.stop() }
 
     /// The descriptor that becomes readable when there are events.
     var descriptor: CInt? { events?.descriptor }
@@ -356,63 +330,63 @@ final class WatchLoop {
     // MARK: Looks
 
     private func lookAtDueSources(_ directory: Directory) -> [Offer] {
-        let look = SourceLook(root: directory, ignored: settings.ignored)
+        let look = SourceLook(root: directory, ignored: settings.ignored, largest: settings.largest)
         var ready: [Offer] = []
+        for (action, found) in slowLooks.takeOutcomes() { follow(record(found, of: action), look, &ready) }
+        let end = Moment.now + settings.lookTime
         for _ in 0..<Self.stepSize {
-            guard var action = tracker.nextAction(at: .now) else { break }
-            while let next = perform(action, look: look, ready: &ready) { action = next }
+            guard let action = tracker.nextAction(at: .now) else { break }
+            follow(action, look, &ready)
+            if .now >= end { break }
         }
         return ready
     }
 
-    /// Performs an action of the tracker, and returns the action that follows.
-    private func perform(_ action: SourceTracker.Action, look: SourceLook, ready: inout [Offer]) -> SourceTracker
-        .Action?
-    {
-        switch action {
-        case .look(let path, let isSet):
-            return attempt(path) { () throws(SystemError) in try lookAt(path, isSet: isSet, look) }
-        case .examine(let path, let isSet):
-            return attempt(path) { () throws(SystemError) in
-                let found = try look.examine(path, isSet: isSet)
-                return tracker.examined(path, found, at: .now)
+    /// Performs an action of the tracker, and those that follow from it.
+    private func follow(_ first: SourceTracker.Action?, _ look: SourceLook, _ ready: inout [Offer]) {
+        var (next, look) = (first, look)
+        while let action = next {
+            if case .offer(let path, let isSet, let status, let order) = action {
+                if let offer = offer(path, isSet: isSet, status, order) { ready.append(offer) }
+                return
             }
-        case .offer(let path, let isSet, let status, let order):
-            guard let root, !isDone(path, status) else {
-                tracker.answered(path, observed: ObservedFile(status), with: .taken, at: .now)
-                return nil
-            }
-            ready.append(
-                Offer(inbox: settings.name, root: root, path: path, isSet: isSet, status: status, order: order))
-            return nil
+            look.deadline = .now + settings.lookTime
+            next = record(Result { () throws(SystemError) in try look.find(action) }, of: action)
         }
     }
 
-    private func lookAt(_ path: BytePath, isSet: Bool, _ look: SourceLook) throws(SystemError) -> SourceTracker.Action?
-    {
-        switch try look.look(path, isSet: isSet) {
-        case .source(let status, _) where isSet && isDone(path, status):
-            return tracker.looked(path, status: nil, at: .now)
-        case .source(let status, let signs):
-            return tracker.looked(path, status: status, signs: signs, at: .now)
-        case .irregular(let kind):
+    private func offer(_ path: BytePath, isSet: Bool, _ status: FileStatus, _ order: UInt64) -> Offer? {
+        guard let root, !isDone(path, status) else {
+            tracker.answered(path, observed: ObservedFile(status), with: .taken, at: .now)
+            return nil
+        }
+        return Offer(inbox: settings.name, root: root, path: path, isSet: isSet, status: status, order: order)
+    }
+
+    /// Tells the tracker what came of an action.
+    /// - Parameter found: nil if there was no time for it.
+    /// - Returns: the action that follows.
+    private func record(
+        _ found: Result<SourceLook.Found?, SystemError>, of action: SourceTracker.Action
+    ) -> SourceTracker.Action? {
+        let path = action.path
+        switch found {
+        case .success(nil): slowLooks.add(action)
+        case .success(.look(.source(let status, let signs))):
+            // A set that is done and stays in the inbox; a file of that kind is left out by the scan.
+            let isOver = status.kind == .directory && isDone(path, status)
+            return tracker.looked(path, status: isOver ? nil : status, signs: signs, at: .now)
+        case .success(.look(.irregular(let kind))):
             logOnce(path, .irregular(path, kind))
             return tracker.looked(path, status: nil, at: .now)
-        case .nothing: return tracker.looked(path, status: nil, at: .now)
-        }
-    }
-
-    private func attempt(_ path: BytePath, _ work: () throws(SystemError) -> SourceTracker.Action?) -> SourceTracker
-        .Action?
-    {
-        do throws(SystemError) {
-            return try work()
-        } catch {
-            if error.isAbsence { return tracker.looked(path, status: nil, at: .now) }
+        case .success(.look(.nothing)): return tracker.looked(path, status: nil, at: .now)
+        case .success(.examination(let found)): return tracker.examined(path, found, at: .now)
+        case .failure(let error) where error.isAbsence: return tracker.looked(path, status: nil, at: .now)
+        case .failure(let error):
             tracker.failed(path, error, at: .now)
             logOnce(path, .blocked(path, error))
-            return nil
         }
+        return nil
     }
 
     private func updateStatus() {

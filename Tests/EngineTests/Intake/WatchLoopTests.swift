@@ -12,17 +12,18 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func loop(watches: Int = .max, capacity: Int = 150_000, notes: @escaping (WatchNote) -> Void = { _ in })
-        throws
-        -> WatchLoop
-    {
+    private func loop(
+        watches: Int = .max, capacity: Int = 150_000, notes: @escaping (WatchNote) -> Void = { _ in },
+        settings change: (inout WatchSettings) -> Void = { _ in }
+    ) throws -> WatchLoop {
         try FileManager.default.createDirectory(atPath: folder.path("in"), withIntermediateDirectories: true)
         var settings = WatchSettings(
             name: "shop", path: BytePath(folder.path("in")), times: SettleTimes(settle: .milliseconds(50)))
         settings.capacity = capacity
-        return WatchLoop(settings, isDone: { _, _ in false }, log: notes) { () throws(FolderEvents.Shortage) in
-            try FolderEvents(most: watches)
-        }
+        change(&settings)
+        return WatchLoop(
+            settings, isDone: { _, _ in false }, log: notes,
+            makeEvents: { () throws(FolderEvents.Shortage) in try FolderEvents(most: watches) })
     }
 
     /// Turns until so many are offered, and answers each.
@@ -46,6 +47,12 @@ import Testing
             let file = try root.making(BytePath("f\(number)"))
             _ = write(file.descriptor, "x", 1)
         }
+    }
+
+    /// A GIF whose structure has no end, in a file that is nearly all a hole.
+    private func makeSparseGIF(_ name: String, bytes: Int) throws {
+        try folder.write(Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0], to: "in/\(name)")
+        #expect(truncate(folder.path("in/\(name)"), off_t(bytes)) == 0)
     }
 
     private var residentBytes: Int {
@@ -73,6 +80,43 @@ import Testing
         #expect(offered(loop, 500, removes: true).count == 500)
         #expect(loop.status.counts.ready + loop.status.counts.settling <= 100)
         #expect(try Directory(BytePath(folder.path("in"))).names() == [])
+    }
+
+    @Test func `a file above max-source-bytes is offered without a look at its structure`() throws {
+        try makeSparseGIF("a.gif", bytes: 1 << 40)
+        // A look at all of it would take a quarter of an hour.
+        let loop = try loop(settings: { $0.largest = 512 << 20 })
+        let start = Moment.now
+        #expect(offered(loop, 1) == [BytePath("a.gif")])
+        #expect(.now < start + .seconds(20))
+    }
+
+    @Test func `files whose structure takes long to look at keep no other source waiting, and are decoded in the end`()
+        throws
+    {
+        for number in 0..<4 { try makeSparseGIF("\(number).gif", bytes: 1 << 40) }
+        try folder.write(SmallPNG.bytes, to: "in/good.png")
+        let loop = try loop(settings: {
+            $0.times.incompleteAfter = .seconds(6)
+            $0.lookTime = .milliseconds(20)
+        })
+        let start = Moment.now
+        #expect(offered(loop, 1) == [BytePath("good.png")])
+        #expect(.now < start + .seconds(5))
+        #expect(loop.status.counts.settling == 4)
+        #expect(offered(loop, 4).count == 4)
+    }
+
+    @Test func `a set that takes long to look at is offered all the same, with all of its members`() throws {
+        for number in 0..<300 { try folder.write(SmallPNG.bytes, to: "in/set/\(number).png") }
+        let loop = try loop(settings: {
+            $0.takesSets = true
+            $0.setQuiet = .milliseconds(50)
+            $0.lookTime = .zero
+        })
+        #expect(offered(loop, 1) == [BytePath("set")])
+        _ = loop.turn()
+        #expect(loop.status.counts == TrackerCounts())
     }
 
     @Test

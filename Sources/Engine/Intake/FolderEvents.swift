@@ -10,6 +10,8 @@ enum FolderEvent: Equatable {
     case folderAppeared(BytePath)
     /// A folder was moved away or removed.
     case folderVanished(BytePath)
+    /// The permissions or times of a folder changed; of the inbox itself if the path is empty.
+    case folderTouched(BytePath)
     /// The inbox itself was removed or moved away.
     case rootGone
     /// The kernel dropped events.
@@ -110,6 +112,7 @@ final class FolderEvents {
             folders[event.watch] = nil
             watches[folder] = nil
         }
+        if event.has(Int(IN_ATTRIB)) { return .folderTouched(folder) }
         // The move of a sub-folder is an event of the folder above it.
         return folder.bytes.isEmpty && (isGone || event.has(Int(IN_MOVE_SELF))) ? .rootGone : nil
     }

@@ -88,7 +88,12 @@ package struct SourceTracker {
     /// Members of sets that are being written, by set.
     private var openMembers: [BytePath: Set<BytePath>] = [:]
     private var hasOverflowed = false
-    package private(set) var counts = TrackerCounts()
+    private var phases = TrackerCounts()
+    /// Blocked sources for which there is no room.
+    private var aside: SetAside
+    /// How many there are: by the last whole scan, and since.
+    private var asideCount = 0
+    private var asideInScan = 0
 
     /// - Parameter setQuiet: how long nothing must change in a set until it is complete.
     package init(times: SettleTimes, setQuiet: Duration = .seconds(5), capacity: Int = 150_000) {
@@ -96,7 +101,17 @@ package struct SourceTracker {
         setTimes = SettleTimes(
             settle: setQuiet, incompleteAfter: max(times.incompleteAfter, setQuiet), zeroByteAfter: times.zeroByteAfter)
         self.capacity = capacity
+        aside = SetAside(count: 4 * capacity)
     }
+
+    package var counts: TrackerCounts {
+        var counts = phases
+        counts.blocked += asideCount
+        return counts
+    }
+
+    /// Blocked sources have a part of the room only, so that they leave enough to the others.
+    private var mostBlocked: Int { max(1, capacity / 16) }
 
     package var count: Int { index.count }
 
@@ -109,7 +124,7 @@ package struct SourceTracker {
     /// Up to `limit` sources that could not be taken, with the reason.
     package func blocked(limit: Int) -> [(path: BytePath, reason: SystemError)] {
         var found: [(path: BytePath, reason: SystemError)] = []
-        guard counts.blocked > 0 else { return found }
+        guard phases.blocked > 0 else { return found }
         for case let entry? in slots where entry.phase == .blocked {
             guard found.count < limit, let reason = entry.blockedBy else { break }
             found.append((entry.path, reason))
@@ -120,7 +135,7 @@ package struct SourceTracker {
     /// Up to `limit` sources that are not complete yet, with the reason, and the time at which they are decoded anyway.
     package func settling(limit: Int) -> [SettlingSource] {
         var found: [SettlingSource] = []
-        guard counts.settling > 0 else { return found }
+        guard phases.settling > 0 else { return found }
         for case let entry? in slots where entry.phase == .settling {
             guard found.count < limit else { break }
             found.append(
@@ -188,7 +203,26 @@ package struct SourceTracker {
         for case let entry? in slots where entry.path.isAtOrBelow(path) { forget(entry.path) }
     }
 
-    package mutating func forgetAll() { forgetFolder(BytePath([])) }
+    package mutating func forgetAll() {
+        forgetFolder(BytePath([]))
+        aside.removeAll()
+        asideCount = 0
+    }
+
+    /// Records that the permissions of a folder may have changed: what is blocked in it is tried again at once.
+    /// - Returns: whether a scan has to find some of that.
+    package mutating func unblock(below folder: BytePath, at now: Moment) -> Bool {
+        guard phases.blocked > 0 else { return false }
+        var isConcerned = false
+        for slot in slots.indices {
+            guard let entry = slots[slot], entry.phase == .blocked, entry.path.isAtOrBelow(folder) else { continue }
+            isConcerned = true
+            change(slot) { entry, _ in entry.due = now }
+        }
+        guard isConcerned, asideCount > 0 else { return false }
+        aside.removeAll()
+        return true
+    }
 
     // MARK: Scans
 
@@ -196,6 +230,7 @@ package struct SourceTracker {
     package mutating func beginScan() {
         scan &+= 1
         hasOverflowed = false
+        asideInScan = 0
     }
 
     /// Records that a scan saw a file or a set. Nothing happens if it is known and has not changed.
@@ -207,6 +242,10 @@ package struct SourceTracker {
             if entry.phase == .settling || isAsItWas { return }
             return change(Int(known)) { entry, _ in entry.due = now }
         }
+        guard !aside.holds(path, status, at: now) else {
+            asideInScan += 1
+            return
+        }
         guard let slot = slot(of: path, isSet: isSet, at: now) else { return }
         change(slot) { entry, times in
             entry.due = now
@@ -217,6 +256,7 @@ package struct SourceTracker {
 
     /// Ends a scan that saw everything: sources that it did not see are looked at, and are usually gone.
     package mutating func endScan(at now: Moment) {
+        asideCount = asideInScan
         for slot in slots.indices {
             guard let entry = slots[slot], entry.scan != scan else { continue }
             change(slot) { entry, _ in entry.due = min(entry.due, now) }
@@ -322,14 +362,22 @@ package struct SourceTracker {
         }
     }
 
-    /// Schedules another try: after a second, then twice as long each time, up to a minute.
+    /// Schedules another try: after a second, then twice as long each time, up to an hour. If there are too many, the
+    /// source is set aside, and a scan finds it when it is due.
     private mutating func block(_ slot: Int, _ reason: SystemError, at now: Moment) {
         change(slot) { entry, _ in
             entry.phase = .blocked
             entry.blockedBy = reason
-            entry.due = now + min(.seconds(1 << Int(min(entry.blocks, 6))), .seconds(60))
-            if entry.blocks < 7 { entry.blocks += 1 }
+            entry.due = now + min(.seconds(1 << Int(min(entry.blocks, 12))), .seconds(3600))
+            if entry.blocks < 13 { entry.blocks += 1 }
         }
+        guard phases.blocked > mostBlocked, let entry = slots[slot] else { return }
+        // For a minute at least, so that the next scan has room for those that this one left out.
+        let due = max(entry.due, now + .seconds(60))
+        aside.add(entry.path, entry.settling.status, until: due, blocks: entry.blocks)
+        asideCount += 1
+        asideInScan += 1
+        forget(entry.path)
     }
 
     // MARK: Slots
@@ -345,8 +393,7 @@ package struct SourceTracker {
         }
         let entry = Entry(
             path: path, isSet: isSet, order: nextOrder, settling: Settling(at: now, isSet: isSet), due: .never,
-            scan: scan, generation: nextGeneration
-        )
+            blocks: aside.blocks(of: path), scan: scan, generation: nextGeneration)
         nextOrder += 1
         nextGeneration &+= 1
         let slot: Int
@@ -388,9 +435,9 @@ package struct SourceTracker {
 
     private mutating func count(_ phase: Phase, _ step: Int) {
         switch phase {
-        case .settling: counts.settling += step
-        case .ready: counts.ready += step
-        case .blocked: counts.blocked += step
+        case .settling: phases.settling += step
+        case .ready: phases.ready += step
+        case .blocked: phases.blocked += step
         }
     }
 }

@@ -185,6 +185,7 @@ final class WatchLoop {
         case .file(let event, let path): fileChanged(event, path)
         case .folderAppeared(let path): folderAppeared(path)
         case .folderVanished(let path): folderVanished(path)
+        case .folderTouched(let path): if tracker.unblock(below: path, at: .now) { nextScan = .now }
         case .rootGone: forgetEverything()
         case .overflow:
             status.overflows += 1

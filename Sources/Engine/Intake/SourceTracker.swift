@@ -238,8 +238,10 @@ package struct SourceTracker {
         if let known = index[path], let entry = slots[Int(known)] {
             slots[Int(known)]!.scan = scan
             let isAsItWas = status.map { $0 == entry.settling.status } ?? false
-            // If it is blocked, the change may be the repair; if it is offered, it must settle again.
-            if entry.phase == .settling || isAsItWas { return }
+            // It is looked at by itself, unless it was empty and waited for long. If it is blocked, the change may be the
+            // repair; if it is offered, it must settle again.
+            let isAwaited = entry.phase == .settling && entry.settling.reason != .empty
+            if isAwaited || isAsItWas { return }
             return change(Int(known)) { entry, _ in entry.due = now }
         }
         guard !aside.holds(path, status, at: now) else {

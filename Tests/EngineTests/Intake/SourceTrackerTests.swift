@@ -155,6 +155,19 @@ import Testing
         #expect(offers(&tracker, at: at(3.1), ["a": file(changed: 6)]) == ["a"])
     }
 
+    @Test func `a file that one scan saw empty and the next one filled does not wait for the time of empty files`() {
+        var tracker = SourceTracker(times: SettleTimes())
+        for (time, bytes) in [(0.0, 0), (5.0, 100)] {
+            tracker.beginScan()
+            tracker.scanned(BytePath("a"), file(bytes: bytes), at: at(time))
+            tracker.endScan(at: at(time))
+            let offered = offers(&tracker, at: at(time), ["a": file(bytes: bytes)])
+            #expect(offered == [])
+        }
+        let offered = offers(&tracker, at: at(7), ["a": file(bytes: 100)])
+        #expect(offered == ["a"])
+    }
+
     /// Scans all of these files, and answers each offer: those that begin with `bad` are blocked.
     private func scan(_ tracker: inout SourceTracker, _ names: [String], at now: Double) -> [String] {
         let files = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, file(UInt64($0 + 10))) })

@@ -16,9 +16,16 @@ package struct OpenedSet: Sendable {
         var name: String { source.location.name.printable }
     }
 
+    /// The most members of a set. A picture of as many as that would have two thousand pixels for each.
+    package static let most = 50_000
+
+    static let tooManyMembers = Failure(
+        .tooManyMembers, stage: "read", "the set has more than \(most) files, which is the limit; divide it")
+
     /// Opens each member once.
     /// - Throws: `Failure` that names the first member that is not a picture.
     package init(_ members: [SourceFile], limits: Limits) throws(Failure) {
+        guard members.count <= Self.most else { throw Self.tooManyMembers }
         var opened: [Member] = []
         for source in members {
             let picture = try namingMember(source) { () throws(Failure) in try OpenedSource(source, limits: limits) }

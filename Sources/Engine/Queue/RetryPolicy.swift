@@ -74,7 +74,7 @@ extension FailureCode {
         case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels,
             .tooLongSide, .tooManyBands,
             .tooMuchMetadata,
-            .tooManyFrames, .tooManyScans,
+            .tooManyFrames, .tooManyScans, .tooManyMembers,
             .tooManyBytes,
             .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .noSuchPage, .emptyResult,
             .overlayDoesNotFit, .tooLargeForFormat,

@@ -117,7 +117,7 @@ package struct FailedFolder: Sendable {
     /// files those of the originals.
     private func isInInbox(_ copy: Directory, _ path: BytePath) throws(SystemError) -> Bool {
         let contents = try SetContents(of: copy, ignored: nil)
-        guard contents.others.isEmpty, contents.tooDeep == nil else { return false }
+        guard contents.others.isEmpty, contents.excess == nil else { return false }
         let original = try Directory(inbox).folder(path)
         for member in contents.members {
             let status = try original.folder(member.path.directory).status(member.path.lastComponent)

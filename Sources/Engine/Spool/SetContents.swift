@@ -2,9 +2,16 @@
 import Glibc
 import Pipeline
 
-/// The files and folders of a set, as paths from its folder. No link is followed, and a few descriptors are enough for
-/// any set.
+/// The files and folders of a set, as paths from its folder. No link is followed, a few descriptors are enough for any
+/// set, and what is more than a set may have is left out.
 struct SetContents {
+    /// Why a folder is no set: a part of it was not looked into.
+    enum Excess {
+        /// It has folders that are deeper than those of sets may be.
+        case depth
+        case count
+    }
+
     struct Member: Equatable {
         let path: BytePath
         let status: FileStatus
@@ -16,14 +23,17 @@ struct SetContents {
     private(set) var folders: [BytePath] = []
     /// Ignored names, links, pipes and the like.
     private(set) var others: [BytePath] = []
-    /// A folder that is deeper than sets may be; it was not looked into.
-    private(set) var tooDeep: BytePath?
+    /// Nil if everything was looked at.
+    private(set) var excess: Excess?
 
-    init(of root: Directory, ignored: IgnoredNames?) throws(SystemError) {
+    /// - Parameter most: how many members it may have, and how many folders and other names.
+    init(of root: Directory, ignored: IgnoredNames?, most: Int = OpenedSet.most) throws(SystemError) {
         var pending = [BytePath([])]
-        while let path = pending.popLast() {
+        while members.count <= most, folders.count + others.count <= most, let path = pending.popLast() {
             let folder = try root.folder(path)
-            for name in try folder.names() {
+            let stream = try DirectoryStream(folder)
+            while let name = try stream.next() {
+                guard members.count <= most, folders.count + others.count <= most else { break }
                 let entry = path.appending(BytePath(name))
                 if ignored?.contains(name) ?? false {
                     others.append(entry)
@@ -32,7 +42,7 @@ struct SetContents {
                 guard let status = try folder.status(BytePath(name)) else { continue }
                 switch status.kind {
                 case .regular: members.append(Member(path: entry, status: status))
-                case .directory where entry.components.count >= FolderScan.deepest: tooDeep = entry
+                case .directory where entry.components.count >= FolderScan.deepest: excess = .depth
                 case .directory:
                     folders.append(entry)
                     pending.append(entry)
@@ -40,6 +50,7 @@ struct SetContents {
                 }
             }
         }
+        if members.count > most || folders.count + others.count > most { excess = .count }
         members.sort { $0.path.precedes($1.path) }
     }
 
@@ -47,10 +58,17 @@ struct SetContents {
     var bytes: Int { members.reduce(0) { $0 + min($1.status.bytes, .max - $0) } }
 
     /// Nothing is in it but folders, and what NFS keeps until it is closed.
-    var isCleared: Bool { members.allSatisfy { $0.path.lastComponent.isKeptByNFS } && others.isEmpty && tooDeep == nil }
+    var isCleared: Bool { members.allSatisfy { $0.path.lastComponent.isKeptByNFS } && others.isEmpty && excess == nil }
 
-    /// What to say of a set that is too deep.
-    static func depthSentence(_ set: BytePath) -> String {
-        "the folder '\(set.printable)' has folders more than \(FolderScan.deepest) levels deep, which are not searched; make it flatter"
+    /// - Parameter set: the path of its folder.
+    func checkExcess(_ set: BytePath) throws(Failure) {
+        switch excess {
+        case .depth:
+            let sentence =
+                "the folder '\(set.printable)' has folders more than \(FolderScan.deepest) levels deep, which are not searched; make it flatter"
+            throw Failure(.isADirectory, stage: "read", sentence)
+        case .count: throw OpenedSet.tooManyMembers
+        case nil: break
+        }
     }
 }

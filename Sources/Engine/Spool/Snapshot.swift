@@ -17,7 +17,7 @@ struct Snapshot {
     static let part = BytePath("source.part")
 
     /// - Throws: EBUSY if the source is not what was observed, or was written to meanwhile; EINVAL, with a sentence, if
-    ///   a set is too deep.
+    ///   a set is too deep or too large.
     func make() throws(SystemError) {
         try target.removeTree(Self.part)
         let folder = try root.folder(job.path.directory)
@@ -40,8 +40,10 @@ struct Snapshot {
 
     private func copySet(_ set: Directory) throws(SystemError) {
         let contents = try SetContents(of: set, ignored: ignored)
-        guard contents.tooDeep == nil else {
-            throw SystemError("copy the set", code: EINVAL, because: SetContents.depthSentence(job.path))
+        do throws(Failure) {
+            try contents.checkExcess(job.path)
+        } catch {
+            throw SystemError("copy the set", code: EINVAL, because: error.message)
         }
         let copy = try target.makingFolder(Self.part, mode: 0o700)
         for path in contents.folders {

@@ -56,9 +56,7 @@ extension Spool {
         of job: Job, in folder: Directory, ignoring ignored: IgnoredNames, limits: Limits
     ) throws -> SourceFile {
         let contents = try SetContents(of: folder.folder(Self.source), ignored: ignored)
-        guard contents.tooDeep == nil else {
-            throw Failure(.isADirectory, stage: "read", SetContents.depthSentence(job.path))
-        }
+        try contents.checkExcess(job.path)
         // A set that was moved is still the folder of whoever dropped it: what came since it was observed may be
         // incomplete.
         if !job.keepsOriginal,

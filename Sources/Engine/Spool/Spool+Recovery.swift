@@ -107,7 +107,7 @@ extension Spool {
             return try folder.status(Self.source)
         }
         let contents = try SetContents(of: folder.folder(Self.source), ignored: ignored)
-        guard contents.tooDeep == nil,
+        guard contents.excess == nil,
             case .source(let set, _) = try SourceLook(root: folder, ignored: ignored).look(Self.source, isSet: true)
         else { return source }
         return set

@@ -15,6 +15,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     case tooManyBands = "too-many-bands"
     case tooManyFrames = "too-many-frames"
     case tooManyScans = "too-many-scans"
+    case tooManyMembers = "too-many-members"
     case tooManyBytes = "too-many-bytes"
     case tooMuchMetadata = "too-much-metadata"
     case tooMuchMemory = "too-much-memory"
@@ -54,7 +55,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels,
             .tooLongSide, .tooManyBands,
             .tooManyFrames,
-            .tooManyScans, .tooManyBytes, .tooMuchMetadata, .tooMuchMemory, .isADirectory, .notARegularFile,
+            .tooManyScans, .tooManyMembers, .tooManyBytes, .tooMuchMetadata, .tooMuchMemory, .isADirectory,
+            .notARegularFile,
             .changedSincePlan, .noSuchPage,
             .emptyResult,
             .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
@@ -76,8 +78,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
             .overlayDoesNotFit,
             .tooLargeForFormat, .unequalSizes, .setMemberFailed, .encodingFailed, .internal:
             true
-        case .notAnImage, .unsupportedFormat, .truncated, .tooManyScans, .tooManyBytes, .tooMuchMemory, .notFound,
-            .isADirectory, .notARegularFile,
+        case .notAnImage, .unsupportedFormat, .truncated, .tooManyScans, .tooManyMembers, .tooManyBytes,
+            .tooMuchMemory, .notFound, .isADirectory, .notARegularFile,
             .permissionDenied, .changedSincePlan, .timedOut, .workerCrashed, .outOfMemory, .outputRejected, .nameTaken,
             .nameInvalid, .outputTooLarge,
             .diskFull,
@@ -108,6 +110,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .tooManyScans:
             "The JPEG is drawn in more passes than the limit, which no camera or program does. Raise it with `--max-scans`, or `max-scans` in a mill "
                 + "file."
+        case .tooManyMembers: "The set has more than 50,000 files. Divide it."
         case .tooManyBytes:
             "The file is larger than the limit. Raise it with `--max-source-bytes`, or `max-source-bytes` in a mill file."
         case .tooMuchMetadata:

@@ -24,10 +24,10 @@ struct DaemonRoutes: HTTPRoutes {
             let state = control.status().state
             return .now(.text("\(state.rawValue)\n", state == .running ? .ok : .unavailable))
         case (.post, "/api/reload"):
-            return .later(.change) { .json(control.reload()) }
+            return .later(.reload) { .json(control.reload()) }
         case (.post, "/api/retry"):
             let retry = try RetryRequest(body: request.body)
-            return .later(.change) { .json(control.retry(retry)) }
+            return .later(.retry) { .json(control.retry(retry)) }
         case (.get, let path) where path.hasPrefix(Self.results): return try picture(path)
         case (.post, let path), (.get, let path), (.head, let path):
             // The path exists, but not for this method.
@@ -56,7 +56,7 @@ struct DaemonRoutes: HTTPRoutes {
         else {
             throw gone
         }
-        return .later(.file) {
+        return .later(.file(outbox: file.outbox)) {
             guard let bytes = try? Self.contents(of: file.outbox, at: file.path), !bytes.isEmpty else {
                 return HTTPResponse(gone)
             }

@@ -14,7 +14,7 @@ struct HTTPConnection {
 
     let file: OpenFile
     private(set) var phase = Phase.reading
-    private var deadline: SuspendingClock.Instant
+    private var deadline: SuspendingClock.Instant?
     private var reader = HTTPRequestReader()
     private var output: [UInt8] = []
 
@@ -39,8 +39,12 @@ struct HTTPConnection {
         }
     }
 
-    /// Until when it may stay as it is; nil while the daemon is at work for it, or a stream has got everything.
-    var end: SuspendingClock.Instant? { phase == .working || phase == .streaming && output.isEmpty ? nil : deadline }
+    /// Until when it may stay as it is; nil while the daemon is at work that has a bound of its own, or a stream has got
+    /// everything.
+    var end: SuspendingClock.Instant? { phase == .streaming && output.isEmpty ? nil : deadline }
+
+    /// The daemon is at work for it, and answers by then.
+    mutating func waits(until end: SuspendingClock.Instant?) { deadline = end }
 
     /// Reads what there is.
     /// - Returns: the request once it is complete.
@@ -53,7 +57,7 @@ struct HTTPConnection {
         }
         // Whoever gets events has nothing more to say.
         guard phase == .reading, let request = try reader.add(chunk[..<got]) else { return nil }
-        phase = .working
+        (phase, deadline) = (.working, nil)
         return request
     }
 

@@ -7,7 +7,8 @@ import Pipeline
 struct HTTPListener: Sendable {
     let socket: OpenFile
     let access: HTTPAccess
-    /// Clients at a time. Those of one address take no places from those of another.
+    /// Clients at a time. Those of one address take no places from those of another. If all are taken, who has not sent
+    /// a whole request has to leave.
     let places: Int
     /// The socket's name in the file system, if it has one.
     var path: BytePath?
@@ -37,7 +38,7 @@ struct HTTPListener: Sendable {
         fchmod(socket.descriptor, 0o660)
         let isBound =
             UnixAddress(in: folder, name: path.lastComponent.text).withPointer { bind(socket.descriptor, $0, $1) } == 0
-        guard isBound, withPath(path, { chmod($0, 0o660) }) == 0, listen(socket.descriptor, 16) == 0 else {
+        guard isBound, withPath(path, { chmod($0, 0o660) }) == 0, listen(socket.descriptor, SOMAXCONN) == 0 else {
             throw SystemError("listen on '\(path.printable)'")
         }
         return HTTPListener(
@@ -58,7 +59,7 @@ struct HTTPListener: Sendable {
         let socket = OpenFile(owning: descriptor)
         var yes: CInt = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<CInt>.size))
-        guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, 64) == 0 else {
+        guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, SOMAXCONN) == 0 else {
             throw SystemError(what)
         }
         return HTTPListener(socket: socket, access: HTTPAccess(token: token), places: webPlaces)

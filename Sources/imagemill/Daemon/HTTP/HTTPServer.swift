@@ -14,16 +14,32 @@ enum HTTPHandling: Sendable {
 }
 
 /// Kinds of work that take their time, each with a bound: what hangs holds up its own kind only.
-enum HTTPWork: Sendable, CaseIterable {
-    /// Reload and retry.
-    case change
-    /// Reading a file, which may be on a file system that hangs.
-    case file
+enum HTTPWork: Hashable, Sendable {
+    case reload
+    case retry
+    /// Reading a file of an outbox, whose file system may hang.
+    case file(outbox: BytePath)
 
     fileprivate var limit: Int {
         switch self {
-        case .change: 1
+        case .reload, .retry: 1
         case .file: 4
+        }
+    }
+
+    /// How long the client waits; nil if the work has a bound of its own.
+    fileprivate var patience: Duration? {
+        switch self {
+        case .reload, .retry: nil
+        case .file: .seconds(5)
+        }
+    }
+
+    fileprivate var refusal: HTTPRefusal {
+        switch self {
+        case .reload: HTTPRefusal(.unavailable, "the daemon is at another reload; ask again in a moment")
+        case .retry: HTTPRefusal(.unavailable, "the daemon is at another retry; ask again in a moment")
+        case .file: HTTPRefusal(.unavailable, "too many files are being read")
         }
     }
 }
@@ -47,6 +63,8 @@ final class HTTPServer: Sendable {
     private let atWork = Mutex<[HTTPWork: Int]>([:])
     private let wake: (reading: OpenFile, writing: OpenFile)
 
+    /// Clients that are let in before the others are served again.
+    private static let admittedAtOnce = 64
     /// Streams at one address.
     private static let mostStreams = 8
     private static let betweenEvents = Duration.seconds(2)
@@ -87,6 +105,16 @@ final class HTTPServer: Sendable {
         var nextEvent = SuspendingClock.now
 
         func count(at address: Int) -> Int { all.values.count { $0.address == address } }
+
+        /// The client that has to leave for the next one: the first of those that have not sent a whole request, else of
+        /// those that do not take their answer; nil if all get what they came for.
+        func last(at address: Int) -> Int? {
+            for phase in [HTTPConnection.Phase.reading, .writing] {
+                let numbers = all.filter { $0.value.address == address && $0.value.connection.phase == phase }.keys
+                if let first = numbers.min() { return first }
+            }
+            return nil
+        }
         func streams(at address: Int) -> Int {
             all.values.count { $0.address == address && $0.connection.phase == .streaming }
         }
@@ -111,7 +139,7 @@ final class HTTPServer: Sendable {
         }
         for (address, listener) in listeners.enumerated() {
             // poll leaves a negative descriptor out.
-            let isOpen = mayEnter && clients.count(at: address) < listener.places
+            let isOpen = mayEnter && (clients.count(at: address) < listener.places || clients.last(at: address) != nil)
             waiting.append(pollfd(fd: isOpen ? listener.socket.descriptor : -1, events: Int16(POLLIN), revents: 0))
         }
         let numbers = clients.all.keys.sorted()
@@ -126,20 +154,33 @@ final class HTTPServer: Sendable {
         if clients.hasStreams { ends.append(clients.nextEvent) }
         let timeout = ends.min().map { max(0, Int(($0 - now) / .milliseconds(1)) + 1) } ?? -1
         guard poll(&waiting, nfds_t(waiting.count), CInt(clamping: timeout)) >= 0 else { return }
-        for address in listeners.indices where waiting[2 + address].revents != 0 { letIn(at: address, &clients) }
         for (index, number) in numbers.enumerated() {
             serve(number, events: waiting[2 + listeners.count + index].revents, clients: &clients)
         }
+        for address in listeners.indices where waiting[2 + address].revents != 0 { letIn(at: address, &clients) }
     }
 
+    /// Lets in those who wait, and reads what they have sent: a whole request is answered at once, so that it does not
+    /// matter how many others have sent half of one.
     private func letIn(at address: Int, _ clients: inout Clients) {
-        let descriptor = listeners[address].socket.acceptConnection()
-        guard descriptor >= 0 else {
-            if errno != EAGAIN && errno != EINTR && errno != ECONNABORTED { clients.rest = .now + .milliseconds(200) }
-            return
+        for _ in 0..<Self.admittedAtOnce {
+            if clients.count(at: address) >= listeners[address].places {
+                guard let last = clients.last(at: address) else { return }
+                clients.all[last] = nil
+            }
+            let descriptor = listeners[address].socket.acceptConnection()
+            guard descriptor >= 0 else {
+                if errno != EAGAIN && errno != EINTR && errno != ECONNABORTED {
+                    clients.rest = .now + .milliseconds(200)
+                }
+                return
+            }
+            let number = clients.next
+            clients.all[number] = Client(connection: HTTPConnection(OpenFile(owning: descriptor)), address: address)
+            clients.next += 1
+            serve(number, events: Int16(POLLIN), clients: &clients)
+            if clients.all[number]?.connection.phase == .over { clients.all[number] = nil }
         }
-        clients.all[clients.next] = Client(connection: HTTPConnection(OpenFile(owning: descriptor)), address: address)
-        clients.next += 1
     }
 
     private func serve(_ number: Int, events: Int16, clients: inout Clients) {
@@ -160,7 +201,12 @@ final class HTTPServer: Sendable {
             }
         }
         let isLate = client.connection.end.map { $0 <= .now } ?? false
-        clients.all[number] = isLate ? nil : client
+        if isLate && client.connection.phase == .working {
+            client.answer(HTTPResponse(HTTPRefusal(.unavailable, "the file system does not answer")))
+            clients.all[number] = client
+        } else {
+            clients.all[number] = isLate ? nil : client
+        }
     }
 
     private func read(from number: Int, into client: inout Client, among clients: Clients) {
@@ -172,7 +218,9 @@ final class HTTPServer: Sendable {
             case .now(let response) where response.isStream && clients.streams(at: client.address) >= Self.mostStreams:
                 throw HTTPRefusal(.unavailable, "too many are watching; close another window")
             case .now(let response): client.answer(response)
-            case .later(let kind, let work): try start(kind, work, for: number)
+            case .later(let kind, let work):
+                try start(kind, work, for: number)
+                client.connection.waits(until: kind.patience.map { .now + $0 })
             }
         } catch {
             client.answer(HTTPResponse(error))
@@ -187,22 +235,23 @@ final class HTTPServer: Sendable {
             atWork[kind, default: 0] += 1
             return true
         }
-        guard isFree else {
-            throw HTTPRefusal(
-                .unavailable,
-                kind == .change
-                    ? "the daemon is at another reload or retry; ask again in a moment"
-                    : "too many files are being read")
-        }
+        guard isFree else { throw kind.refusal }
         let isStarted = startThread { [self] in
             let response = work()
-            atWork.withLock { $0[kind, default: 1] -= 1 }
+            ended(kind)
             answers.withLock { $0.append((number, response)) }
             _ = write(wake.writing.descriptor, [1], 1)
         }
         guard isStarted else {
-            atWork.withLock { $0[kind, default: 1] -= 1 }
+            ended(kind)
             throw HTTPRefusal(.unavailable, SystemError.noThread.description)
+        }
+    }
+
+    private func ended(_ kind: HTTPWork) {
+        atWork.withLock { atWork in
+            let left = atWork[kind, default: 1] - 1
+            atWork[kind] = left == 0 ? nil : left
         }
     }
 
@@ -213,7 +262,10 @@ final class HTTPServer: Sendable {
             defer { answers = [] }
             return answers
         }
-        for (number, response) in ready { clients.all[number]?.answer(response) }
+        // Who has waited for too long was answered already.
+        for (number, response) in ready where clients.all[number]?.connection.phase == .working {
+            clients.all[number]?.answer(response)
+        }
     }
 
     private func sendEvents(_ clients: inout Clients) {

@@ -8,6 +8,20 @@ import Testing
 @testable import Engine
 @testable import imagemill
 
+/// Reads a file of the outbox that the path names; `/slow` hangs.
+private struct TwoOutboxes: HTTPRoutes {
+    let hang: Monitor<Bool>
+
+    func handle(_ request: HTTPRequest) throws(HTTPRefusal) -> HTTPHandling {
+        .later(.file(outbox: BytePath(request.path))) {
+            if request.path == "/slow" { hang.wait { $0 ? () : nil } }
+            return .text("read\n")
+        }
+    }
+
+    func event() -> [UInt8] { [] }
+}
+
 @Suite struct HTTPServerTests {
     private let folder: TemporaryFolder
     private var path: BytePath { BytePath(folder.path("run/status.sock")) }
@@ -120,10 +134,10 @@ import Testing
         // The second is only refused once the first was taken up.
         var refusal = ""
         for _ in 0..<200 where !refusal.contains("another reload") {
-            let second = try client(saying: text(.retry(RetryRequest(names: [BytePath("a")], all: false))))
+            let second = try client(saying: text(.reload))
             refusal = try await answer(second)
         }
-        #expect(refusal.contains("the daemon is at another reload or retry; ask again in a moment"))
+        #expect(refusal.contains("the daemon is at another reload; ask again in a moment"))
         #expect(try await status().process == 42)
         release.signal()
         #expect(try await answer(first).contains("\"message\":\"done\""))
@@ -200,16 +214,41 @@ import Testing
         }
     }
 
-    @Test func `clients that say nothing, or leave, hold up nobody; too many wait for a place`() async throws {
+    @Test func `however many clients have sent half a request, a whole one is answered at once`() async throws {
         let server = try serve()
         defer { server.stop() }
-        var silent = try (0..<20).map { _ in try client() }
-        for _ in 0..<5 { _ = try client(saying: text(.status)) }
-        // There are sixteen places; they are free again once the silent ones have had their time.
+        var silent: [OpenFile] = []
         let start = SuspendingClock.now
-        #expect(try await status(seconds: 60).process == 42)
-        #expect(SuspendingClock.now - start < .seconds(50))
+        // There are sixteen places.
+        for number in 0..<150 {
+            silent.append(try client(saying: "GET /healthz HTTP/1.1\r\nHost:"))
+            if number % 10 == 9 {
+                let answer = try await answer(client(saying: "GET /healthz HTTP/1.1\r\n\r\n"))
+                #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            }
+        }
+        for _ in 0..<5 { _ = try client(saying: text(.status)) }
+        #expect(try await status().process == 42)
+        // None of them has had its time.
+        #expect(SuspendingClock.now - start < HTTPConnection.patience * 0.9)
+        // Who came first had to leave first.
+        #expect(try await answer(silent[0]) == "")
         silent.removeAll()
+    }
+
+    @Test func `files of an outbox that hangs keep nobody from those of another, and are answered in the end`()
+        async throws
+    {
+        let hang = Monitor(false)
+        defer { hang.change { $0 = true } }
+        let server = try HTTPServer([.unix(path)], TwoOutboxes(hang: hang))
+        defer { server.stop() }
+        let slow = try (0..<5).map { _ in try client(saying: "GET /slow HTTP/1.1\r\n\r\n") }
+        #expect(try await answer(slow[4]).contains("too many files are being read"))
+        #expect(try await answer(client(saying: "GET /fast HTTP/1.1\r\n\r\n")).hasSuffix("\r\n\r\nread\n"))
+        for client in slow.prefix(4) {
+            #expect(try await answer(client).contains("the file system does not answer"))
+        }
     }
 
     @Test func `without a daemon the client says where it has looked, also if a dead socket is there`() throws {

@@ -3,20 +3,20 @@ import Glibc
 
 /// A state behind a lock, with a way to wait until it has changed as wished. Waiting blocks the thread: for threads of
 /// one's own only.
-final class Monitor<State>: @unchecked Sendable {
+package final class Monitor<State>: @unchecked Sendable {
     // `state` is only touched while `mutex` is held.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var state: State
 
     /// What a look at the state means for one who waits.
-    enum Look<Value> {
+    package enum Look<Value> {
         case ready(Value)
         /// Look again when the state has changed, or at this time.
         case wait(until: Moment)
     }
 
-    init(_ state: sending State) {
+    package init(_ state: sending State) {
         self.state = state
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
@@ -35,7 +35,7 @@ final class Monitor<State>: @unchecked Sendable {
     }
 
     /// Changes the state, and lets everybody who waits look at it again.
-    func change<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {
+    package func change<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {
         pthread_mutex_lock(mutex)
         defer {
             pthread_cond_broadcast(condition)
@@ -45,19 +45,19 @@ final class Monitor<State>: @unchecked Sendable {
     }
 
     /// Changes the state without waking waiting threads.
-    func note<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {
+    package func note<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&state)
     }
 
     /// Waits until the body has a value to give, and then lets everybody else look again.
-    func wait<Value>(until body: (inout State) throws -> Value?) rethrows -> Value {
+    package func wait<Value>(until body: (inout State) throws -> Value?) rethrows -> Value {
         try look { try body(&$0).map { .ready($0) } ?? .wait(until: .never) }
     }
 
     /// Waits until the body has a value to give, which looks again after every change and at the times that it names.
-    func look<Value>(_ body: (inout State) throws -> Look<Value>) rethrows -> Value {
+    package func look<Value>(_ body: (inout State) throws -> Look<Value>) rethrows -> Value {
         pthread_mutex_lock(mutex)
         defer {
             pthread_cond_broadcast(condition)

@@ -54,6 +54,7 @@ struct WatchCommand: RenderingCommand {
         do {
             try await onNewThread {
                 let news = DaemonNews(LogSink(variables))
+                defer { news.sink.flush() }
                 for problem in loaded.hookProblems {
                     news.log.noted("\(path):\(problem.position.line): \(problem.message)")
                 }

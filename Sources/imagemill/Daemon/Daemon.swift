@@ -12,7 +12,7 @@ final class Daemon: DaemonControl {
     private let log: DaemonLog
     private let counts: Activity
     private let spools: StandingWatch
-    private let live: LiveLines?
+    private let sink: LogSink
     private let http: HTTPSettings?
     private let manager: ServiceManager?
     private let sockets: BytePath
@@ -35,7 +35,7 @@ final class Daemon: DaemonControl {
         self.folder = folder
         self.file = file
         self.http = http
-        (log, counts, spools, live) = (news.log, news.activity, news.spools, news.live)
+        (log, counts, spools, sink) = (news.log, news.activity, news.spools, news.sink)
         manager = ServiceManager(variables)
         sockets = StatePlaces(variables).socketFolder(state: folder.stateFolder)
         state = Mutex(State(drain: .seconds(30)))
@@ -73,7 +73,7 @@ final class Daemon: DaemonControl {
 
     /// Tells the service manager that the flow is alive, and how it goes, until it is time to stop.
     private func serve() {
-        let turn: Duration = live == nil ? Self.turn : .milliseconds(250)
+        let turn: Duration = sink.hasLiveLines ? .milliseconds(250) : Self.turn
         let interval = min(manager?.watchdogInterval ?? turn, turn)
         var told = ""
         while !stopping.isRaised {
@@ -82,7 +82,7 @@ final class Daemon: DaemonControl {
             if folder.isAlive() { manager?.tell(.alive) }
             let status = folder.status
             spools.look(at: status.inboxes)
-            live?.show(status.lines)
+            sink.show(status.lines)
             let now = Self.sentence(status)
             if now != told { manager?.tell(.status(now)) }
             told = now
@@ -92,7 +92,7 @@ final class Daemon: DaemonControl {
     private static let turn = Duration.seconds(2)
 
     private func stop() {
-        live?.end()
+        sink.show([])
         let drain = state.withLock { $0.drain }
         let milliseconds = Int(drain / .milliseconds(1))
         manager?.tell(.stopping, .status("finishing running jobs"), .extendTimeout(milliseconds + 15_000))

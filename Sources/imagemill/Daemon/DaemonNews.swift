@@ -4,15 +4,14 @@ import Engine
 /// The observers of one drop folder.
 struct DaemonNews: Sendable {
     let log: DaemonLog
-    /// Nil if nobody sits at a terminal.
-    let live: LiveLines?
+    let sink: LogSink
     let activity: Activity
     let spools: StandingWatch
 
     init(_ sink: LogSink) {
         let spools = StandingWatch()
         log = DaemonLog(ServiceLog.logger(sink))
-        live = sink.live
+        self.sink = sink
         self.spools = spools
         activity = Activity(failed: { spools.changed($0) })
     }

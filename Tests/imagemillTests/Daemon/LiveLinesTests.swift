@@ -41,7 +41,7 @@ import Testing
         live.show(["in  idle", "b  idle"])
         live.write(above: "something happened\n")
         #expect(text(outside) == "\u{1B}[2F\u{1B}[Jsomething happened\nin  idle\nb  idle\n")
-        live.end()
+        live.show([])
         #expect(text(outside) == "\u{1B}[2F\u{1B}[J")
         live.write(above: "the end\n")
         #expect(text(outside) == "the end\n")

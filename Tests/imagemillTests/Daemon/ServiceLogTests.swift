@@ -1,14 +1,19 @@
 // The log: every event is one, with its priority and its fields, whatever files are called.
 import Foundation
 import Logging
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import imagemill
 
+/// The logs that a test has begun.
+private final class Sinks: Sendable { let all = Mutex<[LogSink]>([]) }
+
 @Suite struct ServiceLogTests {
     private let folder: TemporaryFolder
     private let errors: CInt
+    private let sinks = Sinks()
 
     init() throws {
         folder = try TemporaryFolder()
@@ -22,7 +27,8 @@ import Testing
     }
 
     private func lines() throws -> [String] {
-        try String(contentsOfFile: folder.path("errors"), encoding: .utf8).split(
+        for sink in sinks.all.withLock({ $0 }) { sink.flush() }
+        return try String(contentsOfFile: folder.path("errors"), encoding: .utf8).split(
             separator: "\n", omittingEmptySubsequences: false
         ).dropLast()
             .map(String.init)
@@ -31,7 +37,9 @@ import Testing
     private let evil = "a\nPRIORITY=0\u{1B}[31m.jpg"
 
     private func logger(_ variables: [String: String], journal: String = "/nowhere") -> Logger {
-        ServiceLog.logger(LogSink(variables, errors: errors, journal: journal))
+        let sink = LogSink(variables, errors: errors, journal: journal)
+        sinks.all.withLock { $0.append(sink) }
+        return ServiceLog.logger(sink)
     }
 
     @Test
@@ -102,6 +110,8 @@ import Testing
         defer { close(errors) }
         let listener = try DatagramListener(folder.path("journal"))
         logger(["JOURNAL_STREAM": "1:2"], journal: folder.path("journal")).info("elsewhere")
+        // Each log has a thread of its own.
+        _ = try lines()
         logger(["JOURNAL_STREAM": stream], journal: folder.path("gone")).info("gone")
         let found = try lines()
         #expect(found.count == 2 && found[0].hasSuffix("info: elsewhere") && found[1] == "<6>gone")

@@ -4,7 +4,7 @@ import Glibc
 import Pipeline
 import Synchronization
 
-/// Lines that are written anew where they are. For any thread.
+/// Lines that are written anew where they are. For any thread; a call waits if the terminal is stopped.
 final class LiveLines: Sendable {
     private let terminal: CInt
     private let state = Mutex(State())
@@ -39,9 +39,6 @@ final class LiveLines: Sendable {
             put(Self.erasing(state.shown) + drawing(&state))
         }
     }
-
-    /// Takes the lines away.
-    func end() { show([]) }
 
     private static func erasing(_ lines: Int) -> String { lines == 0 ? "" : "\u{1B}[\(lines)F\u{1B}[J" }
 

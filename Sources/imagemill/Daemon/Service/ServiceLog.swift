@@ -2,6 +2,7 @@
 import Engine
 import Glibc
 import Logging
+import Pipeline
 
 /// Where lines go. For any thread.
 struct LogSink: Sendable {
@@ -14,8 +15,9 @@ struct LogSink: Sendable {
     }
 
     private let place: Place
-    /// The lines below the log, on a terminal that can go back.
-    let live: LiveLines?
+    private let writer: LogWriter
+    /// There are lines below the log, on a terminal that can go back.
+    let hasLiveLines: Bool
     private let errors: CInt
     private static let identifier = "imagemill"
 
@@ -26,7 +28,8 @@ struct LogSink: Sendable {
     init(_ variables: [String: String], errors: CInt = 2, journal: String = "/run/systemd/journal/socket") {
         self.errors = errors
         let isJournal = variables["JOURNAL_STREAM"].map { Self.stream($0, is: errors) } ?? false
-        live = LiveLines(terminal: errors, variables: variables)
+        let live = LiveLines(terminal: errors, variables: variables)
+        hasLiveLines = live != nil
         if isJournal, let address = UnixAddress(variable: journal),
             let socket = try? unixSocket(SOCK_DGRAM, nonblocking: true)
         {
@@ -36,6 +39,13 @@ struct LogSink: Sendable {
         } else {
             place = .lines(withPriority: isJournal)
         }
+        let place = place
+        writer = LogWriter(errors, live: live) { count in
+            let line = LogLine(
+                level: .warning, message: "\(counted(count, "line")) of the log left out, because nobody read them",
+                metadata: [:])
+            return Self.text(of: line, at: place, errors)
+        }
     }
 
     /// `device:inode` of the descriptor, as systemd says it: else standard error was sent elsewhere since.
@@ -44,16 +54,28 @@ struct LogSink: Sendable {
         return fstat(descriptor, &status) == 0 && text == "\(status.st_dev):\(status.st_ino)"
     }
 
+    /// Writes a line. Never waits.
     func write(_ line: LogLine) {
+        // journald may be gone or busy; what it does not take is said the other way.
+        if case .journal(let socket, let address) = place,
+            send(line.journal(identifier: Self.identifier), through: socket, to: address)
+        {
+            return
+        }
+        writer.write(Self.text(of: line, at: place, errors))
+    }
+
+    /// Shows other lines below the log. Never waits.
+    func show(_ lines: [String]) { writer.show(lines) }
+
+    /// Waits for a moment until all is written.
+    func flush() { writer.flush(within: .seconds(1)) }
+
+    private static func text(of line: LogLine, at place: Place, _ errors: CInt) -> String {
         switch place {
-        case .journal(let socket, let address):
-            // journald may be gone or busy; what it does not take is said the other way.
-            if !send(line.journal(identifier: Self.identifier), through: socket, to: address) {
-                write(line.text, priority: line.level.priority)
-            }
-        case .terminal: writeAbove(line.forTerminal(time: localTime(of: time(nil)), Paint(errors)))
-        case .lines(withPriority: true): write(line.text, priority: line.level.priority)
-        case .lines(withPriority: false): write("\(timestamp()) \(line.level): \(line.text)", priority: nil)
+        case .terminal: line.forTerminal(time: localTime(of: time(nil)), Paint(errors)) + "\n"
+        case .journal, .lines(withPriority: true): "<\(line.level.priority)>\(line.text)\n"
+        case .lines(withPriority: false): "\(timestamp()) \(line.level): \(line.text)\n"
         }
     }
 
@@ -63,16 +85,6 @@ struct LogSink: Sendable {
                 sendto(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL), address, length)
             } == bytes.count
         }
-    }
-
-    private func writeAbove(_ text: String) {
-        if let live { live.write(above: text + "\n") } else { write(text, priority: nil) }
-    }
-
-    private func write(_ text: String, priority: Int?) {
-        let bytes = Array(((priority.map { "<\($0)>" } ?? "") + text + "\n").utf8)
-        // In one call, so that lines of several threads do not mix. If nobody reads, there is nobody to tell.
-        _ = bytes.withUnsafeBytes { Glibc.write(errors, $0.baseAddress, $0.count) }
     }
 }
 

@@ -16,31 +16,47 @@ package final class InboxLocks: Sendable {
         fileprivate init(_ folder: Directory) { self.folder = folder }
     }
 
-    private struct Held {
-        weak var lock: Lock?
+    /// The lock of one folder. Its mutex is held while the system is asked, which may hang: only those wait who want the
+    /// same folder.
+    private final class Entry: Sendable {
+        private struct Held {
+            weak var lock: Lock?
+        }
+
+        private let held = Mutex(Held())
+
+        func lock(_ folder: Directory, _ inbox: BytePath) throws(SystemError) -> Lock? {
+            try held.withLock { held throws(SystemError) in
+                if let lock = held.lock { return lock }
+                guard clinux_lock_exclusive(folder.file.descriptor) == 0 else {
+                    guard errno == EWOULDBLOCK else { return nil }
+                    let remedy =
+                        "another imagemill watch takes them; stop one of the two, or give each an inbox of its own"
+                    throw SystemError("take the sources in '\(inbox.printable)'", code: EWOULDBLOCK, because: remedy)
+                }
+                let lock = Lock(folder)
+                held.lock = lock
+                return lock
+            }
+        }
     }
 
-    private let held = Mutex<[FileIdentity: Held]>([:])
+    /// As many as there were inboxes.
+    private let entries = Mutex<[FileIdentity: Entry]>([:])
 
     package init() {}
 
-    /// Locks an inbox against other processes.
+    /// Locks an inbox against other processes. Waits for its file system.
     /// - Returns: nil if its file system has no locks of folders.
     /// - Throws: EWOULDBLOCK if another process has locked it.
     package func lock(_ inbox: BytePath) throws(SystemError) -> Lock? {
         let folder = try Directory(inbox)
         let identity = try folder.identity
-        return try held.withLock { held throws(SystemError) in
-            held = held.filter { $0.value.lock != nil }
-            if let lock = held[identity]?.lock { return lock }
-            guard clinux_lock_exclusive(folder.file.descriptor) == 0 else {
-                guard errno == EWOULDBLOCK else { return nil }
-                let remedy = "another imagemill watch takes them; stop one of the two, or give each an inbox of its own"
-                throw SystemError("take the sources in '\(inbox.printable)'", code: EWOULDBLOCK, because: remedy)
-            }
-            let lock = Lock(folder)
-            held[identity] = Held(lock: lock)
-            return lock
+        let entry = entries.withLock { entries in
+            let entry = entries[identity] ?? Entry()
+            entries[identity] = entry
+            return entry
         }
+        return try entry.lock(folder, inbox)
     }
 }

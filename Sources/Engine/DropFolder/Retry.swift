@@ -3,47 +3,72 @@ import Glibc
 import Pipeline
 import Synchronization
 
+/// Moves failed sources back, each inbox on a thread of its own, so that one that hangs keeps no other waiting.
 struct Retry {
     private let controllers: [InboxController]
+
+    /// An inbox in which nothing has moved for so long is no longer waited for.
+    private static let patience = Duration.seconds(10)
+
+    private struct Progress {
+        var moved: [BytePath] = []
+        var problems: [String] = []
+        /// The names that are in some folder failed/.
+        var found: Set<BytePath> = []
+        /// The inboxes that are not through.
+        var waiting: Set<String>
+        var lastMove = Moment.now
+    }
 
     init(_ controllers: [InboxController]) { self.controllers = controllers }
 
     /// - Parameter names: absolute, or from the folder `failed/` of any inbox, with the inbox's name before it or
     ///   without; nil for all that there are.
     func run(_ names: [BytePath]?) -> (moved: [BytePath], problems: [String]) {
-        var moved: [BytePath] = []
-        var problems: [String] = []
-        for (controller, folder, source) in wanted(names, &problems) {
-            do {
-                let kept = controller.state.withLock { $0.kept }
-                moved.append(
-                    controller.path.appending(try folder.giveBack(source, kept: kept) { try controller.forgetKept($0) })
-                )
-            } catch {
-                problems.append("\(error)")
+        let progress = Monitor(Progress(waiting: Set(controllers.map(\.name))))
+        for controller in controllers {
+            runOnNewThread {
+                Self.run(names, in: controller, progress)
+                progress.change { _ = $0.waiting.remove(controller.name) }
             }
         }
-        for controller in controllers { controller.state.withLock { $0.watcher }?.rescan() }
-        return (moved, problems)
+        let end = progress.look { progress -> Monitor<Progress>.Look<Progress> in
+            let end = progress.lastMove + Self.patience
+            return progress.waiting.isEmpty || .now >= end ? .ready(progress) : .wait(until: end)
+        }
+        let unknown = (names ?? []).filter { !end.found.contains($0) }.map {
+            "there is no '\($0.printable)' in any folder failed/"
+        }
+        let silent = end.waiting.sorted().map {
+            "the inbox '\($0)' does not answer; what it has in failed/ may move when it does"
+        }
+        return (end.moved, unknown + end.problems + silent)
     }
 
-    private func wanted(_ names: [BytePath]?, _ problems: inout [String]) -> [(InboxController, FailedFolder, BytePath)]
-    {
-        let folders = controllers.compactMap { controller in
-            controller.spool.map { (controller, $0.failed) }
-        }
-        guard let names else {
-            return folders.flatMap { controller, folder in
-                ((try? folder.sources()) ?? []).map { (controller, folder, $0) }
-            }
-        }
-        return names.flatMap { name -> [(InboxController, FailedFolder, BytePath)] in
-            let found = folders.compactMap { controller, folder in
-                (folder.path(of: name) ?? Self.rest(of: name, after: controller.name).flatMap(folder.path)).map {
-                    (controller, folder, $0)
+    private static func run(_ names: [BytePath]?, in controller: InboxController, _ progress: Monitor<Progress>) {
+        guard let folder = controller.spool?.failed else { return }
+        for source in wanted(names, in: folder, of: controller, progress) {
+            do {
+                let kept = controller.state.withLock { $0.kept }
+                let path = try folder.giveBack(source, kept: kept) { try controller.forgetKept($0) }
+                progress.change { progress in
+                    progress.moved.append(controller.path.appending(path))
+                    progress.lastMove = .now
                 }
+            } catch {
+                progress.change { $0.problems.append("\(error)") }
             }
-            if found.isEmpty { problems.append("there is no '\(name.printable)' in any folder failed/") }
+        }
+        controller.state.withLock { $0.watcher }?.rescan()
+    }
+
+    private static func wanted(
+        _ names: [BytePath]?, in folder: FailedFolder, of controller: InboxController, _ progress: Monitor<Progress>
+    ) -> [BytePath] {
+        guard let names else { return (try? folder.sources()) ?? [] }
+        return names.compactMap { name in
+            let found = folder.path(of: name) ?? rest(of: name, after: controller.name).flatMap(folder.path)
+            if found != nil { progress.change { _ = $0.found.insert(name) } }
             return found
         }
     }

@@ -26,15 +26,21 @@ package struct LoadedMill: Sendable {
         package let outbox: BytePath
         package let pipeline: LoadedPipeline
         package let spool: SpoolLocation
-        /// The outbox's key in the record of names: its path from the mill file if it is below that folder, so that a
-        /// project can be moved as a whole; otherwise the absolute path. Links are resolved.
-        package let outboxKey: BytePath
+        /// Where its folders really are; nil as long as that cannot be seen.
+        package internal(set) var places: InboxPlaces?
+        /// The files that are read at every start, with what they are.
+        let files: [(what: String, place: FolderPlace)]
         /// The hooks, by the events that they get.
         package let hooks: [HookEvent: Hook]
 
         /// The places of its reports in the outbox.
         package var reports: ReportFiles { ReportFiles(besideRenditions: settings.reports == .beside) }
         package var ignored: IgnoredNames { IgnoredNames(settings.ignore) }
+        /// The outbox's key in the record of names; before its file system has answered, when nothing is named, the
+        /// path as it is written.
+        package var outboxKey: BytePath { places?.outboxKey ?? outbox }
+
+        func hasFolders(of other: Inbox) -> Bool { path == other.path && outbox == other.outbox }
     }
 
     /// The cache that all inboxes share.
@@ -47,16 +53,23 @@ package struct LoadedMill: Sendable {
     package let file: MillFile
     package let state: BytePath
     package let cache: Cache?
-    package let inboxes: [Inbox]
+    package internal(set) var inboxes: [Inbox]
+    /// The mill file.
+    let path: String
+    /// The folders of the inboxes whose file systems have answered.
+    var layout: MillLayout
 
     /// Reads a mill file's pipelines, and looks at its folders. Makes nothing.
     /// - Parameters:
     ///   - path: of the mill file, to which others are relative.
     ///   - text: what it says.
+    ///   - patience: how long to wait for the file systems of the inboxes; what hangs is looked at later, by `place`.
     ///   - environment: a variable's value.
     /// - Throws: `Diagnostics` or `MillProblems` for what the user has to change, `SystemError` if the system does not
     ///   even let itself be looked at.
-    package init(path: String, text: String, environment: (String) -> String?) throws {
+    package init(
+        path: String, text: String, patience: Duration = .seconds(1), environment: (String) -> String?
+    ) throws {
         let file = try MillFile(text: text, file: path)
         var loader = MillPipelines(path: path)
         let pipelines = try file.inboxes.map { try loader.load($0.pipeline) }
@@ -77,42 +90,82 @@ package struct LoadedMill: Sendable {
         }
         let folders = file.inboxes.map { (Self.absolute($0.path, path), Self.absolute($0.outbox, path)) }
         let moved = zip(file.inboxes, pipelines).compactMap { Self.refusal(of: $0, $1?.loaded.file) }
-        let misplaced = try Self.layout(
-            of: file, at: path, folders: folders, pipelines: pipelines, state: state, cache: cache?.folder
-        ).refusals
+        let places = Self.places(of: folders, millFile: path, patience: patience)
+        let files = try pipelines.enumerated().map { index, pipeline in
+            try MillLayout.files((index == 0 ? [("the mill file", BytePath(path))] : []) + (pipeline?.files ?? []))
+        }
+        var layout = try MillLayout(state: state, cache: cache?.folder)
+        for (settings, (files, places)) in zip(file.inboxes, zip(files, places)) {
+            if let places { layout.inboxes.append(MillLayout.Inbox(settings, at: places, files: files)) }
+        }
+        let misplaced = layout.refusals
         let placed = misplaced.compactMap { refusal in refusal.position.map { Diagnostic($0, refusal.sentence) } }
         if !placed.isEmpty { mistakes.append(Diagnostics(file: path, text: text, items: placed)) }
         let refusals = moved + misplaced.filter { $0.position == nil }.map(\.sentence)
         guard mistakes.isEmpty && refusals.isEmpty else { throw MillProblems(mistakes: mistakes, refusals: refusals) }
-        self.file = file
-        self.state = state
-        self.cache = cache
-        inboxes = zip(zip(file.inboxes, folders), pipelines).compactMap { pair, pipeline in
+        (self.file, self.state, self.cache, self.path, self.layout) = (file, state, cache, path, layout)
+        inboxes = zip(zip(file.inboxes, folders), zip(pipelines, zip(files, places))).compactMap { pair, found in
             let (settings, (inbox, outbox)) = pair
+            let (pipeline, (files, places)) = found
             return pipeline.map {
                 Inbox(
                     settings: settings, path: inbox, outbox: outbox, pipeline: $0.loaded,
-                    spool: SpoolLocation(inbox: inbox, state: state),
-                    outboxKey: Self.key(of: outbox, millFile: path), hooks: Self.hooks(settings, path))
+                    spool: SpoolLocation(inbox: inbox, state: state), places: places, files: files,
+                    hooks: Self.hooks(settings, path))
             }
         }
+    }
+
+    /// Finds out where the folders of an inbox are. Waits for their file systems.
+    package func look(at inbox: Inbox) throws(SystemError) -> InboxPlaces {
+        try InboxPlaces(inbox: inbox.path, outbox: inbox.outbox, millFile: path)
+    }
+
+    /// Takes in where the folders of an inbox are.
+    /// - Returns: the inbox with its places; nil if it is no longer in the mill file, or has other folders by now.
+    /// - Throws: `MillProblems` if they are not apart from others.
+    package mutating func place(_ inbox: Inbox, at places: InboxPlaces) throws(MillProblems) -> Inbox? {
+        let name = inbox.settings.name
+        guard let index = inboxes.firstIndex(where: { $0.settings.name == name && $0.hasFolders(of: inbox) }) else {
+            return nil
+        }
+        var new = layout
+        new.inboxes.removeAll { $0.name == name }
+        new.inboxes.append(MillLayout.Inbox(inboxes[index].settings, at: places, files: inboxes[index].files))
+        // Those that were placed before are apart.
+        guard new.refusals.isEmpty else {
+            throw MillProblems(mistakes: [], refusals: new.refusals.map(\.sentence))
+        }
+        layout = new
+        inboxes[index].places = places
+        return inboxes[index]
+    }
+
+    /// Takes over where folders are from the configuration before, for those that do not answer now.
+    /// - Throws: `MillProblems` if they are not apart from others.
+    package mutating func takePlaces(of old: LoadedMill) throws(MillProblems) {
+        for inbox in inboxes where inbox.places == nil {
+            guard let places = old.inboxes.first(where: { $0.hasFolders(of: inbox) })?.places else { continue }
+            _ = try place(inbox, at: places)
+        }
+    }
+
+    /// Where the folders of the inboxes are, each looked at on a thread of its own; nil for those that cannot be looked
+    /// at, or not in time.
+    private static func places(
+        of folders: [(BytePath, BytePath)], millFile: String, patience: Duration
+    ) -> [InboxPlaces?] {
+        let looks = folders.map { inbox, outbox in
+            Background { try? InboxPlaces(inbox: inbox, outbox: outbox, millFile: millFile) }
+        }
+        let end = Moment.now + patience
+        return looks.map { $0.value(until: end) ?? nil }
     }
 
     /// The state folder of a mill file, without a look at its pipelines and folders.
     /// - Throws: `Diagnostics` for what is written wrongly.
     package static func stateFolder(path: String, text: String, environment: (String) -> String?) throws -> BytePath? {
         state(of: try MillFile(text: text, file: path), at: path, environment: environment)
-    }
-
-    private static func key(of outbox: BytePath, millFile: String) -> BytePath {
-        let outbox = outbox.withoutTrailingSlashes
-        // The outbox itself may not have been made yet.
-        let real =
-            FileSystem.absolute(outbox) ?? FileSystem.absolute(outbox.directory)?.appending(outbox.lastComponent)
-            ?? outbox
-        let folder = FileSystem.absolute(DurableFile.folder(of: BytePath(millFile)))
-        guard let folder, real.isAtOrBelow(folder), real != folder else { return real }
-        return BytePath(Array(real.bytes[folder.bytes.count...].drop { $0 == UInt8(ascii: "/") }))
     }
 
     private static func state(of file: MillFile, at path: String, environment: (String) -> String?) -> BytePath? {
@@ -157,29 +210,6 @@ package struct LoadedMill: Sendable {
             "inbox '\(inbox.name)': 'layout: freedesktop' makes thumbnails of files where they are, and 'originals: \(inbox.originals.rawValue)' takes "
             + "them away; write 'originals: keep'"
     }
-
-    private static func layout(
-        of file: MillFile, at path: String, folders: [(BytePath, BytePath)], pipelines: [MillPipelines.Found?],
-        state: BytePath,
-        cache: BytePath?
-    ) throws -> MillLayout {
-        let mounts = MountTable.current
-        let own = ("the mill file", BytePath(path))
-        let inboxes = try zip(zip(file.inboxes, folders), pipelines).enumerated().map { index, entry in
-            let ((settings, (inbox, outbox)), pipeline) = entry
-            let read: [(what: String, path: BytePath)] = (index == 0 ? [own] : []) + (pipeline?.files ?? [])
-            let files = try read.map { ($0.what, try FolderPlace.looking($0.path, mounts)) }
-            return MillLayout.Inbox(
-                name: settings.name, inbox: try .looking(inbox, mounts), outbox: try .looking(outbox, mounts),
-                files: files,
-                position: settings.position)
-        }
-        let shelves = try ["work", "done", "failed"].map {
-            try FolderPlace.looking(state.appending(BytePath($0)), mounts)
-        }
-        let cache = try cache.map { try FolderPlace.looking($0, mounts) }
-        return MillLayout(state: try .looking(state, mounts), shelves: shelves, cache: cache, inboxes: inboxes)
-    }
 }
 
 /// Loads the pipelines of a mill file, each once, and gathers what is wrong with them.
@@ -219,6 +249,16 @@ private struct MillPipelines {
                 Diagnostic(written.position, "the pipeline '\(written.text)' cannot be used: \(error)\(remedy)"))
         }
         return found[file]
+    }
+}
+
+extension Pause {
+    /// The pause at the start while it cannot be seen where the folders of an inbox are.
+    init(silent inbox: LoadedMill.Inbox) {
+        self.init(
+            .ioError,
+            "the file system of the inbox '\(inbox.path.printable)' or of its outbox '\(inbox.outbox.printable)' does not answer"
+        )
     }
 }
 

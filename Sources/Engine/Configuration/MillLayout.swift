@@ -43,7 +43,7 @@ struct MillLayout: Sendable {
     /// The folders in `state` that hold sources of ours: work, done, failed.
     var shelves: [FolderPlace] = []
     var cache: FolderPlace?
-    let inboxes: [Inbox]
+    var inboxes: [Inbox]
 
     /// Why the mill cannot run, a sentence each, with the place of the inbox that it is about; empty if it can.
     var refusals: [(position: Position?, sentence: String)] {
@@ -129,6 +129,33 @@ struct MillLayout: Sendable {
         case (false, true): return ["inboxes '\(one.name)' and '\(other.name)': \(first) is inside of \(second)"]
         case (false, false): return []
         }
+    }
+}
+
+extension MillLayout {
+    /// Looks where the folders are that all inboxes share.
+    init(state: BytePath, cache: BytePath?) throws(SystemError) {
+        let mounts = MountTable.current
+        self.init(state: try .looking(state, mounts), inboxes: [])
+        for name in ["work", "done", "failed"] {
+            shelves.append(try .looking(state.appending(BytePath(name)), mounts))
+        }
+        if let cache { self.cache = try .looking(cache, mounts) }
+    }
+
+    /// Looks where files are that are read at every start.
+    static func files(
+        _ files: [(what: String, path: BytePath)]
+    ) throws(SystemError) -> [(what: String, place: FolderPlace)] {
+        let mounts = MountTable.current
+        return try files.map { file throws(SystemError) in (file.what, try .looking(file.path, mounts)) }
+    }
+}
+
+extension MillLayout.Inbox {
+    init(_ settings: MillInbox, at places: InboxPlaces, files: [(what: String, place: FolderPlace)]) {
+        self.init(
+            name: settings.name, inbox: places.inbox, outbox: places.outbox, files: files, position: settings.position)
     }
 }
 

@@ -5,13 +5,13 @@ import Synchronization
 
 /// A drop folder at work. For any thread; calls that say so wait.
 package final class DropFolder: Sendable {
-    private let store: SQLiteJobStore
-    private let policies: RetryPolicies
+    let store: SQLiteJobStore
+    let policies: RetryPolicies
     private let journal: Journal
     private let observer: any DropFolderObserver
-    private let workers: WorkerPool
-    private let cancellation = Cancellation()
-    private let memory: MemoryBudget
+    let workers: WorkerPool
+    let cancellation = Cancellation()
+    let memory: MemoryBudget
     private let workerCount: Int
     /// Random for this start: leases and staged files are in its name.
     private let owner: String
@@ -20,21 +20,22 @@ package final class DropFolder: Sendable {
     private let lanes = LaneStatus()
     private let ids = JobNames()
     private let lock: StateLock
-    private let loaded: Mutex<LoadedMill>
-    private let state = Mutex(State())
+    let loaded: Mutex<LoadedMill>
+    let state = Mutex(State())
     /// Made by `start`, once.
-    private let running = Mutex<Running?>(nil)
-    /// Held by a reload, of which there is one at a time.
-    private let reloads = Mutex(())
+    let running = Mutex<Running?>(nil)
+    /// Held by whoever changes inboxes: a reload, of which there is one at a time, and an inbox whose file systems have
+    /// answered at last.
+    let reloads = Mutex(())
 
-    private struct Running {
+    struct Running {
         let dispatcher: Dispatcher
         let housekeeper: Housekeeper
         let shared: InboxController.SharedParts
         let hooks: HookRunner
     }
 
-    private struct State {
+    struct State {
         var controllers: [String: InboxController] = [:]
         var isDraining = false
         var lostWorkers = 0
@@ -48,6 +49,8 @@ package final class DropFolder: Sendable {
     private static let cachePause = Duration.seconds(60)
 
     private static let recentFailures = 20
+    /// How long an inbox may take to begin before nobody waits for it.
+    private static let patience = Duration.seconds(1)
     /// Light sources that share their syncs.
     private static let groupLimit = 16
 
@@ -78,7 +81,8 @@ package final class DropFolder: Sendable {
 
     // MARK: - Start
 
-    /// Takes up what an earlier start had begun, warms the workers, and begins to watch. Waits.
+    /// Takes up what an earlier start had begun, warms the workers, and begins to watch. Waits, but for no inbox that
+    /// hangs.
     /// - Throws: `Diagnostics` if an asset cannot be decoded, `SystemError` if no worker can be started, `StoreError`.
     package func start() throws {
         try workers.prepareToStart()
@@ -90,8 +94,9 @@ package final class DropFolder: Sendable {
         state.withLock { $0.failures = failures }
         let running = try startLanes(routes.map(\.1))
         try running.hooks.start()
-        for (inbox, route) in routes { try add(inbox, through: route, running: running) }
+        let added = try routes.compactMap { try add($0, through: $1, running: running) }
         try reportForgottenInboxes(mill)
+        wait(for: added)
         running.housekeeper.start()
     }
 
@@ -136,7 +141,7 @@ package final class DropFolder: Sendable {
         let shared = InboxController.SharedParts(
             store: store, dispatcher: dispatcher, owner: owner, ids: ids, journal: journal, hooks: hooks,
             prefix: prefix,
-            locks: InboxLocks(), newToken: { [self] in newToken() },
+            locks: InboxLocks(), newToken: { [self] in newToken() }, place: { [self] in try place($0) },
             isDraining: { [self] in state.withLock { $0.isDraining } },
             tell: { [self] event, controller in tell(event, controller) },
             workerLost: { [self] in state.withLock { $0.lostWorkers += 1 } })
@@ -159,7 +164,7 @@ package final class DropFolder: Sendable {
     }
 
     /// The cache that a mill file wants; the one that is at work if its folder stays.
-    private func cache(for mill: LoadedMill) -> SharedCache? {
+    func cache(for mill: LoadedMill) -> SharedCache? {
         guard let wanted = mill.cache else { return nil }
         if let cache = state.withLock({ $0.cache }), cache.folder == wanted.folder { return cache }
         return SharedCache(folder: wanted.folder, bound: wanted.bound ?? SharedCache.usualBound, pause: Self.cachePause)
@@ -168,7 +173,7 @@ package final class DropFolder: Sendable {
         }
     }
 
-    private func route(for inbox: LoadedMill.Inbox, of mill: LoadedMill, cache: SharedCache?) -> Route {
+    func route(for inbox: LoadedMill.Inbox, of mill: LoadedMill, cache: SharedCache?) -> Route {
         let outbox = Outbox(path: inbox.outbox, of: .dropFolder)
         var render = RenderSettings(
             pipeline: inbox.pipeline, limits: inbox.settings.limits(within: mill.limits), outbox: outbox,
@@ -188,7 +193,9 @@ package final class DropFolder: Sendable {
             retriesAtOnce: false, wantsSecondOpinion: true)
     }
 
-    private func add(_ inbox: LoadedMill.Inbox, through route: Route, running: Running) throws {
+    /// Adds an inbox, which begins on a thread of its own.
+    /// - Returns: what to wait for; nil if its file systems do not answer.
+    func add(_ inbox: LoadedMill.Inbox, through route: Route, running: Running) throws -> Background<Void>? {
         let controller = InboxController(inbox, through: route, sharing: running.shared)
         let (totals, kept) = (try store.totals(inbox: controller.name), try store.kept(inbox: controller.name))
         controller.state.withLock { state in
@@ -198,13 +205,32 @@ package final class DropFolder: Sendable {
         state.withLock { $0.controllers[controller.name] = controller }
         // Its jobs wait until it has its folders.
         running.dispatcher.set(controller.name, weight: inbox.settings.priority, recipe: route.recipe, isPaused: true)
-        do {
-            try inbox.makeOutbox()
-        } catch {
-            controller.pause(Pause(error, missing: .missingOutbox))
-        }
-        running.housekeeper.makeFolders(controller)
+        if inbox.places == nil { controller.pause(Pause(silent: inbox)) }
         watch(controller)
+        let beginning = running.housekeeper.begin(controller)
+        return inbox.places == nil ? nil : beginning
+    }
+
+    /// Waits until the inboxes have begun, but not for one that takes long.
+    func wait(for added: [Background<Void>]) {
+        let end = Moment.now + Self.patience
+        for inbox in added { _ = inbox.value(until: end) }
+    }
+
+    /// Finds out where the folders of an inbox are, unless that is known. Waits for their file systems.
+    /// - Returns: false if a reload has given it other folders meanwhile.
+    /// - Throws: `SystemError`, or `MillProblems` if they are not apart from others.
+    private func place(_ controller: InboxController) throws -> Bool {
+        let inbox = controller.inbox
+        guard inbox.places == nil else { return true }
+        let places = try loaded.withLock { $0 }.look(at: inbox)
+        return try reloads.withLock { _ in
+            guard let placed = try loaded.withLock({ try $0.place(inbox, at: places) }) else { return false }
+            let (mill, cache) = (loaded.withLock { $0 }, state.withLock { $0.cache })
+            let route = route(for: placed, of: mill, cache: cache)
+            controller.state.withLock { ($0.inbox, $0.route) = (placed, route) }
+            return true
+        }
     }
 
     private func recentFailures(_ mill: LoadedMill) -> [DropFolderStatus.RecentFailure] {
@@ -231,7 +257,7 @@ package final class DropFolder: Sendable {
         }
     }
 
-    private func watch(_ controller: InboxController) {
+    func watch(_ controller: InboxController) {
         var settings = controller.inbox.watchSettings(takesSets: controller.inbox.pipeline.file.source == .set)
         settings.name = controller.name
         settings.largest = controller.route.render.limits.maximumSourceBytes
@@ -242,7 +268,7 @@ package final class DropFolder: Sendable {
         watcher.start()
     }
 
-    private var controllers: [InboxController] { state.withLock { $0.controllers.values.sorted { $0.name < $1.name } } }
+    var controllers: [InboxController] { state.withLock { $0.controllers.values.sorted { $0.name < $1.name } } }
 
     private func newToken() -> String {
         let number = state.withLock { state in
@@ -252,105 +278,7 @@ package final class DropFolder: Sendable {
         return "\(owner)\(number)"
     }
 
-    // MARK: - Reload and retry
-
-    /// Puts another configuration to work; what runs goes on with the one that it began with. Waits.
-    /// - Parameter load: reads the configuration; called when no other reload is under way, so that the newest text
-    ///   wins.
-    /// - Returns: sentences about what takes effect at the next start only.
-    /// - Throws: what `load` throws, `MillProblems` or `Diagnostics` if it is refused, and everything stays as it is.
-    package func reload(_ load: () throws -> LoadedMill) throws -> (mill: LoadedMill, notes: [String]) {
-        try reloads.withLock { _ in
-            let new = try load()
-            let old = loaded.withLock { $0 }
-            guard new.state == old.state else {
-                throw MillProblems(
-                    mistakes: [],
-                    refusals: [
-                        "'state' cannot change while the program runs; restart it to move to '\(new.state.printable)'"
-                    ])
-            }
-            let cache = cache(for: new)
-            let routes = new.inboxes.map { ($0, route(for: $0, of: new, cache: cache)) }
-            let worker = WorkerLoan(workers, cancellation: cancellation)
-            try worker.prepare(routes.map(\.1.render))
-            worker.giveBack()
-            try apply(new, routes)
-            memory.set(total: new.limits.maximumMemory)
-            state.withLock { $0.cache = cache }
-            cache?.set(bound: new.cache?.bound ?? SharedCache.usualBound)
-            var notes: [String] = []
-            if new.file.workers != old.file.workers { notes.append("'workers' takes effect at the next start") }
-            return (new, notes)
-        }
-    }
-
-    private func apply(_ new: LoadedMill, _ routes: [(LoadedMill.Inbox, Route)]) throws {
-        guard let running = running.withLock({ $0 }) else { return }
-        try store.record(inboxes: new.namesByPath)
-        policies.set(new)
-        loaded.withLock { $0 = new }
-        for controller in controllers where !routes.contains(where: { $0.0.settings.name == controller.name }) {
-            leave(controller)
-        }
-        for (inbox, route) in routes {
-            if let controller = controllerThatStays(inbox) {
-                change(controller, to: inbox, through: route, running: running)
-            } else {
-                try add(inbox, through: route, running: running)
-            }
-        }
-    }
-
-    /// An inbox that is there and keeps its path; it stays even if it was about to leave.
-    private func controllerThatStays(_ inbox: LoadedMill.Inbox) -> InboxController? {
-        state.withLock { state in
-            let controller = state.controllers[inbox.settings.name]
-            controller?.state.withLock { $0.isLeaving = false }
-            return controller
-        }
-    }
-
-    private func leave(_ controller: InboxController) {
-        controller.state.withLock { state in
-            state.isLeaving = true
-            state.watcher?.stop()
-        }
-    }
-
-    private func change(
-        _ controller: InboxController, to inbox: LoadedMill.Inbox, through route: Route, running: Running
-    ) {
-        let watcher = controller.state.withLock { state in
-            if state.inbox.path != inbox.path { state.spool = nil }
-            if state.inbox.outbox != inbox.outbox { state.outboxWasMount = false }
-            state.inbox = inbox
-            state.route = route
-            return state.watcher
-        }
-        running.dispatcher.set(controller.name, weight: inbox.settings.priority, recipe: route.recipe)
-        watcher?.stop()
-        watch(controller)
-    }
-
-    /// Lets go of an inbox that leaves, once all that it has begun is over.
-    private func removeIfIdle(_ controller: InboxController) {
-        let dispatcher = running.withLock { $0 }?.dispatcher
-        guard controller.state.withLock({ $0.isLeaving }) else { return }
-        // If the store has no jobs of this name, an inbox of another name has taken the waiting ones over.
-        let wasRenamed = (try? store.openCount(inbox: controller.name).count) == 0
-        // Under one lock with the controller, so that an inbox that is added again meanwhile keeps its turns.
-        state.withLock { state in
-            let isIdle = controller.state.withLock { state in
-                state.isLeaving && state.deferred.isEmpty
-                    && state.open.keys.allSatisfy { wasRenamed && state.waiting.contains($0) }
-            }
-            guard isIdle, state.controllers[controller.name] === controller,
-                dispatcher?.removeIfIdle(controller.name) != false
-            else { return }
-            state.controllers[controller.name] = nil
-        }
-    }
+    // MARK: - Retry
 
     /// Moves failed sources back to their inboxes. Waits.
     /// - Parameter names: absolute, or from the folder `failed/` of any inbox; nil for all that there are.
@@ -414,34 +342,4 @@ package final class DropFolder: Sendable {
         running.hooks.stop()
         running.housekeeper.stop()
     }
-}
-
-/// How often the sources of each inbox are attempted. For any thread.
-private final class RetryPolicies: Sendable {
-    private let policies: Mutex<[String: RetryPolicy]>
-
-    init(_ mill: LoadedMill) { policies = Mutex(Self.policies(of: mill)) }
-
-    /// The retry policy of an inbox that is no longer in the mill file: one attempt.
-    subscript(inbox: String) -> RetryPolicy { policies.withLock { $0[inbox] ?? RetryPolicy(attempts: 1) } }
-
-    func set(_ mill: LoadedMill) { policies.withLock { $0 = Self.policies(of: mill) } }
-
-    private static func policies(of mill: LoadedMill) -> [String: RetryPolicy] {
-        Dictionary(mill.inboxes.map { ($0.settings.name, $0.retryPolicy) }) { first, _ in first }
-    }
-}
-
-extension LoadedMill.Inbox {
-    fileprivate var retryPolicy: RetryPolicy { RetryPolicy(attempts: settings.attempts) }
-}
-
-extension LoadedMill {
-    /// The inboxes' names by their paths.
-    fileprivate var namesByPath: [BytePath: String] {
-        Dictionary(inboxes.map { ($0.path, $0.settings.name) }) { first, _ in first }
-    }
-
-    /// How much one source may cost, and all workers together.
-    package var limits: Limits { file.limits(memory: Machine.memory / 2) }
 }

@@ -85,19 +85,37 @@ final class Housekeeper: Sendable {
         return state.look { $0.isStopping ? .ready(false) : .now >= end ? .ready(true) : .wait(until: end) }
     }
 
-    /// On a thread of its own, because it looks into outboxes.
+    /// On a thread of its own, which waits for the ledger only.
     private func keepRecords() {
         var place: OwnedName?
-        var nextPruning = Moment.now
         while pauseBetweenTurns() {
             let end = Moment.now + Self.records
             // In small transactions: lanes wait for the store meanwhile.
             while let removed = try? store.prune(keeping: Self.keptJobs), removed > 0, .now < end {}
-            place = releaseNames(after: place)
-            for controller in controllers() { controller.forgetMissingOriginals(limit: Self.checkedAtOnce) }
-            if nextPruning <= .now {
+            let names = (try? store.ownedNames(after: place, limit: Self.checkedAtOnce)) ?? []
+            place = names.last
+            let byOutbox = Dictionary(grouping: names, by: \.outbox)
+            var outboxes: Set<BytePath> = []
+            for controller in controllers() {
+                let key = controller.inbox.outboxKey
+                // Several inboxes may share an outbox.
+                let names = outboxes.insert(key).inserted ? byOutbox[key] ?? [] : []
+                keepRecords(of: controller, names: names.map { ($0.name, $0.source) })
+            }
+        }
+    }
+
+    /// On a thread of its own, because it looks into the outbox and the spool. If the last look still hangs, this one
+    /// waits for another turn.
+    /// - Parameter names: recorded names in its outbox, each with the source that it belongs to.
+    private func keepRecords(of controller: InboxController, names: [(name: BytePath, source: BytePath)]) {
+        _ = startThread { [self] in
+            _ = controller.records.withLockIfAvailable { nextPruning in
+                releaseNames(names, of: controller)
+                controller.forgetMissingOriginals(limit: Self.checkedAtOnce)
+                guard nextPruning <= .now else { return }
                 let start = Moment.now
-                for controller in controllers() { controller.pruneShelves(now: wallClock() * 1_000_000) }
+                controller.pruneShelves(now: wallClock() * 1_000_000)
                 // A folder with very much in it is looked at less often.
                 nextPruning = .now + max(Self.betweenPruning, .milliseconds(start.milliseconds(until: .now) * 50))
             }
@@ -105,20 +123,13 @@ final class Housekeeper: Sendable {
     }
 
     /// Frees names whose rendition is gone and whose source has nothing under way.
-    /// - Returns: where to go on; nil for the beginning.
-    private func releaseNames(after place: OwnedName?) -> OwnedName? {
-        guard let names = try? store.ownedNames(after: place, limit: Self.checkedAtOnce), !names.isEmpty else {
-            return nil
-        }
-        let outboxes = Dictionary(controllers().map { ($0.inbox.outboxKey, $0) }) { first, _ in first }
-        for (key, names) in Dictionary(grouping: names, by: \.outbox) {
-            guard let controller = outboxes[key], controller.outboxPause == nil else { continue }
-            let outbox = Outbox(path: controller.inbox.outbox, of: .dropFolder)
-            let busy = Set(controllers().flatMap(\.busyOwners))
-            let gone = names.filter { !busy.contains($0.source) && (try? outbox.status($0.name)) == .some(nil) }
-            try? store.release(gone.map(\.name), in: key)
-        }
-        return names.last
+    private func releaseNames(_ names: [(name: BytePath, source: BytePath)], of controller: InboxController) {
+        guard !names.isEmpty, controller.outboxPause == nil else { return }
+        let inbox = controller.inbox
+        let outbox = Outbox(path: inbox.outbox, of: .dropFolder)
+        let busy = Set(controllers().flatMap(\.busyOwners))
+        let gone = names.filter { !busy.contains($0.source) && (try? outbox.status($0.name)) == .some(nil) }
+        try? store.release(gone.map(\.name), in: inbox.outboxKey)
     }
 
     // MARK: - One inbox
@@ -131,9 +142,9 @@ final class Housekeeper: Sendable {
         }
     }
 
-    /// Makes an inbox's folders if it is there, and takes up the jobs in them.
-    func makeFolders(_ controller: InboxController) {
-        controller.maintenance.withLock { _ in _ = controller.makeFolders() }
+    /// Makes an inbox's folders if it is there, and takes up the jobs in them, on a thread of its own.
+    func begin(_ controller: InboxController) -> Background<Void> {
+        Background { controller.maintenance.withLock { _ in _ = controller.makeFolders() } }
     }
 
     private func look(at controller: InboxController) {
@@ -166,7 +177,14 @@ final class Housekeeper: Sendable {
 extension InboxController {
     /// - Returns: false if that failed, and the inbox is paused.
     func makeFolders() -> Bool {
+        do {
+            guard try shared.place(self) else { return false }
+        } catch {
+            pause(reason(for: error))
+            return false
+        }
         let inbox = inbox
+        makeOutboxOnce()
         guard (try? FileSystem.status(inbox.path))??.kind == .directory else { return true }
         do {
             shared.dispatcher.pause(name)
@@ -193,8 +211,23 @@ extension InboxController {
         }
     }
 
+    /// Makes the outbox if it is missing at the start; what vanishes later may be a mount.
+    private func makeOutboxOnce() {
+        let isFirst = state.withLock { state in
+            defer { state.hasBegun = true }
+            return !state.hasBegun
+        }
+        guard isFirst else { return }
+        do throws(SystemError) {
+            try inbox.makeOutbox()
+        } catch {
+            pause(Pause(error, missing: .missingOutbox))
+        }
+    }
+
     private func reason(for error: any Error) -> Pause {
         switch error {
+        case let error as MillProblems: Pause(.inUse, error.refusals.joined(separator: "; "))
         case let error as SystemError: Pause(error, missing: .missingInbox)
         case let error as StoreError: Pause(error.pauseReason, error.description)
         default: Pause(.ioError, "\(error)")

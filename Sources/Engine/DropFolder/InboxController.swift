@@ -18,6 +18,8 @@ final class InboxController: Sendable {
         var lock: InboxLocks.Lock?
         /// The outbox was a mount when it was last written to.
         var outboxWasMount = false
+        /// Its folders were made, or tried to be, since it was added.
+        var hasBegun = false
         var pause = PauseState()
         /// Updates that the store could not take.
         var deferred: [JobUpdate] = []
@@ -54,6 +56,8 @@ final class InboxController: Sendable {
     /// Held by whoever makes its folders or finds out whether it can go on, which can wait for a file system that
     /// hangs.
     let maintenance = Mutex(())
+    /// Held by whoever removes what is old, with the time at which to look at the shelves again.
+    let records = Mutex(Moment.now)
 
     /// What the controllers of one drop folder have in common, and do not change.
     struct SharedParts: Sendable {
@@ -68,6 +72,9 @@ final class InboxController: Sendable {
         let prefix: String
         let locks: InboxLocks
         let newToken: @Sendable () -> String
+        /// Finds out where its folders are, if that is not known.
+        /// - Returns: false if a reload has given it other folders meanwhile.
+        let place: @Sendable (InboxController) throws -> Bool
         let isDraining: @Sendable () -> Bool
         let tell: @Sendable (DropFolderEvent, InboxController) -> Void
         let workerLost: @Sendable () -> Void

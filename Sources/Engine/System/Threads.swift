@@ -68,11 +68,24 @@ package func onNewThread<Value: Sendable>(_ work: @escaping @Sendable () throws 
 /// - Returns: nil if it has not ended in time. It goes on then, and nobody learns what it finds.
 package func onNewThread<Value: Sendable>(withinSeconds seconds: Int, _ work: @escaping @Sendable () -> Value) -> Value?
 {
-    let result = Monitor<Value?>(nil)
-    runOnNewThread {
-        let value = work()
-        result.change { $0 = value }
+    Background(work).value(until: .now + .seconds(seconds))
+}
+
+/// Work that may hang, on a thread of its own.
+package final class Background<Value: Sendable>: Sendable {
+    private let result = Monitor<Value?>(nil)
+
+    /// Begins the work.
+    package init(_ work: @escaping @Sendable () -> Value) {
+        runOnNewThread { [result] in
+            let value = work()
+            result.change { $0 = value }
+        }
     }
-    let end = Moment.now + .seconds(seconds)
-    return result.look { value in value.map { .ready($0) } ?? (.now >= end ? .ready(nil) : .wait(until: end)) }
+
+    /// Waits for what it finds. Blocks the calling thread.
+    /// - Returns: nil if it has not ended by then. It goes on, and can be waited for again.
+    package func value(until end: Moment) -> Value? {
+        result.look { value in value.map { .ready($0) } ?? (.now >= end ? .ready(nil) : .wait(until: end)) }
+    }
 }

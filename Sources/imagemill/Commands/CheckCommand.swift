@@ -58,6 +58,7 @@ struct CheckCommand: RenderingCommand {
     private func checkMill(at path: String, text: String, workers: WorkerPool) async throws -> String {
         let mill = try LoadedMill(path: path, text: text) { name in getenv(name).map { String(cString: $0) } }
         for inbox in mill.inboxes {
+            try checkPlaces(of: inbox, in: mill)
             try await checkAssets(
                 of: inbox.pipeline, limits: inbox.settings.limits(within: mill.limits), workers: workers)
         }
@@ -69,6 +70,16 @@ struct CheckCommand: RenderingCommand {
             "cache: \($0.folder.printable), at most \(($0.bound ?? SharedCache.usualBound) >> 20) MiB"
         }
         return ([head] + mill.inboxes.map(sentence) + [cache].compactMap(\.self)).joined(separator: "\n  ")
+    }
+
+    /// Tries again what could not be seen, or took too long.
+    private func checkPlaces(of inbox: LoadedMill.Inbox, in mill: LoadedMill) throws {
+        guard inbox.places == nil else { return }
+        guard let found = onNewThread(withinSeconds: 10, { Result { try mill.look(at: inbox) } }) else {
+            throw SystemError("look at the folders of the inbox '\(inbox.settings.name)'", code: ETIMEDOUT)
+        }
+        var mill = mill
+        _ = try mill.place(inbox, at: try found.get())
     }
 
     private func sentence(_ inbox: LoadedMill.Inbox) -> String {

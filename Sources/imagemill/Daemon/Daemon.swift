@@ -146,7 +146,7 @@ final class Daemon: DaemonControl {
         manager?.tell(.reloading)
         defer { manager?.tell(.ready, .status(sentence)) }
         do {
-            let (new, notes) = try folder.reload { try WatchCommand.load(file) }
+            let (new, notes) = try folder.reload { [file] in try WatchCommand.load(file) }
             state.withLock { state in
                 state.drain = new.file.drain
                 state.reload = StatusDocument.Reload(state: .done, time: timestamp())

@@ -1,0 +1,120 @@
+// A reload: another configuration is put to work while the drop folder runs.
+import Glibc
+import Pipeline
+import Synchronization
+
+extension DropFolder {
+    /// How long the configuration may take to be read, in seconds.
+    private static let readingPatience = 30
+
+    /// Puts another configuration to work; what runs goes on with the one that it began with. Waits, but for no file
+    /// system that hangs.
+    /// - Parameter load: reads the configuration; called when no other reload is under way, so that the newest text
+    ///   wins.
+    /// - Returns: sentences about what takes effect at the next start only.
+    /// - Throws: what `load` throws, `MillProblems` or `Diagnostics` if it is refused, and everything stays as it is.
+    package func reload(_ load: @escaping @Sendable () throws -> LoadedMill) throws -> (
+        mill: LoadedMill, notes: [String]
+    ) {
+        try reloads.withLock { _ in
+            guard let read = onNewThread(withinSeconds: Self.readingPatience, { Result { try load() } }) else {
+                let reason = "a file system that holds a part of it has not answered for \(Self.readingPatience) s"
+                throw SystemError("read the configuration", code: ETIMEDOUT, because: reason)
+            }
+            var new = try read.get()
+            let old = loaded.withLock { $0 }
+            guard new.state == old.state else {
+                throw MillProblems(
+                    mistakes: [],
+                    refusals: [
+                        "'state' cannot change while the program runs; restart it to move to '\(new.state.printable)'"
+                    ])
+            }
+            try new.takePlaces(of: old)
+            let cache = cache(for: new)
+            let routes = new.inboxes.map { ($0, route(for: $0, of: new, cache: cache)) }
+            let worker = WorkerLoan(workers, cancellation: cancellation)
+            try worker.prepare(routes.map(\.1.render))
+            worker.giveBack()
+            try apply(new, routes)
+            memory.set(total: new.limits.maximumMemory)
+            state.withLock { $0.cache = cache }
+            let bound = new.cache?.bound ?? SharedCache.usualBound
+            // Removes what is too much, which may take long.
+            runOnNewThread { cache?.set(bound: bound) }
+            var notes: [String] = []
+            if new.file.workers != old.file.workers { notes.append("'workers' takes effect at the next start") }
+            return (new, notes)
+        }
+    }
+
+    private func apply(_ new: LoadedMill, _ routes: [(LoadedMill.Inbox, Route)]) throws {
+        guard let running = running.withLock({ $0 }) else { return }
+        try store.record(inboxes: new.namesByPath)
+        policies.set(new)
+        loaded.withLock { $0 = new }
+        for controller in controllers where !routes.contains(where: { $0.0.settings.name == controller.name }) {
+            leave(controller)
+        }
+        var added: [Background<Void>] = []
+        for (inbox, route) in routes {
+            if let controller = controllerThatStays(inbox) {
+                change(controller, to: inbox, through: route, running: running)
+            } else {
+                try add(inbox, through: route, running: running).map { added.append($0) }
+            }
+        }
+        wait(for: added)
+    }
+
+    /// An inbox that is there and keeps its path; it stays even if it was about to leave.
+    private func controllerThatStays(_ inbox: LoadedMill.Inbox) -> InboxController? {
+        state.withLock { state in
+            let controller = state.controllers[inbox.settings.name]
+            controller?.state.withLock { $0.isLeaving = false }
+            return controller
+        }
+    }
+
+    private func leave(_ controller: InboxController) {
+        controller.state.withLock { state in
+            state.isLeaving = true
+            state.watcher?.stop()
+        }
+    }
+
+    private func change(
+        _ controller: InboxController, to inbox: LoadedMill.Inbox, through route: Route, running: Running
+    ) {
+        let watcher = controller.state.withLock { state in
+            // Nothing is named before it is known where its outbox is.
+            if state.inbox.path != inbox.path || inbox.places == nil { state.spool = nil }
+            if state.inbox.outbox != inbox.outbox { state.outboxWasMount = false }
+            state.inbox = inbox
+            state.route = route
+            return state.watcher
+        }
+        running.dispatcher.set(controller.name, weight: inbox.settings.priority, recipe: route.recipe)
+        watcher?.stop()
+        watch(controller)
+    }
+
+    /// Lets go of an inbox that leaves, once all that it has begun is over.
+    func removeIfIdle(_ controller: InboxController) {
+        let dispatcher = running.withLock { $0 }?.dispatcher
+        guard controller.state.withLock({ $0.isLeaving }) else { return }
+        // If the store has no jobs of this name, an inbox of another name has taken the waiting ones over.
+        let wasRenamed = (try? store.openCount(inbox: controller.name).count) == 0
+        // Under one lock with the controller, so that an inbox that is added again meanwhile keeps its turns.
+        state.withLock { state in
+            let isIdle = controller.state.withLock { state in
+                state.isLeaving && state.deferred.isEmpty
+                    && state.open.keys.allSatisfy { wasRenamed && state.waiting.contains($0) }
+            }
+            guard isIdle, state.controllers[controller.name] === controller,
+                dispatcher?.removeIfIdle(controller.name) != false
+            else { return }
+            state.controllers[controller.name] = nil
+        }
+    }
+}

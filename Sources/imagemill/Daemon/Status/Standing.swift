@@ -76,7 +76,8 @@ final class StandingWatch: Sendable {
         var (sum, pending) = (0, [BytePath([])])
         while let path = pending.popLast() {
             let folder = try root.folder(path)
-            for name in try folder.names().map({ BytePath($0) }) {
+            let names = try DirectoryStream(folder)
+            while let name = try names.next().map({ BytePath($0) }) {
                 switch try folder.status(name) {
                 case let status? where status.kind == .directory: pending.append(path.appending(name))
                 case let status? where status.kind == .regular: sum += status.bytes

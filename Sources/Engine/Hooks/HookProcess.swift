@@ -13,6 +13,25 @@ struct HookProcess {
     /// The bytes of /dev/fd/3; nil if it is not open.
     var more: [UInt8]?
     let timeout: Duration
+    /// Why it failed, in a sentence; nil if it did not.
+    var judge: @Sendable (Ending) -> String? = { $0.failure }
+
+    /// How the program has ended by itself.
+    struct Ending {
+        /// As the user named it.
+        let program: String
+        /// Nil if a signal ended it.
+        let code: CInt?
+        let signal: CInt
+        /// The last line that it wrote.
+        let lastLine: String?
+
+        var failure: String? {
+            if code == 0 { return nil }
+            let how = code.map { "ended with \($0)" } ?? "was ended by signal \(signal)"
+            return "'\(program)' \(how)\(lastLine.map { ": \($0)" } ?? "")"
+        }
+    }
 
     enum Outcome: Equatable {
         case done
@@ -106,7 +125,7 @@ struct HookProcess {
             if waitpid(process, &status, WNOHANG) != 0 {
                 _ = read(reading, &said)
                 if isInterrupted { return .interrupted }
-                return outcome(status, said, isLate: term != nil)
+                return term == nil ? judged(status, said) : .failed(tooLong(said))
             }
             if let term {
                 if .now >= term + Self.patienceAfterTerm { kill(-process, SIGKILL) }
@@ -127,20 +146,21 @@ struct HookProcess {
         return got == 0
     }
 
-    private func outcome(_ status: CInt, _ said: [UInt8], isLate: Bool) -> Outcome {
+    private func judged(_ status: CInt, _ said: [UInt8]) -> Outcome {
         let (signal, code) = (status & 0x7F, (status >> 8) & 0xFF)
-        if isLate {
-            return .failed(
-                "'\(BytePath(arguments[0]).printable)' took longer than \(timeout.written) and was stopped\(quoted(said))"
-            )
-        }
-        if signal == 0 && code == 0 { return .done }
-        let how = signal == 0 ? "ended with \(code)" : "was ended by signal \(signal)"
-        return .failed("'\(BytePath(arguments[0]).printable)' \(how)\(quoted(said))")
+        let ending = Ending(
+            program: BytePath(arguments[0]).printable, code: signal == 0 ? code : nil, signal: signal,
+            lastLine: lastLine(of: said))
+        return judge(ending).map { .failed($0) } ?? .done
     }
 
-    private func quoted(_ said: [UInt8]) -> String {
+    private func tooLong(_ said: [UInt8]) -> String {
+        "'\(BytePath(arguments[0]).printable)' took longer than \(timeout.written) and was stopped"
+            + (lastLine(of: said).map { ": \($0)" } ?? "")
+    }
+
+    private func lastLine(of said: [UInt8]) -> String? {
         let lines = String(decoding: said, as: UTF8.self).split(whereSeparator: \.isNewline)
-        return lines.last.map { ": \(BytePath(String($0.suffix(300))).printable)" } ?? ""
+        return lines.last.map { BytePath(String($0.suffix(300))).printable }
     }
 }

@@ -1,4 +1,4 @@
-// Runs a program of the user's, for a limited time.
+// Runs a program of the user's, for a limited time. Whatever it has started ends with it.
 import CLinux
 import Glibc
 import Pipeline
@@ -43,7 +43,10 @@ struct HookProcess {
 
     /// Bytes of its output that are kept.
     private static let longestOutput = 2048
-    private static let patienceAfterTerm = Duration.seconds(2)
+    /// Between SIGTERM and the end of all that it has started, in milliseconds.
+    private static let patienceAfterTerm: CInt = 2_000
+    /// What then is still there is held by the system.
+    private static let patienceWithGuard = Duration.seconds(20)
 
     /// Waits until it has ended, or has taken too long. Blocks the thread.
     func run(_ cancellation: Cancellation) -> Outcome {
@@ -71,7 +74,8 @@ struct HookProcess {
         var process: pid_t = 0
         // Only this thread waits, should the system take its time to start it.
         let code = clinux_spawn(
-            words, environment, first.descriptor, more == nil ? -1 : second.descriptor, output.descriptor, &process)
+            words, environment, first.descriptor, more == nil ? -1 : second.descriptor, output.descriptor,
+            Self.patienceAfterTerm, &process)
         withExtendedLifetime((first, second, output)) {}
         return code == 0 ? .success(process) : .failure(StartError(code: code))
     }
@@ -105,6 +109,7 @@ struct HookProcess {
         return file
     }
 
+    /// - Parameter process: the guard of the program, which ends as the program does.
     private func wait(
         for process: pid_t, closing writing: OpenFile, _ reading: OpenFile, _ cancellation: Cancellation
     ) -> Outcome {
@@ -128,10 +133,13 @@ struct HookProcess {
                 return term == nil ? judged(status, said) : .failed(tooLong(said))
             }
             if let term {
-                if .now >= term + Self.patienceAfterTerm { kill(-process, SIGKILL) }
+                guard .now < term + Self.patienceWithGuard else {
+                    kill(process, SIGKILL)
+                    return isInterrupted ? .interrupted : .failed(tooLong(said))
+                }
             } else if cancellation.isRaised || .now >= end {
                 isInterrupted = cancellation.isRaised
-                kill(-process, SIGTERM)
+                kill(process, SIGTERM)
                 term = .now
             }
         }

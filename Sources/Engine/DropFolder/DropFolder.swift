@@ -141,7 +141,9 @@ package final class DropFolder: Sendable {
             tell: { [self] event, controller in tell(event, controller) },
             workerLost: { [self] in state.withLock { $0.lostWorkers += 1 } })
         let housekeeper = Housekeeper(store: store, dispatcher: dispatcher, lanes: lanes, state: stateFolder) {
-            [self] in
+            [observer] in
+            observer.noted($0)
+        } controllers: { [self] in
             controllers
         } removeIfIdle: { [self] in
             removeIfIdle($0)

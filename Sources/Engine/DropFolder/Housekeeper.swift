@@ -9,11 +9,13 @@ import Synchronization
 final class Housekeeper: Sendable {
     private let controllers: @Sendable () -> [InboxController]
     private let removeIfIdle: @Sendable (InboxController) -> Void
-    private let store: any JobStore
+    private let store: SQLiteJobStore
     private let dispatcher: Dispatcher
     private let lanes: LaneStatus
     /// The state folder.
     private let folder: BytePath
+    /// Hears, in a sentence, what concerns all inboxes.
+    private let note: @Sendable (String) -> Void
     private let state = Monitor(State())
 
     private struct State {
@@ -32,7 +34,8 @@ final class Housekeeper: Sendable {
     private static let checkedAtOnce = 2_000
 
     init(
-        store: any JobStore, dispatcher: Dispatcher, lanes: LaneStatus, state: BytePath,
+        store: SQLiteJobStore, dispatcher: Dispatcher, lanes: LaneStatus, state: BytePath,
+        note: @escaping @Sendable (String) -> Void,
         controllers: @escaping @Sendable () -> [InboxController],
         removeIfIdle: @escaping @Sendable (InboxController) -> Void
     ) {
@@ -40,6 +43,7 @@ final class Housekeeper: Sendable {
         self.dispatcher = dispatcher
         self.lanes = lanes
         folder = state
+        self.note = note
         self.controllers = controllers
         self.removeIfIdle = removeIfIdle
     }
@@ -89,7 +93,9 @@ final class Housekeeper: Sendable {
     private func keepRecords() {
         var place: OwnedName?
         var nextPruning = Moment.now
+        var clocks = ClockWatch()
         while pauseBetweenTurns() {
+            if let jump = clocks.jump() { note(ClockWatch.sentence(jump)) }
             let end = Moment.now + Self.records
             // In small transactions: lanes wait for the store meanwhile.
             while let removed = try? store.prune(keeping: Self.keptJobs), removed > 0, .now < end {}
@@ -97,7 +103,7 @@ final class Housekeeper: Sendable {
             for controller in controllers() { controller.forgetMissingOriginals(limit: Self.checkedAtOnce) }
             if nextPruning <= .now {
                 let start = Moment.now
-                for controller in controllers() { controller.pruneShelves(now: wallClock() * 1_000_000) }
+                for controller in controllers() { controller.pruneShelves(store) }
                 // A folder with very much in it is looked at less often.
                 nextPruning = .now + max(Self.betweenPruning, .milliseconds(start.milliseconds(until: .now) * 50))
             }
@@ -202,16 +208,16 @@ extension InboxController {
     }
 
     /// Removes what has been in `done/` and `failed/` for as long as it may be.
-    /// - Parameter now: nanoseconds since 1970.
-    func pruneShelves(now: Int) {
+    func pruneShelves(_ store: SQLiteJobStore) {
         let (spool, inbox) = state.withLock { ($0.spool, $0.inbox) }
         guard let spool else { return }
         for (shelf, retention) in [(Shelf.done, inbox.settings.keepDone), (.failed, inbox.settings.keepFailed)] {
             guard let retention else { continue }
             let pruning = ShelfPruning(
-                folder: spool.path(shelf), retention: retention, takesSets: inbox.pipeline.file.source == .set)
-            do throws(SystemError) {
-                let count = try pruning.run(now: now)
+                folder: spool.path(shelf), retention: retention, takesSets: inbox.pipeline.file.source == .set,
+                record: ShelfRecord(store, inbox: name, shelf: shelf.rawValue))
+            do {
+                let count = try pruning.run()
                 if count > 0 { tell(.pruned(count, from: spool.path(shelf))) }
             } catch {
                 tell(.trouble("cannot remove what is old in '\(spool.path(shelf).printable)': \(error)"))

@@ -23,7 +23,7 @@ final class InboxController: Sendable {
         var deferred: [JobUpdate] = []
         /// Originals that stay in the inbox and need nothing more.
         var kept: [BytePath: KeptOriginal] = [:]
-        /// When each source was offered that is not in the spool yet, in milliseconds since 1970.
+        /// When each source was offered that is not in the spool yet, in the store's time.
         var offered: [BytePath: Int] = [:]
         /// The jobs that are in the spool.
         var open: [JobID: OpenJob] = [:]
@@ -36,7 +36,7 @@ final class InboxController: Sendable {
 
     /// A job that is in the spool.
     struct OpenJob {
-        /// When it was offered, in milliseconds since 1970.
+        /// When it was offered, in the store's time.
         let offered: Int
         /// The owner of the names of its renditions.
         let owner: BytePath
@@ -113,7 +113,7 @@ final class InboxController: Sendable {
 
     /// Adds what intake considers complete to the queue. On the watcher's thread.
     func offer(_ offers: [Offer]) {
-        let now = wallClock()
+        let now = shared.store.now
         let (keeps, canTake) = state.withLock { state in
             let canTake = !state.isLeaving && state.spool != nil && state.pause.pause == nil
             if canTake {
@@ -236,7 +236,7 @@ final class InboxController: Sendable {
                 pausedSince: watching.pause == nil ? state.pause.since : watching.pausedSince,
                 isLeaving: state.isLeaving, open: state.open.count, waiting: state.waiting.count,
                 done: state.totals.done,
-                failed: state.totals.failed, age: oldest.map { wallClock() - $0 })
+                failed: state.totals.failed, age: oldest.map { max(0, shared.store.now - $0) })
         }
     }
 }

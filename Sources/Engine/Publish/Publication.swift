@@ -3,7 +3,11 @@ package import Pipeline
 
 /// Whether what is published must survive a loss of power.
 package enum Durability: Sendable {
-    case none, synced
+    case none
+    /// Only the content of files on a network file system: it is written when a file is closed anyway, and nothing but a
+    /// sync tells whether that has succeeded. All else is synced later.
+    case remoteContent
+    case synced
 }
 
 /// The report that goes with a source's renditions.

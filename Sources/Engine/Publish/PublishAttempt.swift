@@ -59,12 +59,19 @@ final class PublishAttempt {
 
     func prepare() throws(PublishTrouble) {
         for output in publication.outputs { outbox.setWriter(publication.owner, of: output.file) }
-        guard durability == .synced else { return }
-        for output in publication.outputs {
+        for output in publication.outputs where syncs(output.file) {
             try system { () throws(SystemError) in
                 try output.sync()
                 try FaultPoint.pass(.afterTargetSync)
             }
+        }
+    }
+
+    private func syncs(_ file: OpenFile) -> Bool {
+        switch durability {
+        case .none: false
+        case .remoteContent: file.isRemote
+        case .synced: true
         }
     }
 

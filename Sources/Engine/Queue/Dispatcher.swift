@@ -276,10 +276,10 @@ package final class Dispatcher: Sendable {
     /// There was less than could be taken: finds out when there may be more.
     private func lookAhead(_ inbox: String, _ offers: Int) throws(StoreError) {
         let next = try store.nextDue(inbox: inbox, owner: owner)
-        let due = next.map { Moment.now + .milliseconds(max(0, $0 - wallClock())) } ?? .never
+        let due = next.map { Moment.now + .milliseconds(max(0, $0 - store.now)) } ?? .never
         state.change { state in
             guard var entry = state.inboxes[inbox], entry.offers == offers else { return }
-            // Waits have an end: somebody may set the clock back, and a job may come from an inbox that was renamed.
+            // Waits have an end: a job may come from an inbox that was renamed, and the machine may sleep.
             entry.due = min(due, .now + .seconds(60))
             entry.waiting = next == nil ? 0 : 1
             state.inboxes[inbox] = entry

@@ -30,7 +30,7 @@ package struct NewJob: Equatable, Sendable {
     }
 }
 
-/// A job as the store keeps it. Times are milliseconds since 1970, by the store's clock.
+/// A job as the store keeps it.
 package struct Job: Equatable, Sendable {
     package let id: JobID
     package let inbox: String
@@ -41,8 +41,9 @@ package struct Job: Equatable, Sendable {
     package var progress: JobProgress
     /// What was to be done with it when its last attempt began: a digest of the pipeline and of the options.
     package var recipe: String
-    /// When it was offered.
+    /// When it was offered, in the store's time.
     package let offered: Int
+    /// Milliseconds since 1970, for people to read.
     package var changed: Int
 
     package init(

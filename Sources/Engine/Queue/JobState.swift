@@ -32,7 +32,7 @@ package struct JobProgress: Equatable, Sendable {
     package var state: JobState
     /// Attempts that have begun, the present one included.
     package var attempts: Int
-    /// No attempt before this time, in milliseconds since 1970. It also decides the order.
+    /// No attempt before this time, in the store's time. It also decides the order.
     package var notBefore: Int
     /// Why the last attempt failed; of a published job, what is wrong with its source.
     package var failure: Failure?
@@ -54,7 +54,7 @@ package enum SourcePlace: CaseIterable, Sendable {
     case nowhere
 }
 
-/// What can happen to a job. `now` is in milliseconds since 1970.
+/// What can happen to a job. `now` is in the store's time.
 package enum JobEvent: Equatable, Sendable {
     /// The dispatcher has leased it.
     case taken

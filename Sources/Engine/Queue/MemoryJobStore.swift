@@ -5,17 +5,18 @@ import Synchronization
 /// Jobs and names in memory, for `run`. Nothing in it can fail. Taking a job costs the logarithm of the number of jobs.
 package final class MemoryJobStore: JobStore {
     private let contents: Mutex<Contents>
-    /// Milliseconds since 1970.
     private let clock: @Sendable () -> Int
 
     /// - Parameter policy: of each inbox, by its name. It must not call the store.
     package init(
         policy: @escaping @Sendable (_ inbox: String) -> RetryPolicy = { _ in .run },
-        clock: @escaping @Sendable () -> Int = wallClock
+        clock: @escaping @Sendable () -> Int = Clocks.system.uptime
     ) {
         contents = Mutex(Contents(policy: policy))
         self.clock = clock
     }
+
+    package var now: Int { clock() }
 
     // MARK: - Jobs
 
@@ -223,7 +224,7 @@ private struct Contents {
         let policy = policy(request.inbox)
         var group: [JobRecord] = []
         var leases: [Lease] = []
-        while let next = nextFree(in: request.inbox, for: request.owner, now: now), next.isDue(now: now, policy),
+        while let next = nextFree(in: request.inbox, for: request.owner, now: now), next.isDue(now: now),
             (group + [next]).group(request).count > group.count,
             let taken = next.taken(by: request, now: now, policy)
         {
@@ -254,9 +255,7 @@ private struct Contents {
     }
 
     mutating func nextDue(in inbox: String, for owner: String, now: Int) -> Int? {
-        nextFree(in: inbox, for: owner, now: now).map {
-            $0.isDue(now: now, policy(inbox)) ? min(now, $0.job.progress.notBefore) : $0.job.progress.notBefore
-        }
+        nextFree(in: inbox, for: owner, now: now)?.job.progress.notBefore
     }
 
     private mutating func count(_ job: Job, _ effects: [JobEffect]) {

@@ -5,13 +5,8 @@ package import Pipeline
 
 extension SQLiteJobStore {
     package func nextDue(inbox: String, owner: String) throws(StoreError) -> Int? {
-        let policy = policy(inbox)
-        return try look { database in
-            let now = clock()
-            guard
-                let next = try database.records(Self.freeJobs("not_before > ?"), [inbox, Int.min, now, owner, 1]).first
-            else { return nil }
-            return next.isDue(now: now, policy) ? min(now, next.job.progress.notBefore) : next.job.progress.notBefore
+        try look { database in
+            try database.records(Self.freeJobs, [inbox, Int.max, now, owner, 1]).first?.job.progress.notBefore
         }
     }
 

@@ -31,6 +31,14 @@ package struct FailureNote: Equatable, Sendable {
         path.bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
     }
 
+    /// Whether a name in a folder is that of a note, and what it is about is beside it.
+    static func isNote(_ name: BytePath, in folder: Directory) throws(SystemError) -> Bool {
+        guard isNoteName(name) else { return false }
+        let source = BytePath(Array(name.bytes.dropLast(suffix.utf8.count)))
+        guard !source.bytes.isEmpty else { return false }
+        return try folder.status(source) != nil
+    }
+
     /// Writes the note of a source, for good.
     /// - Parameters:
     ///   - name: the source's name in the folder.

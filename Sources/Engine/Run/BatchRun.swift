@@ -20,6 +20,8 @@ package struct BatchSettings: Sendable {
     package let outbox: OutboxLocation
     /// How often a source may cost a worker its life.
     package var attempts = 3
+    /// Whether the renditions have reached the disk when the run says that it is done.
+    package var isDurable = false
 
     package init(
         _ render: RenderSettings, workers: WorkerPool, lanes: Int, allocator: NameAllocator, publisher: Publisher,
@@ -46,6 +48,8 @@ package final class BatchRun: JobSite {
     private let observer: any BatchObserver
     /// Where results are recorded for the next run; nil if nothing is.
     private let results: ResultRecord?
+    /// What has to reach the disk before the run is done; nil if nothing has.
+    private let written: WrittenFiles?
     private let store = MemoryJobStore()
     private let status = LaneStatus()
     private let ids = JobNames()
@@ -92,6 +96,7 @@ package final class BatchRun: JobSite {
         self.report = report
         self.observer = observer
         self.results = results
+        written = settings.isDurable ? WrittenFiles(in: settings.outbox.path) : nil
         var state = State(sources: work.toDo, unchanged: work.unchanged)
         state.summary.sources = work.toDo.count + work.unchanged.count
         state.summary.skipped = work.unchanged.count
@@ -114,6 +119,7 @@ package final class BatchRun: JobSite {
         observer.begin(sources: sources.count)
         if !sources.isEmpty { try await onNewThread { [self] in try process(sources) } }
         observer.end()
+        try await makeDurable()
         report.add(state.withLock { $0.unchanged.map(\.document) })
         results?.finish()
         // A lane that did not start has left its share to the others; only if they all failed is there work left.
@@ -125,6 +131,18 @@ package final class BatchRun: JobSite {
         try report.finish(summary)
         if let trouble { throw trouble }
         return summary
+    }
+
+    /// Has the renditions written to the disk, all together. On a network file system, an error while they are written
+    /// shows only then.
+    private func makeDurable() async throws {
+        guard let written else { return }
+        do {
+            try await onNewThread { try written.sync() }
+        } catch {
+            results?.discard()
+            throw error
+        }
     }
 
     /// Nobody else can take up the jobs of a run, however long one takes: ten years, in milliseconds.
@@ -227,6 +245,7 @@ package final class BatchRun: JobSite {
             source: source, report: report, fingerprint: fingerprint, outputs: files ?? Fingerprint([]))
         let document = json(report)
         self.report.add(document)
+        if let files { written?.add(files) }
         results?.add(finished, document: document)
         let isLast = state.withLock { state in
             state.summary.add(report)

@@ -37,6 +37,10 @@ package struct OpenedPlan: Sendable {
         }
         self.plan = plan
         index = try folder.opening(PlanFile.index)
+        // A line at another place would be another shard's, and good by itself.
+        guard Digest.of(index) == plan.index else {
+            throw mismatch("is damaged: \(PlanFile.index.text) is not the one that was written")
+        }
     }
 
     private func mismatch(_ what: String) -> PlanMismatch {

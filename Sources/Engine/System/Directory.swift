@@ -267,6 +267,12 @@ package struct Directory: Sendable {
         return names
     }
 
+    /// Makes everything on its file system survive a loss of power.
+    /// - Parameter title: the directory's, for a message.
+    package func syncFileSystem(_ title: String) throws(SystemError) {
+        guard clinux_sync_file_system(file.descriptor) == 0 else { throw SystemError("write \(title) to the disk") }
+    }
+
     /// Makes what happened to names in this directory survive a loss of power.
     /// - Parameter title: the directory's, for a message.
     package func sync(_ title: String = "a folder") throws(SystemError) {

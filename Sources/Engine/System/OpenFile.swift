@@ -35,6 +35,12 @@ package final class OpenFile: Sendable {
         return FileStatus(status)
     }
 
+    /// Has the content written to the disk.
+    /// - Parameter title: the file's, for a message.
+    package func sync(_ title: String) throws(SystemError) {
+        guard fsync(descriptor) == 0 else { throw SystemError("write \(title) to the disk") }
+    }
+
     /// Up to `count` bytes at an offset; fewer at the end of the file or if it cannot be read.
     package func bytes(at offset: Int, count: Int) -> [UInt8] {
         guard offset >= 0, count > 0 else { return [] }

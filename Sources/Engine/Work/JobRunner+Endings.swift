@@ -17,7 +17,7 @@ extension JobRunner {
     private func attemptFailed(_ attempt: Attempt, with failure: Failure, isFinal: Bool, at site: any JobSite) {
         let job = attempt.job
         for effect in effects(
-            of: JobUpdate(attempt.lease, .attemptFailed(failure, isFinal: isFinal, now: wallClock())), site)
+            of: JobUpdate(attempt.lease, .attemptFailed(failure, isFinal: isFinal, now: store.now)), site)
         {
             switch effect {
             case .retry(let after):
@@ -33,7 +33,7 @@ extension JobRunner {
     func obstruct(_ attempt: Attempt, for pause: Pause, after failure: Failure?, at site: any JobSite) {
         let reason = failure ?? Failure(.ioError, stage: "publish", pause.message)
         site.pause(pause)
-        update([JobUpdate(attempt.lease, .obstructed(reason, now: wallClock()))], at: site)
+        update([JobUpdate(attempt.lease, .obstructed(reason, now: store.now))], at: site)
         site.happened(.obstructed, to: attempt.job, files: nil, source: nil)
     }
 
@@ -107,7 +107,7 @@ extension JobRunner {
                         !effects.contains(where: \.isDeadLetter)
                     {
                         dispatcher.added(
-                            to: job.inbox, due: .now + .milliseconds(max(0, progress.notBefore - wallClock())))
+                            to: job.inbox, due: .now + .milliseconds(max(0, progress.notBefore - store.now)))
                     }
                     each(job, effects)
                 case .leaseLost: site.happened(.leaseLost, to: job, files: nil, source: nil)

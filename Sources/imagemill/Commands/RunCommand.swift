@@ -195,9 +195,10 @@ struct RunCommand: RenderingCommand {
         let allocator = NameAllocator(
             store: record, outbox: BytePath([]), folder: outbox, policy: collision, isGone: { location.isGone($0) },
             isSource: { sources.contains(location.realPath.appending($0)) })
-        let settings = BatchSettings(
+        var settings = BatchSettings(
             render, workers: workers, lanes: jobs ?? Machine.cores, allocator: allocator,
-            publisher: Publisher(outbox: outbox, durability: .none), outbox: location)
+            publisher: Publisher(outbox: outbox, durability: .remoteContent), outbox: location)
+        settings.isDurable = !dryRun && !isToStandardOutput
         let document = try BatchReport(
             file: documentPath(preparation), mayBeStream: report != nil && !isPage, stream: json || jsonLines ? 1 : nil,
             form: jsonLines ? .lines : .document)

@@ -49,7 +49,7 @@ import Testing
                 store: MemoryJobStore(), outbox: settings.outbox.path, folder: settings.outbox, policy: .version
             ) { _ in false },
             publisher: Publisher(outbox: settings.outbox, durability: .none), policy: .run, inbox: nil, recipe: "",
-            retriesAtOnce: true, wantsSecondOpinion: false)
+            retriesAtOnce: true)
         let job = Job(
             id: JobNames().next(), inbox: "run", path: path, isSet: false,
             observed: ObservedFile(device: 0, inode: 0, bytes: 0, modified: 0),

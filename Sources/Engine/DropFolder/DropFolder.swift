@@ -185,7 +185,7 @@ package final class DropFolder: Sendable {
             publisher: Publisher(outbox: outbox, durability: .synced, newToken: { [self] in newToken() }),
             reports: inbox.reports, policy: inbox.retryPolicy, inbox: inbox.settings.name,
             recipe: Digest.of(json(setup)),
-            retriesAtOnce: false, wantsSecondOpinion: true)
+            retriesAtOnce: false)
     }
 
     private func add(_ inbox: LoadedMill.Inbox, through route: Route, running: Running) throws {

@@ -39,7 +39,10 @@ package final class WorkerLoan {
     var isFresh: Bool { borrowed?.isFresh ?? true }
 
     /// Has the next source done by a new worker.
-    func replace() { borrowed?.replaceWorker() }
+    func replace() { slot.replaceWorker() }
+
+    /// A new worker will be wanted again soon.
+    func keepSpare() { workers.keepSpare() }
 
     /// Sees to it that a worker knows the pipeline, and that the formats on request can be read.
     /// - Throws: `Diagnostics` if an asset cannot be decoded, `MillProblems` if a format cannot be read, `SystemError`

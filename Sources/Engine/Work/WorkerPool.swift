@@ -19,6 +19,7 @@ package struct WorkerCommand: Sendable {
 /// Gives out worker processes, and lends them: a thread that waits for a file system leaves its worker to the others.
 package final class WorkerPool: Sendable {
     private let starter: WorkerStarter
+    private let spare: SpareWorker
     private let state: Mutex<State>
 
     /// `state`'s lock protects what is in here; what is taken out belongs to one thread until it is given back.
@@ -47,7 +48,9 @@ package final class WorkerPool: Sendable {
     /// - Parameter ready: how many workers to make ready now, by copying this process. None if it has several threads
     ///   already, of which a copy would have one alone, with locks that nobody opens.
     package init(_ command: WorkerCommand = WorkerCommand(), ready count: Int = 0) {
-        starter = WorkerStarter(command)
+        let starter = WorkerStarter(command)
+        self.starter = starter
+        spare = SpareWorker { () throws(SystemError) in try WorkerProcess(starter) }
         var state = State()
         while state.ready.count < count, clinux_thread_count() == 1, let process = try? WorkerProcess.forked() {
             state.ready.append(process)
@@ -91,9 +94,12 @@ package final class WorkerPool: Sendable {
     /// Sees to it that workers can be started whatever happens to file systems of which files are opened from now on.
     func prepareToStart() throws(SystemError) { try starter.prepare() }
 
+    /// A new process is wanted again soon.
+    func keepSpare() { spare.keep() }
+
     /// A new process.
     func start() throws(SystemError) -> WorkerProcess {
-        if let process = state.withLock({ Handed($0.ready.popLast()) }).value { return process }
+        if let process = state.withLock({ Handed($0.ready.popLast()) }).value ?? spare.take() { return process }
         return try WorkerProcess(starter)
     }
 

@@ -211,7 +211,7 @@ package final class Dispatcher: Sendable {
     package func waitToBeAlone(_ lane: Int) {
         state.look { state -> Monitor<State>.Look<Void> in
             let others = state.lanes.filter { $0.key != lane && $0.value.isAlone }.values
-            guard others.allSatisfy(state.hangs) else { return .wait(until: state.nextLook) }
+            guard others.allSatisfy(state.hangs) else { return .wait(until: .now + state.patience) }
             state.lanes[lane]?.isAlone = true
             return .ready(())
         }

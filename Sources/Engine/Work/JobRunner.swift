@@ -185,7 +185,8 @@ package final class JobRunner {
                     attempt.work.report.attempt += 1
                 }
             } catch let failure as Failure
-                where isFinal(failure, of: attempt) && !hasAskedTwice && !maker.worker.isFresh
+                where isFinal(failure, of: attempt) && !isSeenInFile(failure, route) && !hasAskedTwice
+                && !maker.worker.isFresh
             {
                 // A worker that other pictures have been through may have brought that about, whatever it is: a fresh
                 // one has the last word. The next is wanted soon, as damaged pictures seldom come alone.
@@ -193,6 +194,15 @@ package final class JobRunner {
                 maker.worker.keepSpare()
                 hasAskedTwice = true
             }
+        }
+    }
+
+    /// Our own code has found it in the file, so that no worker can have brought it about.
+    private func isSeenInFile(_ failure: Failure, _ route: Route) -> Bool {
+        switch failure.code {
+        case .truncated: route.render.pipeline.file.tolerance == .nothing
+        case .tooManyScans: true
+        default: false
         }
     }
 

@@ -37,7 +37,7 @@ while True:
     if body.startswith(b'{"probe"'):
         name = os.readlink("/proc/self/fd/%d" % files[0])
         with open(os.path.join(os.path.dirname(sys.argv[0]), "log"), "a") as log:
-            print(os.path.basename(name), os.getpid(), file=log)
+            print(os.path.basename(name), os.getpid(), os.path.dirname(name), file=log)
         word = os.path.basename(name).partition("evil-")[2].partition(".")[0]
         name, evil = evil or ("" if word else name), evil or word
         name += os.pread(files[0], 16, max(0, os.fstat(files[0]).st_size - 16)).decode("latin-1")

@@ -9,6 +9,7 @@ import Synchronization
 final class Housekeeper: Sendable {
     private let controllers: @Sendable () -> [InboxController]
     private let removeIfIdle: @Sendable (InboxController) -> Void
+    private let endIdleWorkers: @Sendable () -> Void
     private let store: any JobStore
     private let dispatcher: Dispatcher
     private let lanes: LaneStatus
@@ -34,7 +35,7 @@ final class Housekeeper: Sendable {
     init(
         store: any JobStore, dispatcher: Dispatcher, lanes: LaneStatus, state: BytePath,
         controllers: @escaping @Sendable () -> [InboxController],
-        removeIfIdle: @escaping @Sendable (InboxController) -> Void
+        removeIfIdle: @escaping @Sendable (InboxController) -> Void, endIdleWorkers: @escaping @Sendable () -> Void
     ) {
         self.store = store
         self.dispatcher = dispatcher
@@ -42,6 +43,7 @@ final class Housekeeper: Sendable {
         folder = state
         self.controllers = controllers
         self.removeIfIdle = removeIfIdle
+        self.endIdleWorkers = endIdleWorkers
     }
 
     var lastTurn: Moment { state.change { $0.lastTurn } }
@@ -62,6 +64,7 @@ final class Housekeeper: Sendable {
         var nextRound = Moment.now
         while !state.change({ $0.isStopping }) {
             dispatcher.startLanes()
+            endIdleWorkers()
             if .now >= nextRound {
                 for controller in controllers() where controller.needsMaintenance { maintain(controller) }
                 nextRound = .now + Self.rounds

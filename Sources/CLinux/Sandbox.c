@@ -182,8 +182,8 @@ static int add_rules(scmp_filter_ctx filter, int may_read_files)
     return result;
 }
 
-// Answers newfstatat for open files alone. Its path is in memory, where no filter sees it, so the call never reaches the
-// kernel; whoever replaces this handler can ask for no more.
+// Answers newfstatat for open files alone. Its path is in memory, where no filter sees it, so the call never reaches
+// the kernel; whoever replaces this handler can ask for no more.
 static void answer_status_call(int number, siginfo_t *call, void *context)
 {
     (void) number;

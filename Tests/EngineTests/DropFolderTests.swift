@@ -69,7 +69,9 @@ import Testing
     {
         let rest = "outbox: out, pipeline: p.yaml, settle: 100ms }"
         let drop = try WatchedFolder(
-            mill: "state: state\nworkers: 2\ninboxes:\n  - { path: in, isolate: true, \(rest)\n  - { path: other, \(rest)\n")
+            mill:
+                "state: state\nworkers: 2\ninboxes:\n  - { path: in, isolate: true, \(rest)\n  - { path: other, \(rest)\n"
+        )
         try drop.makeFolder("other")
         let mill = try await start(drop, Silence())
         let picture = try await SamplePicture.jpeg.bytes

@@ -15,7 +15,8 @@ import Testing
 
     private var events: [(name: String, event: JobEvent)] {
         [
-            ("taken", .taken), ("begun alone", .begunAlone), ("unclaimed", .unclaimed), ("unreached", .unreached), ("returned", .returned),
+            ("taken", .taken), ("begun alone", .begunAlone), ("unclaimed", .unclaimed), ("unreached", .unreached),
+            ("returned", .returned),
             ("interrupted", .interrupted),
             ("obstructed", .obstructed(failure, due: now)),
             ("attemptFailed", .attemptFailed(failure, isFinal: false, now: now)),
@@ -49,7 +50,8 @@ import Testing
             "found in spool": "waiting", "found in inbox": "offered", "found nowhere": "- lost",
         ],
         .waiting: [
-            "taken": "running attempt", "begun alone": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil,
+            "taken": "running attempt", "begun alone": nil, "unclaimed": nil, "unreached": nil, "returned": nil,
+            "interrupted": nil,
             "obstructed": nil,
             "attemptFailed": nil,
             "attemptFailed for good": nil, "published": nil, "settled": nil, "found in spool": "waiting",
@@ -63,7 +65,8 @@ import Testing
             "found in spool": "published settle", "found in inbox": "done countDone", "found nowhere": "done countDone",
         ],
         .rejected: [
-            "taken": "rejected deadLetter", "begun alone": nil, "unclaimed": "-", "unreached": "offered", "returned": nil,
+            "taken": "rejected deadLetter", "begun alone": nil, "unclaimed": "-", "unreached": "offered",
+            "returned": nil,
             "interrupted": "rejected",
             "obstructed": "rejected",
             "attemptFailed": nil, "attemptFailed for good": nil, "published": nil, "settled": "failed countFailed",
@@ -71,14 +74,16 @@ import Testing
             "found nowhere": "failed countFailed completeNote",
         ],
         .done: [
-            "taken": nil, "begun alone": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil, "obstructed": nil,
+            "taken": nil, "begun alone": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil,
+            "obstructed": nil,
             "attemptFailed": nil,
             "attemptFailed for good": nil, "published": nil, "settled": "done", "found in spool": "done adopt",
             "found in inbox": "done",
             "found nowhere": "done",
         ],
         .failed: [
-            "taken": nil, "begun alone": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil, "obstructed": nil,
+            "taken": nil, "begun alone": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil,
+            "obstructed": nil,
             "attemptFailed": nil,
             "attemptFailed for good": nil, "published": nil, "settled": "failed", "found in spool": "failed adopt",
             "found in inbox": "failed",

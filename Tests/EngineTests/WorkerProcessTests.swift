@@ -147,15 +147,15 @@ import Testing
     /// Workers that never fall silent: one drips its answer, one asks for members without end, one reads slowly.
     private static let talkers = [
         "drips": """
-            threading.Thread(target=read, daemon=True).start()
-            us.sendall(struct.pack("<I", 1 << 20))
-            while True: us.sendall(b"x"); time.sleep(0.001)
-            """,
+        threading.Thread(target=read, daemon=True).start()
+        us.sendall(struct.pack("<I", 1 << 20))
+        while True: us.sendall(b"x"); time.sleep(0.001)
+        """,
         "begs": """
-            threading.Thread(target=read, daemon=True).start()
-            body = b'{"needsMember":{"_0":0}}'
-            while True: us.sendall(struct.pack("<I", len(body)) + body); time.sleep(0.001)
-            """,
+        threading.Thread(target=read, daemon=True).start()
+        body = b'{"needsMember":{"_0":0}}'
+        while True: us.sendall(struct.pack("<I", len(body)) + body); time.sleep(0.001)
+        """,
         "reads slowly": "while True: us.recv(100); time.sleep(0.001)",
     ]
 

@@ -112,7 +112,6 @@ package final class JobRunner {
 
     // MARK: - Rendering
 
-
     private func attempt(_ lease: Lease, along route: Route, at site: any JobSite, rendered: inout [Attempt]) {
         let attempt = Attempt(lease, route)
         guard !site.isDraining else { return interrupt(attempt, site) }
@@ -218,7 +217,8 @@ package final class JobRunner {
             try maker.worker.prepare(route.render, for: opened.formats)
         } catch let loss as WorkerLoss {
             maker.worker.replace()
-            throw WorkerTrouble(description: "no worker can be used: \(try loss.failure(attempt: 1, predicted: 0).message)")
+            throw WorkerTrouble(
+                description: "no worker can be used: \(try loss.failure(attempt: 1, predicted: 0).message)")
         } catch let failure as Failure {
             maker.worker.replace()
             throw WorkerTrouble(description: "no worker can be used: \(failure.message)")

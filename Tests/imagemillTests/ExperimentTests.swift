@@ -12,6 +12,7 @@ import Testing
     @Test func `power-loss`() async throws { try await holds("power-loss") }
     @Test func `kill-loop`() async throws { try await holds("kill-loop") }
     @Test func `kept-set`() async throws { try await holds("kept-set") }
+    @Test func `kill-sets`() async throws { try await holds("kill-sets") }
     @Test func `late-members`() async throws { try await holds("late-members") }
     @Test func `swapped-member`() async throws { try await holds("swapped-member") }
     @Test func `second-rename`() async throws { try await holds("second-rename") }

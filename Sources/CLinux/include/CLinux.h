@@ -56,6 +56,8 @@ int clinux_close_on_exec(int descriptor);
 
 // An unnamed file in memory.
 int clinux_memory_file(const char *name);
+// One that takes no more than so many bytes.
+int clinux_bounded_memory_file(const char *name, size_t size);
 
 // A descriptor that becomes readable once it is raised, and stays so.
 int clinux_event(void);

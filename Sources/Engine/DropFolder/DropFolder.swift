@@ -48,6 +48,8 @@ package final class DropFolder: Sendable {
     private static let cachePause = Duration.seconds(60)
 
     private static let recentFailures = 20
+    /// How long an inbox keeps the workers of its own when it has no work.
+    private static let isolatedPatience = Duration.seconds(5)
     /// Light sources that share their syncs.
     private static let groupLimit = 16
 
@@ -147,6 +149,8 @@ package final class DropFolder: Sendable {
             controllers
         } removeIfIdle: { [self] in
             removeIfIdle($0)
+        } endIdleWorkers: { [workers] in
+            workers.endIsolated(idleFor: Self.isolatedPatience)
         }
         let running = Running(dispatcher: dispatcher, housekeeper: housekeeper, shared: shared, hooks: hooks)
         self.running.withLock { $0 = running }
@@ -176,7 +180,8 @@ package final class DropFolder: Sendable {
             pipeline: inbox.pipeline, limits: inbox.settings.limits(within: mill.limits), outbox: outbox,
             keepsTree: inbox.settings.keepsTree,
             overwrites: inbox.settings.collision == .overwrite, memory: memory, cancellation: cancellation)
-        render.cache = cache.map { PipelineCache($0, inbox.pipeline) }
+        render.isolatedInbox = inbox.settings.isolates ? inbox.settings.name : nil
+        render.cache = cache.map { PipelineCache($0, inbox.pipeline, isolatedInbox: render.isolatedInbox) }
         let setup = RunSetup(inbox.pipeline, keepsTree: inbox.settings.keepsTree, policy: inbox.settings.collision)
         let allocator = NameAllocator(
             store: store, outbox: inbox.outboxKey, folder: outbox, policy: inbox.settings.collision,
@@ -187,7 +192,7 @@ package final class DropFolder: Sendable {
             publisher: Publisher(outbox: outbox, durability: .synced, newToken: { [self] in newToken() }),
             reports: inbox.reports, policy: inbox.retryPolicy, inbox: inbox.settings.name,
             recipe: Digest.of(json(setup)),
-            retriesAtOnce: false, wantsSecondOpinion: true)
+            retriesAtOnce: false)
     }
 
     private func add(_ inbox: LoadedMill.Inbox, through route: Route, running: Running) throws {

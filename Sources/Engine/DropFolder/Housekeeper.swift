@@ -9,6 +9,7 @@ import Synchronization
 final class Housekeeper: Sendable {
     private let controllers: @Sendable () -> [InboxController]
     private let removeIfIdle: @Sendable (InboxController) -> Void
+    private let endIdleWorkers: @Sendable () -> Void
     private let store: SQLiteJobStore
     private let dispatcher: Dispatcher
     private let lanes: LaneStatus
@@ -37,7 +38,7 @@ final class Housekeeper: Sendable {
         store: SQLiteJobStore, dispatcher: Dispatcher, lanes: LaneStatus, state: BytePath,
         note: @escaping @Sendable (String) -> Void,
         controllers: @escaping @Sendable () -> [InboxController],
-        removeIfIdle: @escaping @Sendable (InboxController) -> Void
+        removeIfIdle: @escaping @Sendable (InboxController) -> Void, endIdleWorkers: @escaping @Sendable () -> Void
     ) {
         self.store = store
         self.dispatcher = dispatcher
@@ -46,6 +47,7 @@ final class Housekeeper: Sendable {
         self.note = note
         self.controllers = controllers
         self.removeIfIdle = removeIfIdle
+        self.endIdleWorkers = endIdleWorkers
     }
 
     var lastTurn: Moment { state.change { $0.lastTurn } }
@@ -66,6 +68,7 @@ final class Housekeeper: Sendable {
         var nextRound = Moment.now
         while !state.change({ $0.isStopping }) {
             dispatcher.startLanes()
+            endIdleWorkers()
             if .now >= nextRound {
                 for controller in controllers() where controller.needsMaintenance { maintain(controller) }
                 nextRound = .now + Self.rounds

@@ -23,6 +23,8 @@ package final class Dispatcher: Sendable {
         var since: Moment
         /// How long it may take by the limits of the picture.
         var allowed = Duration.zero
+        /// It attempts what may have taken the program down.
+        var isAlone = false
     }
 
     fileprivate struct Inbox {
@@ -202,6 +204,17 @@ package final class Dispatcher: Sendable {
             return hung
         }
         if hung { state.change { _ in } }
+    }
+
+    /// Waits until no other lane attempts what is to be attempted alone. One that waits for a file system for a while
+    /// does not count.
+    package func waitToBeAlone(_ lane: Int) {
+        state.look { state -> Monitor<State>.Look<Void> in
+            let others = state.lanes.filter { $0.key != lane && $0.value.isAlone }.values
+            guard others.allSatisfy(state.hangs) else { return .wait(until: .now + state.patience) }
+            state.lanes[lane]?.isAlone = true
+            return .ready(())
+        }
     }
 
     /// A lane has done what it was given.

@@ -69,6 +69,7 @@ package struct Job: Equatable, Sendable {
     /// Several jobs like this can share their syncs. What was begun before is done alone: it may be what took the
     /// program down.
     package func isLight(below bytes: Int) -> Bool {
-        !isSet && progress.state == .offered && progress.attempts == 0 && observed.bytes <= bytes
+        !isSet && progress.state == .offered && progress.attempts == 0 && !progress.isSuspect
+            && observed.bytes <= bytes
     }
 }

@@ -81,7 +81,7 @@ struct JobRecord: Sendable {
 
 extension JobEffect {
     /// The holder goes on with it, so the lease holds on.
-    fileprivate var isForTheHolder: Bool {
+    var isForTheHolder: Bool {
         switch self {
         case .claim, .attempt, .settle, .deadLetter, .outOfStep: true
         case .retry, .countDone, .countFailed, .lost, .completeNote, .adopt: false

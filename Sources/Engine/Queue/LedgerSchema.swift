@@ -28,6 +28,10 @@ enum LedgerSchema {
         // An older program leaves this table alone.
         migrator.registerMigration("hooks") { try $0.execute(sql: hooks) }
         migrator.registerMigration("clock and shelves") { try $0.execute(sql: clockAndShelves) }
+        // An older program writes rows without it.
+        migrator.registerMigration("ends of the program") {
+            try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN ends INTEGER NOT NULL DEFAULT 0")
+        }
         return migrator
     }
 

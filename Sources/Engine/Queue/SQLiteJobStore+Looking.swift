@@ -140,7 +140,7 @@ extension JobRecord {
             return nil
         }
         let progress = JobProgress(
-            state, attempts: row["attempts"], notBefore: row["not_before"], failure: Failure(row))
+            state, attempts: row["attempts"], ends: row["ends"], notBefore: row["not_before"], failure: Failure(row))
         let job = Job(
             id: id, inbox: row["inbox"], path: BytePath(blob: row["path"]), isSet: row["is_set"],
             observed: ObservedFile(row),

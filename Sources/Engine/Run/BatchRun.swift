@@ -106,7 +106,7 @@ package final class BatchRun: JobSite {
             render: settings.render, allocator: settings.allocator, publisher: settings.publisher,
             policy: RetryPolicy(attempts: settings.attempts, first: 0, longest: 0, scope: .workerCrashes), inbox: nil,
             recipe: "",
-            retriesAtOnce: true, wantsSecondOpinion: false)
+            retriesAtOnce: true)
     }
 
     /// Processes what is to do, and reports what is not.

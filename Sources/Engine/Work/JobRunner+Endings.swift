@@ -8,6 +8,7 @@ extension JobRunner {
     func fail(_ attempt: Attempt, with failure: Failure, at site: any JobSite) {
         switch attempt.route.policy.decide(after: failure, surroundings: { site.surroundings(attempt.route) }) {
         case .pause(let reason): obstruct(attempt, for: Pause(reason, failure.message), after: failure, at: site)
+        case .wait(let time): postpone(attempt, because: failure, by: time, at: site)
         // A job that is retried at once has had all its attempts.
         case .retry: attemptFailed(attempt, with: failure, isFinal: attempt.route.retriesAtOnce, at: site)
         case .final: attemptFailed(attempt, with: failure, isFinal: true, at: site)
@@ -29,12 +30,22 @@ extension JobRunner {
         }
     }
 
+    // MARK: - Surroundings
+
     /// Something around the job is broken: the inbox pauses, and the job waits, which costs no attempt.
     func obstruct(_ attempt: Attempt, for pause: Pause, after failure: Failure?, at site: any JobSite) {
         let reason = failure ?? Failure(.ioError, stage: "publish", pause.message)
         site.pause(pause)
-        update([JobUpdate(attempt.lease, .obstructed(reason, now: store.now))], at: site)
+        update([JobUpdate(attempt.lease, .obstructed(reason, due: store.now))], at: site)
         site.happened(.obstructed, to: attempt.job, files: nil, source: nil)
+    }
+
+    /// The surroundings lack what this job needs: it waits, which costs no attempt, and others go on.
+    private func postpone(_ attempt: Attempt, because failure: Failure, by time: Int, at site: any JobSite) {
+        update([JobUpdate(attempt.lease, .obstructed(failure, due: store.now + time))], at: site)
+        site.happened(
+            .postponed(failure, attempt: attempt.job.progress.attempts, after: time), to: attempt.job, files: nil,
+            source: nil)
     }
 
     func interrupt(_ attempt: Attempt, _ site: any JobSite) {
@@ -103,9 +114,7 @@ extension JobRunner {
                     recorded.insert(job.id)
                     // What is left to do is due at some time that the dispatcher must know. The holder goes on with
                     // what it has to do at once.
-                    if let progress, progress.state.isOpen, !effects.contains(.settle),
-                        !effects.contains(where: \.isDeadLetter)
-                    {
+                    if let progress, progress.state.isOpen, !effects.contains(where: \.isForTheHolder) {
                         dispatcher.added(
                             to: job.inbox, due: .now + .milliseconds(max(0, progress.notBefore - store.now)))
                     }
@@ -121,8 +130,4 @@ extension JobRunner {
             return []
         }
     }
-}
-
-extension JobEffect {
-    fileprivate var isDeadLetter: Bool { if case .deadLetter = self { true } else { false } }
 }

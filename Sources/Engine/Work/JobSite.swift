@@ -19,13 +19,11 @@ package struct Route: Sendable {
     /// A worker that died is tried again at once and in the same lane: others wait for the names that this source will
     /// take.
     package let retriesAtOnce: Bool
-    /// A failure that a worker tells of counts only if a fresh worker tells of it too.
-    package let wantsSecondOpinion: Bool
 
     package init(
         render: RenderSettings, allocator: NameAllocator, publisher: Publisher, reports: ReportFiles? = nil,
         policy: RetryPolicy, inbox: String?,
-        recipe: String, retriesAtOnce: Bool, wantsSecondOpinion: Bool
+        recipe: String, retriesAtOnce: Bool
     ) {
         self.render = render
         self.allocator = allocator
@@ -35,7 +33,6 @@ package struct Route: Sendable {
         self.inbox = inbox
         self.recipe = recipe
         self.retriesAtOnce = retriesAtOnce
-        self.wantsSecondOpinion = wantsSecondOpinion
     }
 }
 

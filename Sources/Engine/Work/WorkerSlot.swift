@@ -13,8 +13,6 @@ final class WorkerSlot {
     private var known: [ObjectIdentifier: Known] = [:]
     /// The kind of the worker.
     private(set) var kind = WorkerKind()
-    /// What the worker still held after its last rendering, in bytes.
-    private var keptBytes = 0
     /// The source that the worker was asked about last, and whether it was asked about others before.
     private var source: BytePath?
     private var hasMetOthers = false
@@ -48,7 +46,6 @@ final class WorkerSlot {
     func replaceWorker() {
         worker = nil
         known = [:]
-        keptBytes = 0
     }
 
     /// The next questions are about this source.
@@ -71,7 +68,7 @@ final class WorkerSlot {
 
     private var isUsable: Bool {
         guard let worker else { return false }
-        return worker.renderings < Self.renderingsPerWorker && keptBytes < Self.keptBytesPerWorker
+        return worker.renderings < Self.renderingsPerWorker && worker.residentMemory < Self.keptBytesPerWorker
             && known.count < Self.mostPipelines
     }
 
@@ -147,11 +144,9 @@ final class WorkerSlot {
         within time: TimeBound, memory: ReservedMemory
     ) throws -> RenderResult {
         let members = Members(of: opened, passes: 1, limits: planner.limits)
-        let result = try ask(.render(message), files: outputs, within: time, growth: memory.growth, members: members) {
+        return try ask(.render(message), files: outputs, within: time, growth: memory.growth, members: members) {
             try $0.rendered(count: outputs.count)
         }
-        keptBytes = worker?.residentMemory ?? 0
-        return result
     }
 
     /// By how many bytes a worker may grow over a header, besides twice the file: metadata are unpacked and kept.

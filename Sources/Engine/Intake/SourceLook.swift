@@ -48,10 +48,11 @@ struct SourceLook {
         let hasWriter = file.hasWriter
         // The structure of a file that is still being written says nothing.
         if hasWriter == true { return Examination(hasWriter: true, structure: .unknown) }
-        guard case .readable(let format) = guessFormat(file.bytes(at: 0, count: 4096)) else {
+        guard case .readable(let format) = guessFormat(try file.bytes(at: 0, count: 4096)) else {
             return Examination(hasWriter: hasWriter, structure: .unknown)
         }
-        return Examination(hasWriter: hasWriter, structure: completeness(of: format, in: try file.byteSource()))
+        let structure = try file.structure { completeness(of: format, in: $0) }
+        return Examination(hasWriter: hasWriter, structure: structure)
     }
 
     /// All members of a set as one: their number, their bytes, and a digest of everything about them.

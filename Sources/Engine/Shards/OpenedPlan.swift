@@ -69,8 +69,9 @@ package struct OpenedPlan: Sendable {
     }
 
     /// The path of a shard's list of sources.
-    func entry(of shard: Int) throws(PlanMismatch) -> ShardEntry {
-        let line = index.bytes(at: shard * ShardEntry.lineBytes, count: ShardEntry.lineBytes)
+    /// - Throws: `PlanMismatch`; `SystemError` if it cannot be read.
+    func entry(of shard: Int) throws -> ShardEntry {
+        let line = try index.bytes(at: shard * ShardEntry.lineBytes, count: ShardEntry.lineBytes)
         guard line.count == ShardEntry.lineBytes, let entry = ShardEntry(line: line) else {
             throw mismatch("is damaged: \(PlanFile.index.text) has no shard \(shard)")
         }

@@ -121,7 +121,7 @@ extension Attempt {
     /// The damage that the decoder reported in a source that it could still decode; nil if there is none.
     fileprivate var damage: Failure? {
         if job.progress.state == .published { return job.progress.failure }
-        let warning = work.report.warnings.first { $0.code == .sourceDamaged || $0.code == .sourceTruncated }
+        let warning = work.report.warnings.first(where: \.isOfDamage)
         return warning.map { Failure($0.code == .sourceTruncated ? .truncated : .corrupt, stage: "decode", $0.message) }
     }
 }

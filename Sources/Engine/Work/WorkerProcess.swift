@@ -224,6 +224,7 @@ final class WorkerProcess {
 
     private var lastWords: String {
         let size = (try? errors.status().bytes) ?? 0
-        return String(decoding: errors.bytes(at: max(0, size - 2000), count: 2000), as: UTF8.self)
+        let bytes = (try? errors.bytes(at: max(0, size - 2000), count: 2000)) ?? []
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

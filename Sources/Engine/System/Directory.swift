@@ -269,9 +269,11 @@ package struct Directory: Sendable {
 
     /// Makes what happened to names in this directory survive a loss of power.
     /// - Parameter title: the directory's, for a message.
-    package func sync(_ title: String = "a folder") throws(SystemError) {
-        // A file system that has no such thing, as some network file systems, has nothing to lose by it either.
-        guard fsync(file.descriptor) == 0 || errno == EINVAL || errno == EROFS else {
+    package func sync(_ title: String = "a folder") throws(SystemError) { try sync(title, calls: .system) }
+
+    func sync(_ title: String, calls: NameCalls) throws(SystemError) {
+        // EINVAL: a file system that has no such thing, as some network file systems, has nothing to lose by it either.
+        guard calls.sync(file.descriptor) == 0 || errno == EINVAL else {
             throw SystemError("write \(title) to the disk")
         }
     }

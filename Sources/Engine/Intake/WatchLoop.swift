@@ -233,8 +233,8 @@ final class WatchLoop {
         }
         if name == SourceLook.doneMark && member.directory.bytes.isEmpty {
             tracker.recordSet(set, isDeclaredComplete: event != .vanished, at: .now)
-        } else if settings.ignored.kind(of: name) != .leftover {
-            // A file with an unfinished name is a member that is still being written.
+        } else {
+            // Whatever its name is, it may be a member that is still being written.
             tracker.record(event, set: set, member: member, at: .now)
         }
     }
@@ -242,7 +242,7 @@ final class WatchLoop {
     private func folderAppeared(_ path: BytePath) {
         let name = path.lastComponent.bytes
         guard !settings.ignored.contains(name) else {
-            if settings.ignored.kind(of: name) == .unfinished, let (set, member) = setAndMember(path) {
+            if let (set, member) = setAndMember(path) {
                 tracker.record(.appeared, set: set, member: member, at: .now)
             }
             return
@@ -255,7 +255,6 @@ final class WatchLoop {
     private func folderVanished(_ path: BytePath) {
         events?.forget(path)
         guard let (set, member) = setAndMember(path) else { return tracker.forgetFolder(path) }
-        guard settings.ignored.kind(of: path.lastComponent.bytes) != .leftover else { return }
         tracker.record(.vanished, set: set, member: member, at: .now)
     }
 

@@ -129,7 +129,7 @@ import Testing
         fixture.now += 10
         _ = try fixture.store.offer([fixture.new("b")])
         fixture.now += 10
-        let outcome = try fixture.store.update([JobUpdate(lease, .obstructed(failure, now: fixture.now))])
+        let outcome = try fixture.store.update([JobUpdate(lease, .obstructed(failure, until: fixture.now))])
         #expect(outcome == [.changed(JobProgress(.published, attempts: 1, notBefore: fixture.now), [])])
         let next = try (0..<2).flatMap { _ in try fixture.store.take(fixture.request()) }
         #expect(next.map(\.job.path.text) == ["b", "a"])
@@ -145,7 +145,7 @@ import Testing
         _ = try fixture.store.offer([fixture.new("small")])
         fixture.now += 100
         _ = try fixture.store.update([
-            JobUpdate(large, .obstructed(Failure(.diskFull, stage: "publish", "full"), now: fixture.now))
+            JobUpdate(large, .obstructed(Failure(.diskFull, stage: "publish", "full"), until: fixture.now))
         ])
         #expect(try fixture.store.take(fixture.request()).map(\.job.path.text) == ["small"])
         let again = try fixture.store.take(fixture.request())

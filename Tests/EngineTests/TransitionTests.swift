@@ -17,7 +17,7 @@ import Testing
         [
             ("taken", .taken), ("unclaimed", .unclaimed), ("unreached", .unreached), ("returned", .returned),
             ("interrupted", .interrupted),
-            ("obstructed", .obstructed(failure, now: now)),
+            ("obstructed", .obstructed(failure, until: now)),
             ("attemptFailed", .attemptFailed(failure, isFinal: false, now: now)),
             ("attemptFailed for good", .attemptFailed(failure, isFinal: true, now: now)),
             ("published", .published(damage: nil)),
@@ -154,14 +154,14 @@ import Testing
             after(running, .interrupted).progress == JobProgress(.waiting, attempts: 1, notBefore: 0),
             "it is first again")
         #expect(
-            after(running, .obstructed(failure, now: now)).progress
+            after(running, .obstructed(failure, until: now)).progress
                 == JobProgress(.waiting, attempts: 1, notBefore: now, failure: failure))
         #expect(after(JobProgress(.running), .interrupted).progress?.attempts == 0)
         for state in [JobState.published, .rejected] {
             #expect(
                 after(JobProgress(state, attempts: 2, notBefore: 5), .interrupted).progress
                     == JobProgress(state, attempts: 2, notBefore: 5))
-            let obstructed = after(JobProgress(state, attempts: 2, notBefore: 5), .obstructed(failure, now: now))
+            let obstructed = after(JobProgress(state, attempts: 2, notBefore: 5), .obstructed(failure, until: now))
             #expect(
                 obstructed.progress == JobProgress(state, attempts: 2, notBefore: now) && obstructed.effects.isEmpty)
         }
@@ -200,7 +200,7 @@ import Testing
     func `what is wrong with a published job's source is kept until its original has left the spool, over restarts`() {
         let published = after(JobProgress(.running, attempts: 1), .published(damage: failure)).progress
         #expect(published == JobProgress(.published, attempts: 1, failure: failure))
-        for event in [JobEvent.taken, .interrupted, .obstructed(failure, now: now), .found(.spool, now: now)] {
+        for event in [JobEvent.taken, .interrupted, .obstructed(failure, until: now), .found(.spool, now: now)] {
             #expect(published.flatMap { after($0, event).progress?.failure } == failure)
         }
         #expect(published.flatMap { after($0, .settled).progress } == JobProgress(.done, attempts: 1))

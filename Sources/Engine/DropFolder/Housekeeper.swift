@@ -12,8 +12,6 @@ final class Housekeeper: Sendable {
     private let store: any JobStore
     private let dispatcher: Dispatcher
     private let lanes: LaneStatus
-    /// The state folder.
-    private let folder: BytePath
     private let state = Monitor(State())
 
     private struct State {
@@ -32,14 +30,13 @@ final class Housekeeper: Sendable {
     private static let checkedAtOnce = 2_000
 
     init(
-        store: any JobStore, dispatcher: Dispatcher, lanes: LaneStatus, state: BytePath,
+        store: any JobStore, dispatcher: Dispatcher, lanes: LaneStatus,
         controllers: @escaping @Sendable () -> [InboxController],
         removeIfIdle: @escaping @Sendable (InboxController) -> Void
     ) {
         self.store = store
         self.dispatcher = dispatcher
         self.lanes = lanes
-        folder = state
         self.controllers = controllers
         self.removeIfIdle = removeIfIdle
     }
@@ -143,7 +140,7 @@ final class Housekeeper: Sendable {
         let isThere = watching?.pause == nil
         // Its folders may have gone with a share that another one has replaced, or with somebody who tidied up.
         if let spool, isPaused, isThere { try? spool.makeFolders() }
-        let canGoOn = !isPaused || isDue && trouble(controller, spool) == nil
+        let canGoOn = !isPaused || isDue && trouble(controller) == nil
         // Without its folders it does not go on.
         let hasFolders = canGoOn && (spool != nil || !isThere || controller.makeFolders())
         if hasFolders && (try? controller.recordDeferred()) != nil && isPaused { controller.resume() }
@@ -151,15 +148,8 @@ final class Housekeeper: Sendable {
     }
 
     /// Why an inbox still cannot go on.
-    private func trouble(_ controller: InboxController, _ spool: Spool?) -> PauseReason? {
-        if let pause = controller.outboxPause { return pause.reason }
-        let outbox = WriteProbe.trouble(in: controller.inbox.outbox, missing: .missingOutbox)
-        if let reason = outbox ?? WriteProbe.trouble(in: folder, missing: .ioError) { return reason }
-        // Obstacles to the folders of the spool show when they are made.
-        guard let spool else { return nil }
-        return [Shelf.work, .done, .failed].lazy.compactMap {
-            WriteProbe.trouble(in: spool.path($0), missing: .missingInbox)
-        }.first
+    private func trouble(_ controller: InboxController) -> PauseReason? {
+        controller.outboxPause?.reason ?? controller.trouble(outbox: controller.inbox.outbox)
     }
 }
 

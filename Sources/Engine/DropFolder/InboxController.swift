@@ -42,6 +42,8 @@ final class InboxController: Sendable {
         let owner: BytePath
         /// The spool folders that hold its source. A reload may have changed the path of the inbox since.
         let folders: SpoolFolders
+        /// How often the source could not be moved, though everything can be written to.
+        var obstacles = 0
 
         init(_ job: Job, in folders: SpoolFolders) {
             offered = job.offered
@@ -62,6 +64,8 @@ final class InboxController: Sendable {
         let owner: String
         let ids: JobNames
         let journal: Journal
+        /// The state folder.
+        let state: BytePath
         let hooks: HookRunner
         /// Begins the names of all staged files of this state folder, so that the next start knows those that a crash
         /// has left.
@@ -289,9 +293,23 @@ extension InboxController: JobSite {
     func takingTurns(_ job: Job, _ claim: () throws -> Allocation) throws -> Allocation { try claim() }
 
     func surroundings(_ route: Route) -> PauseReason? {
-        guard let spool else { return .missingInbox }
-        return WriteProbe.trouble(in: route.render.outbox.path, missing: .missingOutbox)
-            ?? WriteProbe.trouble(in: spool.path(.work), missing: .missingInbox)
+        spool == nil ? .missingInbox : trouble(outbox: route.render.outbox.path)
+    }
+
+    /// Why one of its folders, or the state folder, cannot be written to or read now; nil if all can.
+    func trouble(outbox: BytePath) -> PauseReason? {
+        if let reason = WriteProbe.trouble(in: outbox, missing: .missingOutbox) { return reason }
+        if let reason = WriteProbe.trouble(in: shared.state, missing: .ioError) { return reason }
+        // Obstacles to the folders of the spool show when they are made.
+        guard let spool else { return nil }
+        return Shelf.allCases.lazy.compactMap { WriteProbe.trouble(in: spool.path($0), missing: .missingInbox) }.first
+    }
+
+    func countObstacle(of job: Job) -> Int {
+        state.withLock { state in
+            state.open[job.id]?.obstacles += 1
+            return state.open[job.id]?.obstacles ?? 1
+        }
     }
 
     func settle(_ job: Job, isDamaged: Bool) throws(SystemError) -> [BytePath] {

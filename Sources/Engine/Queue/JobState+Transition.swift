@@ -30,9 +30,9 @@ package func transition(
     case (.running, .interrupted): (progress.waiting(until: 0, attempts: progress.attempts - 1), [])
     case (.published, .interrupted), (.rejected, .interrupted): (progress, [])
 
-    case (.running, .obstructed(let failure, let now)):
-        (progress.waiting(until: now, attempts: progress.attempts - 1, because: failure), [])
-    case (.published, .obstructed(_, let now)), (.rejected, .obstructed(_, let now)): (progress.due(at: now), [])
+    case (.running, .obstructed(let failure, let time)):
+        (progress.waiting(until: time, attempts: progress.attempts - 1, because: failure), [])
+    case (.published, .obstructed(_, let time)), (.rejected, .obstructed(_, let time)): (progress.due(at: time), [])
 
     case (.running, .attemptFailed(let failure, let isFinal, let now)):
         isFinal || isUsedUp ? progress.rejected(because: failure) : progress.retried(because: failure, now: now, policy)

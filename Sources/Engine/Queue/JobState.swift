@@ -66,8 +66,9 @@ package enum JobEvent: Equatable, Sendable {
     case returned
     /// Stopped through no fault of the source, such as SIGTERM.
     case interrupted
-    /// Something around it is broken, such as a full disk: that costs no attempt.
-    case obstructed(Failure, now: Int)
+    /// Something around it is broken, such as a full disk, or it cannot be moved: that costs no attempt. It is not
+    /// taken again before this time.
+    case obstructed(Failure, until: Int)
     /// An attempt has failed. `isFinal`: no other attempt can succeed.
     case attemptFailed(Failure, isFinal: Bool, now: Int)
     /// All renditions and the report are in place. `damage`: what the decoder found wrong with the source, so that its

@@ -98,13 +98,13 @@ extension JobRunner {
                 folders.formUnion(try site.settle(attempt.job, isDamaged: attempt.damage != nil))
                 left.append(attempt)
             } catch {
-                obstruct(attempt, for: Pause(error, missing: .missingInbox), after: nil, at: site)
+                obstruct(attempt, by: error, at: site)
             }
         }
         do throws(SystemError) {
             for folder in folders { try DurableFile.syncFolder(folder) }
         } catch {
-            for attempt in left { obstruct(attempt, for: Pause(error, missing: .missingInbox), after: nil, at: site) }
+            for attempt in left { obstruct(attempt, by: error, at: site) }
             return
         }
         let recorded = update(left.map { JobUpdate($0.lease, .settled) }, at: site)

@@ -72,8 +72,20 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    @Test
-    func `an original that was taken to be moved is moved, also when originals are kept by the time they are done`()
+    @Test func `an original that cannot be put away waits alone, and its inbox goes on`() async throws {
+        let drop = try WatchedFolder()
+        let watch = try await drop.start(variables: ["IMAGEMILL_FAULT=before-source-commit:1:error:EACCES"])
+        try await drop.drop("a.jpg")
+        try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
+        try await drop.until("it is over") { try await drop.inbox()["in-progress"] as? Int == 0 }
+        #expect(try await drop.stop(watch).exit == 0)
+        let log = watch.errorsSoFar
+        #expect(log.contains("tried again in 1 s: the original cannot be put away: cannot "), "\(log)")
+        #expect(!log.contains("paused"), "\(log)")
+    }
+
+    @Test(arguments: ["keep", "delete"])
+    func `an original that was taken to be moved is moved, whatever the mill file says when it is done`(policy: String)
         async throws
     {
         let drop = try WatchedFolder()

@@ -40,6 +40,21 @@ import Testing
         }
     }
 
+    @Test func `a source that was being copied, and is then moved, is not taken for a copy`() throws {
+        try folder.write("a", to: "in/a.jpg")
+        let job = try fixture.job("a.jpg")
+        // The policy was 'keep' until the program was killed in the middle of the copy.
+        let place = "\(fixture.work)/\(job.id.text)"
+        try folder.write("", to: "\(place)/source.part")
+        #expect(symlink("a.jpg", folder.path("\(place)/copy-of")) == 0)
+        #expect(fixture.claim(job) == .claimed)
+        let entry = try #require(fixture.entries().first)
+        #expect(!entry.isCopy && entry.path == BytePath("a.jpg"))
+        // What a start does with copies that the store does not know.
+        try fixture.spool.discard(job.id)
+        #expect(try folder.text("\(place)/source") == "a")
+    }
+
     @Test func `an empty copy of a kept file, as a loss of power leaves it, is not taken for the source`() throws {
         try folder.write("abc", to: "in/a.jpg")
         let job = try fixture.job("a.jpg", keeps: true)

@@ -65,7 +65,7 @@ extension Spool {
                     try removeCopy(in: mine)
                 }
             }
-            writeOrigin(of: job, in: mine)
+            try writeOrigin(of: job, in: mine)
         } catch {
             return .unavailable(error)
         }
@@ -153,8 +153,10 @@ extension Spool {
         return !contents.members.isEmpty && contents.bytes == job.observed.bytes
     }
 
-    private func writeOrigin(of job: Job, in folder: Directory) {
-        let name = job.keepsOriginal ? Self.copyOf : Self.origin
+    private func writeOrigin(of job: Job, in folder: Directory) throws(SystemError) {
+        let (name, other) = job.keepsOriginal ? (Self.copyOf, Self.origin) : (Self.origin, Self.copyOf)
+        // An earlier attempt may have been made under another policy.
+        try folder.remove(other)
         // If the file system has no links, the store has to do.
         _ = withPath(job.path) { target in withPath(name) { symlinkat(target, folder.file.descriptor, $0) } }
     }

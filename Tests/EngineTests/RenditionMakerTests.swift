@@ -53,7 +53,7 @@ import Testing
         let job = Job(
             id: JobNames().next(), inbox: "run", path: path, isSet: false,
             observed: ObservedFile(device: 0, inode: 0, bytes: 0, modified: 0),
-            keepsOriginal: false, progress: JobProgress(.running, attempts: 1), offered: 0, changed: 0)
+            originals: .move, progress: JobProgress(.running, attempts: 1), offered: 0, changed: 0)
         var work = SourceWork(job, route)
         work.take(SourceFile(location: .path(path), identity: path, relative: BytePath(name)))
         let opened = try work.open(settings.limits)

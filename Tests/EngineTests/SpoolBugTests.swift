@@ -103,7 +103,7 @@ import Testing
     @Test func `a set that another start has rendered is moved, not deleted`() throws {
         try folder.write("1", to: "in/trip/1.png")
         let job = try fixture.claimed("trip", isSet: true)
-        _ = try fixture.restarted().settle(job, originals: .delete)
+        _ = try fixture.restarted().settle(job.with(.delete))
         #expect(try fixture.list(fixture.done) == ["trip", "trip/1.png"])
     }
 
@@ -335,7 +335,7 @@ import Testing
         try folder.write("abc", to: "in/a.png")
         let job = try fixture.claimed("a.png")
         #expect(link(path(job, "source"), folder.path("\(fixture.done)/a.png")) == 0)
-        _ = try fixture.restarted().settle(job, originals: .move)
+        _ = try fixture.restarted().settle(job)
         #expect(try fixture.list(fixture.done) == ["a.png"] && fixture.entries() == [])
     }
 

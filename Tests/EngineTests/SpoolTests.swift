@@ -324,7 +324,7 @@ import Testing
         try folder.write("1", to: "in/trip/1.png")
         let set = try fixture.claimed("trip", isSet: true)
         let job = Job(
-            id: set.id, inbox: set.inbox, path: set.path, isSet: false, observed: set.observed, keepsOriginal: false,
+            id: set.id, inbox: set.inbox, path: set.path, isSet: false, observed: set.observed, originals: .move,
             progress: set.progress,
             recipe: set.recipe, offered: set.offered, changed: set.changed)
         #expect(throws: StillWritten.self) { try fixture.open(job) }
@@ -382,7 +382,7 @@ import Testing
         // After a restart, a picture is the one that was observed, or it is not deleted.
         try folder.write("abc", to: "in/c.jpg")
         let unknown = try fixture.claimed("c.jpg")
-        _ = try fixture.restarted().settle(unknown, originals: .delete)
+        _ = try fixture.restarted().settle(unknown.with(.delete))
         #expect(try fixture.list(fixture.done) == ["b.jpg"])
     }
 
@@ -392,7 +392,7 @@ import Testing
         try FileManager.default.removeItem(atPath: folder.path("state/work"))
         #expect(throws: SystemError.self) { try fixture.settle(job) }
         let again = try fixture.restarted()
-        #expect(try again.settle(job, originals: .move) == [])
+        #expect(try again.settle(job) == [])
         #expect(try again.deadLetter(job, note: fixture.note(job)) == nil)
     }
 
@@ -454,7 +454,7 @@ import Testing
             name: "market")
         #expect(try renamed.place(of: jobs[0], inbox: fixture.inbox) == .spool)
         #expect(try renamed.entries(ignored: fixture.ignored) == [])
-        _ = try renamed.settle(jobs[0], originals: .move)
+        _ = try renamed.settle(jobs[0])
         #expect(try fixture.list(fixture.done) == ["a.jpg"])
         #expect(rename(folder.path("state"), folder.path(".imagemill")) == 0)
         let moved = try fixture.restarted()
@@ -488,7 +488,7 @@ import Testing
         #expect(try moved.place(of: job, inbox: path) == .nowhere)
         #expect(try moved.place(of: job, inbox: path, former: [location.moved(to: fixture.inbox)]) == .spool)
         #expect(try moved.open(job, ignored: fixture.ignored, limits: Limits()).relative.text == "a.jpg")
-        _ = try moved.settle(job, originals: .move)
+        _ = try moved.settle(job)
         #expect(try folder.text(".imagemill/done/shop/a.jpg") == "abc")
     }
 

@@ -118,19 +118,19 @@ final class InboxController: Sendable {
     /// Adds what intake considers complete to the queue. On the watcher's thread.
     func offer(_ offers: [Offer]) {
         let now = wallClock()
-        let (keeps, canTake) = state.withLock { state in
+        let (originals, canTake) = state.withLock { state in
             let canTake = !state.isLeaving && state.spool != nil && state.pause.pause == nil
             if canTake {
                 for offer in offers where state.offered[offer.path] == nil { state.offered[offer.path] = now }
             }
-            return (state.inbox.settings.originals == .keep, canTake)
+            return (state.inbox.settings.originals, canTake)
         }
         // Offered again by itself when the inbox goes on.
         guard canTake, !shared.isDraining() else { return answer(offers, .later(.seconds(2))) }
         let jobs = offers.map {
             NewJob(
                 id: shared.ids.next(), inbox: name, path: $0.path, isSet: $0.isSet, observed: ObservedFile($0.status),
-                keepsOriginal: keeps)
+                originals: originals)
         }
         do {
             let outcomes = try shared.store.offer(jobs)
@@ -270,7 +270,7 @@ extension InboxController: JobSite {
         case .changed: answer(job, .changed)
         case .blocked(let error):
             // The inbox came back on another file system: its folders are made anew.
-            if error.code == EXDEV { state.withLock { $0.spool = nil } }
+            state.withLock { $0.spool = nil }
             answer(job, .blocked(error))
         case .unavailable(let error): return .obstructed(Pause(error, missing: .missingInbox))
         }
@@ -314,10 +314,8 @@ extension InboxController: JobSite {
 
     func settle(_ job: Job, isDamaged: Bool) throws(SystemError) -> [BytePath] {
         try expectHook(job)
-        let spool = try spool(of: job)
-        let originals = state.withLock { $0.inbox.settings.originals }
         // Renditions of a damaged source may lack parts of it, so the original is kept.
-        let folders = try spool.settle(job, originals: isDamaged && originals == .delete ? .move : originals)
+        let folders = try spool(of: job).settle(job, mayDelete: !isDamaged)
         remember(job, code: nil)
         return folders
     }

@@ -27,6 +27,10 @@ enum LedgerSchema {
         }
         // An older program leaves this table alone.
         migrator.registerMigration("hooks") { try $0.execute(sql: hooks) }
+        // A job of an older program says only whether its original is kept; it is not deleted.
+        migrator.registerMigration("originals that are deleted") {
+            try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN deletes_original INTEGER NOT NULL DEFAULT 0")
+        }
         return migrator
     }
 

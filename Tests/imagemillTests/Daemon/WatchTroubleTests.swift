@@ -94,7 +94,8 @@ import Testing
         #expect(drop.files("in").isEmpty && drop.files("state/work").contains { $0.hasSuffix("/source") })
         let mill = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
         try drop.runner.folder.write(
-            mill.replacingOccurrences(of: "settle: 200ms", with: "settle: 200ms, originals: keep"), to: "mill.yaml")
+            mill.replacingOccurrences(of: "settle: 200ms", with: "settle: 200ms, originals: \(policy)"),
+            to: "mill.yaml")
         let watch = try await drop.start()
         try await drop.until("out/a.jpg.json")
         try await drop.until("it is over") { try await drop.inbox()["done"] as? Int == 1 }
@@ -306,10 +307,10 @@ import Testing
         try await drop.drop("a.jpg")
         try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
         try await drop.until("it is over") { try await drop.inbox()["done"] as? Int == 1 }
-        // Where the names are settled, a probe of the outbox says that there is room again.
+        // Where the names are settled and the original is put away, a probe says that there is room again.
+        let isProbed = ["after-names-record", "before-source-commit"].contains(point)
         #expect(
-            watch.errorsSoFar.contains(point == "after-names-record" ? "tried again" : "paused")
-                && drop.files("state/failed").isEmpty)
+            watch.errorsSoFar.contains(isProbed ? "tried again" : "paused") && drop.files("state/failed").isEmpty)
         #expect(try await drop.stop(watch).exit == 0)
         #expect(
             drop.files("in").isEmpty && drop.files("state/work").isEmpty

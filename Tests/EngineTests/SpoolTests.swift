@@ -525,6 +525,23 @@ import Testing
             try fixture.list("\(fixture.failed)/sub") == [".imagemill-ab-2-x.part", ".imagemill-cd-1-x.part", "a.jpg"])
     }
 
+    @Test func `a file system that cannot refuse to replace a file is no place for a spool`() throws {
+        var calls = NameCalls.system
+        calls.renameNoReplace = { _, _, _, _ in
+            errno = EINVAL
+            return -1
+        }
+        calls.link = { _, _, _, _ in
+            errno = EPERM
+            return -1
+        }
+        let error = #expect(throws: SystemError.self) { try SpoolFixture(calls: calls) }
+        #expect(error?.code == EPERM)
+        let words =
+            "cannot move files in and out of the inbox: its file system can neither refuse to replace a file nor make hard links"
+        #expect(error?.description == words)
+    }
+
     @Test func `the spool is below the state folder if a rename reaches it, else beside the inbox`() throws {
         let near = SpoolLocation(inbox: fixture.inbox, state: BytePath(folder.path("state")))
         #expect(near.predicted?.text == folder.path("state") && spool.base.text == folder.path("state"))

@@ -396,6 +396,106 @@ import Testing
         #expect(try again.deadLetter(job, note: fixture.note(job)) == nil)
     }
 
+    // MARK: - A mount below the inbox
+
+    /// Works with a file system of its own at `in/sub`; does nothing if none can be mounted here.
+    private func withMount(_ work: (String) async throws -> Void) async throws {
+        let place = folder.path("in/sub")
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        guard try await CommandRunner().shell("mount -t tmpfs tmpfs '\(place)'").exit == 0 else { return }
+        do {
+            try await work(place)
+        } catch {
+            Issue.record(error)
+        }
+        _ = try await CommandRunner().shell("umount --lazy '\(place)'")
+    }
+
+    @Test(.enabled(if: TestMachine.isRoot, "only root can mount"), arguments: [OriginalPolicy.move, .delete])
+    func `a file on a mount below the inbox is copied, and then removed there`(policy: OriginalPolicy) async throws {
+        try await withMount { _ in
+            try folder.write("abc", to: "in/sub/a.jpg")
+            let job = try fixture.job("sub/a.jpg").with(policy)
+            #expect(fixture.claim(job) == .claimed)
+            #expect(try fixture.list("in") == ["sub"])
+            #expect(try fixture.place(job) == .spool && fixture.entries().map(\.isCopy) == [false])
+            #expect(try fixture.text(fixture.open(job)) == "abc")
+            // As a start that has opened nothing.
+            spool.forget(job.id)
+            try fixture.settle(job, policy)
+            #expect(try fixture.list(fixture.done) == (policy == .move ? ["sub", "sub/a.jpg"] : []))
+        }
+    }
+
+    @Test(
+        .enabled(if: TestMachine.isRoot, "only root can mount"),
+        arguments: ["a.jpg", ".imagemill-", "by another claim"])
+    func `an original that a crash left on a mount after its copy is removed by the next start`(left: String)
+        async throws
+    {
+        try await withMount { place in
+            try folder.write("abc", to: "in/sub/a.jpg")
+            // The same file once more, so that it can be put back with its inode.
+            #expect(link(place + "/a.jpg", place + "/again") == 0)
+            let job = try fixture.job("sub/a.jpg")
+            #expect(fixture.claim(job) == .claimed)
+            let name = left.hasPrefix(".") ? left + job.id.text : "a.jpg"
+            #expect(rename(place + "/again", place + "/" + name) == 0)
+            if left == "by another claim" {
+                #expect(fixture.claim(job) == .claimed)
+            } else {
+                #expect(try fixture.place(job) == .spool)
+            }
+            #expect(try fixture.list("in") == ["sub"])
+            #expect(try fixture.text(fixture.open(job)) == "abc")
+        }
+    }
+
+    @Test(.enabled(if: TestMachine.isRoot, "only root can mount"))
+    func `what comes under the name of a file on a mount while that is copied is left there`() async throws {
+        var calls = NameCalls.system
+        calls.rename = { from, name, to, newName in
+            if from == to && String(cString: newName).hasPrefix(".imagemill-") {
+                unlinkat(from, name, 0)
+                let new = OpenFile(
+                    owning: open("/proc/self/fd/\(from)/\(String(cString: name))", O_WRONLY | O_CREAT, 0o644))
+                _ = write(new.descriptor, "new", 3)
+            }
+            return renameat(from, name, to, newName)
+        }
+        let fixture = try SpoolFixture(calls: calls)
+        let place = fixture.folder.path("in/sub")
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        guard try await CommandRunner().shell("mount -t tmpfs tmpfs '\(place)'").exit == 0 else { return }
+        try fixture.folder.write("abc", to: "in/sub/a.jpg")
+        let outcome = fixture.claim(try fixture.job("sub/a.jpg"))
+        let (text, work) = (try fixture.folder.text("in/sub/a.jpg"), try fixture.list(fixture.work))
+        _ = try await CommandRunner().shell("umount --lazy '\(place)'")
+        #expect(outcome == .changed && text == "new" && work == [])
+    }
+
+    @Test(.enabled(if: TestMachine.isRoot, "only root can mount"))
+    func `what cannot be removed from a mount below the inbox is blocked alone, and so is a set there`() async throws {
+        try await withMount { place in
+            try folder.write("abc", to: "in/sub/a.jpg")
+            try folder.write("1", to: "in/sub/trip/1.png")
+            let set = try fixture.job("sub/trip", isSet: true)
+            guard case .blocked(let reason) = fixture.claim(set) else {
+                Issue.record("the set was taken")
+                return
+            }
+            #expect(reason.code == EXDEV)
+            let job = try fixture.job("sub/a.jpg")
+            guard try await CommandRunner().shell("mount -o remount,ro '\(place)'").exit == 0 else { return }
+            guard case .blocked(let error) = fixture.claim(job) else {
+                Issue.record("taken from a file system that is read-only")
+                return
+            }
+            #expect(error.code == EROFS)
+            #expect(try folder.text("in/sub/a.jpg") == "abc" && fixture.list(fixture.work) == [])
+        }
+    }
+
     // MARK: - Starting
 
     @Test func `a start finds jobs that have no source any more, and may remove those alone`() throws {

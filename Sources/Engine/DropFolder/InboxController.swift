@@ -268,10 +268,13 @@ extension InboxController: JobSite {
             return .claimed
         case .gone: answer(job, .gone)
         case .changed: answer(job, .changed)
-        case .blocked(let error):
+        case .blocked(let error): answer(job, .blocked(error))
+        case .unreachable(let error):
             // The inbox came back on another file system: its folders are made anew.
             state.withLock { $0.spool = nil }
             answer(job, .blocked(error))
+        // One bad sector stops nobody else.
+        case .unavailable(let error) where error.code == EIO && surroundings(route) == nil: answer(job, .blocked(error))
         case .unavailable(let error): return .obstructed(Pause(error, missing: .missingInbox))
         }
         return .refused

@@ -37,7 +37,8 @@ extension Spool {
             }
         } else {
             let isRendered =
-                opened(job.id)?[BytePath([])].map { $0.hasSameContent(as: source) } ?? job.isObserved(source)
+                opened(job.id)?[BytePath([])].map { $0.hasSameContent(as: source) }
+                ?? (job.isObserved(source) || isCopied(source, job))
             guard isRendered else { return try moveToDone(job, from: folder) + synced }
             try folder.remove(Self.source)
         }
@@ -167,7 +168,7 @@ extension Spool {
         return try moveOut(job, to: Directory(inbox))?.path
     }
 
-    private func discardCopy(of job: Job) throws(SystemError) {
+    func discardCopy(of job: Job) throws(SystemError) {
         let work = try folders(of: job.id).open(.work)
         guard try work.status(job.id.path) != nil else { return }
         let folder = try work.folder(job.id.path)

@@ -29,7 +29,12 @@ package struct Directory: Sendable {
         guard let folder = try? Directory(path), let above = try? Directory(path.appending(BytePath(".."))) else {
             return false
         }
-        return clinux_mount(folder.file.descriptor) != clinux_mount(above.file.descriptor)
+        return !folder.isOnMount(of: above)
+    }
+
+    /// Whether two folders are on one mount.
+    package func isOnMount(of other: Directory) -> Bool {
+        clinux_mount(file.descriptor) == clinux_mount(other.file.descriptor)
     }
 
     /// A folder below, through any number of folders; no link is followed on the way.

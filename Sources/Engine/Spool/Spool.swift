@@ -81,8 +81,8 @@ package final class Spool: Sendable {
                 try tryMove(from: Directory(inbox), to: folders.open(.work), calls)
                 return folders
             } catch {
-                // The folders must not be elsewhere because of something that passes.
-                if error.mayPass { throw error }
+                // The folders must not be elsewhere because of something that passes; and the state folder is ours.
+                if error.mayPass || candidate == 0 && error.code != EXDEV { throw error }
                 last = error
             }
         }

@@ -285,6 +285,28 @@ private final class WatchedFolder: Sendable {
         #expect(try await inbox.names(2) == ["locked.png", "locked.png"])
     }
 
+    @Test func `an inbox whose file system does not answer counts as paused until it does`() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(png, to: "in/a.png")
+        let isHanging = Monitor(true)
+        let inbox = try WatchedFolder(folder) {
+            $0.patience = .milliseconds(300)
+        } isDone: { _, _ in
+            isHanging.wait { $0 ? nil : false }
+        }
+        func pause() async throws -> Pause? {
+            for _ in 0..<1000 where (inbox.watcher.status.pause != nil) != isHanging.change({ $0 }) {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            return inbox.watcher.status.pause
+        }
+        #expect(
+            try await pause() == Pause(.ioError, "the file system of '\(folder.path("in"))' does not answer"))
+        isHanging.change { $0 = false }
+        #expect(try await pause() == nil)
+        #expect(try await inbox.names(1) == ["a.png"])
+    }
+
     @Test func `a stopped watcher has ended after waitUntilStopped`() async throws {
         let inbox = try WatchedFolder(TemporaryFolder())
         inbox.watcher.stop()

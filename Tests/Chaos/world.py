@@ -2,9 +2,10 @@
 import contextlib
 import os
 import subprocess
+import sys
 
 from experiment import Skipped, expect
-from mill import mount
+from mill import HERE, mount
 from pictures import png
 
 AS_NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups")
@@ -25,6 +26,24 @@ def mounted(folder, size="2m"):
         yield
     finally:
         subprocess.run(["umount", "--lazy", folder], capture_output=True)
+
+
+@contextlib.contextmanager
+def passthrough(folder, mountpoint, failing=None):
+    """The process of a file system that shows a folder at a mount point. Reads fail for as long as the file `failing` exists."""
+    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        raise Skipped("/dev/fuse cannot be opened")
+    server = subprocess.Popen(
+        [sys.executable, os.path.join(HERE, "passthrough"), folder, mountpoint, *([failing] if failing else [])], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        if server.stdout.readline() != "ready\n":
+            raise Skipped("no FUSE here: " + server.stderr.read().strip())
+        yield server
+    finally:
+        # All that waits for it gets an error now, so that the daemon can end.
+        server.kill()
+        server.wait()
+        subprocess.run(["umount", "--lazy", mountpoint], capture_output=True)
 
 
 def own(mill):

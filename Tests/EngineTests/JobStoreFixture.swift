@@ -80,7 +80,7 @@ final class JobStoreFixture: Sendable {
         NewJob(
             id: names.next(), inbox: inbox, path: BytePath(path), isSet: isSet,
             observed: ObservedFile(device: .max, inode: 1 << 63, bytes: bytes, modified: modified),
-            keepsOriginal: keeps, isInSpool: isInSpool)
+            originals: keeps ? .keep : .move, isInSpool: isInSpool)
     }
 
     func request(

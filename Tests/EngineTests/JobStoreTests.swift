@@ -15,15 +15,34 @@ import Testing
         let path = BytePath([0xFF, 0x0A, UInt8(ascii: "/"), 0x27, UInt8(ascii: "a")])
         let observed = ObservedFile(device: .max, inode: 1 << 63, bytes: 12, modified: -5)
         let new = NewJob(
-            id: fixture.new("x").id, inbox: "photos", path: path, isSet: true, observed: observed, keepsOriginal: true)
+            id: fixture.new("x").id, inbox: "photos", path: path, isSet: true, observed: observed, originals: .keep)
         #expect(try fixture.store.offer([new]) == [.added])
         let job = try #require(try fixture.store.job(new.id))
         let expected = Job(
-            id: new.id, inbox: "photos", path: path, isSet: true, observed: observed, keepsOriginal: true,
+            id: new.id, inbox: "photos", path: path, isSet: true, observed: observed, originals: .keep,
             progress: JobProgress(.offered, notBefore: 1_000_000), offered: 1_000_000, changed: job.changed)
         #expect(job == expected)
         #expect(job.owner == BytePath(Array("photos/".utf8) + path.bytes))
         #expect(try fixture.store.job(fixture.new("x").id) == nil)
+    }
+
+    @Test(arguments: StoreKind.allCases, [OriginalPolicy.move, .keep, .delete])
+    func `a job knows what becomes of its original, by the last offer before it was taken`(
+        kind: StoreKind, policy: OriginalPolicy
+    ) throws {
+        let fixture = try JobStoreFixture(kind)
+        let new = fixture.new("a")
+        func offer(_ policy: OriginalPolicy) throws -> [OfferOutcome] {
+            try fixture.store.offer([
+                NewJob(id: new.id, inbox: "in", path: new.path, observed: new.observed, originals: policy)
+            ])
+        }
+        _ = try offer(.keep)
+        _ = try offer(policy)
+        #expect(try fixture.store.job(new.id)?.originals == policy)
+        #expect(try fixture.store.take(fixture.request()).map(\.job.originals) == [policy])
+        _ = try offer(.keep)
+        #expect(try fixture.store.job(new.id)?.originals == policy)
     }
 
     @Test(arguments: StoreKind.allCases)

@@ -99,7 +99,7 @@ import Testing
         let failure = Failure(.timedOut, stage: "render", "too slow")
         let expected = Job(
             id: id(2), inbox: "photos", path: BytePath([0xFF, 2]), isSet: false,
-            observed: ObservedFile(device: .max, inode: 2, bytes: 3, modified: 4), keepsOriginal: false,
+            observed: ObservedFile(device: .max, inode: 2, bytes: 3, modified: 4), originals: .move,
             progress: JobProgress(.waiting, attempts: 2, notBefore: 77, failure: failure), offered: 10, changed: 20)
         #expect(job == expected)
         #expect(try store.job(id(3))?.keepsOriginal == true)

@@ -56,7 +56,7 @@ import Testing
         let job = Job(
             id: JobNames().next(), inbox: "run", path: path, isSet: false,
             observed: ObservedFile(device: 0, inode: 0, bytes: 0, modified: 0),
-            keepsOriginal: false, progress: JobProgress(.running, attempts: 1), offered: 0, changed: 0)
+            originals: .move, progress: JobProgress(.running, attempts: 1), offered: 0, changed: 0)
         var work = SourceWork(job, route)
         work.take(SourceFile(location: .path(path), identity: path, relative: BytePath(name)))
         let opened = try work.open(settings.limits)
@@ -214,8 +214,8 @@ import Testing
 
     private static let formats = ["jpeg", "png", "webp", "tiff", "gif", "avif"]
 
-    private static func bytes(_ outputs: [StagedFile]) -> [[UInt8]] {
-        outputs.map { $0.file.bytes(at: 0, count: 1 << 20) }
+    private static func bytes(_ outputs: [StagedFile]) throws -> [[UInt8]] {
+        try outputs.map { try $0.file.bytes(at: 0, count: 1 << 20) }
     }
 
     @Test(arguments: formats)
@@ -224,7 +224,7 @@ import Testing
         try runner.pipeline(format: format)
         let outputs = try make("a.jpg", try await makerOnFullDisk(writes: 1), settings())
         let undisturbed = try make("a.jpg", try await makerOnFullDisk(writes: 0), settings())
-        #expect(Self.bytes(outputs) == Self.bytes(undisturbed), "nothing of the first attempt is left")
+        #expect(try Self.bytes(outputs) == Self.bytes(undisturbed), "nothing of the first attempt is left")
     }
 
     @Test(arguments: formats)

@@ -29,7 +29,7 @@ import Testing
         NewJob(
             id: ids.next(), inbox: inbox, path: BytePath(path),
             observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4),
-            keepsOriginal: keeps)
+            originals: keeps ? .keep : .move)
     }
 
     private func take(_ store: SQLiteJobStore, inbox: String = "in") throws -> Lease? {

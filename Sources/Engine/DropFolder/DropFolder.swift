@@ -136,14 +136,14 @@ package final class DropFolder: Sendable {
             observer.happened(.hook(news), inbox: inbox)
         }
         let shared = InboxController.SharedParts(
-            store: store, dispatcher: dispatcher, owner: owner, ids: ids, journal: journal, hooks: hooks,
+            store: store, dispatcher: dispatcher, owner: owner, ids: ids, journal: journal, state: stateFolder,
+            hooks: hooks,
             prefix: prefix,
             locks: InboxLocks(), newToken: { [self] in newToken() },
             isDraining: { [self] in state.withLock { $0.isDraining } },
             tell: { [self] event, controller in tell(event, controller) },
             workerLost: { [self] in state.withLock { $0.lostWorkers += 1 } })
-        let housekeeper = Housekeeper(store: store, dispatcher: dispatcher, lanes: lanes, state: stateFolder) {
-            [observer] in
+        let housekeeper = Housekeeper(store: store, dispatcher: dispatcher, lanes: lanes) { [observer] in
             observer.noted($0)
         } controllers: { [self] in
             controllers

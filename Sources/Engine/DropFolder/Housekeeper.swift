@@ -13,8 +13,6 @@ final class Housekeeper: Sendable {
     private let store: SQLiteJobStore
     private let dispatcher: Dispatcher
     private let lanes: LaneStatus
-    /// The state folder.
-    private let folder: BytePath
     /// Hears, in a sentence, what concerns all inboxes.
     private let note: @Sendable (String) -> Void
     private let state = Monitor(State())
@@ -35,15 +33,13 @@ final class Housekeeper: Sendable {
     private static let checkedAtOnce = 2_000
 
     init(
-        store: SQLiteJobStore, dispatcher: Dispatcher, lanes: LaneStatus, state: BytePath,
-        note: @escaping @Sendable (String) -> Void,
+        store: SQLiteJobStore, dispatcher: Dispatcher, lanes: LaneStatus, note: @escaping @Sendable (String) -> Void,
         controllers: @escaping @Sendable () -> [InboxController],
         removeIfIdle: @escaping @Sendable (InboxController) -> Void, endIdleWorkers: @escaping @Sendable () -> Void
     ) {
         self.store = store
         self.dispatcher = dispatcher
         self.lanes = lanes
-        folder = state
         self.note = note
         self.controllers = controllers
         self.removeIfIdle = removeIfIdle
@@ -152,7 +148,7 @@ final class Housekeeper: Sendable {
         let isThere = watching?.pause == nil
         // Its folders may have gone with a share that another one has replaced, or with somebody who tidied up.
         if let spool, isPaused, isThere { try? spool.makeFolders() }
-        let canGoOn = !isPaused || isDue && trouble(controller, spool) == nil
+        let canGoOn = !isPaused || isDue && trouble(controller) == nil
         // Without its folders it does not go on.
         let hasFolders = canGoOn && (spool != nil || !isThere || controller.makeFolders())
         if hasFolders && (try? controller.recordDeferred()) != nil && isPaused { controller.resume() }
@@ -160,15 +156,8 @@ final class Housekeeper: Sendable {
     }
 
     /// Why an inbox still cannot go on.
-    private func trouble(_ controller: InboxController, _ spool: Spool?) -> PauseReason? {
-        if let pause = controller.outboxPause { return pause.reason }
-        let outbox = WriteProbe.trouble(in: controller.inbox.outbox, missing: .missingOutbox)
-        if let reason = outbox ?? WriteProbe.trouble(in: folder, missing: .ioError) { return reason }
-        // Obstacles to the folders of the spool show when they are made.
-        guard let spool else { return nil }
-        return [Shelf.work, .done, .failed].lazy.compactMap {
-            WriteProbe.trouble(in: spool.path($0), missing: .missingInbox)
-        }.first
+    private func trouble(_ controller: InboxController) -> PauseReason? {
+        controller.outboxPause?.reason ?? controller.trouble(outbox: controller.inbox.outbox)
     }
 }
 

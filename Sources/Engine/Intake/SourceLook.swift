@@ -36,9 +36,14 @@ struct SourceLook {
             return try Self.examine(folder(above: path).opening(path.lastComponent))
         }
         var worst = Examination(hasWriter: false, structure: .complete)
-        try visitNames(in: root.folder(path)) { folder, path, found, isUnfinished throws(SystemError) in
-            guard !isUnfinished, found.kind == .regular, found.bytes > 0 else { return }
-            worst = worst.worse(try Self.examine(folder.opening(path.lastComponent)))
+        try visitNames(in: root.folder(path)) { folder, path, found, ignored throws(SystemError) in
+            guard ignored != .unfinished, found.kind == .regular else { return }
+            if ignored == nil && found.bytes > 0 {
+                worst = worst.worse(try Self.examine(folder.opening(path.lastComponent)))
+            } else if let file = try? folder.opening(path.lastComponent) {
+                // It is no member yet, but may be a part of one.
+                worst = worst.worse(Examination(hasWriter: file.hasWriter, structure: .complete))
+            }
         }
         return worst
     }
@@ -48,19 +53,22 @@ struct SourceLook {
         let hasWriter = file.hasWriter
         // The structure of a file that is still being written says nothing.
         if hasWriter == true { return Examination(hasWriter: true, structure: .unknown) }
-        guard case .readable(let format) = guessFormat(file.bytes(at: 0, count: 4096)) else {
+        guard case .readable(let format) = guessFormat(try file.bytes(at: 0, count: 4096)) else {
             return Examination(hasWriter: hasWriter, structure: .unknown)
         }
-        return Examination(hasWriter: hasWriter, structure: completeness(of: format, in: try file.byteSource()))
+        let structure = try file.structure { completeness(of: format, in: $0) }
+        return Examination(hasWriter: hasWriter, structure: structure)
     }
 
     /// All members of a set as one: their number, their bytes, and a digest of everything about them.
     private func set(_ folder: Directory, _ own: FileStatus) throws(SystemError) -> LookResult {
         var (count, bytes, digest) = (0, 0, UInt64(0))
         var signs = SetSigns(isDeclaredComplete: try folder.status(BytePath(Self.doneMark)) != nil)
-        try visitNames(in: folder) { _, path, found, isUnfinished throws(SystemError) in
-            if isUnfinished {
+        try visitNames(in: folder) { _, path, found, ignored throws(SystemError) in
+            if ignored == .unfinished {
                 signs.unfinished = (signs.unfinished ?? 0) &+ Self.digest(path, found)
+            } else if ignored == .leftover {
+                signs.leftovers &+= Self.digest(path, found)
             } else if found.kind == .regular {
                 count += 1
                 // Files with holes can be as large as numbers go.
@@ -84,22 +92,34 @@ struct SourceLook {
         return digest.value
     }
 
-    private typealias Visit = (_ folder: Directory, _ path: BytePath, FileStatus, _ isUnfinished: Bool)
+    private typealias Visit = (_ folder: Directory, _ path: BytePath, FileStatus, _ ignored: IgnoredName?)
         throws(SystemError) -> Void
 
-    /// Visits everything in a set that is not a leftover, except folders: those are looked into.
-    private func visitNames(in folder: Directory, at path: BytePath = BytePath([]), _ visit: Visit) throws(SystemError)
-    {
+    /// Visits everything in a set except folders: those are looked into, unless their name is an unfinished one.
+    /// - Parameter above: why the folder itself is ignored, and with it all that is in it.
+    private func visitNames(
+        in folder: Directory, at path: BytePath = BytePath([]), ignored above: IgnoredName? = nil, _ visit: Visit
+    ) throws(SystemError) {
         let stream = try DirectoryStream(folder)
         while let name = try stream.next() {
-            let ignored = ignored.kind(of: name)
-            guard ignored != .leftover, let found = try folder.status(BytePath(name)) else { continue }
-            let inner = path.appending(BytePath(name))
+            guard let found = try folder.status(BytePath(name)) else { continue }
+            let (inner, ignored) = (path.appending(BytePath(name)), above ?? ignored.kind(of: name))
             if ignored == .unfinished || found.kind != .directory {
-                try visit(folder, inner, found, ignored == .unfinished)
+                try visit(folder, inner, found, ignored)
             } else if inner.components.count < FolderScan.deepest {
-                try visitNames(in: folder.folder(BytePath(name)), at: inner, visit)
+                try visitFolder(BytePath(name), of: folder, at: inner, ignored: ignored, visit)
             }
+        }
+    }
+
+    private func visitFolder(
+        _ name: BytePath, of folder: Directory, at path: BytePath, ignored: IgnoredName?, _ visit: Visit
+    ) throws(SystemError) {
+        do throws(SystemError) {
+            try visitNames(in: folder.folder(name), at: path, ignored: ignored, visit)
+        } catch {
+            // What a program has left behind may be for its own eyes.
+            if ignored == nil { throw error }
         }
     }
 

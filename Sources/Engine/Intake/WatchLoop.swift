@@ -20,6 +20,8 @@ package struct WatchSettings: Sendable {
     package var rootCheck = Duration.seconds(1)
     /// The largest number of sources that are kept in memory.
     package var capacity = 150_000
+    /// How long the file system may take for an answer until the inbox counts as paused.
+    package var patience = Duration.seconds(30)
 
     package init(
         name: String, path: BytePath, mode: WatchMode = .auto, times: SettleTimes = SettleTimes(),
@@ -41,6 +43,7 @@ final class WatchLoop {
     private let settings: WatchSettings
     private let isDone: (BytePath, FileStatus) -> Bool
     private let log: (WatchNote) -> Void
+    private let goesOn: () -> Void
     private let makeEvents: EventMaker
     private var tracker: SourceTracker
     private let scan: FolderScan
@@ -66,15 +69,19 @@ final class WatchLoop {
 
     typealias EventMaker = () throws(FolderEvents.Shortage) -> FolderEvents
 
-    /// - Parameter makeEvents: makes the source of events; tests limit its watches.
+    /// - Parameters:
+    ///   - makeEvents: makes the source of events; tests limit its watches.
+    ///   - goesOn: called before each step that may wait for the file system.
     init(
         _ settings: WatchSettings, isDone: @escaping (BytePath, FileStatus) -> Bool, log: @escaping (WatchNote) -> Void,
-        makeEvents: @escaping EventMaker = { () throws(FolderEvents.Shortage) in try FolderEvents() }
+        makeEvents: @escaping EventMaker = { () throws(FolderEvents.Shortage) in try FolderEvents() },
+        goesOn: @escaping () -> Void = {}
     ) {
         self.settings = settings
         self.makeEvents = makeEvents
         self.isDone = isDone
         self.log = log
+        self.goesOn = goesOn
         tracker = SourceTracker(times: settings.times, setQuiet: settings.setQuiet, capacity: settings.capacity)
         scan = FolderScan(ignored: settings.ignored, takesSets: settings.takesSets)
     }
@@ -96,6 +103,7 @@ final class WatchLoop {
     /// - Returns: the sources that became ready, and when the next turn is due.
     func turn() -> (ready: [Offer], next: Moment) {
         defer { updateStatus() }
+        goesOn()
         let now = Moment.now
         guard let directory = openRoot(at: now) else { return ([], nextRootCheck) }
         readEvents()
@@ -233,8 +241,8 @@ final class WatchLoop {
         }
         if name == SourceLook.doneMark && member.directory.bytes.isEmpty {
             tracker.recordSet(set, isDeclaredComplete: event != .vanished, at: .now)
-        } else if settings.ignored.kind(of: name) != .leftover {
-            // A file with an unfinished name is a member that is still being written.
+        } else {
+            // Whatever its name is, it may be a member that is still being written.
             tracker.record(event, set: set, member: member, at: .now)
         }
     }
@@ -242,7 +250,7 @@ final class WatchLoop {
     private func folderAppeared(_ path: BytePath) {
         let name = path.lastComponent.bytes
         guard !settings.ignored.contains(name) else {
-            if settings.ignored.kind(of: name) == .unfinished, let (set, member) = setAndMember(path) {
+            if let (set, member) = setAndMember(path) {
                 tracker.record(.appeared, set: set, member: member, at: .now)
             }
             return
@@ -255,7 +263,6 @@ final class WatchLoop {
     private func folderVanished(_ path: BytePath) {
         events?.forget(path)
         guard let (set, member) = setAndMember(path) else { return tracker.forgetFolder(path) }
-        guard settings.ignored.kind(of: path.lastComponent.bytes) != .leftover else { return }
         tracker.record(.vanished, set: set, member: member, at: .now)
     }
 
@@ -274,6 +281,7 @@ final class WatchLoop {
         let isWanted = now >= nextScan || tracker.wantsScan
         if isWanted && !(scan.isRunning && scan.isWhole) { beginScan(at: now) }
         guard scan.isRunning else { return }
+        goesOn()
         scan.step(in: directory, names: Self.stepSize) { handle($0) }
         if !scan.isRunning && scan.isWhole { endScan() }
     }
@@ -360,6 +368,7 @@ final class WatchLoop {
         var ready: [Offer] = []
         for _ in 0..<Self.stepSize {
             guard var action = tracker.nextAction(at: .now) else { break }
+            goesOn()
             while let next = perform(action, look: look, ready: &ready) { action = next }
         }
         return ready

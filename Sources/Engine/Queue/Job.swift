@@ -11,21 +11,21 @@ package struct NewJob: Equatable, Sendable {
     package let path: BytePath
     package let isSet: Bool
     package let observed: ObservedFile
-    /// `originals: keep`: the snapshot in the spool is a copy, and the original stays in the inbox.
-    package let keepsOriginal: Bool
+    /// What becomes of the source, as the mill file said when it was offered.
+    package let originals: OriginalPolicy
     /// It is in the spool already: recovery found it there, and the store did not know it.
     package let isInSpool: Bool
 
     package init(
         id: JobID, inbox: String, path: BytePath, isSet: Bool = false, observed: ObservedFile,
-        keepsOriginal: Bool = false, isInSpool: Bool = false
+        originals: OriginalPolicy = .move, isInSpool: Bool = false
     ) {
         self.id = id
         self.inbox = inbox
         self.path = path
         self.isSet = isSet
         self.observed = observed
-        self.keepsOriginal = keepsOriginal
+        self.originals = originals
         self.isInSpool = isInSpool
     }
 }
@@ -37,7 +37,7 @@ package struct Job: Equatable, Sendable {
     package let path: BytePath
     package let isSet: Bool
     package let observed: ObservedFile
-    package let keepsOriginal: Bool
+    package let originals: OriginalPolicy
     package var progress: JobProgress
     /// What was to be done with it when its last attempt began: a digest of the pipeline and of the options.
     package var recipe: String
@@ -47,7 +47,7 @@ package struct Job: Equatable, Sendable {
     package var changed: Int
 
     package init(
-        id: JobID, inbox: String, path: BytePath, isSet: Bool, observed: ObservedFile, keepsOriginal: Bool,
+        id: JobID, inbox: String, path: BytePath, isSet: Bool, observed: ObservedFile, originals: OriginalPolicy,
         progress: JobProgress,
         recipe: String = "", offered: Int, changed: Int
     ) {
@@ -56,12 +56,15 @@ package struct Job: Equatable, Sendable {
         self.path = path
         self.isSet = isSet
         self.observed = observed
-        self.keepsOriginal = keepsOriginal
+        self.originals = originals
         self.progress = progress
         self.recipe = recipe
         self.offered = offered
         self.changed = changed
     }
+
+    /// The snapshot in the spool is a copy, and the original stays in the inbox.
+    package var keepsOriginal: Bool { originals == .keep }
 
     /// The name by which it owns the names of its renditions: the inbox and the path in it.
     package var owner: BytePath { BytePath(inbox).appending(path) }

@@ -28,7 +28,7 @@ struct JobRecord: Sendable {
     init(_ new: NewJob, number: Int, now: Int) {
         job = Job(
             id: new.id, inbox: new.inbox, path: new.path, isSet: new.isSet, observed: new.observed,
-            keepsOriginal: new.keepsOriginal,
+            originals: new.originals,
             progress: JobProgress(new.isInSpool ? .waiting : .offered, notBefore: now), offered: now,
             changed: wallClock())
         self.number = number
@@ -48,7 +48,7 @@ struct JobRecord: Sendable {
         let progress = isSame ? job.progress : JobProgress(.offered, notBefore: job.progress.notBefore)
         let renewed = Job(
             id: job.id, inbox: job.inbox, path: job.path, isSet: new.isSet, observed: new.observed,
-            keepsOriginal: new.keepsOriginal,
+            originals: new.originals,
             progress: progress, recipe: job.recipe, offered: job.offered, changed: wallClock())
         return JobRecord(job: renewed, number: number, hold: hold)
     }

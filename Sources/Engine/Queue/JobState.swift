@@ -75,7 +75,8 @@ package enum JobEvent: Equatable, Sendable {
     case returned
     /// Stopped through no fault of the source, such as SIGTERM.
     case interrupted
-    /// Something around it is broken, such as a full disk: that costs no attempt. `due`: when it may be attempted again.
+    /// Something around it is broken, such as a full disk, or it cannot be moved: that costs no attempt. `due`: when it
+    /// may be attempted again.
     case obstructed(Failure, due: Int)
     /// An attempt has failed. `isFinal`: no other attempt can succeed.
     case attemptFailed(Failure, isFinal: Bool, now: Int)

@@ -32,6 +32,10 @@ enum LedgerSchema {
         migrator.registerMigration("ends of the program") {
             try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN ends INTEGER NOT NULL DEFAULT 0")
         }
+        // A job of an older program says only whether its original is kept; it is not deleted.
+        migrator.registerMigration("originals that are deleted") {
+            try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN deletes_original INTEGER NOT NULL DEFAULT 0")
+        }
         return migrator
     }
 

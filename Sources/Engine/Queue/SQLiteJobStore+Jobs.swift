@@ -109,15 +109,15 @@ extension Database {
         let job = record.job
         let statement = try cachedStatement(
             sql: """
-                INSERT INTO jobs (id, inbox, path, is_set, device, inode, bytes, modified, keeps_original, state, attempts, ends,
-                    not_before, recipe, offered, changed)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO jobs (id, inbox, path, is_set, device, inode, bytes, modified, keeps_original, deletes_original,
+                    state, attempts, ends, not_before, recipe, offered, changed)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         try statement.execute(arguments: [
             job.id.text, job.inbox, job.path.blob, job.isSet, Int64(bitPattern: job.observed.device),
             Int64(bitPattern: job.observed.inode),
-            job.observed.bytes, job.observed.modified, job.keepsOriginal, job.progress.state.rawValue,
-            job.progress.attempts, job.progress.ends,
+            job.observed.bytes, job.observed.modified, job.keepsOriginal, job.originals == .delete,
+            job.progress.state.rawValue, job.progress.attempts, job.progress.ends,
             job.progress.notBefore, job.recipe, job.offered, job.changed,
         ])
     }
@@ -128,7 +128,7 @@ extension Database {
         let (job, failure) = (record.job, record.job.progress.failure)
         let statement = try cachedStatement(
             sql: """
-                UPDATE jobs SET is_set = ?, device = ?, inode = ?, bytes = ?, modified = ?, keeps_original = ?,
+                UPDATE jobs SET is_set = ?, device = ?, inode = ?, bytes = ?, modified = ?, keeps_original = ?, deletes_original = ?,
                     state = ?, attempts = ?, ends = ?, not_before = ?, code = ?, stage = ?, message = ?, detail = ?, recipe = ?, changed = ?,
                     owner = ?, token = ?, lease_until = ?
                 WHERE id = ? AND token IS ?
@@ -136,8 +136,8 @@ extension Database {
         try statement.execute(arguments: [
             job.isSet, Int64(bitPattern: job.observed.device), Int64(bitPattern: job.observed.inode),
             job.observed.bytes, job.observed.modified,
-            job.keepsOriginal, job.progress.state.rawValue, job.progress.attempts, job.progress.ends,
-            job.progress.notBefore,
+            job.keepsOriginal, job.originals == .delete, job.progress.state.rawValue, job.progress.attempts,
+            job.progress.ends, job.progress.notBefore,
             failure?.code.rawValue, failure?.stage,
             failure?.message, failure?.detail, job.recipe, job.changed, record.hold?.owner, record.hold?.token,
             record.hold?.until,

@@ -144,7 +144,8 @@ extension JobRecord {
         let job = Job(
             id: id, inbox: row["inbox"], path: BytePath(blob: row["path"]), isSet: row["is_set"],
             observed: ObservedFile(row),
-            keepsOriginal: row["keeps_original"], progress: progress, recipe: row["recipe"], offered: row["offered"],
+            originals: row["keeps_original"] ? .keep : row["deletes_original"] ? .delete : .move, progress: progress,
+            recipe: row["recipe"], offered: row["offered"],
             changed: row["changed"])
         self.init(job: job, number: row["number"], hold: Hold(row))
     }

@@ -55,7 +55,8 @@ package struct FailureNote: Equatable, Sendable {
     /// - Parameter name: the source's name in the folder.
     package static func source(ofNoteBeside name: BytePath, in folder: Directory) -> BytePath? {
         guard let file = try? FileLocation.below(folder, path(beside: name)).open().file,
-            let said = try? JSONDecoder().decode(Said.self, from: Data(file.bytes(at: 0, count: 1 << 20)))
+            let bytes = try? file.bytes(at: 0, count: 1 << 20),
+            let said = try? JSONDecoder().decode(Said.self, from: Data(bytes))
         else { return nil }
         let path = said.source.pathBytes.flatMap(BytePath.init(percentEncoded:)) ?? BytePath(said.source.path)
         return path.staysBelow ? path : nil

@@ -213,6 +213,8 @@ package final class BatchRun: JobSite {
 
     package func putBack(_ job: Job) throws(SystemError) {}
 
+    package func countObstacle(of job: Job) -> Int { 1 }
+
     /// Nobody waits for the surroundings of a run: what is left is for the next one.
     package func pause(_ pause: Pause) { trouble.withLock { $0 = RunObstructed(description: pause.message) } }
 
@@ -224,6 +226,10 @@ package final class BatchRun: JobSite {
         switch news {
         case .done(let report), .failed(let report, _, _):
             finish(job, report: report, fingerprint: source, files: files)
+        case .postponed(let failure, _, _):
+            // A run waits for nothing.
+            pause(Pause(.ioError, failure.message))
+            happened(.obstructed, to: job, files: nil, source: nil)
         case .interrupted, .obstructed:
             // Others may wait for its turn.
             turns.end(order: place(of: job))
@@ -231,7 +237,7 @@ package final class BatchRun: JobSite {
         case .outOfStep:
             pause(Pause(.ioError, "'\(job.path.printable)' is left as it is: a mistake in Imagemill, please report it"))
             happened(.obstructed, to: job, files: nil, source: nil)
-        case .postponed, .returned, .leaseLost: break
+        case .returned, .leaseLost: break
         }
     }
 

@@ -66,13 +66,9 @@ package final class Digest {
     }
 
     /// SHA-256 of a file's content, in hexadecimal.
-    static func of(_ file: OpenFile) -> String {
+    static func of(_ file: OpenFile) throws(SystemError) -> String {
         let digest = Digest()
-        var offset = 0
-        while case let block = file.bytes(at: offset, count: 1 << 20), !block.isEmpty {
-            digest.update(block)
-            offset += block.count
-        }
+        try file.readThrough { digest.update($0) }
         return digest.finish()
     }
 }

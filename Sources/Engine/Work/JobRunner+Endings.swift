@@ -48,6 +48,19 @@ extension JobRunner {
             source: nil)
     }
 
+    /// The source cannot be moved. If everything can be written to, that is its own trouble, such as its permissions:
+    /// it waits longer each time, and others go on.
+    func obstruct(_ attempt: Attempt, by error: SystemError, at site: any JobSite) {
+        let failure = Failure(.ioError, stage: "put away", "the original cannot be put away: \(error)")
+        if let reason = site.surroundings(attempt.route) {
+            return obstruct(attempt, for: Pause(reason, error.description), after: failure, at: site)
+        }
+        let count = site.countObstacle(of: attempt.job)
+        let delay = attempt.route.policy.delay(afterAttempt: count, because: failure.code)
+        update([JobUpdate(attempt.lease, .obstructed(failure, due: store.now + delay))], at: site)
+        site.happened(.postponed(failure, attempt: count, after: delay), to: attempt.job, files: nil, source: nil)
+    }
+
     func interrupt(_ attempt: Attempt, _ site: any JobSite) {
         update([JobUpdate(attempt.lease, .interrupted)], at: site)
         site.happened(.interrupted, to: attempt.job, files: nil, source: nil)
@@ -64,7 +77,7 @@ extension JobRunner {
             try FaultPoint.pass(.afterOutcomeRecord)
             try site.deadLetter(job, failure)
         } catch {
-            return obstruct(attempt, for: Pause(error, missing: .missingInbox), after: nil, at: site)
+            return obstruct(attempt, by: error, at: site)
         }
         guard !update([JobUpdate(attempt.lease, .settled)], at: site).isEmpty else { return }
         let attempts = max(1, job.progress.attempts)
@@ -80,7 +93,7 @@ extension JobRunner {
         do throws(SystemError) {
             try site.putBack(attempt.job)
         } catch {
-            return obstruct(attempt, for: Pause(error, missing: .missingInbox), after: nil, at: site)
+            return obstruct(attempt, by: error, at: site)
         }
         update([JobUpdate(attempt.lease, .returned)], at: site)
         site.happened(.returned, to: attempt.job, files: nil, source: nil)

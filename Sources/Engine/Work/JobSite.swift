@@ -90,6 +90,10 @@ package protocol JobSite: AnyObject, Sendable {
     /// Gives a source that somebody still writes to back to the inbox.
     func putBack(_ job: Job) throws(SystemError)
 
+    /// The source of a job could not be moved, which is no fault of the surroundings.
+    /// - Returns: how often that has happened in this life of the program.
+    func countObstacle(of job: Job) -> Int
+
     /// Nothing is taken from the inbox until the reason is gone.
     func pause(_ pause: Pause)
     /// Updates that could not be recorded; they are made once the store can be written to.

@@ -228,7 +228,8 @@ final class WorkerProcess {
     private var lastWords: String {
         let end = max(0, Int(lseek(errors.descriptor, 0, SEEK_CUR)))
         let start = max(0, end - 2000)
-        return String(decoding: errors.bytes(at: start, count: end - start), as: UTF8.self)
+        let bytes = (try? errors.bytes(at: start, count: end - start)) ?? []
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private func forgetWords() { lseek(errors.descriptor, 0, SEEK_SET) }

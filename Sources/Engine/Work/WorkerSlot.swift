@@ -132,7 +132,7 @@ final class WorkerSlot {
         memory: ReservedMemory
     ) throws -> [StageMeasurement] {
         // The members are decoded anew for each stage that is measured.
-        let members = Members(of: opened, passes: planner.pipeline.measuredStages.count, limits: planner.limits)
+        let members = Members(of: opened, passes: planner.pipeline.measuredStages.count)
         return try ask(.measure(message), within: time, growth: memory.growth, members: members) {
             try $0.measurements(for: planner.pipeline)
         }
@@ -143,7 +143,7 @@ final class WorkerSlot {
         _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, to outputs: [OpenFile],
         within time: TimeBound, memory: ReservedMemory
     ) throws -> RenderResult {
-        let members = Members(of: opened, passes: 1, limits: planner.limits)
+        let members = Members(of: opened, passes: 1)
         return try ask(.render(message), files: outputs, within: time, growth: memory.growth, members: members) {
             try $0.rendered(count: outputs.count)
         }
@@ -198,19 +198,18 @@ private final class Members {
     private(set) var trouble: Failure?
     private let set: OpenedSet
     private let passes: Int
-    private let limits: Limits
 
     /// - Parameter passes: how many times the worker may ask for each member.
     /// - Returns: nil for a single picture.
-    init?(of opened: OpenedInput, passes: Int, limits: Limits) {
+    init?(of opened: OpenedInput, passes: Int) {
         guard case .set(let set) = opened else { return nil }
-        (self.set, self.passes, self.limits) = (set, passes, limits)
+        (self.set, self.passes) = (set, passes)
     }
 
     var access: MemberAccess {
         MemberAccess(count: set.count, mostRequests: set.count * passes) { index in
             do throws(Failure) {
-                return try self.set.open(index, limits: self.limits).file
+                return try self.set.open(index).file
             } catch {
                 self.trouble = error
                 return nil

@@ -72,8 +72,20 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    @Test
-    func `an original that was taken to be moved is moved, also when originals are kept by the time they are done`()
+    @Test func `an original that cannot be put away waits alone, and its inbox goes on`() async throws {
+        let drop = try WatchedFolder()
+        let watch = try await drop.start(variables: ["IMAGEMILL_FAULT=before-source-commit:1:error:EACCES"])
+        try await drop.drop("a.jpg")
+        try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
+        try await drop.until("it is over") { try await drop.inbox()["in-progress"] as? Int == 0 }
+        #expect(try await drop.stop(watch).exit == 0)
+        let log = watch.errorsSoFar
+        #expect(log.contains("tried again in 1 s: the original cannot be put away: cannot "), "\(log)")
+        #expect(!log.contains("paused"), "\(log)")
+    }
+
+    @Test(arguments: ["keep", "delete"])
+    func `an original that was taken to be moved is moved, whatever the mill file says when it is done`(policy: String)
         async throws
     {
         let drop = try WatchedFolder()
@@ -82,7 +94,8 @@ import Testing
         #expect(drop.files("in").isEmpty && drop.files("state/work").contains { $0.hasSuffix("/source") })
         let mill = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
         try drop.runner.folder.write(
-            mill.replacingOccurrences(of: "settle: 200ms", with: "settle: 200ms, originals: keep"), to: "mill.yaml")
+            mill.replacingOccurrences(of: "settle: 200ms", with: "settle: 200ms, originals: \(policy)"),
+            to: "mill.yaml")
         let watch = try await drop.start()
         try await drop.until("out/a.jpg.json")
         try await drop.until("it is over") { try await drop.inbox()["done"] as? Int == 1 }
@@ -294,10 +307,10 @@ import Testing
         try await drop.drop("a.jpg")
         try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
         try await drop.until("it is over") { try await drop.inbox()["done"] as? Int == 1 }
-        // Where the names are settled, a probe of the outbox says that there is room again.
+        // Where the names are settled and the original is put away, a probe says that there is room again.
+        let isProbed = ["after-names-record", "before-source-commit"].contains(point)
         #expect(
-            watch.errorsSoFar.contains(point == "after-names-record" ? "tried again" : "paused")
-                && drop.files("state/failed").isEmpty)
+            watch.errorsSoFar.contains(isProbed ? "tried again" : "paused") && drop.files("state/failed").isEmpty)
         #expect(try await drop.stop(watch).exit == 0)
         #expect(
             drop.files("in").isEmpty && drop.files("state/work").isEmpty

@@ -321,7 +321,11 @@ package final class DropFolder: Sendable {
         _ controller: InboxController, to inbox: LoadedMill.Inbox, through route: Route, running: Running
     ) {
         let watcher = controller.state.withLock { state in
-            if state.inbox.path != inbox.path { state.spool = nil }
+            if state.inbox.path != inbox.path {
+                state.spool = nil
+                // It would be in the way of a lock on the folder above.
+                state.lock = nil
+            }
             if state.inbox.outbox != inbox.outbox { state.outboxWasMount = false }
             state.inbox = inbox
             state.route = route

@@ -48,7 +48,8 @@ import Testing
             allocator: NameAllocator(
                 store: MemoryJobStore(), outbox: settings.outbox.path, folder: settings.outbox, policy: .version
             ) { _ in false },
-            publisher: Publisher(outbox: settings.outbox, durability: .none), policy: .run, inbox: nil, recipe: "",
+            publisher: Publisher(outbox: settings.outbox, names: nil, durability: .none), policy: .run, inbox: nil,
+            recipe: "",
             retriesAtOnce: true, wantsSecondOpinion: false)
         let job = Job(
             id: JobNames().next(), inbox: "run", path: path, isSet: false,

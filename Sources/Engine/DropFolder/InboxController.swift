@@ -38,14 +38,11 @@ final class InboxController: Sendable {
     struct OpenJob {
         /// When it was offered, in milliseconds since 1970.
         let offered: Int
-        /// The owner of the names of its renditions.
-        let owner: BytePath
         /// The spool folders that hold its source. A reload may have changed the path of the inbox since.
         let folders: SpoolFolders
 
         init(_ job: Job, in folders: SpoolFolders) {
             offered = job.offered
-            owner = job.owner
             self.folders = folders
         }
     }

@@ -27,6 +27,10 @@ enum LedgerSchema {
         }
         // An older program leaves this table alone.
         migrator.registerMigration("hooks") { try $0.execute(sql: hooks) }
+        // Names that an older program adds have none, and are believed as they were.
+        migrator.registerMigration("contents of names") {
+            try $0.execute(sql: "ALTER TABLE names ADD COLUMN contents TEXT")
+        }
         return migrator
     }
 

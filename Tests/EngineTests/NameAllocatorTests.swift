@@ -243,6 +243,20 @@ private final class TestNames: NameStore {
         #expect(failure?.message == "another program has changed the file 'a.webp'")
     }
 
+    @Test(arguments: ["run", nil])
+    func `an empty file that a loss of power has left of the source's own is replaced`(writer: String?) throws {
+        try publish(allocate("a.jpg", allocator()), of: "a.jpg", by: writer)
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.path("out/a.webp")))
+        try file.truncate(atOffset: 0)
+        try file.close()
+        #expect(try replaced(allocate("a.jpg", allocator())) == ["a.webp"])
+        try folder.write("", to: "out/b.webp")
+        let other = try allocator().allocate(for: BytePath("b.jpg")) { version throws(PlanFailure) in
+            [RenditionName(path: path("b", version, ".webp"))]
+        }
+        #expect(text(other) == ["b-2.webp"], "somebody has put it there")
+    }
+
     @Test func `without attributes a file is the source's own only if its bytes are in the record`() throws {
         let first = try allocate("a.jpg", allocator())
         try publish(first, of: "a.jpg", by: nil)

@@ -61,7 +61,8 @@ extension Outbox {
     ///
     /// A file may be replaced only if its bytes are those that were written for a source: programs that write into a
     /// file leave its attributes as they are. If it has no attribute, because the file system knows none or a copy has
-    /// lost it, its bytes must be those in the record.
+    /// lost it, its bytes must be those in the record. A file without bytes, as a loss of power may leave it, has nothing
+    /// to lose.
     /// - Parameter recorded: what the record says of the name.
     func found(_ name: BytePath, recorded: OwnedName?) throws(SystemError) -> (file: FoundFile, owner: FileOwner)? {
         guard let found = try lookUp(name), let status = try found.folder.status(found.name) else { return nil }
@@ -70,9 +71,9 @@ extension Outbox {
         }
         let origin = found.folder.attribute(FileOrigin.attribute, of: found.name).flatMap(FileOrigin.init(encoded:))
         if let origin, origin.writer != writer { return file(.otherWriter) }
-        guard status.kind == .regular, origin != nil || recorded != nil,
-            let content = try content(of: found.name, in: found.folder)
-        else { return file(.foreign) }
+        guard status.kind == .regular, let supposed = recorded?.source ?? origin?.source else { return file(.foreign) }
+        if status.bytes == 0 { return file(.source(supposed)) }
+        guard let content = try content(of: found.name, in: found.folder) else { return file(.foreign) }
         // An inbox that was given another name has files that know the old one.
         if let recorded, recorded.contents?.contains(content) ?? (origin == nil) {
             return file(.source(recorded.source), content: content)

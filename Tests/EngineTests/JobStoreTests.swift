@@ -494,17 +494,59 @@ import Testing
         #expect(try store.claim(paths("a.webp"), for: a, in: out, seen: [:]), "the source itself need not be named")
         #expect(try Set(store.names(of: a, in: out)) == Set(paths("a.webp", "a@2x.webp")))
         #expect(try store.names(of: a, in: BytePath("other")).isEmpty && store.names(of: b, in: out).isEmpty)
-        #expect(try store.owners(of: paths("a.webp", "free.webp"), in: out) == [BytePath("a.webp"): a])
+        let owned = OwnedName(outbox: out, name: BytePath("a.webp"), source: a, contents: [])
+        #expect(try store.owners(of: paths("a.webp", "free.webp"), in: out) == [BytePath("a.webp"): owned])
         #expect(try !store.claim(paths("free.webp", "a.webp"), for: b, in: out, seen: [:]))
         #expect(try store.owners(of: paths("free.webp"), in: out).isEmpty, "all or none")
         #expect(try !store.claim(paths("a.webp"), for: b, in: out, seen: [BytePath("a.webp"): BytePath("in/c")]))
         #expect(try store.claim(paths("a.webp"), for: b, in: out, seen: [BytePath("a.webp"): a]))
         #expect(try store.names(of: a, in: out) == paths("a@2x.webp") && store.names(of: b, in: out) == paths("a.webp"))
-        try store.release(paths("a.webp", "nothing"), in: out)
+        try store.release(paths("a.webp"), of: a, in: out)
+        #expect(try store.names(of: b, in: out) == paths("a.webp"), "it is not theirs")
+        try store.release(paths("a.webp", "nothing"), of: b, in: out)
         #expect(try store.names(of: b, in: out).isEmpty)
         #expect(
             try store.claim(paths("a.webp"), for: a, in: out, seen: [BytePath("a.webp"): b]),
             "an owner that is gone is no hindrance")
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `the contents of a name are recorded for its owner alone, and stay when another one gets it`(kind: StoreKind)
+        throws
+    {
+        let store = try JobStoreFixture(kind).store
+        let name = BytePath("a.webp")
+        #expect(try store.claim([name], for: a, in: out, seen: [:]))
+        for (source, contents) in [(a, ["new", "old"]), (b, ["theirs"])] {
+            try store.record([OwnedName(outbox: out, name: name, source: source, contents: contents)])
+        }
+        #expect(try store.owners(of: [name], in: out)[name]?.contents == ["new", "old"])
+        #expect(try store.claim([name], for: a, in: out, seen: [:]))
+        #expect(try store.claim([name], for: b, in: out, seen: [name: a]))
+        #expect(
+            try store.ownedNames(after: nil, limit: 9) == [
+                OwnedName(outbox: out, name: name, source: b, contents: ["new", "old"])
+            ])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a name is freed only if its source had no job when it was looked at, and has had none since`(kind: StoreKind)
+        throws
+    {
+        let fixture = try JobStoreFixture(kind)
+        let store = fixture.store
+        for name in ["idle", "open", "later", "ended"] {
+            #expect(try store.claim(paths(name), for: BytePath("in/" + name), in: out, seen: [:]))
+        }
+        try fixture.end("ended")
+        let open = try fixture.taken("open")
+        let (names, latest) = try store.idle(try store.ownedNames(after: nil, limit: 9))
+        #expect(names.map(\.name.text) == ["ended", "idle", "later"])
+        // A job that came, published and ended while somebody looked for the files.
+        try fixture.end("later")
+        try store.release(names + [OwnedName(outbox: out, name: BytePath("open"), source: a)], idleSince: latest)
+        #expect(try store.ownedNames(after: nil, limit: 9).map(\.name.text) == ["later", "open"])
+        withExtendedLifetime(open) {}
     }
 
     @Test(arguments: StoreKind.allCases)

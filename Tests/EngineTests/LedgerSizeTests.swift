@@ -73,7 +73,7 @@ import Testing
         // The names of sources that are gone go in steps as well.
         var place: OwnedName?
         while case let names = try store.ownedNames(after: place, limit: 5000), let last = names.last {
-            try store.release(names.map(\.name), in: BytePath("out"))
+            try store.release(names, idleSince: .max)
             place = last
         }
         for _ in 0..<60 { _ = try store.prune(keeping: 1000) }

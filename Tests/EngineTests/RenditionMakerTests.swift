@@ -51,8 +51,8 @@ import Testing
             allocator: NameAllocator(
                 store: MemoryJobStore(), outbox: settings.outbox.path, folder: settings.outbox, policy: .version
             ) { _ in false },
-            publisher: Publisher(outbox: settings.outbox, durability: .none), policy: .run, inbox: nil, recipe: "",
-            retriesAtOnce: true)
+            publisher: Publisher(outbox: settings.outbox, names: nil, durability: .none), policy: .run, inbox: nil,
+            recipe: "", retriesAtOnce: true)
         let job = Job(
             id: JobNames().next(), inbox: "run", path: path, isSet: false,
             observed: ObservedFile(device: 0, inode: 0, bytes: 0, modified: 0),

@@ -144,7 +144,7 @@ import Testing
         let names = try plan("SELECT name FROM names WHERE outbox = ? AND source = ?", [Data(), Data()])
         #expect(names.hasPrefix("SEARCH names USING") && names.contains("names_of_sources (outbox=? AND source=?)"))
         let owned = try plan(
-            "SELECT outbox, name, source FROM names WHERE (outbox, name) > (?, ?) ORDER BY outbox, name LIMIT ?",
+            "SELECT outbox, name, source, contents FROM names WHERE (outbox, name) > (?, ?) ORDER BY outbox, name LIMIT ?",
             [Data(), Data(), 5])
         #expect(owned.hasPrefix("SEARCH names USING PRIMARY KEY") && !owned.contains("TEMP"))
         for look in ["count(*)", "DISTINCT inbox"] {

@@ -15,7 +15,9 @@ package final class DropFolder: Sendable {
     private let workerCount: Int
     /// Random for this start: leases and staged files are in its name.
     private let owner: String
-    /// Begins the names of all staged files of this state folder.
+    /// Tells its files in outboxes from those of other drop folders.
+    private let identity: String
+    /// Begins the names of all staged files of this drop folder.
     private let prefix: String
     private let lanes = LaneStatus()
     private let ids = JobNames()
@@ -71,7 +73,8 @@ package final class DropFolder: Sendable {
             case .auto: Machine.cores
             case .count(let count): count
             }
-        prefix = "watch-\(Digest.of(loaded.state.percentEncoded).prefix(12))-"
+        identity = try DropFolderIdentity.read(from: loaded.state)
+        prefix = "watch-\(identity)-"
         owner = "\(prefix)\(String(UInt64.random(in: .min ... .max), radix: 36))-"
         self.loaded = Mutex(loaded)
     }
@@ -175,7 +178,7 @@ package final class DropFolder: Sendable {
     }
 
     private func route(for inbox: LoadedMill.Inbox, of mill: LoadedMill, cache: SharedCache?) -> Route {
-        let outbox = Outbox(path: inbox.outbox, of: .dropFolder)
+        let outbox = Outbox(path: inbox.outbox, of: .dropFolder, writer: identity)
         var render = RenderSettings(
             pipeline: inbox.pipeline, limits: inbox.settings.limits(within: mill.limits), outbox: outbox,
             keepsTree: inbox.settings.keepsTree,
@@ -189,7 +192,9 @@ package final class DropFolder: Sendable {
             isGone: { _ in false })
         return Route(
             render: render, allocator: allocator,
-            publisher: Publisher(outbox: outbox, durability: .synced, newToken: { [self] in newToken() }),
+            publisher: Publisher(
+                outbox: outbox, names: store, key: inbox.outboxKey, durability: .synced,
+                newToken: { [self] in newToken() }),
             reports: inbox.reports, policy: inbox.retryPolicy, inbox: inbox.settings.name,
             recipe: Digest.of(json(setup)),
             retriesAtOnce: false)
@@ -328,7 +333,11 @@ package final class DropFolder: Sendable {
         _ controller: InboxController, to inbox: LoadedMill.Inbox, through route: Route, running: Running
     ) {
         let watcher = controller.state.withLock { state in
-            if state.inbox.path != inbox.path { state.spool = nil }
+            if state.inbox.path != inbox.path {
+                state.spool = nil
+                // It would be in the way of a lock on the folder above.
+                state.lock = nil
+            }
             if state.inbox.outbox != inbox.outbox { state.outboxWasMount = false }
             state.inbox = inbox
             state.route = route

@@ -112,16 +112,16 @@ final class Housekeeper: Sendable {
     /// Frees names whose rendition is gone and whose source has nothing under way.
     /// - Returns: where to go on; nil for the beginning.
     private func releaseNames(after place: OwnedName?) -> OwnedName? {
-        guard let names = try? store.ownedNames(after: place, limit: Self.checkedAtOnce), !names.isEmpty else {
-            return nil
-        }
+        guard let names = try? store.ownedNames(after: place, limit: Self.checkedAtOnce), !names.isEmpty,
+            let idle = try? store.idle(names)
+        else { return nil }
         let outboxes = Dictionary(controllers().map { ($0.inbox.outboxKey, $0) }) { first, _ in first }
-        for (key, names) in Dictionary(grouping: names, by: \.outbox) {
+        for (key, names) in Dictionary(grouping: idle.names, by: \.outbox) {
             guard let controller = outboxes[key], controller.outboxPause == nil else { continue }
             let outbox = Outbox(path: controller.inbox.outbox, of: .dropFolder)
-            let busy = Set(controllers().flatMap(\.busyOwners))
-            let gone = names.filter { !busy.contains($0.source) && (try? outbox.status($0.name)) == .some(nil) }
-            try? store.release(gone.map(\.name), in: key)
+            let gone = names.filter { (try? outbox.status($0.name)) == .some(nil) }
+            // A job may have begun since, and have put something there.
+            try? store.release(gone, idleSince: idle.latest)
         }
         return names.last
     }
@@ -216,9 +216,6 @@ extension InboxController {
             }
         }
     }
-
-    /// The owners of names that have something under way.
-    var busyOwners: [BytePath] { state.withLock { $0.open.values.map(\.owner) } }
 
     /// Forgets originals that were kept and are no longer in the inbox.
     func forgetMissingOriginals(limit: Int) {

@@ -38,8 +38,6 @@ final class InboxController: Sendable {
     struct OpenJob {
         /// When it was offered, in the store's time.
         let offered: Int
-        /// The owner of the names of its renditions.
-        let owner: BytePath
         /// The spool folders that hold its source. A reload may have changed the path of the inbox since.
         let folders: SpoolFolders
         /// How often the source could not be moved, though everything can be written to.
@@ -47,7 +45,6 @@ final class InboxController: Sendable {
 
         init(_ job: Job, in folders: SpoolFolders) {
             offered = job.offered
-            owner = job.owner
             self.folders = folders
         }
     }

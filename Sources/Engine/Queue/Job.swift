@@ -69,6 +69,12 @@ package struct Job: Equatable, Sendable {
     /// The name by which it owns the names of its renditions: the inbox and the path in it.
     package var owner: BytePath { BytePath(inbox).appending(path) }
 
+    /// The inbox and the path of the owner of a name: no inbox has a slash in its name.
+    static func inboxAndPath(of owner: BytePath) -> (inbox: String, path: BytePath) {
+        let parts = owner.bytes.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
+        return (String(decoding: parts[0], as: UTF8.self), BytePath(Array(parts.dropFirst().first ?? [])))
+    }
+
     /// Several jobs like this can share their syncs. What was begun before is done alone: it may be what took the
     /// program down.
     package func isLight(below bytes: Int) -> Bool {

@@ -152,6 +152,12 @@ package protocol JobStore: NameStore {
     /// Forgets originals, so that they are done again.
     func forgetKept(inbox: String, paths: [BytePath]) throws(StoreError)
 
+    /// Those of these names whose sources have no open job.
+    /// - Returns: also the number of the latest job, for `release`.
+    func idle(_ names: [OwnedName]) throws(StoreError) -> (names: [OwnedName], latest: Int)
+    /// Frees names, but for those of a source that has had a job since it was idle.
+    func release(_ names: [OwnedName], idleSince latest: Int) throws(StoreError)
+
     /// Removes some thousand of the oldest ended jobs beyond a number.
     /// - Returns: how many were removed.
     func prune(keeping: Int) throws(StoreError) -> Int

@@ -36,6 +36,10 @@ enum LedgerSchema {
         migrator.registerMigration("originals that are deleted") {
             try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN deletes_original INTEGER NOT NULL DEFAULT 0")
         }
+        // Names that an older program adds have none, and are believed as they were.
+        migrator.registerMigration("contents of names") {
+            try $0.execute(sql: "ALTER TABLE names ADD COLUMN contents TEXT")
+        }
         return migrator
     }
 

@@ -54,7 +54,12 @@ package struct FailureNote: Equatable, Sendable {
     /// The source's path as a note says it; nil if there is no note or it says nothing of use.
     /// - Parameter name: the source's name in the folder.
     package static func source(ofNoteBeside name: BytePath, in folder: Directory) -> BytePath? {
-        guard let file = try? FileLocation.below(folder, path(beside: name)).open().file,
+        source(ofNote: path(beside: name), in: folder)
+    }
+
+    /// The same of a note by its own name.
+    static func source(ofNote name: BytePath, in folder: Directory) -> BytePath? {
+        guard let file = try? FileLocation.below(folder, name).open().file,
             let bytes = try? file.bytes(at: 0, count: 1 << 20),
             let said = try? JSONDecoder().decode(Said.self, from: Data(bytes))
         else { return nil }

@@ -36,6 +36,8 @@ extension JobRunner {
                 published.append(attempt)
             case .nameOccupied(let name): if rename(attempt, from: name, at: site) { again.append(attempt) }
             case .failed(let error): fail(attempt, with: error.asOutputFailure, at: site)
+            case .unrecorded(let error):
+                obstruct(attempt, for: Pause(error.pauseReason, error.description), after: error.asFailure, at: site)
             }
         }
         let recorded = update(published.map { JobUpdate($0.lease, .published(damage: $0.damage)) }, at: site)

@@ -175,6 +175,25 @@ import Testing
         #expect(watch.errorsSoFar.components(separatedBy: "info: done").count == 3, "\(watch.errorsSoFar)")
     }
 
+    @Test(arguments: [["top/in", "top"], ["top", "top/in"]])
+    func `an inbox that a reload moves to the folder above it, or back, goes on there`(paths: [String]) async throws {
+        func mill(_ path: String) -> String {
+            "state: state\ninboxes:\n  - { name: one, path: \(path), outbox: out, pipeline: p.yaml, settle: 200ms }\n"
+        }
+        let drop = try WatchedFolder(mill: mill(paths[0]))
+        try drop.makeFolder("top/in")
+        let watch = try await drop.start()
+        try await drop.drop("a.jpg", into: paths[0])
+        try await drop.until("state/done/one/a.jpg")
+        try drop.runner.folder.write(mill(paths[1]), to: "mill.yaml")
+        #expect(try await drop.runner.run("reload", "--state", "state").exit == 0)
+        try await drop.drop("b.jpg", into: paths[1])
+        try await drop.until("state/done/one/b.jpg")
+        #expect(try await drop.stop(watch).exit == 0)
+        #expect(!watch.errorsSoFar.contains("PAUSE_REASON"), "\(watch.errorsSoFar)")
+        #expect(drop.files("out") == ["a.jpg.json", "a.webp", "b.jpg.json", "b.webp"])
+    }
+
     @Test func `two inboxes that change names each take up their own jobs`() async throws {
         func mill(_ first: String, _ second: String) -> String {
             "state: state\nworkers: 1\ninboxes:\n"

@@ -127,6 +127,15 @@ int clinux_memory_file(const char *name)
     return memfd_create(name, MFD_CLOEXEC);
 }
 
+int clinux_bounded_memory_file(const char *name, size_t size)
+{
+    int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file >= 0 && ftruncate(file, (off_t) size) == 0 && fcntl(file, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SEAL) == 0)
+        return file;
+    close(file);
+    return -1;
+}
+
 int clinux_accept(int socket)
 {
     return accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

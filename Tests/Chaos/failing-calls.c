@@ -3,7 +3,7 @@
 //
 //   FAILING_ROOT=/path     only calls on paths below it count
 //   FAILING_CALL=n         which one fails, from 1; 0 or nothing: count only
-//   FAILING_ERROR=EIO      or ENOSPC, EINTR, EMFILE, EDQUOT, EROFS, ESTALE; or
+//   FAILING_ERROR=EIO      or ENOSPC, EINTR, EMFILE, EDQUOT, EROFS, EACCES, ESTALE; or
 //                          SHORT: the n-th write writes half
 //                          LOST: the n-th rename or unlink is done and answers ENOENT, as after a lost answer of a
 //                          file server; and no rename can refuse to replace (RENAME_NOREPLACE is EINVAL), as on NFS
@@ -40,7 +40,7 @@ static __thread int inside;
 
 static const struct { const char *name; int number; } errors[] = {
     {"EIO", EIO}, {"ENOSPC", ENOSPC}, {"EINTR", EINTR}, {"EMFILE", EMFILE}, {"EDQUOT", EDQUOT}, {"EROFS", EROFS},
-    {"ESTALE", ESTALE},
+    {"EACCES", EACCES}, {"ESTALE", ESTALE},
 };
 
 static void refuse(const char *what)
@@ -291,6 +291,21 @@ ssize_t write(int file, const void *bytes, size_t size)
     }
 PWRITE(pwrite, off_t)
 PWRITE(pwrite64, off64_t)
+
+ssize_t read(int file, void *bytes, size_t size)
+{
+    REAL(ssize_t, "read", int, void *, size_t);
+    return strikes_file("read", file, 0) ? -1 : real(file, bytes, size);
+}
+
+#define PREAD(function, type) \
+    ssize_t function(int file, void *bytes, size_t size, type offset) \
+    { \
+        REAL(ssize_t, #function, int, void *, size_t, type); \
+        return strikes_file("pread", file, 0) ? -1 : real(file, bytes, size, offset); \
+    }
+PREAD(pread, off_t)
+PREAD(pread64, off64_t)
 
 #define ONE_FILE(function) \
     int function(int file) \

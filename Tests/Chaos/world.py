@@ -29,12 +29,12 @@ def mounted(folder, size="2m"):
 
 
 @contextlib.contextmanager
-def passthrough(folder, mountpoint):
-    """The process of a file system that shows a folder at a mount point."""
+def passthrough(folder, mountpoint, failing=None):
+    """The process of a file system that shows a folder at a mount point. Reads fail for as long as the file `failing` exists."""
     if not os.access("/dev/fuse", os.R_OK | os.W_OK):
         raise Skipped("/dev/fuse cannot be opened")
     server = subprocess.Popen(
-        [sys.executable, os.path.join(HERE, "passthrough"), folder, mountpoint], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        [sys.executable, os.path.join(HERE, "passthrough"), folder, mountpoint, *([failing] if failing else [])], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         if server.stdout.readline() != "ready\n":
             raise Skipped("no FUSE here: " + server.stderr.read().strip())

@@ -131,6 +131,21 @@ import Testing
         #expect(log.last { $0.source == "d.jpg" }?.process != liar?.process)
     }
 
+    /// What a worker that a picture has taken over may do with the next one, and what that would end with.
+    @Test(arguments: ["liar", "late", "talker", "huge", "large", "glutton", "sleeper", "spinner", "miser", "full"])
+    func `a picture after one that has taken its worker over is done`(kind: String) async throws {
+        let runner = try await runner("a-evil-\(kind).jpg", "b.jpg", "c.jpg")
+        var limits = Limits()
+        limits.maximumMemory = 256 << 20
+        (limits.maximumMilliseconds, limits.maximumProcessorMilliseconds) = (20_000, 2_000)
+        if kind == "sleeper" { limits.maximumMilliseconds = 4_000 }
+        let reports = try await run(runner, lanes: 1, memory: MemoryBudget(bytes: 256 << 20), limits: limits)
+        #expect(reports.values.allSatisfy { $0.status == .done }, "\(reports.values.compactMap(\.error))")
+        #expect(runner.files() == ["a-evil-\(kind).webp", "b.webp", "c.webp"])
+        let log = try log(runner)
+        #expect(log.first { $0.source == "b.jpg" }?.process == log.first?.process, "the first worker was asked")
+    }
+
     @Test
     func `a source whose worker the system kills is done at once again, alone, which costs no attempt`() async throws {
         let runner = try await runner("a-victim.jpg")

@@ -32,17 +32,18 @@ extension CommandRunner {
         let found = SourceWalk.find(
             [BytePath(folder.path("in"))], WalkRules(outbox: location.path, allowed: limits.allowed))
         let pipeline = try LoadedPipeline(path: folder.path("p.yaml"))
-        let outbox = Outbox(path: location.path, of: .run)
+        let outbox = Outbox(path: location.path, of: .run, writer: Outbox.runWriter)
         var render = RenderSettings(
             pipeline: pipeline, limits: limits, outbox: outbox, keepsTree: false, memory: memory,
             cancellation: Cancellation())
         render.cache = try cache(pipeline)
+        let record = try OutboxRecord(location)
         let allocator = NameAllocator(
-            store: try OutboxRecord(location), outbox: BytePath([]), folder: outbox, policy: .version,
+            store: record, outbox: BytePath([]), folder: outbox, policy: .version,
             isGone: { location.isGone($0) })
         let settings = BatchSettings(
             render, workers: WorkerPool(workers), lanes: lanes, allocator: allocator,
-            publisher: Publisher(outbox: outbox, durability: .none),
+            publisher: Publisher(outbox: outbox, names: record, durability: .none),
             outbox: location)
         let collector = ReportCollector()
         let report = try BatchReport(file: BytePath(folder.path("report.json")), stream: nil)

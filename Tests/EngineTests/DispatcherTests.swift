@@ -99,6 +99,34 @@ import Testing
     }
 
     @Test
+    func `one lane at a time attempts what is to be attempted alone; one that hangs keeps no other waiting`() {
+        let lanes = Lanes(workers: 3, patience: .milliseconds(300))
+        lanes.dispatcher.set("a", weight: 1, recipe: "")
+        lanes.offer(3, to: "a")
+        #expect(lanes.working { $0["a"] == 3 } == ["a": 3])
+        let (busy, dispatcher) = (lanes.busy, lanes.dispatcher)
+        let alone = Monitor<[Int]>([])
+        dispatcher.waitToBeAlone(busy[0])
+        runOnNewThread {
+            dispatcher.waitToBeAlone(busy[1])
+            alone.change { $0.append(busy[1]) }
+        }
+        usleep(600_000)
+        #expect(alone.change { $0 }.isEmpty, "the first is at its worker")
+        dispatcher.note(.files, lane: busy[0])
+        alone.wait { $0 == [busy[1]] ? () : nil }
+        runOnNewThread {
+            dispatcher.waitToBeAlone(busy[2])
+            alone.change { $0.append(busy[2]) }
+        }
+        usleep(600_000)
+        #expect(alone.change { $0 } == [busy[1]], "the second is at its worker")
+        dispatcher.free(busy[1])
+        alone.wait { $0 == [busy[1], busy[2]] ? () : nil }
+        lanes.finish()
+    }
+
+    @Test
     func `as many lanes work as there are workers, and an inbox with work gets one, however long another's takes`() {
         let lanes = Lanes(workers: 2)
         lanes.dispatcher.set("slow", weight: 1, recipe: "")

@@ -14,6 +14,79 @@ import Testing
         func noted(_ sentence: String) {}
     }
 
+    /// Notes what was put off, and for how long.
+    private final class Postponed: DropFolderObserver {
+        private let failures = Mutex<[(failure: Failure, after: Int)]>([])
+        var all: [(failure: Failure, after: Int)] { failures.withLock { $0 } }
+
+        func happened(_ event: DropFolderEvent, inbox: String) {
+            guard case .postponed(_, _, let failure, _, let after) = event else { return }
+            failures.withLock { $0.append((failure, after)) }
+        }
+
+        func noted(_ sentence: String) {}
+    }
+
+    /// A drop folder whose workers do what the names of the sources say, and note in `log` which process was asked.
+    private func start(_ drop: WatchedFolder, _ observer: any DropFolderObserver) async throws -> DropFolder {
+        let stub = try drop.runner.folder.write(Checkout.text("Tests/Fixtures/lying-worker.py"), to: "stub.py")
+        let workers = WorkerPool(
+            WorkerCommand(executable: "/usr/bin/python3", arguments: [stub, CommandRunner.executable]))
+        let text = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
+        let loaded = try LoadedMill(path: drop.runner.folder.path("mill.yaml"), text: text) { _ in nil }
+        let mill = try DropFolder(loaded, workers: workers, observer: observer)
+        try await onNewThread { try mill.start() }
+        return mill
+    }
+
+    /// The processes that were asked about sources of an inbox.
+    private func workers(of inbox: String, _ drop: WatchedFolder) throws -> Set<pid_t> {
+        let lines = try drop.runner.folder.text("log").split(separator: "\n").map { $0.split(separator: " ") }
+        return Set(lines.filter { $0[2].contains("/work/\(inbox)/") }.compactMap { pid_t($0[1]) })
+    }
+
+    @Test func `a source whose worker the system kills waits, which costs no attempt, and the others are done`()
+        async throws
+    {
+        let drop = try WatchedFolder(inbox: "attempts: 1")
+        let observer = Postponed()
+        let mill = try await start(drop, observer)
+        let picture = try await SamplePicture.jpeg.bytes
+        try drop.drop("hungry.jpg", picture + Array("hungry".utf8))
+        try await drop.until("it is put off") { !observer.all.isEmpty }
+        for name in ["b.jpg", "c.jpg"] { try drop.drop(name, picture) }
+        try await drop.until("out/b.jpg.json", "out/c.jpg.json")
+        let (failure, after) = try #require(observer.all.first)
+        #expect(failure.code == .outOfMemory && after == 30_000)
+        #expect(mill.status.inboxes[0].pause == nil && drop.files("state/failed").isEmpty)
+        #expect(mill.status.inboxes[0].waiting == 1)
+        try await onNewThread { mill.drain(within: .seconds(30)) }
+    }
+
+    @Test
+    func `an inbox with workers of its own lends none and borrows none, and they end when it has no more work`()
+        async throws
+    {
+        let rest = "outbox: out, pipeline: p.yaml, settle: 100ms }"
+        let drop = try WatchedFolder(
+            mill:
+                "state: state\nworkers: 2\ninboxes:\n  - { path: in, isolate: true, \(rest)\n  - { path: other, \(rest)\n"
+        )
+        try drop.makeFolder("other")
+        let mill = try await start(drop, Silence())
+        let picture = try await SamplePicture.jpeg.bytes
+        for number in 0..<8 {
+            try drop.drop("own\(number).jpg", picture + Array("own\(number)".utf8))
+            try drop.drop("shared\(number).jpg", picture + Array("shared\(number)".utf8), into: "other")
+            try await drop.until("out/own\(number).jpg.json", "out/shared\(number).jpg.json")
+        }
+        let (own, shared) = (try workers(of: "in", drop), try workers(of: "other", drop))
+        #expect(!own.isEmpty && !shared.isEmpty && own.isDisjoint(with: shared), "\(own), \(shared)")
+        try await drop.until("the workers of its own have ended") { own.allSatisfy { kill($0, 0) != 0 } }
+        #expect(shared.contains { kill($0, 0) == 0 })
+        try await onNewThread { mill.drain(within: .seconds(30)) }
+    }
+
     @Test
     func `if no worker can be used, the inbox pauses and no picture is blamed; it goes on when one can be`()
         async throws

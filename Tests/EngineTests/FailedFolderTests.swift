@@ -44,6 +44,20 @@ import Testing
         #expect(try failed.sources() == [BytePath("c.error.json")])
     }
 
+    @Test func `a note that a killed retry has left is removed; notes of sources and other files stay`() throws {
+        try fail("a/b.jpg", as: "a/b.jpg")
+        try fail("stays.jpg", as: "stays.jpg")
+        try fail("c.error.json", as: "c.error.json")
+        try folder.write("{}", to: "failed/mine.error.json")
+        FileSystem.remove(BytePath(folder.path("failed/a/b.jpg")))
+        try failed.removeOrphanedNotes()
+        #expect(
+            try folder.entries().filter { $0.hasPrefix("failed/") } == [
+                "failed/a", "failed/c.error.json", "failed/c.error.json.error.json", "failed/mine.error.json",
+                "failed/stays.jpg", "failed/stays.jpg.error.json",
+            ])
+    }
+
     @Test func `a second failure of one name gets its own name back`() throws {
         try fail("b~2.jpg", as: "b.jpg")
         #expect(try failed.giveBack(BytePath("b~2.jpg")) == BytePath("b.jpg"))

@@ -13,6 +13,34 @@ enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(self)" }
 }
 
+extension Clocks {
+    /// Both show the same time.
+    init(_ time: @escaping @Sendable () -> Int) { self.init(wall: time, uptime: time) }
+}
+
+/// Clocks that a test sets.
+final class FakeClocks: Sendable {
+    private let times = Mutex((wall: 1_700_000_000_000, uptime: 5_000_000))
+
+    var clocks: Clocks {
+        Clocks(wall: { self.times.withLock { $0.wall } }, uptime: { self.times.withLock { $0.uptime } })
+    }
+
+    /// Time passes.
+    func pass(_ time: Duration) {
+        times.withLock { times in
+            times.wall += Int(time.inNanoseconds / 1_000_000)
+            times.uptime += Int(time.inNanoseconds / 1_000_000)
+        }
+    }
+
+    /// Somebody sets the time of day.
+    func setWall(by time: Duration) { times.withLock { $0.wall += Int(time.inNanoseconds / 1_000_000) } }
+
+    /// Another uptime: the machine was restarted, or it is another one.
+    func setUptime(to time: Duration) { times.withLock { $0.uptime = Int(time.inNanoseconds / 1_000_000) } }
+}
+
 /// A store with nothing in it.
 final class JobStoreFixture: Sendable {
     let store: any JobStore
@@ -35,7 +63,8 @@ final class JobStoreFixture: Sendable {
             switch kind {
             case .memory: MemoryJobStore(policy: { _ in policy }, clock: { clock.now })
             case .sqlite:
-                try SQLiteJobStore(state: BytePath(folder.path("state")), policy: { _ in policy }, clock: { clock.now })
+                try SQLiteJobStore(
+                    state: BytePath(folder.path("state")), policy: { _ in policy }, clocks: Clocks { clock.now })
             }
     }
 
@@ -51,7 +80,7 @@ final class JobStoreFixture: Sendable {
         NewJob(
             id: names.next(), inbox: inbox, path: BytePath(path), isSet: isSet,
             observed: ObservedFile(device: .max, inode: 1 << 63, bytes: bytes, modified: modified),
-            keepsOriginal: keeps, isInSpool: isInSpool)
+            originals: keeps ? .keep : .move, isInSpool: isInSpool)
     }
 
     func request(

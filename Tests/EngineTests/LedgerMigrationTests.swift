@@ -85,7 +85,7 @@ import Testing
             state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 3) },
             inboxes: [BytePath("/srv/in"): "photos", BytePath("/srv/in/sub"): "sub"],
             outboxes: [BytePath("/srv/out"): BytePath("web")],
-            clock: { 1000 })
+            clocks: Clocks { 1000 })
     }
 
     @Test(arguments: [1, 2])
@@ -99,7 +99,7 @@ import Testing
         let failure = Failure(.timedOut, stage: "render", "too slow")
         let expected = Job(
             id: id(2), inbox: "photos", path: BytePath([0xFF, 2]), isSet: false,
-            observed: ObservedFile(device: .max, inode: 2, bytes: 3, modified: 4), keepsOriginal: false,
+            observed: ObservedFile(device: .max, inode: 2, bytes: 3, modified: 4), originals: .move,
             progress: JobProgress(.waiting, attempts: 2, notBefore: 77, failure: failure), offered: 10, changed: 20)
         #expect(job == expected)
         #expect(try store.job(id(3))?.keepsOriginal == true)
@@ -115,7 +115,7 @@ import Testing
         #expect(try open().inboxesWithOpenJobs() == ["/srv/gone", "photos", "sub"])
         let store = try SQLiteJobStore(
             state: BytePath(folder.path("state")), policy: { _ in .run }, inboxes: [BytePath("/srv/gone"): "back"],
-            clock: { 1000 })
+            clocks: Clocks { 1000 })
         #expect(try store.inboxesWithOpenJobs() == ["back", "photos", "sub"])
         #expect(try store.names(of: BytePath("back/g.jpg"), in: BytePath("web")) == [BytePath("g.webp")])
     }
@@ -157,7 +157,7 @@ import Testing
         let old = try DatabaseQueue(path: folder.path("state/ledger.sqlite"))
         try old.write { database in
             #expect(try Int.fetchOne(database, sql: "PRAGMA auto_vacuum") == 0)
-            for number in 10..<2000 {
+            for number in 10..<4000 {
                 try add(number, "/srv/in", Data("p\(number)".utf8), "finished", stays: false, database)
             }
         }

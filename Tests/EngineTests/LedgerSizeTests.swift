@@ -47,7 +47,7 @@ import Testing
         let open = {
             try SQLiteJobStore(
                 state: state, policy: { _ in RetryPolicy(attempts: 3) }, inboxes: [BytePath("/in"): "in"],
-                clock: { 1000 })
+                clocks: Clocks { 1000 })
         }
         do { _ = try open() }
         try fill(state.text)
@@ -58,7 +58,7 @@ import Testing
         #expect(scale > 1 || SuspendingClock.now - start < .seconds(2), "it opened in \(SuspendingClock.now - start)")
 
         let new = try SQLiteJobStore(
-            state: BytePath(folder.path("new")), policy: { _ in RetryPolicy(attempts: 3) }, clock: { 1000 })
+            state: BytePath(folder.path("new")), policy: { _ in RetryPolicy(attempts: 3) }, clocks: Clocks { 1000 })
         let (steps, fewest) = (try stepsOfHundredJobs(store), try stepsOfHundredJobs(new))
         #expect(fewest > 10_000 && steps < fewest * 5 / 4, "\(steps) steps, in a new ledger \(fewest)")
 
@@ -73,7 +73,7 @@ import Testing
         // The names of sources that are gone go in steps as well.
         var place: OwnedName?
         while case let names = try store.ownedNames(after: place, limit: 5000), let last = names.last {
-            try store.release(names.map(\.name), in: BytePath("out"))
+            try store.release(names, idleSince: .max)
             place = last
         }
         for _ in 0..<60 { _ = try store.prune(keeping: 1000) }

@@ -11,6 +11,7 @@ import Testing
 private final class TestNames: NameStore {
     struct State {
         var owners: [BytePath: BytePath] = [:]
+        var contents: [BytePath: [String]] = [:]
         var calls = 0
         /// Called before the next claim, once.
         var beforeClaim: (@Sendable (inout [BytePath: BytePath]) -> Void)?
@@ -25,11 +26,19 @@ private final class TestNames: NameStore {
         }
     }
 
-    func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: BytePath] {
+    func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: OwnedName] {
         state.withLock { state in
             state.calls += 1
-            return Dictionary(uniqueKeysWithValues: names.compactMap { name in state.owners[name].map { (name, $0) } })
+            return names.reduce(into: [:]) { owners, name in
+                owners[name] = state.owners[name].map {
+                    OwnedName(outbox: outbox, name: name, source: $0, contents: state.contents[name] ?? [])
+                }
+            }
         }
+    }
+
+    func record(_ names: [OwnedName]) throws(StoreError) {
+        state.withLock { state in for name in names { state.contents[name.name] = name.contents } }
     }
 
     func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath])
@@ -49,10 +58,10 @@ private final class TestNames: NameStore {
         }
     }
 
-    func release(_ names: [BytePath], in outbox: BytePath) throws(StoreError) {
+    func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) throws(StoreError) {
         state.withLock { state in
             state.calls += 1
-            for name in names { state.owners[name] = nil }
+            for name in names where state.owners[name] == source { state.owners[name] = nil }
         }
     }
 
@@ -66,7 +75,7 @@ private final class TestNames: NameStore {
 
     init() throws {
         folder = try TemporaryFolder()
-        outbox = Outbox(path: BytePath(folder.path("out")), of: .run)
+        outbox = Outbox(path: BytePath(folder.path("out")), of: .run, writer: "run")
         _ = try outbox.folder(BytePath([]))
     }
 
@@ -92,15 +101,23 @@ private final class TestNames: NameStore {
         }
     }
 
-    /// Publishes nothing, but writes files as if it had.
-    private func write(_ allocation: Allocation, for owner: String? = nil) throws {
+    /// Puts files under the names of an allocation.
+    /// - Parameters:
+    ///   - writer: nil on a file system without attributes.
+    ///   - isRecorded: whether the record knows what was written.
+    private func publish(
+        _ allocation: Allocation, of owner: String, by writer: String? = "run", isRecorded: Bool = true
+    ) throws {
         for name in allocation.names {
-            try folder.write("x", to: "out/" + name.path.text)
-            guard let owner else { continue }
-            Outbox(path: BytePath(folder.path("out")), of: .run).setWriter(
-                BytePath(owner), of: try OpenFile.reading(BytePath(folder.path("out/" + name.path.text))))
+            let file = try OpenFile.reading(BytePath(try folder.write("x", to: "out/" + name.path.text)))
+            let content = try Digest.short(of: file)
+            Outbox(path: BytePath(folder.path("out")), of: .run, writer: writer).note(
+                content, of: BytePath(owner), in: file)
+            if isRecorded { names.state.withLock { $0.contents[name.path] = [content] } }
         }
     }
+
+    private func replaced(_ allocation: Allocation) -> [String] { allocation.replaceable.keys.map(\.text).sorted() }
 
     private func text(_ allocation: Allocation) -> [String] { allocation.names.map(\.path.text) }
 
@@ -154,39 +171,111 @@ private final class TestNames: NameStore {
     @Test func `a source replaces its own files; a name at which nothing is yet is not one of them`() throws {
         let allocator = allocator()
         let first = try allocate("a.jpg", allocator)
-        #expect(first.owned == [])
+        #expect(replaced(first) == [])
         // B12: the record says whose the name is, but what came there meanwhile would be somebody else's.
-        #expect(try allocate("a.jpg", allocator).owned == [])
-        try write(first)
-        #expect(try allocate("a.jpg", allocator).owned == [BytePath("a.webp")])
+        #expect(try replaced(allocate("a.jpg", allocator)) == [])
+        try publish(first, of: "a.jpg")
+        #expect(try replaced(allocate("a.jpg", allocator)) == ["a.webp"])
     }
 
     @Test func `a name that turned out to be occupied is given back, and the next version is taken`() throws {
         let allocator = allocator()
         let first = try allocate("a.jpg", allocator)
         try folder.write("designer's", to: "out/a.webp")
-        try allocator.release(first, occupied: BytePath("a.webp"))
+        try allocator.release(first, of: BytePath("a.jpg"), occupied: BytePath("a.webp"))
         #expect(try text(allocate("a.jpg", allocator)) == ["a-2.webp"])
     }
 
     @Test func `a name whose owner is gone is free, and its file may be replaced`() throws {
-        try write(allocate("old.jpg", allocator()))
+        try publish(allocate("old.jpg", allocator()), of: "old.jpg")
         let allocation = try allocate("a.jpg", allocator(gone: ["old.jpg"]))
-        #expect(text(allocation) == ["a.webp"] && allocation.owned == [BytePath("a.webp")])
+        #expect(text(allocation) == ["a.webp"] && replaced(allocation) == ["a.webp"])
         #expect(try text(allocate("old.jpg", allocator())) == ["a-2.webp"])
     }
 
     @Test func `if the record is lost, a file says itself whose it is`() throws {
-        try write(allocate("a.jpg", allocator()), for: "a.jpg")
+        try publish(allocate("a.jpg", allocator()), of: "a.jpg")
         names.state.withLock { $0.owners = [:] }
-        guard outbox.writer(of: BytePath("a.webp")) != nil else { return }
+        guard try canNote else { return }
         let other = try allocate("b.jpg", allocator())
         #expect(text(other) == ["a-2.webp"])
         #expect(other.warning?.message == "'a.webp' belongs to 'a.jpg'; this source is 'a-2.webp'")
         let own = try allocate("a.jpg", allocator())
-        #expect(text(own) == ["a.webp"] && own.owned == [BytePath("a.webp")])
+        #expect(text(own) == ["a.webp"] && replaced(own) == ["a.webp"])
         names.state.withLock { $0.owners = [:] }
         #expect(try text(allocate("c.jpg", allocator(gone: ["a.jpg"]))) == ["a.webp"])
+    }
+
+    /// Whether files can say whose they are, in the folder for temporary files.
+    private var canNote: Bool {
+        get throws {
+            try OpenFile.reading(BytePath(try folder.write("x", to: "note"))).setAttribute("user.imagemill", to: [1])
+        }
+    }
+
+    /// Whatever the record says.
+    @Test(arguments: [true, false])
+    func `a file that another writer has put under a name is theirs`(isRecorded: Bool) throws {
+        guard try canNote else { return }
+        let first = try allocate("a.jpg", allocator())
+        if !isRecorded { names.state.withLock { $0.owners = [:] } }
+        try publish(first, of: "a.jpg", by: "other", isRecorded: isRecorded)
+        let second = try allocate("a.jpg", allocator())
+        #expect(text(second) == ["a-2.webp"] && replaced(second) == [])
+        #expect(
+            second.warning?.message
+                == "'a.webp' is a file of another drop folder, or of imagemill run; this source is 'a-2.webp'")
+        let failure = #expect(throws: Failure.self) { try allocate("a.jpg", allocator(.fail)) }
+        #expect(failure?.message == "there is a file of another drop folder, or of imagemill run, at 'a.webp'")
+        #expect(try text(allocate("a.jpg", allocator(.overwrite))) == ["a.webp"])
+    }
+
+    @Test func `a file that was changed since it was written is not replaced, though it says whose it is`() throws {
+        guard try canNote else { return }
+        try publish(allocate("a.jpg", allocator()), of: "a.jpg")
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.path("out/a.webp")))
+        try file.write(contentsOf: Array("y".utf8))
+        try file.close()
+        let second = try allocate("a.jpg", allocator())
+        #expect(text(second) == ["a-2.webp"])
+        #expect(second.warning?.message == "'a.webp' was changed by another program; this source is 'a-2.webp'")
+        let failure = #expect(throws: Failure.self) { try allocate("a.jpg", allocator(.fail)) }
+        #expect(failure?.message == "another program has changed the file 'a.webp'")
+    }
+
+    @Test(arguments: ["run", nil])
+    func `an empty file that a loss of power has left of the source's own is replaced`(writer: String?) throws {
+        try publish(allocate("a.jpg", allocator()), of: "a.jpg", by: writer)
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.path("out/a.webp")))
+        try file.truncate(atOffset: 0)
+        try file.close()
+        #expect(try replaced(allocate("a.jpg", allocator())) == ["a.webp"])
+        try folder.write("", to: "out/b.webp")
+        let other = try allocator().allocate(for: BytePath("b.jpg")) { version throws(PlanFailure) in
+            [RenditionName(path: path("b", version, ".webp"))]
+        }
+        #expect(text(other) == ["b-2.webp"], "somebody has put it there")
+    }
+
+    @Test func `without attributes a file is the source's own only if its bytes are in the record`() throws {
+        let first = try allocate("a.jpg", allocator())
+        try publish(first, of: "a.jpg", by: nil)
+        #expect(try replaced(allocate("a.jpg", allocator())) == ["a.webp"])
+        for contents in [[], ["something else"]] {
+            names.state.withLock { $0.contents[BytePath("a.webp")] = contents }
+            let second = try allocate("a.jpg", allocator())
+            #expect(text(second) == ["a-2.webp"])
+            #expect(
+                second.warning?.message
+                    == "'a.webp' is a file that Imagemill did not write; this source is 'a-2.webp'")
+            names.state.withLock { $0.owners[BytePath("a-2.webp")] = nil }
+        }
+    }
+
+    @Test func `a file that knows its source by another name is its own if the record knows the bytes`() throws {
+        try publish(allocate("new/a.jpg", allocator()), of: "old/a.jpg")
+        let allocation = try allocate("new/a.jpg", allocator())
+        #expect(text(allocation) == ["a.webp"] && replaced(allocation) == ["a.webp"])
     }
 
     @Test
@@ -198,14 +287,16 @@ private final class TestNames: NameStore {
         let failure = #expect(throws: Failure.self) { try allocate("b.jpg", allocator(.fail)) }
         #expect(failure?.code == .nameTaken && failure?.stage == "publish")
         #expect(failure?.message == "there is a file that Imagemill did not write at 'a.webp'")
-        #expect(try text(allocate("c.jpg", allocator(.overwrite))) == ["a.webp"])
+        let won = try allocate("c.jpg", allocator(.overwrite))
+        #expect(text(won) == ["a.webp"])
+        try publish(won, of: "c.jpg")
         let taken = #expect(throws: Failure.self) { try allocate("b.jpg", allocator(.fail)) }
         #expect(taken?.message == "the name 'a.webp' belongs to 'c.jpg'")
         #expect(try text(allocate("c.jpg", allocator(.fail))) == ["a.webp"])
     }
 
     @Test func `with 'overwrite' the loser is named; a source of this run is never replaced`() throws {
-        try write(allocate("a.jpg", allocator()))
+        try publish(allocate("a.jpg", allocator()), of: "a.jpg")
         let allocation = try allocate("b.jpg", allocator(.overwrite))
         #expect(text(allocation) == ["a.webp"] && allocation.losers == [BytePath("a.jpg")])
         #expect(names.state.withLock { $0.owners[BytePath("a.webp")] } == BytePath("b.jpg"))
@@ -217,7 +308,7 @@ private final class TestNames: NameStore {
     @Test func `a thumbnail is that of one file, so whatever is at its name is an older one`() throws {
         try folder.write("old", to: "out/a.png")
         let allocation = try allocate("a.jpg", allocator(), [".png"], isThumbnail: true)
-        #expect(text(allocation) == ["a.png"] && allocation.owned == [BytePath("a.png")])
+        #expect(text(allocation) == ["a.png"] && replaced(allocation) == ["a.png"])
     }
 
     @Test func `whoever is too late at the record takes the next version`() throws {

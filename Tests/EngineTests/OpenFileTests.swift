@@ -18,4 +18,13 @@ import Testing
         #expect(read(again.descriptor, &byte, 1) == 1 && byte == UInt8(ascii: "0"))
         #expect(read(file.descriptor, &byte, 1) == 1 && byte == UInt8(ascii: "7"))
     }
+
+    @Test func `a read that fails is not the end of the file`() throws {
+        let folder = try TemporaryFolder()
+        let file = try OpenFile.unreadable(Array("0123".utf8), in: folder)
+        let error = #expect(throws: SystemError.self) { try file.bytes(at: 0, count: 4) }
+        #expect(error?.description == "cannot read the file: Bad file descriptor")
+        #expect(throws: SystemError.self) { try Digest.of(file) }
+        #expect(throws: SystemError.self) { try file.structure { headerSize(of: .png, in: $0) == nil } }
+    }
 }

@@ -34,11 +34,13 @@ import Testing
         #expect(try claim(record, paths("a.webp"), "../in/a.jpg"))
         #expect(try !claim(record, paths("b.webp", "a.webp"), "../in/b.jpg"))
         #expect(
-            try record.owners(of: paths("a.webp", "b.webp"), in: outbox) == [
+            try record.owners(of: paths("a.webp", "b.webp"), in: outbox).mapValues(\.source) == [
                 BytePath("a.webp"): BytePath("../in/a.jpg")
             ])
         #expect(try Set(record.names(of: BytePath("../in/a.jpg"), in: outbox)) == Set(paths("a.webp", "a@2x.webp")))
-        try record.release(paths("a.webp"), in: outbox)
+        try record.release(paths("a.webp"), of: BytePath("../in/b.jpg"), in: outbox)
+        #expect(try !claim(record, paths("b.webp", "a.webp"), "../in/b.jpg"), "it was not theirs")
+        try record.release(paths("a.webp"), of: BytePath("../in/a.jpg"), in: outbox)
         #expect(try claim(record, paths("b.webp", "a.webp"), "../in/b.jpg"))
     }
 
@@ -48,9 +50,29 @@ import Testing
         #expect(try claim(record, [name], "../in/a.jpg"))
         #expect(try !claim(record, [name], "../in/c.jpg", seen: [name: BytePath("../in/b.jpg")]))
         #expect(try claim(record, [name], "../in/c.jpg", seen: [name: BytePath("../in/a.jpg")]))
-        #expect(try record.owners(of: [name], in: outbox) == [name: BytePath("../in/c.jpg")])
+        #expect(try record.owners(of: [name], in: outbox)[name]?.source == BytePath("../in/c.jpg"))
         #expect(record.takeDisplaced() == [BytePath("../in/a.jpg")])
         #expect(record.takeDisplaced().isEmpty)
+    }
+
+    @Test func `the contents of names are recorded for their owner alone; those of an older record are not known`()
+        throws
+    {
+        let name = BytePath("a.webp")
+        func contents(_ record: OutboxRecord) throws -> [String]?? {
+            try record.owners(of: [name], in: outbox)[name].map(\.contents)
+        }
+        let record = try OutboxRecord(location)
+        #expect(try claim(record, [name], "../in/a.jpg") && contents(record) == [])
+        for source in ["../in/a.jpg", "../in/b.jpg"] {
+            try record.record([
+                OwnedName(outbox: outbox, name: name, source: BytePath(source), contents: [source, "old"])
+            ])
+        }
+        #expect(try contents(record) == ["../in/a.jpg", "old"])
+        #expect(try record.ownedNames(after: nil, limit: 9).map(\.contents) == [["../in/a.jpg", "old"]])
+        try record.database.write { try $0.execute(sql: "UPDATE names SET contents = NULL") }
+        #expect(try contents(record) == .some(nil))
     }
 
     @Test func `owned names come in pages, each name once, bytes that are no text included`() throws {
@@ -152,7 +174,9 @@ import Testing
     ) throws {
         try oldRecord(withResults: withResults)
         let record = try OutboxRecord(location)
-        #expect(try record.owners(of: paths("a7.webp"), in: outbox) == [BytePath("a7.webp"): BytePath("../in/a7.jpg")])
+        #expect(
+            try record.owners(of: paths("a7.webp"), in: outbox)[BytePath("a7.webp")]?.source == BytePath("../in/a7.jpg")
+        )
         let sources = try record.database.read { try Data.fetchAll($0, sql: "SELECT source FROM results") }
         #expect(sources == (withResults ? [Data("../in/a0.jpg".utf8)] : []))
         record.close()

@@ -12,7 +12,7 @@ import Testing
     init() throws { folder = try TemporaryFolder() }
 
     private func outbox(holdsOpen: Bool, _ name: String = "out") -> Outbox {
-        Outbox(path: BytePath(folder.path(name)), of: holdsOpen ? .run : .dropFolder)
+        Outbox(path: BytePath(folder.path(name)), of: holdsOpen ? .run : .dropFolder, writer: "me")
     }
 
     private func publish(_ names: [String], into outbox: Outbox) throws {
@@ -81,7 +81,7 @@ import Testing
                     == "cannot write into '\(folder.path("out/sub/link"))': it is a link, and links inside of the output folder "
                     + "are not followed; put a folder or a mount in its place")
             #expect(throws: SystemError.self) { try outbox.status(BytePath(name)) }
-            #expect(outbox.writer(of: BytePath(name)) == nil)
+            #expect(throws: SystemError.self) { try outbox.found(BytePath(name), recorded: nil) }
         }
         #expect(
             try folder.entries().filter { $0.hasPrefix("elsewhere") } == [
@@ -115,29 +115,5 @@ import Testing
         #expect(try outbox.status(BytePath("large"))?.mode == 0o700)
         #expect(try outbox.status(BytePath("large/a.png"))?.mode == 0o600)
         #expect(try #require(try outbox.status(BytePath("b"))).mode & 0o055 == 0o055)
-    }
-
-    @Test func `what a drop folder has written is no source of a run, and the other way round`() throws {
-        let (run, dropFolder) = (outbox(holdsOpen: true), outbox(holdsOpen: false))
-        let name = BytePath("a.jpg")
-        for (user, other) in [(run, dropFolder), (dropFolder, run)] {
-            let file = try #require(
-                try user.stage([RenditionName(path: name)], newToken: { DurableFile.newToken }).first)
-            user.setWriter(BytePath("shop/a.jpg"), of: file.file)
-            try file.publish()
-            // The folder for temporary files may have no attributes; then nobody is named.
-            #expect(["shop/a.jpg", nil].contains(user.writer(of: name)?.text) && other.writer(of: name) == nil)
-        }
-    }
-
-    @Test func `a file says who it was made of, and never by an absolute path`() throws {
-        let outbox = outbox(holdsOpen: true)
-        try publish(["a.webp", "b.webp"], into: outbox)
-        outbox.setWriter(BytePath("../in/a.jpg"), of: try OpenFile.reading(BytePath(folder.path("out/a.webp"))))
-        outbox.setWriter(BytePath("/home/anna/a.jpg"), of: try OpenFile.reading(BytePath(folder.path("out/b.webp"))))
-        // The folder for temporary files may have no attributes; then nobody is named.
-        #expect([BytePath("../in/a.jpg"), nil].contains(outbox.writer(of: BytePath("a.webp"))))
-        #expect(outbox.writer(of: BytePath("b.webp")) == nil)
-        #expect(outbox.writer(of: BytePath("none.webp")) == nil)
     }
 }

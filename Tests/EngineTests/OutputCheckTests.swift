@@ -44,6 +44,14 @@ import Testing
         }
     }
 
+    @Test func `a rendition that cannot be read back is not refused, since its disk is to blame`() async throws {
+        let file = try OpenFile.unreadable(try await SamplePicture.png.bytes, in: TemporaryFolder())
+        let failure = #expect(throws: Failure.self) {
+            try OutputCheck.check(file, against: plan("png"), said: PixelSize(64, 48))
+        }
+        #expect(failure == Failure(.ioError, stage: "publish", "cannot read the file: Bad file descriptor"))
+    }
+
     @Test func `a size that is not the planned one is refused, whoever tells it`() async throws {
         let png = try await SamplePicture.png.bytes
         expectRefusal("expected 64×48 pixels, found 65×48") { try check(png, as: "png", said: (65, 48)) }

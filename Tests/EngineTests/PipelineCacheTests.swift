@@ -18,6 +18,17 @@ import Testing
         }
     }
 
+    @Test func `an inbox with workers of its own shares no rendition and no fact about an asset`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        let pipeline = try LoadedPipeline(path: runner.folder.path("p.yaml"))
+        let cache = SharedCache(folder: BytePath(runner.folder.path("cache")), bound: 1 << 30) { Issue.record("\($0)") }
+        let keys = [nil, "one", "two"].map {
+            PipelineCache(cache, pipeline, isolatedInbox: $0).keys(source: "x", pixelsPerPoint: 1, own: [])
+        }
+        #expect(Set(keys).count == 3 && keys.allSatisfy { $0.count == 1 })
+    }
+
     @Test(arguments: [false, true])
     func `a source whose renditions are all in the cache is done without any worker, with and without assets`(
         hasAsset: Bool

@@ -12,7 +12,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        outbox = Outbox(path: BytePath(folder.path("out")), of: .run)
+        outbox = Outbox(path: BytePath(folder.path("out")), of: .run, writer: "me")
         _ = try outbox.folder(BytePath([]))
     }
 
@@ -32,12 +32,17 @@ import Testing
             }
         }
         return Publication(
-            outputs: outputs, names: names, owner: BytePath(owner), owned: Set(owned.map { BytePath($0) }),
+            outputs: outputs, names: names, owner: BytePath(owner), replaceable: try found(owned),
             overwrites: overwrites, report: report)
     }
 
+    /// The files under these names, as they are now.
+    private func found(_ names: [String]) throws -> [BytePath: FoundFile] {
+        try names.reduce(into: [:]) { $0[BytePath($1)] = try outbox.status(BytePath($1)).map { FoundFile($0) } }
+    }
+
     private func publish(_ durability: Durability, _ publications: Publication...) -> [PublishOutcome] {
-        Publisher(outbox: outbox, durability: durability).publish(publications)
+        Publisher(outbox: outbox, names: MemoryJobStore(), durability: durability).publish(publications)
     }
 
     /// Every file of the outbox with its text.
@@ -224,12 +229,96 @@ import Testing
         #expect(try FileSystem.status(BytePath(folder.path("out/b.webp"))) == nil)
     }
 
-    @Test func `renditions and the report say who they were made of`() throws {
-        _ = publish(.none, try source("../in/a.jpg", ["a.webp"], report: "a.json"))
-        let canBeNoted = try OpenFile.reading(BytePath(folder.path("out/a.webp"))).setAttribute(
-            "user.imagemill.test", to: [1])
-        for name in ["a.webp", "a.json"] {
-            #expect(outbox.writer(of: BytePath(name)) == (canBeNoted ? BytePath("../in/a.jpg") : nil))
+    @Test(arguments: [Durability.none, .synced])
+    func `a file that came under a name since it was looked at is not replaced, nor is a report`(durability: Durability)
+        throws
+    {
+        for changed in ["a.webp", "a.json"] {
+            _ = publish(durability, try source("a.jpg", ["a.webp"], text: "old", overwrites: true, report: "a.json"))
+            let publication = try source("a.jpg", ["a.webp"], owned: ["a.webp", "a.json"], report: "a.json")
+            try folder.write("somebody's", to: "out/" + changed)
+            guard case .nameOccupied(let name) = publish(durability, publication)[0] else {
+                Issue.record("it was published")
+                return
+            }
+            #expect(name.text == changed)
+            var left = try files().filter { !$0.key.hasPrefix(".") }
+            #expect(left.removeValue(forKey: changed) == "somebody's")
+            #expect(left.values.allSatisfy { $0.hasSuffix("old") } && left.count == 1, "\(left)")
         }
     }
+
+    @Test func `before the first rename the record has what is about to be there, and what is`() throws {
+        let record = MemoryJobStore()
+        let names = [BytePath("a.webp"), BytePath("a.json")]
+        _ = record.claim(names, for: BytePath("a.jpg"), in: BytePath("key"), seen: [:])
+        let publisher = Publisher(outbox: outbox, names: record, key: BytePath("key"), durability: .none)
+        func contents() -> [[String]?] { names.map { record.owners(of: [$0], in: BytePath("key"))[$0]?.contents } }
+        func content(_ name: BytePath) throws -> String {
+            try Digest.short(of: OpenFile.reading(BytePath(folder.path("out/" + name.text))))
+        }
+        _ = publisher.publish([try source("a.jpg", ["a.webp"], text: "old", report: "a.json")])
+        let old = try names.map(content)
+        #expect(contents() == old.map { [$0] })
+        // A folder cannot be replaced, so that nothing is published.
+        try folder.write("mine", to: "out/z.webp/file")
+        var next = try source("a.jpg", ["a.webp", "z.webp"], owned: ["z.webp"], report: "a.json")
+        for name in names {
+            let found = try #require(
+                try outbox.found(name, recorded: record.owners(of: [name], in: BytePath("key"))[name]))
+            #expect(found.owner == .source(BytePath("a.jpg")))
+            next = next.replacing(name, found.file)
+        }
+        guard case .failed = publisher.publish([next])[0] else {
+            Issue.record("it was published")
+            return
+        }
+        #expect(contents().map { $0?.count } == [2, 2] && contents().map { $0?.last } == old)
+    }
+
+    @Test func `what cannot be recorded is not published`() throws {
+        let publisher = Publisher(outbox: outbox, names: FullStore(), durability: .none)
+        let outcomes = publisher.publish([try source("a.jpg", ["a.webp"], report: "a.json")])
+        guard case .unrecorded(let error) = outcomes[0] else {
+            Issue.record("\(outcomes)")
+            return
+        }
+        #expect(error.kind == .full)
+        #expect(try files().filter { !$0.key.hasPrefix(".") } == [:])
+    }
+
+    @Test func `renditions and the report say whose they are, and never by an absolute path`() throws {
+        let canBeNoted = try OpenFile.reading(BytePath(try folder.write("", to: "x"))).setAttribute(
+            "user.imagemill.test", to: [1])
+        for (source, owner) in [("../in/a.jpg", FileOwner.source(BytePath("../in/a.jpg"))), ("/in/a.jpg", .foreign)] {
+            _ = publish(.none, try self.source(source, ["a.webp"], overwrites: true, report: "a.json"))
+            for name in ["a.webp", "a.json"] {
+                let found = try #require(try outbox.found(BytePath(name), recorded: nil))
+                #expect(found.owner == (canBeNoted ? owner : .foreign))
+                let other = Outbox(path: outbox.path, of: .run, writer: "other")
+                let seen = try #require(try other.found(BytePath(name), recorded: nil))
+                #expect(seen.owner == (canBeNoted && owner != .foreign ? .otherWriter : .foreign))
+            }
+        }
+    }
+}
+
+extension Publication {
+    fileprivate func replacing(_ name: BytePath, _ file: FoundFile) -> Publication {
+        Publication(
+            outputs: outputs, names: names, owner: owner, replaceable: replaceable.merging([name: file]) { $1 },
+            overwrites: overwrites, report: report)
+    }
+}
+
+/// A record on a disk that is full.
+private struct FullStore: NameStore {
+    func names(of source: BytePath, in outbox: BytePath) -> [BytePath] { [] }
+    func owners(of names: [BytePath], in outbox: BytePath) -> [BytePath: OwnedName] { [:] }
+    func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath]) -> Bool {
+        true
+    }
+    func record(_ names: [OwnedName]) throws(StoreError) { throw StoreError(.full, "the disk is full") }
+    func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) {}
+    func ownedNames(after place: OwnedName?, limit: Int) -> [OwnedName] { [] }
 }

@@ -30,15 +30,18 @@ import Testing
     private var starts: Int { get throws { try runner.folder.text("starts").split(separator: "\n").count } }
 
     private func settings(
-        _ pipeline: String = "p.yaml", allowed: Set<SourceFormat> = [.svg], outputBytes: Int = 2 << 30
+        _ pipeline: String = "p.yaml", allowed: Set<SourceFormat> = [.svg], outputBytes: Int = 2 << 30,
+        isolatedInbox: String? = nil
     ) throws -> RenderSettings {
         var limits = Limits()
         limits.allowed = allowed
         limits.maximumOutputBytes = outputBytes
-        return RenderSettings(
+        var settings = RenderSettings(
             pipeline: try LoadedPipeline(path: runner.folder.path(pipeline)), limits: limits,
             outbox: Outbox(path: BytePath(runner.folder.path("out")), of: .run),
             keepsTree: false, memory: MemoryBudget(bytes: 1 << 30), cancellation: cancellation)
+        settings.isolatedInbox = isolatedInbox
+        return settings
     }
 
     private func make(_ name: String, _ maker: RenditionMaker, _ settings: RenderSettings) throws -> [StagedFile] {
@@ -48,12 +51,12 @@ import Testing
             allocator: NameAllocator(
                 store: MemoryJobStore(), outbox: settings.outbox.path, folder: settings.outbox, policy: .version
             ) { _ in false },
-            publisher: Publisher(outbox: settings.outbox, durability: .none), policy: .run, inbox: nil, recipe: "",
-            retriesAtOnce: true, wantsSecondOpinion: false)
+            publisher: Publisher(outbox: settings.outbox, names: nil, durability: .none), policy: .run, inbox: nil,
+            recipe: "", retriesAtOnce: true)
         let job = Job(
             id: JobNames().next(), inbox: "run", path: path, isSet: false,
             observed: ObservedFile(device: 0, inode: 0, bytes: 0, modified: 0),
-            keepsOriginal: false, progress: JobProgress(.running, attempts: 1), offered: 0, changed: 0)
+            originals: .move, progress: JobProgress(.running, attempts: 1), offered: 0, changed: 0)
         var work = SourceWork(job, route)
         work.take(SourceFile(location: .path(path), identity: path, relative: BytePath(name)))
         let opened = try work.open(settings.limits)
@@ -123,6 +126,40 @@ import Testing
         #expect(try starts == 2)
     }
 
+    @Test
+    func `an inbox with workers of its own shares none, within the number that there may be, and they end when idle`()
+        async throws
+    {
+        try await runner.picture("a.jpg")
+        let (pool, shared) = (pool(), try settings(allowed: []))
+        pool.limitIdle(to: 2)
+        let makers = (0..<2).map { _ in RenditionMaker(pool, cancellation: cancellation) }
+        let render = { (settings: [RenderSettings]) in
+            for (maker, settings) in zip(makers, settings) { _ = try make("a.jpg", maker, settings) }
+            for maker in makers { maker.worker.giveBack() }
+        }
+        let processes = { try runner.folder.text("starts").split(separator: "\n").compactMap { pid_t($0) } }
+        let alive = { try processes().filter { kill($0, 0) == 0 } }
+        // Preparing needs no source.
+        try makers[0].worker.prepare(settings(allowed: [], isolatedInbox: "one"))
+        makers[0].worker.giveBack()
+        try render([shared, shared])
+        #expect(try starts == 2)
+        let one = try settings(allowed: [], isolatedInbox: "one")
+        try render([one, shared])
+        #expect(try starts == 3 && alive().count == 2)
+        try render([shared, settings(allowed: [], isolatedInbox: "two")])
+        #expect(try starts == 4 && alive().count == 2, "the worker of 'one' has made room")
+        try render([settings(allowed: [], isolatedInbox: "two"), shared])
+        #expect(try starts == 4)
+        pool.endIsolated(idleFor: .seconds(600))
+        #expect(try alive().count == 2)
+        pool.endIsolated(idleFor: .zero)
+        #expect(try alive().count == 1)
+        try render([shared])
+        #expect(try starts == 4, "the shared worker is kept")
+    }
+
     private static let svg = "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>"
 
     @Test func `sources that need workers of two kinds get two, which are lent again and again`() async throws {
@@ -177,8 +214,8 @@ import Testing
 
     private static let formats = ["jpeg", "png", "webp", "tiff", "gif", "avif"]
 
-    private static func bytes(_ outputs: [StagedFile]) -> [[UInt8]] {
-        outputs.map { $0.file.bytes(at: 0, count: 1 << 20) }
+    private static func bytes(_ outputs: [StagedFile]) throws -> [[UInt8]] {
+        try outputs.map { try $0.file.bytes(at: 0, count: 1 << 20) }
     }
 
     @Test(arguments: formats)
@@ -187,7 +224,7 @@ import Testing
         try runner.pipeline(format: format)
         let outputs = try make("a.jpg", try await makerOnFullDisk(writes: 1), settings())
         let undisturbed = try make("a.jpg", try await makerOnFullDisk(writes: 0), settings())
-        #expect(Self.bytes(outputs) == Self.bytes(undisturbed), "nothing of the first attempt is left")
+        #expect(try Self.bytes(outputs) == Self.bytes(undisturbed), "nothing of the first attempt is left")
     }
 
     @Test(arguments: formats)

@@ -42,7 +42,28 @@ import Testing
     }
 
     @Test func `what may pass is attempted again if the surroundings are sound`() {
-        for code in FailureCode.allCases where code.isRetryable { #expect(decision(code) == .retry, "\(code)") }
+        for code in FailureCode.allCases where code.isRetryable && code != .outOfMemory {
+            #expect(decision(code) == .retry, "\(code)")
+        }
+    }
+
+    @Test func `memory that others needed costs a source nothing but time, however often`() {
+        #expect(decision(.outOfMemory) == .wait(30_000))
+        #expect(decision(.outOfMemory, policy: RetryPolicy(attempts: 1, longest: 7)) == .wait(7))
+        #expect(!policy.isFinal(.outOfMemory, attempt: 99))
+    }
+
+    @Test func `a failure is final if it is never tried again, or not after this attempt`() {
+        #expect(policy.isFinal(.corrupt, attempt: 1) && policy.isFinal(.outputRejected, attempt: 1))
+        #expect(!policy.isFinal(.timedOut, attempt: 2) && policy.isFinal(.timedOut, attempt: 3))
+        #expect(RetryPolicy.run.isFinal(.timedOut, attempt: 1))
+        #expect(!RetryPolicy.run.isFinal(.workerCrashed, attempt: 2))
+        #expect(RetryPolicy.run.isFinal(.workerCrashed, attempt: 3))
+    }
+
+    @Test func `the first end of the program puts off nothing, each further one in a row does for longer`() {
+        #expect((1...5).map { RetryPolicy.delay(afterEnd: $0) } == [0, 1_000, 2_000, 4_000, 8_000])
+        #expect(RetryPolicy.delay(afterEnd: 99) == 300_000)
     }
 
     @Test

@@ -22,14 +22,14 @@ import Testing
         try SQLiteJobStore(
             state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 3) }, inboxes: inboxes,
             patience: patience,
-            isRemote: isRemote, clock: { 1000 })
+            isRemote: isRemote, clocks: Clocks { 1000 })
     }
 
     private func new(_ path: String, inbox: String = "in", keeps: Bool = false) -> NewJob {
         NewJob(
             id: ids.next(), inbox: inbox, path: BytePath(path),
             observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4),
-            keepsOriginal: keeps)
+            originals: keeps ? .keep : .move)
     }
 
     private func take(_ store: SQLiteJobStore, inbox: String = "in") throws -> Lease? {
@@ -64,7 +64,7 @@ import Testing
         for name in ["ledger.sqlite", "ledger.sqlite-wal"] {
             try folder.write(OpenFile.contents(BytePath(folder.path("state/" + name)), limit: .max), to: "copy/" + name)
         }
-        let copy = try SQLiteJobStore(state: BytePath(folder.path("copy")), policy: { _ in .run }, clock: { 1 })
+        let copy = try SQLiteJobStore(state: BytePath(folder.path("copy")), policy: { _ in .run }, clocks: Clocks { 1 })
         #expect(try jobs.map { try copy.job($0.id)?.progress.state } == [.running, .offered])
         withExtendedLifetime(store) {}
     }
@@ -126,11 +126,11 @@ import Testing
                 }.joined(separator: "; ")
             }
         }
-        for time in ["not_before <= ?", "not_before > ?"] {
-            let take = try plan("SELECT * FROM jobs WHERE " + SQLiteJobStore.freeJobs(time), ["in", 1, 1, "me", 16])
-            #expect(
-                take == "SEARCH jobs USING INDEX due_jobs (inbox=? AND not_before\(time.contains("<") ? "<" : ">")?)")
-        }
+        let take = try plan("SELECT * FROM jobs WHERE " + SQLiteJobStore.freeJobs, ["in", 1, 1, "me", 16])
+        #expect(take == "SEARCH jobs USING INDEX due_jobs (inbox=? AND not_before<?)")
+        let oldest = try plan(
+            "SELECT * FROM shelved WHERE inbox = ? AND shelf = ? ORDER BY since, changed LIMIT ?", ["in", "done", 5])
+        #expect(oldest == "SEARCH shelved USING INDEX oldest_shelved (inbox=? AND shelf=?)")
         let isOpen = LedgerSchema.isOpen
         let path = try plan("SELECT * FROM jobs WHERE inbox = ? AND path = ? AND \(isOpen)", ["in", Data()])
         #expect(path == "SEARCH jobs USING INDEX one_open_job (inbox=? AND path=?)")
@@ -144,7 +144,7 @@ import Testing
         let names = try plan("SELECT name FROM names WHERE outbox = ? AND source = ?", [Data(), Data()])
         #expect(names.hasPrefix("SEARCH names USING") && names.contains("names_of_sources (outbox=? AND source=?)"))
         let owned = try plan(
-            "SELECT outbox, name, source FROM names WHERE (outbox, name) > (?, ?) ORDER BY outbox, name LIMIT ?",
+            "SELECT outbox, name, source, contents FROM names WHERE (outbox, name) > (?, ?) ORDER BY outbox, name LIMIT ?",
             [Data(), Data(), 5])
         #expect(owned.hasPrefix("SEARCH names USING PRIMARY KEY") && !owned.contains("TEMP"))
         for look in ["count(*)", "DISTINCT inbox"] {

@@ -16,7 +16,11 @@ import Testing
         "signal everybody", "signal a thread of the supervisor", "set up io_uring", "raise an own limit",
         "limit the supervisor",
         "become dumpable", "enter a new user namespace", "load a filter", "own a descriptor's signals",
-        "type into a terminal",
+        "type into a terminal", "map memory that nobody counts", "end as the system ends processes",
+    ]
+    /// What looks at nothing but open files.
+    private static let ownFiles = [
+        "look at an own file", "look at an own file by the call of a path", "learn that a file is not open",
     ]
 
     /// What the attacker says of each attempt, in a worker of a kind.
@@ -58,7 +62,10 @@ import Testing
     @Test(.enabled(if: Sandbox.missing.isEmpty), arguments: [WorkerKind(), WorkerKind(hasHEIF: true)])
     func `a worker that a picture has taken over reaches nothing`(kind: WorkerKind) async throws {
         let found = try await attempts(kind)
-        for attempt in Self.everything + ["read a font folder"] { #expect(found[attempt] == ["refused"], "\(attempt)") }
+        for attempt in Self.everything + ["read a font folder", "look at a path", "look at the working folder"] {
+            #expect(found[attempt] == ["refused"], "\(attempt)")
+        }
+        for attempt in Self.ownFiles { #expect(found[attempt] == ["possible"], "\(attempt)") }
     }
 
     @Test(.enabled(if: Sandbox.missing.isEmpty))
@@ -66,6 +73,7 @@ import Testing
         let found = try await attempts(WorkerKind(drawsText: true))
         for attempt in Self.everything { #expect(found[attempt] == ["refused"], "\(attempt)") }
         #expect(found["read a font folder"] == [access("/usr/share/fonts", R_OK) == 0 ? "possible" : "refused"])
+        for attempt in Self.ownFiles { #expect(found[attempt] == ["possible"], "\(attempt)") }
     }
 
     @Test(.enabled(if: Sandbox.missing.isEmpty), arguments: [SourceFormat.svg, .pdf])

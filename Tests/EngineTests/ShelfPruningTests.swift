@@ -9,6 +9,7 @@ import Testing
 
 @Suite struct ShelfPruningTests {
     private let folder: TemporaryFolder
+    private let fake = FakeClocks()
 
     init() throws { folder = try TemporaryFolder() }
 
@@ -20,12 +21,18 @@ import Testing
         }
     }
 
+    /// Each look is by a program that was started anew.
     private func prune(
-        age: String? = nil, size: String? = nil, sets: Bool = false, seconds later: Int = 0
+        age: String? = nil, size: String? = nil, sets: Bool = false, after time: Duration = .zero
     ) throws -> Int {
+        fake.pass(time)
         let retention = Retention(age: age.flatMap { Duration(written: $0) }, size: size.flatMap { ByteCount($0) })
-        let pruning = ShelfPruning(folder: BytePath(folder.path("shelf")), retention: retention, takesSets: sets)
-        return try pruning.run(now: (wallClock() + later * 1000) * 1_000_000)
+        let store = try SQLiteJobStore(
+            state: BytePath(folder.path("state")), policy: { _ in .run }, clocks: fake.clocks)
+        return try ShelfPruning(
+            folder: BytePath(folder.path("shelf")), retention: retention, takesSets: sets,
+            record: ShelfRecord(store, inbox: "in", shelf: "done")
+        ).run()
     }
 
     private var left: [String] {
@@ -37,8 +44,8 @@ import Testing
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 0)], ofItemAtPath: folder.path("shelf/b.jpg"))
         #expect(try prune(age: "1h") == 0 && left.count == 4)
-        #expect(try prune(age: "1h", seconds: 3500) == 0)
-        #expect(try prune(age: "1h", seconds: 3700) == 2 && left == ["deep"])
+        #expect(try prune(age: "1h", after: .seconds(3500)) == 0)
+        #expect(try prune(age: "1h", after: .seconds(200)) == 2 && left == ["deep"])
     }
 
     @Test func `of too much the oldest go first, until the rest is small enough`() throws {
@@ -58,7 +65,68 @@ import Testing
         try folder.write("mine", to: "elsewhere/mine.jpg")
         try FileManager.default.createSymbolicLink(
             atPath: folder.path("shelf/link"), withDestinationPath: folder.path("elsewhere"))
-        #expect(try prune(age: "0s", seconds: 10) == 1)
+        #expect(try prune(age: "0s") == 0)
+        #expect(try prune(age: "0s", after: .seconds(10)) == 1)
         #expect(left == ["link"] && FileManager.default.fileExists(atPath: folder.path("elsewhere/mine.jpg")))
+    }
+
+    @Test(arguments: LedgerClockTests.jumps)
+    func `a time of day that is set removes nothing early, and keeps nothing for longer`(jump: Duration) throws {
+        try make("a.jpg")
+        #expect(try prune(age: "1h") == 0)
+        fake.setWall(by: jump)
+        #expect(try prune(age: "1h", after: .seconds(1)) == 0)
+        try make("b.jpg")
+        #expect(try prune(age: "1h", after: .seconds(1)) == 0)
+        fake.setWall(by: .zero - jump)
+        #expect(try prune(age: "1h", after: .seconds(1)) == 0 && left == ["a.jpg", "b.jpg"])
+        for _ in 0..<12 { _ = try prune(age: "1h", after: .seconds(300)) }
+        #expect(left == [])
+    }
+
+    @Test func `if the ledger is lost, the age of everything begins anew, and the order stays`() throws {
+        try make("1.jpg", "2.jpg")
+        #expect(try prune(age: "1h") == 0)
+        fake.pass(.seconds(3000))
+        try FileManager.default.removeItem(atPath: folder.path("state"))
+        #expect(try prune(age: "1h", after: .seconds(3000)) == 0)
+        #expect(try prune(age: "1h", size: "150", after: .seconds(10)) == 1 && left == ["2.jpg"])
+        #expect(try prune(age: "1h", after: .seconds(3600)) == 1)
+    }
+
+    @Test func `another one that comes under the same name has an age of its own`() throws {
+        try make("a.jpg", "b.jpg")
+        #expect(try prune(age: "1h") == 0)
+        fake.pass(.seconds(3000))
+        try FileManager.default.removeItem(atPath: folder.path("shelf/a.jpg"))
+        try make("a.jpg")
+        #expect(try prune(age: "1h") == 0)
+        #expect(try prune(age: "1h", after: .seconds(1000)) == 1 && left == ["a.jpg"])
+        #expect(try prune(age: "1h", after: .seconds(3000)) == 1)
+    }
+
+    @Test func `what somebody has taken away does not count`() throws {
+        try make("1.jpg", "2.jpg", "3.jpg")
+        #expect(try prune(size: "300") == 0)
+        try FileManager.default.removeItem(atPath: folder.path("shelf/2.jpg"))
+        try make("4.jpg")
+        #expect(try prune(size: "300") == 0)
+        #expect(try prune(size: "200") == 1 && left == ["3.jpg", "4.jpg"])
+    }
+
+    @Test(arguments: [true, false])
+    func `an inbox that takes sets from now on, or no longer, removes no part early`(begins: Bool) throws {
+        try make("a/1.jpg", "a/2.jpg")
+        #expect(try prune(age: "1h", sets: !begins) == 0)
+        fake.pass(.seconds(3000))
+        #expect(try prune(age: "1h", sets: begins) == 0)
+        #expect(try prune(age: "1h", sets: begins, after: .seconds(1000)) == 0)
+        #expect(try prune(age: "1h", sets: begins, after: .seconds(3000)) == (begins ? 1 : 2))
+    }
+
+    @Test func `more than is looked at together is no trouble`() throws {
+        for index in 0..<1100 { try folder.write("x", to: "shelf/\(index % 7)/\(index).jpg") }
+        #expect(try prune(size: "100") == 1000)
+        #expect(try prune(age: "1h", after: .seconds(4000)) == 100)
     }
 }

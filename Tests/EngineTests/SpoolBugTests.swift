@@ -40,6 +40,21 @@ import Testing
         }
     }
 
+    @Test func `a source that was being copied, and is then moved, is not taken for a copy`() throws {
+        try folder.write("a", to: "in/a.jpg")
+        let job = try fixture.job("a.jpg")
+        // The policy was 'keep' until the program was killed in the middle of the copy.
+        let place = "\(fixture.work)/\(job.id.text)"
+        try folder.write("", to: "\(place)/source.part")
+        #expect(symlink("a.jpg", folder.path("\(place)/copy-of")) == 0)
+        #expect(fixture.claim(job) == .claimed)
+        let entry = try #require(fixture.entries().first)
+        #expect(!entry.isCopy && entry.path == BytePath("a.jpg"))
+        // What a start does with copies that the store does not know.
+        try fixture.spool.discard(job.id)
+        #expect(try folder.text("\(place)/source") == "a")
+    }
+
     @Test func `an empty copy of a kept file, as a loss of power leaves it, is not taken for the source`() throws {
         try folder.write("abc", to: "in/a.jpg")
         let job = try fixture.job("a.jpg", keeps: true)
@@ -88,7 +103,7 @@ import Testing
     @Test func `a set that another start has rendered is moved, not deleted`() throws {
         try folder.write("1", to: "in/trip/1.png")
         let job = try fixture.claimed("trip", isSet: true)
-        _ = try fixture.restarted().settle(job, originals: .delete)
+        _ = try fixture.restarted().settle(job.with(.delete))
         #expect(try fixture.list(fixture.done) == ["trip", "trip/1.png"])
     }
 
@@ -320,7 +335,7 @@ import Testing
         try folder.write("abc", to: "in/a.png")
         let job = try fixture.claimed("a.png")
         #expect(link(path(job, "source"), folder.path("\(fixture.done)/a.png")) == 0)
-        _ = try fixture.restarted().settle(job, originals: .move)
+        _ = try fixture.restarted().settle(job)
         #expect(try fixture.list(fixture.done) == ["a.png"] && fixture.entries() == [])
     }
 
@@ -381,7 +396,7 @@ import Testing
         var status = stat()
         #expect(fstat(copy.descriptor, &status) == 0)
         #expect(status.st_size == 450 << 20 && status.st_blocks * 512 < 1 << 20 && status.st_nlink == 1)
-        #expect(copy.bytes(at: 100 << 20, count: 4) == Array("data".utf8) && copy.bytes(at: 0, count: 2) == [0, 0])
+        #expect(try copy.bytes(at: 100 << 20, count: 4) == Array("data".utf8) && copy.bytes(at: 0, count: 2) == [0, 0])
         var small = Limits()
         small.maximumSourceBytes = 100 << 20
         try FileManager.default.removeItem(atPath: path(job, "private"))

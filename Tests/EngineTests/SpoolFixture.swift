@@ -37,7 +37,7 @@ struct SpoolFixture {
         }
         return Job(
             id: names.next(), inbox: "shop", path: path, isSet: isSet, observed: ObservedFile(status),
-            keepsOriginal: keeps,
+            originals: keeps ? .keep : .move,
             progress: JobProgress(.running, attempts: 1), offered: 0, changed: 0)
     }
 
@@ -73,7 +73,7 @@ struct SpoolFixture {
 
     @discardableResult
     func settle(_ job: Job, _ originals: OriginalPolicy = .move) throws -> [BytePath] {
-        try spool.settle(job, originals: originals)
+        try spool.settle(job.keepsOriginal ? job : job.with(originals))
     }
 
     /// Everything in a folder of the spool, or in the inbox, as sorted paths from it.
@@ -87,5 +87,14 @@ struct SpoolFixture {
 
     func text(_ source: SourceFile) throws -> String {
         String(decoding: try source.location.open().file.bytes(at: 0, count: 1000), as: UTF8.self)
+    }
+}
+
+extension Job {
+    /// The same job, offered under another policy.
+    func with(_ originals: OriginalPolicy) -> Job {
+        Job(
+            id: id, inbox: inbox, path: path, isSet: isSet, observed: observed, originals: originals,
+            progress: progress, recipe: recipe, offered: offered, changed: changed)
     }
 }

@@ -324,7 +324,7 @@ import Testing
         try folder.write("1", to: "in/trip/1.png")
         let set = try fixture.claimed("trip", isSet: true)
         let job = Job(
-            id: set.id, inbox: set.inbox, path: set.path, isSet: false, observed: set.observed, keepsOriginal: false,
+            id: set.id, inbox: set.inbox, path: set.path, isSet: false, observed: set.observed, originals: .move,
             progress: set.progress,
             recipe: set.recipe, offered: set.offered, changed: set.changed)
         #expect(throws: StillWritten.self) { try fixture.open(job) }
@@ -382,7 +382,7 @@ import Testing
         // After a restart, a picture is the one that was observed, or it is not deleted.
         try folder.write("abc", to: "in/c.jpg")
         let unknown = try fixture.claimed("c.jpg")
-        _ = try fixture.restarted().settle(unknown, originals: .delete)
+        _ = try fixture.restarted().settle(unknown.with(.delete))
         #expect(try fixture.list(fixture.done) == ["b.jpg"])
     }
 
@@ -392,8 +392,108 @@ import Testing
         try FileManager.default.removeItem(atPath: folder.path("state/work"))
         #expect(throws: SystemError.self) { try fixture.settle(job) }
         let again = try fixture.restarted()
-        #expect(try again.settle(job, originals: .move) == [])
+        #expect(try again.settle(job) == [])
         #expect(try again.deadLetter(job, note: fixture.note(job)) == nil)
+    }
+
+    // MARK: - A mount below the inbox
+
+    /// Works with a file system of its own at `in/sub`; does nothing if none can be mounted here.
+    private func withMount(_ work: (String) async throws -> Void) async throws {
+        let place = folder.path("in/sub")
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        guard try await CommandRunner().shell("mount -t tmpfs tmpfs '\(place)'").exit == 0 else { return }
+        do {
+            try await work(place)
+        } catch {
+            Issue.record(error)
+        }
+        _ = try await CommandRunner().shell("umount --lazy '\(place)'")
+    }
+
+    @Test(.enabled(if: TestMachine.isRoot, "only root can mount"), arguments: [OriginalPolicy.move, .delete])
+    func `a file on a mount below the inbox is copied, and then removed there`(policy: OriginalPolicy) async throws {
+        try await withMount { _ in
+            try folder.write("abc", to: "in/sub/a.jpg")
+            let job = try fixture.job("sub/a.jpg").with(policy)
+            #expect(fixture.claim(job) == .claimed)
+            #expect(try fixture.list("in") == ["sub"])
+            #expect(try fixture.place(job) == .spool && fixture.entries().map(\.isCopy) == [false])
+            #expect(try fixture.text(fixture.open(job)) == "abc")
+            // As a start that has opened nothing.
+            spool.forget(job.id)
+            try fixture.settle(job, policy)
+            #expect(try fixture.list(fixture.done) == (policy == .move ? ["sub", "sub/a.jpg"] : []))
+        }
+    }
+
+    @Test(
+        .enabled(if: TestMachine.isRoot, "only root can mount"),
+        arguments: ["a.jpg", ".imagemill-", "by another claim"])
+    func `an original that a crash left on a mount after its copy is removed by the next start`(left: String)
+        async throws
+    {
+        try await withMount { place in
+            try folder.write("abc", to: "in/sub/a.jpg")
+            // The same file once more, so that it can be put back with its inode.
+            #expect(link(place + "/a.jpg", place + "/again") == 0)
+            let job = try fixture.job("sub/a.jpg")
+            #expect(fixture.claim(job) == .claimed)
+            let name = left.hasPrefix(".") ? left + job.id.text : "a.jpg"
+            #expect(rename(place + "/again", place + "/" + name) == 0)
+            if left == "by another claim" {
+                #expect(fixture.claim(job) == .claimed)
+            } else {
+                #expect(try fixture.place(job) == .spool)
+            }
+            #expect(try fixture.list("in") == ["sub"])
+            #expect(try fixture.text(fixture.open(job)) == "abc")
+        }
+    }
+
+    @Test(.enabled(if: TestMachine.isRoot, "only root can mount"))
+    func `what comes under the name of a file on a mount while that is copied is left there`() async throws {
+        var calls = NameCalls.system
+        calls.rename = { from, name, to, newName in
+            if from == to && String(cString: newName).hasPrefix(".imagemill-") {
+                unlinkat(from, name, 0)
+                let new = OpenFile(
+                    owning: open("/proc/self/fd/\(from)/\(String(cString: name))", O_WRONLY | O_CREAT, 0o644))
+                _ = write(new.descriptor, "new", 3)
+            }
+            return renameat(from, name, to, newName)
+        }
+        let fixture = try SpoolFixture(calls: calls)
+        let place = fixture.folder.path("in/sub")
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        guard try await CommandRunner().shell("mount -t tmpfs tmpfs '\(place)'").exit == 0 else { return }
+        try fixture.folder.write("abc", to: "in/sub/a.jpg")
+        let outcome = fixture.claim(try fixture.job("sub/a.jpg"))
+        let (text, work) = (try fixture.folder.text("in/sub/a.jpg"), try fixture.list(fixture.work))
+        _ = try await CommandRunner().shell("umount --lazy '\(place)'")
+        #expect(outcome == .changed && text == "new" && work == [])
+    }
+
+    @Test(.enabled(if: TestMachine.isRoot, "only root can mount"))
+    func `what cannot be removed from a mount below the inbox is blocked alone, and so is a set there`() async throws {
+        try await withMount { place in
+            try folder.write("abc", to: "in/sub/a.jpg")
+            try folder.write("1", to: "in/sub/trip/1.png")
+            let set = try fixture.job("sub/trip", isSet: true)
+            guard case .blocked(let reason) = fixture.claim(set) else {
+                Issue.record("the set was taken")
+                return
+            }
+            #expect(reason.code == EXDEV)
+            let job = try fixture.job("sub/a.jpg")
+            guard try await CommandRunner().shell("mount -o remount,ro '\(place)'").exit == 0 else { return }
+            guard case .blocked(let error) = fixture.claim(job) else {
+                Issue.record("taken from a file system that is read-only")
+                return
+            }
+            #expect(error.code == EROFS)
+            #expect(try folder.text("in/sub/a.jpg") == "abc" && fixture.list(fixture.work) == [])
+        }
     }
 
     // MARK: - Starting
@@ -454,7 +554,7 @@ import Testing
             name: "market")
         #expect(try renamed.place(of: jobs[0], inbox: fixture.inbox) == .spool)
         #expect(try renamed.entries(ignored: fixture.ignored) == [])
-        _ = try renamed.settle(jobs[0], originals: .move)
+        _ = try renamed.settle(jobs[0])
         #expect(try fixture.list(fixture.done) == ["a.jpg"])
         #expect(rename(folder.path("state"), folder.path(".imagemill")) == 0)
         let moved = try fixture.restarted()
@@ -488,7 +588,7 @@ import Testing
         #expect(try moved.place(of: job, inbox: path) == .nowhere)
         #expect(try moved.place(of: job, inbox: path, former: [location.moved(to: fixture.inbox)]) == .spool)
         #expect(try moved.open(job, ignored: fixture.ignored, limits: Limits()).relative.text == "a.jpg")
-        _ = try moved.settle(job, originals: .move)
+        _ = try moved.settle(job)
         #expect(try folder.text(".imagemill/done/shop/a.jpg") == "abc")
     }
 
@@ -523,6 +623,23 @@ import Testing
         try spool.removeLeftovers(of: [fixture.job("sub/b.jpg")], prefix: "ab-", present: "ab-2-")
         #expect(
             try fixture.list("\(fixture.failed)/sub") == [".imagemill-ab-2-x.part", ".imagemill-cd-1-x.part", "a.jpg"])
+    }
+
+    @Test func `a file system that cannot refuse to replace a file is no place for a spool`() throws {
+        var calls = NameCalls.system
+        calls.renameNoReplace = { _, _, _, _ in
+            errno = EINVAL
+            return -1
+        }
+        calls.link = { _, _, _, _ in
+            errno = EPERM
+            return -1
+        }
+        let error = #expect(throws: SystemError.self) { try SpoolFixture(calls: calls) }
+        #expect(error?.code == EPERM)
+        let words =
+            "cannot move files in and out of the inbox: its file system can neither refuse to replace a file nor make hard links"
+        #expect(error?.description == words)
     }
 
     @Test func `the spool is below the state folder if a rename reaches it, else beside the inbox`() throws {

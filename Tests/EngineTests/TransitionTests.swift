@@ -15,9 +15,10 @@ import Testing
 
     private var events: [(name: String, event: JobEvent)] {
         [
-            ("taken", .taken), ("unclaimed", .unclaimed), ("unreached", .unreached), ("returned", .returned),
+            ("taken", .taken), ("begun alone", .begunAlone), ("unclaimed", .unclaimed), ("unreached", .unreached),
+            ("returned", .returned),
             ("interrupted", .interrupted),
-            ("obstructed", .obstructed(failure, now: now)),
+            ("obstructed", .obstructed(failure, due: now)),
             ("attemptFailed", .attemptFailed(failure, isFinal: false, now: now)),
             ("attemptFailed for good", .attemptFailed(failure, isFinal: true, now: now)),
             ("published", .published(damage: nil)),
@@ -31,7 +32,8 @@ import Testing
     /// it is out of step.
     private static let table: [JobState: [String: String?]] = [
         .offered: [
-            "taken": "running claim attempt", "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil,
+            "taken": "running claim attempt", "begun alone": nil, "unclaimed": nil, "unreached": nil, "returned": nil,
+            "interrupted": nil,
             "obstructed": nil,
             "attemptFailed": nil,
             "attemptFailed for good": nil, "published": nil, "settled": nil, "found in spool": "waiting",
@@ -39,7 +41,8 @@ import Testing
             "found nowhere": "-",
         ],
         .running: [
-            "taken": "running claim attempt", "unclaimed": "-", "unreached": "offered", "returned": "-",
+            "taken": "running claim attempt", "begun alone": "running attempt", "unclaimed": "-",
+            "unreached": "offered", "returned": "-",
             "interrupted": "waiting",
             "obstructed": "waiting",
             "attemptFailed": "waiting retry", "attemptFailed for good": "rejected deadLetter",
@@ -47,7 +50,8 @@ import Testing
             "found in spool": "waiting", "found in inbox": "offered", "found nowhere": "- lost",
         ],
         .waiting: [
-            "taken": "running attempt", "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil,
+            "taken": "running attempt", "begun alone": nil, "unclaimed": nil, "unreached": nil, "returned": nil,
+            "interrupted": nil,
             "obstructed": nil,
             "attemptFailed": nil,
             "attemptFailed for good": nil, "published": nil, "settled": nil, "found in spool": "waiting",
@@ -55,13 +59,14 @@ import Testing
             "found nowhere": "- lost",
         ],
         .published: [
-            "taken": "published settle", "unclaimed": nil, "unreached": nil, "returned": nil,
+            "taken": "published settle", "begun alone": nil, "unclaimed": nil, "unreached": nil, "returned": nil,
             "interrupted": "published", "obstructed": "published",
             "attemptFailed": nil, "attemptFailed for good": nil, "published": nil, "settled": "done countDone",
             "found in spool": "published settle", "found in inbox": "done countDone", "found nowhere": "done countDone",
         ],
         .rejected: [
-            "taken": "rejected deadLetter", "unclaimed": "-", "unreached": "offered", "returned": nil,
+            "taken": "rejected deadLetter", "begun alone": nil, "unclaimed": "-", "unreached": "offered",
+            "returned": nil,
             "interrupted": "rejected",
             "obstructed": "rejected",
             "attemptFailed": nil, "attemptFailed for good": nil, "published": nil, "settled": "failed countFailed",
@@ -69,14 +74,16 @@ import Testing
             "found nowhere": "failed countFailed completeNote",
         ],
         .done: [
-            "taken": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil, "obstructed": nil,
+            "taken": nil, "begun alone": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil,
+            "obstructed": nil,
             "attemptFailed": nil,
             "attemptFailed for good": nil, "published": nil, "settled": "done", "found in spool": "done adopt",
             "found in inbox": "done",
             "found nowhere": "done",
         ],
         .failed: [
-            "taken": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil, "obstructed": nil,
+            "taken": nil, "begun alone": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil,
+            "obstructed": nil,
             "attemptFailed": nil,
             "attemptFailed for good": nil, "published": nil, "settled": "failed", "found in spool": "failed adopt",
             "found in inbox": "failed",
@@ -106,19 +113,24 @@ import Testing
     }
 
     @Test(arguments: JobState.allCases)
-    func `no pair traps or counts below zero, whatever the attempts and times`(state: JobState) {
+    func `no pair traps or counts below zero, whatever the attempts, ends and times`(state: JobState) {
         for (name, event) in events {
-            for attempts in [0, 1, 3, 99] {
+            for count in [0, 1, 3, 99] {
                 for time in [0, now, Int.max] {
-                    let (next, _) = after(JobProgress(state, attempts: attempts, notBefore: time), event)
-                    #expect((next?.attempts ?? 0) >= 0, "\(state), \(name)")
+                    for progress in [
+                        JobProgress(state, attempts: count, notBefore: time),
+                        JobProgress(state, ends: count, notBefore: time),
+                    ] {
+                        let (next, _) = after(progress, event)
+                        #expect((next?.attempts ?? 0) >= 0 && (next?.ends ?? 0) >= 0, "\(state), \(name)")
+                    }
                 }
             }
         }
     }
 
-    @Test func `an attempt is counted when it is taken, also after its lease ran out`() {
-        for state in [JobState.offered, .waiting, .running] {
+    @Test func `an attempt is counted when it is taken`() {
+        for state in [JobState.offered, .waiting] {
             #expect(after(JobProgress(state, attempts: 1), .taken).progress == JobProgress(.running, attempts: 2))
         }
         #expect(after(JobProgress(.published, attempts: 3), .taken).progress == JobProgress(.published, attempts: 3))
@@ -126,21 +138,67 @@ import Testing
 
     @Test(arguments: [JobState.offered, .waiting, .running])
     func `a source whose attempts are used up is rejected when it is taken, with the reason`(state: JobState) {
-        let reason = Failure(.workerCrashed, stage: "render", "it was under way 3 times when the program ended")
-        let (next, effects) = after(JobProgress(state, attempts: 3), .taken)
-        #expect(next == JobProgress(.rejected, attempts: 3, failure: reason))
-        #expect(effects == (state != .waiting ? [.claim, .deadLetter(reason)] : [.deadLetter(reason)]))
-        #expect(
-            after(JobProgress(state, attempts: 3, failure: failure), .taken).progress?.failure == failure,
-            "the last reason is known")
+        let (next, effects) = after(JobProgress(state, attempts: 3, failure: failure), .taken)
+        #expect(next == JobProgress(.rejected, attempts: 3, failure: failure))
+        #expect(effects == (state != .waiting ? [.claim, .deadLetter(failure)] : [.deadLetter(failure)]))
     }
 
-    @Test func `attempts are not lost if a power cut undid the claim`() {
+    @Test(arguments: [JobState.offered, .waiting, .running])
+    func `a source that the program has ended over again and again is rejected when it is taken, with the reason`(
+        state: JobState
+    ) {
+        let words = "the program ended 16 times in a row while it was under way, at last with nothing beside it"
+        let reason = Failure(.workerCrashed, stage: "render", words)
+        for before in [nil, failure] {
+            let (next, effects) = after(JobProgress(state, ends: 16, failure: before), .taken)
+            #expect(next == JobProgress(.rejected, ends: 16, failure: reason))
+            #expect(effects == (state != .waiting ? [.claim, .deadLetter(reason)] : [.deadLetter(reason)]))
+        }
+    }
+
+    @Test func `an end of the program costs no attempt, and all ends beside other sources count once`() {
+        var progress: JobProgress? = JobProgress(.waiting, attempts: 1)
+        for _ in 0..<5 {
+            progress = progress.flatMap { after($0, .taken).progress }
+            #expect(progress?.attempts == 2 && progress?.state == .running)
+            progress = progress.flatMap { after($0, .found(.spool, now: now)).progress }
+            #expect(progress == JobProgress(.waiting, attempts: 1, ends: 1, notBefore: now))
+        }
+        // Another start of the program has let it go.
+        let held = JobProgress(.running, attempts: 2)
+        #expect(after(held, .taken).progress == JobProgress(.running, attempts: 2, ends: 1))
+        #expect(after(held, .taken).progress?.isSuspect == true)
+    }
+
+    @Test func `ends with nothing beside it are counted, with longer and longer delays, up to the last`() throws {
+        var progress = JobProgress(.waiting, ends: 1)
+        var delays: [Int] = []
+        while progress.state == .waiting {
+            for event in [JobEvent.taken, .begunAlone, .found(.spool, now: now)] {
+                progress = try #require(after(progress, event).progress)
+            }
+            delays.append((progress.notBefore - now) / 1000)
+        }
+        #expect(progress.state == .rejected && progress.ends == 16 && progress.failure?.code == .workerCrashed)
+        #expect(delays.dropLast() == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300, 300, 300])
+    }
+
+    @Test func `what the program has survived is no longer suspect`() {
+        let running = JobProgress(.running, attempts: 1, ends: 9)
+        let events: [JobEvent] = [
+            .interrupted, .obstructed(failure, due: now), .attemptFailed(failure, isFinal: false, now: now),
+        ]
+        for event in events { #expect(after(running, event).progress?.isSuspect == false, "\(event)") }
+        #expect(after(running, .unreached).progress?.ends == 1, "nothing had begun")
+    }
+
+    @Test func `what is counted is not lost if a power cut undid the claim`() {
         for attempts in 1...2 {
             let (next, effects) = after(JobProgress(.running, attempts: attempts), .found(.inbox, now: now))
-            #expect(next == JobProgress(.offered, attempts: attempts, notBefore: now) && effects.isEmpty)
+            #expect(
+                next == JobProgress(.offered, attempts: attempts - 1, ends: 1, notBefore: now) && effects.isEmpty)
         }
-        let used = after(JobProgress(.running, attempts: 3), .found(.inbox, now: now)).progress
+        let used = after(JobProgress(.running, ends: 16), .found(.inbox, now: now)).progress
         #expect(used.map { after($0, .taken).progress?.state } == .rejected)
         // Rejected by an error that no attempt can change, after one attempt.
         let final = after(JobProgress(.rejected, attempts: 1, failure: failure), .found(.inbox, now: now)).progress
@@ -154,14 +212,14 @@ import Testing
             after(running, .interrupted).progress == JobProgress(.waiting, attempts: 1, notBefore: 0),
             "it is first again")
         #expect(
-            after(running, .obstructed(failure, now: now)).progress
+            after(running, .obstructed(failure, due: now)).progress
                 == JobProgress(.waiting, attempts: 1, notBefore: now, failure: failure))
         #expect(after(JobProgress(.running), .interrupted).progress?.attempts == 0)
         for state in [JobState.published, .rejected] {
             #expect(
                 after(JobProgress(state, attempts: 2, notBefore: 5), .interrupted).progress
                     == JobProgress(state, attempts: 2, notBefore: 5))
-            let obstructed = after(JobProgress(state, attempts: 2, notBefore: 5), .obstructed(failure, now: now))
+            let obstructed = after(JobProgress(state, attempts: 2, notBefore: 5), .obstructed(failure, due: now))
             #expect(
                 obstructed.progress == JobProgress(state, attempts: 2, notBefore: now) && obstructed.effects.isEmpty)
         }
@@ -200,15 +258,15 @@ import Testing
     func `what is wrong with a published job's source is kept until its original has left the spool, over restarts`() {
         let published = after(JobProgress(.running, attempts: 1), .published(damage: failure)).progress
         #expect(published == JobProgress(.published, attempts: 1, failure: failure))
-        for event in [JobEvent.taken, .interrupted, .obstructed(failure, now: now), .found(.spool, now: now)] {
+        for event in [JobEvent.taken, .interrupted, .obstructed(failure, due: now), .found(.spool, now: now)] {
             #expect(published.flatMap { after($0, event).progress?.failure } == failure)
         }
         #expect(published.flatMap { after($0, .settled).progress } == JobProgress(.done, attempts: 1))
     }
 
     @Test func `a start rejects what is used up, and does not believe a time beyond the longest delay`() {
-        for state in [JobState.running, .waiting] {
-            #expect(after(JobProgress(state, attempts: 3), .found(.spool, now: now)).progress?.state == .rejected)
+        for progress in [JobProgress(.waiting, attempts: 3), JobProgress(.running, ends: 16)] {
+            #expect(after(progress, .found(.spool, now: now)).progress?.state == .rejected)
         }
         #expect(after(JobProgress(.running, attempts: 1), .found(.spool, now: now)).progress?.notBefore == now)
         #expect(

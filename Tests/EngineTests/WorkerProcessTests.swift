@@ -140,6 +140,91 @@ import Testing
         }
     }
 
+    private func python(_ program: String) throws -> WorkerProcess {
+        try WorkerProcess(WorkerStarter(WorkerCommand(executable: "/usr/bin/python3", arguments: ["-c", program])))
+    }
+
+    /// Workers that never fall silent: one drips its answer, one asks for members without end, one reads slowly.
+    private static let talkers = [
+        "drips": """
+        threading.Thread(target=read, daemon=True).start()
+        us.sendall(struct.pack("<I", 1 << 20))
+        while True: us.sendall(b"x"); time.sleep(0.001)
+        """,
+        "begs": """
+        threading.Thread(target=read, daemon=True).start()
+        body = b'{"needsMember":{"_0":0}}'
+        while True: us.sendall(struct.pack("<I", len(body)) + body); time.sleep(0.001)
+        """,
+        "reads slowly": "while True: us.recv(100); time.sleep(0.001)",
+    ]
+
+    /// A worker that does something, and then talks without end.
+    private func talker(_ kind: String, after work: String) throws -> WorkerProcess {
+        try python(
+            """
+            import socket, struct, threading, time
+            us = socket.socket(fileno=0)
+            us.recv(4)
+            def read():
+                while True: us.recv(65536)
+            def spin():
+                while True: pass
+
+            """ + work + "\n" + (Self.talkers[kind] ?? ""))
+    }
+
+    private func ask(_ worker: WorkerProcess, within time: TimeBound, growth: Int?) throws {
+        let message = PipelineMessage(
+            id: 1, name: "p.yaml", text: String(repeating: "#", count: 4 << 20), assets: [], limits: Limits())
+        _ = try worker.ask(
+            .prepare(message), files: [], within: time, growth: growth, cancellation: Cancellation(),
+            members: MemberAccess(count: 1, mostRequests: .max) { _ in nil })
+    }
+
+    @Test(arguments: ["drips", "begs", "reads slowly"])
+    func `a worker's memory is watched while it talks`(kind: String) throws {
+        let worker = try talker(kind, after: "memory = b'x' * (300 << 20)")
+        #expect(throws: WorkerLoss.outgrown(100 << 20)) {
+            try ask(worker, within: TimeBound(seconds: 20), growth: 100 << 20)
+        }
+    }
+
+    @Test(arguments: ["drips", "begs", "reads slowly"])
+    func `a worker's processor time is counted while it talks`(kind: String) throws {
+        let worker = try talker(kind, after: "threading.Thread(target=spin, daemon=True).start()")
+        var limits = Limits()
+        (limits.maximumProcessorMilliseconds, limits.maximumMilliseconds) = (500, 20_000)
+        let bound = TimeBound(limits, pixelSeconds: 0.1)
+        #expect(throws: WorkerLoss.timedOut(bound.processorOverrun)) { try ask(worker, within: bound, growth: nil) }
+    }
+
+    @Test func `what a worker writes to its errors is bounded`() throws {
+        #expect(
+            try loss(shell("head -c 65536 /dev/zero >&2 && ! printf x >&2 && exit 3"))
+                == .died(how: "ended with code 3", words: String(repeating: "\0", count: 2000)))
+    }
+
+    @Test func `the last words of a worker are those since its last answer`() throws {
+        let worker = try python(
+            """
+            import socket, struct, sys
+            us = socket.socket(fileno=0)
+            for words in ("a much longer line than the other", "the last"):
+                us.recv(1000)
+                print(words, file=sys.stderr, flush=True)
+                if words == "the last": sys.exit(3)
+                body = b'{"readable":{"_0":true}}'
+                us.sendall(struct.pack("<I", len(body)) + body)
+            """)
+        let ask = {
+            try worker.ask(.tryReading(.jpeg), files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
+        }
+        #expect(try ask().isReadable())
+        let loss = #expect(throws: WorkerLoss.self) { _ = try ask() }
+        #expect(loss == .died(how: "ended with code 3", words: "the last\n"))
+    }
+
     @Test
     func `a worker that the system kills is told from one that crashes, and from one that is killed from here`() throws
     {

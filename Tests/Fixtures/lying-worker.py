@@ -26,6 +26,9 @@ def once(what):
     except FileExistsError:
         return False
 
+# What a picture that has taken this worker over makes it do with the next ones: a word below.
+evil = ""
+
 while True:
     body, files = receive(us)
     if body.startswith(b'{"prepare"') and b"tiny.png" in body:
@@ -34,7 +37,9 @@ while True:
     if body.startswith(b'{"probe"'):
         name = os.readlink("/proc/self/fd/%d" % files[0])
         with open(os.path.join(os.path.dirname(sys.argv[0]), "log"), "a") as log:
-            print(os.path.basename(name), os.getpid(), file=log)
+            print(os.path.basename(name), os.getpid(), os.path.dirname(name), file=log)
+        word = os.path.basename(name).partition("evil-")[2].partition(".")[0]
+        name, evil = evil or ("" if word else name), evil or word
         name += os.pread(files[0], 16, max(0, os.fstat(files[0]).st_size - 16)).decode("latin-1")
     if body.startswith(b'{"render"'):
         if "poison" in name:
@@ -73,6 +78,14 @@ while True:
             code, words = (b"disk-full", b"no room") if "full" in name else (b"corrupt", b"\\u001b[31m" + b"x" * ((16 << 20) - 200))
             send(us, b'{"failed":{"_0":{"code":"%s","stage":"save","message":"%s"}}}' % (code, words))
             continue
+    if body.startswith(b'{"probe"') and "sleeper" in name:
+        time.sleep(600)
+    if body.startswith(b'{"probe"') and ("huge" in name or "large" in name):
+        # 400 million pixels, or 36 million.
+        send(us, b'{"facts":{"_0":{"format":"jpeg","size":{"width":%d,"height":%d},"orientation":1,"frames":1,"hasAlpha":false,'
+            b'"colour":"rgb","depth":"eight","hasProfile":false,"isInterlaced":false,"droppedBands":0,"bytes":9,"metadataBytes":0,"profileBytes":0}}}'
+            % ((20000, 20000) if "huge" in name else (6000, 6000)))
+        continue
     if body.startswith(b'{"probe"') and "giant" in name:
         send(us, b'{"facts":{"_0":{"format":"jpeg","size":{"width":-5,"height":9},"orientation":1,"frames":1,"hasAlpha":false,'
             b'"colour":"rgb","depth":"eight","hasProfile":false,"isInterlaced":false,"droppedBands":0,"bytes":9,"metadataBytes":0,"profileBytes":0}}}')

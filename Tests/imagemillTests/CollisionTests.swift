@@ -50,6 +50,38 @@ import Testing
         #expect(try await runner.size(of: "out/a-2.webp") == [32, 24])
     }
 
+    /// A rename over the rendition, and a program that writes into it, which leaves its attributes.
+    @Test(arguments: ["printf mine > x; mv x out/a.webp", "printf mine > out/a.webp"], [[], ["--prune"]])
+    func `what somebody saves over a rendition is theirs, and neither replaced nor removed`(
+        save: String, options: [String]
+    ) async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        try await runner.picture("in/b.jpg")
+        let words = ["run", "p.yaml", "in", "-o", "out"] + options
+        #expect(try await runner.run(words).exit == 0)
+        #expect(try await runner.shell(save).exit == 0)
+        #expect(try await runner.run(words).exit == 0)
+        #expect(try runner.report().names == ["a.jpg": ["a-2.webp"], "b.jpg": ["b.webp"]])
+        #expect(try await runner.run(words).errors.hasPrefix("2 sources unchanged"))
+        try FileManager.default.removeItem(atPath: runner.folder.path("in/a.jpg"))
+        #expect(try await runner.run(words).exit == 0)
+        #expect(try runner.bytes("out/a.webp") == Array("mine".utf8))
+        #expect(runner.exists("out/a-2.webp") == options.isEmpty)
+    }
+
+    @Test func `a rendition that lost its attributes, or was only touched, is still replaced`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        #expect(try await runner.shell("cp out/a.webp x; mv x out/a.webp").exit == 0)
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        #expect(try runner.report().names == ["a.jpg": ["a.webp"]])
+        #expect(runner.files() == ["a.webp"])
+    }
+
     @Test func `a link that points to nothing is somebody's file too`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()

@@ -72,13 +72,13 @@ import Testing
         }
         #expect(commands.prefix(3) == ["mkdir drop", "imagemill check mill.yaml", "imagemill watch mill.yaml"])
         #expect(try await drop.runner.shell("mkdir drop && \(CommandRunner.executable) check mill.yaml").exit == 0)
-        // The programs of its hooks, and the key.
+        // The programs of its hooks, their key, and the token.
         for name in ["bin/import", "bin/mail"] { try drop.runner.folder.write("#!/bin/sh\n", to: name) }
-        try drop.runner.folder.write("0123456789abcdef\n", to: "hook-key")
-        #expect(try await drop.runner.shell("chmod +x bin/*").exit == 0)
+        for name in ["hook-key", "token"] { try drop.runner.folder.write("0123456789abcdef\n", to: name) }
+        #expect(try await drop.runner.shell("chmod +x bin/*; chmod 640 token").exit == 0)
         for text in settings {
             let text = text.replacingOccurrences(of: "/usr/local/", with: "").replacingOccurrences(
-                of: "/etc/imagemill/hook-key", with: "hook-key")
+                of: "/etc/imagemill/", with: "")
             try drop.runner.folder.write(text, to: "settings.yaml")
             let result = try await drop.runner.shell(
                 "PATH=$PWD/bin:$PATH \(CommandRunner.executable) check settings.yaml")

@@ -12,6 +12,7 @@ import Testing
     @Test func `power-loss`() async throws { try await holds("power-loss") }
     @Test func `kill-loop`() async throws { try await holds("kill-loop") }
     @Test func `kept-set`() async throws { try await holds("kept-set") }
+    @Test func `kill-sets`() async throws { try await holds("kill-sets") }
     @Test func `late-members`() async throws { try await holds("late-members") }
     @Test func `swapped-member`() async throws { try await holds("swapped-member") }
     @Test func `second-rename`() async throws { try await holds("second-rename") }
@@ -20,6 +21,7 @@ import Testing
     @Test func `no-room`() async throws { try await holds("no-room") }
     @Test func `hanging-file-system`() async throws { try await holds("hanging-file-system") }
     @Test func `hanging-start`() async throws { try await holds("hanging-start") }
+    @Test func `failing-reads`() async throws { try await holds("failing-reads") }
     @Test func `slow-sources`() async throws { try await holds("slow-sources") }
     @Test func `slow-writers`() async throws { try await holds("slow-writers") }
     @Test func `overflow`() async throws { try await holds("overflow") }

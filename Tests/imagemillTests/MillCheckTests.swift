@@ -204,4 +204,26 @@ import Testing
             "\(result.errors)")
         #expect(result.errors.contains("; install the package curl"), "\(result.errors)")
     }
+
+    @Test func `a token that is too short, that everybody may read, or that is missing is a mistake`() async throws {
+        let runner = try runner("http: { address: '0.0.0.0:8080', token: token }\n" + one)
+        let missing = try await runner.run("check", "mill.yaml")
+        #expect(
+            missing.exit == 78 && missing.errors.contains("the 'token' of 'http' cannot be read: "), "\(missing.errors)"
+        )
+        try runner.folder.write("x", to: "token")
+        _ = try await runner.shell("chmod 644 token")
+        let open = try await runner.run("check", "mill.yaml")
+        #expect(
+            open.exit == 78 && open.errors.contains("everybody may read the token in 'token'; use chmod 640"),
+            "\(open.errors)")
+        _ = try await runner.shell("chmod 600 token")
+        let short = try await runner.run("check", "mill.yaml")
+        #expect(
+            short.exit == 78 && short.errors.contains("the first line of 'token' is no token: 16 or more characters"),
+            "\(short.errors)")
+        try runner.folder.write("0123456789abcdef\n", to: "token")
+        let good = try await runner.run("check", "mill.yaml")
+        #expect(good.exit == 0, "\(good.errors)")
+    }
 }

@@ -536,6 +536,24 @@ import Testing
         #expect(left == [])
     }
 
+    @Test func `an index whose lines have changed places ends with 78, also for a task of other shards`() async throws {
+        let runner = try CommandRunner()
+        try await archive(runner)
+        let made = try await runner.run(
+            "shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--per-shard", "1", "--tasks", "5")
+        #expect(made.exit == 0)
+        #expect(try await runner.shell("sed -i '2{h;d};3G' plan/shards.index").exit == 0)
+        for task in ["0", "1"] {
+            let result = try await runner.run("run", "--plan", "plan", "--task", task, "-o", "out")
+            #expect(
+                result.exit == 78
+                    && result.errors.contains(
+                        "the plan in 'plan' is damaged: shards.index is not the one that was written"),
+                "\(result.exit) \(result.errors)")
+        }
+        #expect(!runner.exists("out"))
+    }
+
     @Test
     func `a plan of another version, pipeline or assets ends with 78; so does another plan's output folder`()
         async throws

@@ -56,6 +56,8 @@ int clinux_close_on_exec(int descriptor);
 
 // An unnamed file in memory.
 int clinux_memory_file(const char *name);
+// One that takes no more than so many bytes.
+int clinux_bounded_memory_file(const char *name, size_t size);
 
 // A descriptor that becomes readable once it is raised, and stays so.
 int clinux_event(void);
@@ -139,7 +141,12 @@ pid_t clinux_fork_starter(int socket, const char *executable, char *const *argum
 // Starts a program, found as a shell finds it, in `/` and in a process group of its own, with the default for every
 // signal. It gets `input` as its standard input, `output` as its output and error output, and `more` as descriptor 3
 // unless it is -1; all must be above 3. Returns 0 or an errno.
-int clinux_spawn(char *const *arguments, char *const *environment, int input, int more, int output, pid_t *process);
+//
+// `process` is a guard, which ends as the program ends, after it has killed whatever the program has left behind, also
+// in sessions of its own. On SIGTERM, and when the calling thread or its process ends, it sends SIGTERM to the group of
+// the program and kills everything `patience` milliseconds later.
+int clinux_spawn(
+    char *const *arguments, char *const *environment, int input, int more, int output, int patience, pid_t *process);
 
 // Threads of this process.
 int clinux_thread_count(void);

@@ -104,7 +104,7 @@ package final class CacheStore: Sendable {
         do throws(SystemError) {
             let stored = try OpenFile.reading(folder.appending(entry.path))
             try file.fill(from: stored)
-            if try file.status().bytes == entry.bytes, Digest.of(file) == entry.digest {
+            if try file.status().bytes == entry.bytes, try Digest.of(file) == entry.digest {
                 touch(entry)
                 return true
             }
@@ -221,7 +221,7 @@ package final class CacheStore: Sendable {
             let file = try OpenFile.reading(folder.appending(entry.path))
             let bytes = try file.status().bytes
             if bytes != entry.bytes { return "it has \(bytes) bytes; the index says \(entry.bytes)" }
-            return Digest.of(file) == entry.digest ? nil : "its content is not what was stored"
+            return try Digest.of(file) == entry.digest ? nil : "its content is not what was stored"
         } catch {
             return error.code == ENOENT ? "the index names it, and it is missing" : error.description
         }

@@ -45,15 +45,20 @@ package final class PipelineCache: Sendable {
     let pipeline: PipelineFile
     private let keys: CacheKeyBuilder
     private let assets: [(asset: AssetMessage, digest: String)]
+    private let isolatedInbox: String?
 
-    package init(_ cache: SharedCache, _ pipeline: LoadedPipeline) {
+    /// - Parameter isolatedInbox: the inbox that shares nothing that its workers have made.
+    package init(_ cache: SharedCache, _ pipeline: LoadedPipeline, isolatedInbox: String? = nil) {
         self.cache = cache
         self.pipeline = pipeline.file
+        self.isolatedInbox = isolatedInbox
         let assets = pipeline.assetContents
         self.assets = assets
-        keys = CacheKeyBuilder(
+        var keys = CacheKeyBuilder(
             pipeline: pipeline.file, assets: Dictionary(assets.map { ($0.asset.path, $0.digest) }) { first, _ in first }
         )
+        if let isolatedInbox { keys.add("inbox", isolatedInbox) }
+        self.keys = keys
     }
 
     /// The keys of a source's renditions, in the order of a plan.
@@ -93,7 +98,7 @@ package final class PipelineCache: Sendable {
     func planner(limits: Limits) -> Planner? {
         var facts: [String: AssetFacts] = [:]
         for (asset, digest) in assets {
-            guard let known = cache.use({ try $0.assetFacts(Self.key(asset, digest)) }) ?? nil,
+            guard let known = cache.use({ try $0.assetFacts(key(asset, digest)) }) ?? nil,
                 let decoded = try? JSONDecoder().decode(AssetFacts.self, from: Data(known.utf8))
             else { return nil }
             facts[asset.path] = decoded
@@ -105,11 +110,11 @@ package final class PipelineCache: Sendable {
     func remember(_ facts: [String: AssetFacts]) {
         for (asset, digest) in assets {
             guard let known = facts[asset.path] else { continue }
-            _ = cache.use { try $0.add(assetFacts: json(known), Self.key(asset, digest)) }
+            _ = cache.use { try $0.add(assetFacts: json(known), key(asset, digest)) }
         }
     }
 
-    private static func key(_ asset: AssetMessage, _ digest: String) -> String {
-        Digest.of("\(engineName)\n\(asset.pixelsPerPoint)\n\(digest)")
+    private func key(_ asset: AssetMessage, _ digest: String) -> String {
+        Digest.of("\(engineName)\n\(asset.pixelsPerPoint)\n\(digest)" + (isolatedInbox.map { "\n\($0)" } ?? ""))
     }
 }

@@ -22,6 +22,7 @@ package struct LoadedPipeline: Sendable {
         let reference: AssetReference
         let message: AssetMessage
         let file: OpenFile
+        let digest: String
     }
 
     /// The largest pipeline file, in bytes.
@@ -106,16 +107,17 @@ package struct LoadedPipeline: Sendable {
         }
         let message = AssetMessage(
             path: reference.path, format: source.format, pixelsPerPoint: SourceName(path).pixelsPerPoint)
-        return OpenedAsset(reference: reference, message: message, file: source.file)
+        return OpenedAsset(
+            reference: reference, message: message, file: source.file, digest: try source.sha256())
     }
 
     /// The digest of each asset's content, by its path as the pipeline writes it.
     var assetDigests: [String: String] {
-        Dictionary(assets.map { ($0.reference.path, Digest.of($0.file)) }) { first, _ in first }
+        Dictionary(assets.map { ($0.reference.path, $0.digest) }) { first, _ in first }
     }
 
     /// The message of each asset, and the digest of its content.
-    var assetContents: [(asset: AssetMessage, digest: String)] { assets.map { ($0.message, Digest.of($0.file)) } }
+    var assetContents: [(asset: AssetMessage, digest: String)] { assets.map { ($0.message, $0.digest) } }
 
     /// The kind of worker that sources of these formats need.
     func workerKind(for formats: [SourceFormat]) -> WorkerKind {

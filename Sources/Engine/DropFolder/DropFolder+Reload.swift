@@ -89,6 +89,8 @@ extension DropFolder {
         let watcher = controller.state.withLock { state in
             // Nothing is named before it is known where its outbox is.
             if state.inbox.path != inbox.path || inbox.places == nil { state.spool = nil }
+            // It would be in the way of a lock on the folder above.
+            if state.inbox.path != inbox.path { state.lock = nil }
             if state.inbox.outbox != inbox.outbox { state.outboxWasMount = false }
             state.inbox = inbox
             state.route = route

@@ -15,7 +15,9 @@ package final class DropFolder: Sendable {
     private let workerCount: Int
     /// Random for this start: leases and staged files are in its name.
     private let owner: String
-    /// Begins the names of all staged files of this state folder.
+    /// Tells its files in outboxes from those of other drop folders.
+    private let identity: String
+    /// Begins the names of all staged files of this drop folder.
     private let prefix: String
     private let lanes = LaneStatus()
     private let ids = JobNames()
@@ -51,6 +53,8 @@ package final class DropFolder: Sendable {
     private static let recentFailures = 20
     /// How long an inbox may take to begin before nobody waits for it.
     private static let patience = Duration.seconds(1)
+    /// How long an inbox keeps the workers of its own when it has no work.
+    private static let isolatedPatience = Duration.seconds(5)
     /// Light sources that share their syncs.
     private static let groupLimit = 16
 
@@ -72,7 +76,8 @@ package final class DropFolder: Sendable {
             case .auto: Machine.cores
             case .count(let count): count
             }
-        prefix = "watch-\(Digest.of(loaded.state.percentEncoded).prefix(12))-"
+        identity = try DropFolderIdentity.read(from: loaded.state)
+        prefix = "watch-\(identity)-"
         owner = "\(prefix)\(String(UInt64.random(in: .min ... .max), radix: 36))-"
         self.loaded = Mutex(loaded)
     }
@@ -139,17 +144,21 @@ package final class DropFolder: Sendable {
             observer.happened(.hook(news), inbox: inbox)
         }
         let shared = InboxController.SharedParts(
-            store: store, dispatcher: dispatcher, owner: owner, ids: ids, journal: journal, hooks: hooks,
+            store: store, dispatcher: dispatcher, owner: owner, ids: ids, journal: journal, state: stateFolder,
+            hooks: hooks,
             prefix: prefix,
             locks: InboxLocks(), newToken: { [self] in newToken() }, place: { [self] in try place($0) },
             isDraining: { [self] in state.withLock { $0.isDraining } },
             tell: { [self] event, controller in tell(event, controller) },
             workerLost: { [self] in state.withLock { $0.lostWorkers += 1 } })
-        let housekeeper = Housekeeper(store: store, dispatcher: dispatcher, lanes: lanes, state: stateFolder) {
-            [self] in
+        let housekeeper = Housekeeper(store: store, dispatcher: dispatcher, lanes: lanes) { [observer] in
+            observer.noted($0)
+        } controllers: { [self] in
             controllers
         } removeIfIdle: { [self] in
             removeIfIdle($0)
+        } endIdleWorkers: { [workers] in
+            workers.endIsolated(idleFor: Self.isolatedPatience)
         }
         let running = Running(dispatcher: dispatcher, housekeeper: housekeeper, shared: shared, hooks: hooks)
         self.running.withLock { $0 = running }
@@ -174,12 +183,13 @@ package final class DropFolder: Sendable {
     }
 
     func route(for inbox: LoadedMill.Inbox, of mill: LoadedMill, cache: SharedCache?) -> Route {
-        let outbox = Outbox(path: inbox.outbox, of: .dropFolder)
+        let outbox = Outbox(path: inbox.outbox, of: .dropFolder, writer: identity)
         var render = RenderSettings(
             pipeline: inbox.pipeline, limits: inbox.settings.limits(within: mill.limits), outbox: outbox,
             keepsTree: inbox.settings.keepsTree,
             overwrites: inbox.settings.collision == .overwrite, memory: memory, cancellation: cancellation)
-        render.cache = cache.map { PipelineCache($0, inbox.pipeline) }
+        render.isolatedInbox = inbox.settings.isolates ? inbox.settings.name : nil
+        render.cache = cache.map { PipelineCache($0, inbox.pipeline, isolatedInbox: render.isolatedInbox) }
         let setup = RunSetup(inbox.pipeline, keepsTree: inbox.settings.keepsTree, policy: inbox.settings.collision)
         let allocator = NameAllocator(
             store: store, outbox: inbox.outboxKey, folder: outbox, policy: inbox.settings.collision,
@@ -187,10 +197,12 @@ package final class DropFolder: Sendable {
             isGone: { _ in false })
         return Route(
             render: render, allocator: allocator,
-            publisher: Publisher(outbox: outbox, durability: .synced, newToken: { [self] in newToken() }),
+            publisher: Publisher(
+                outbox: outbox, names: store, key: inbox.outboxKey, durability: .synced,
+                newToken: { [self] in newToken() }),
             reports: inbox.reports, policy: inbox.retryPolicy, inbox: inbox.settings.name,
             recipe: Digest.of(json(setup)),
-            retriesAtOnce: false, wantsSecondOpinion: true)
+            retriesAtOnce: false)
     }
 
     /// Adds an inbox, which begins on a thread of its own.

@@ -9,11 +9,12 @@ import Synchronization
 final class Housekeeper: Sendable {
     private let controllers: @Sendable () -> [InboxController]
     private let removeIfIdle: @Sendable (InboxController) -> Void
-    private let store: any JobStore
+    private let endIdleWorkers: @Sendable () -> Void
+    private let store: SQLiteJobStore
     private let dispatcher: Dispatcher
     private let lanes: LaneStatus
-    /// The state folder.
-    private let folder: BytePath
+    /// Hears, in a sentence, what concerns all inboxes.
+    private let note: @Sendable (String) -> Void
     private let state = Monitor(State())
 
     private struct State {
@@ -32,16 +33,17 @@ final class Housekeeper: Sendable {
     private static let checkedAtOnce = 2_000
 
     init(
-        store: any JobStore, dispatcher: Dispatcher, lanes: LaneStatus, state: BytePath,
+        store: SQLiteJobStore, dispatcher: Dispatcher, lanes: LaneStatus, note: @escaping @Sendable (String) -> Void,
         controllers: @escaping @Sendable () -> [InboxController],
-        removeIfIdle: @escaping @Sendable (InboxController) -> Void
+        removeIfIdle: @escaping @Sendable (InboxController) -> Void, endIdleWorkers: @escaping @Sendable () -> Void
     ) {
         self.store = store
         self.dispatcher = dispatcher
         self.lanes = lanes
-        folder = state
+        self.note = note
         self.controllers = controllers
         self.removeIfIdle = removeIfIdle
+        self.endIdleWorkers = endIdleWorkers
     }
 
     var lastTurn: Moment { state.change { $0.lastTurn } }
@@ -62,6 +64,7 @@ final class Housekeeper: Sendable {
         var nextRound = Moment.now
         while !state.change({ $0.isStopping }) {
             dispatcher.startLanes()
+            endIdleWorkers()
             if .now >= nextRound {
                 for controller in controllers() where controller.needsMaintenance { maintain(controller) }
                 nextRound = .now + Self.rounds
@@ -88,7 +91,9 @@ final class Housekeeper: Sendable {
     /// On a thread of its own, which waits for the ledger only.
     private func keepRecords() {
         var place: OwnedName?
+        var clocks = ClockWatch()
         while pauseBetweenTurns() {
+            if let jump = clocks.jump() { note(ClockWatch.sentence(jump)) }
             let end = Moment.now + Self.records
             // In small transactions: lanes wait for the store meanwhile.
             while let removed = try? store.prune(keeping: Self.keptJobs), removed > 0, .now < end {}
@@ -100,22 +105,22 @@ final class Housekeeper: Sendable {
                 let key = controller.inbox.outboxKey
                 // Several inboxes may share an outbox.
                 let names = outboxes.insert(key).inserted ? byOutbox[key] ?? [] : []
-                keepRecords(of: controller, names: names.map { ($0.name, $0.source) })
+                keepRecords(of: controller, names: names)
             }
         }
     }
 
     /// On a thread of its own, because it looks into the outbox and the spool. If the last look still hangs, this one
     /// waits for another turn.
-    /// - Parameter names: recorded names in its outbox, each with the source that it belongs to.
-    private func keepRecords(of controller: InboxController, names: [(name: BytePath, source: BytePath)]) {
+    /// - Parameter names: recorded names in its outbox.
+    private func keepRecords(of controller: InboxController, names: [OwnedName]) {
         _ = startThread { [self] in
             _ = controller.records.withLockIfAvailable { nextPruning in
                 releaseNames(names, of: controller)
                 controller.forgetMissingOriginals(limit: Self.checkedAtOnce)
                 guard nextPruning <= .now else { return }
                 let start = Moment.now
-                controller.pruneShelves(now: wallClock() * 1_000_000)
+                controller.pruneShelves(store)
                 // A folder with very much in it is looked at less often.
                 nextPruning = .now + max(Self.betweenPruning, .milliseconds(start.milliseconds(until: .now) * 50))
             }
@@ -123,13 +128,12 @@ final class Housekeeper: Sendable {
     }
 
     /// Frees names whose rendition is gone and whose source has nothing under way.
-    private func releaseNames(_ names: [(name: BytePath, source: BytePath)], of controller: InboxController) {
-        guard !names.isEmpty, controller.outboxPause == nil else { return }
-        let inbox = controller.inbox
-        let outbox = Outbox(path: inbox.outbox, of: .dropFolder)
-        let busy = Set(controllers().flatMap(\.busyOwners))
-        let gone = names.filter { !busy.contains($0.source) && (try? outbox.status($0.name)) == .some(nil) }
-        try? store.release(gone.map(\.name), in: inbox.outboxKey)
+    private func releaseNames(_ names: [OwnedName], of controller: InboxController) {
+        guard !names.isEmpty, controller.outboxPause == nil, let idle = try? store.idle(names) else { return }
+        let outbox = Outbox(path: controller.inbox.outbox, of: .dropFolder)
+        let gone = idle.names.filter { (try? outbox.status($0.name)) == .some(nil) }
+        // A job may have begun since, and have put something there.
+        try? store.release(gone, idleSince: idle.latest)
     }
 
     // MARK: - One inbox
@@ -154,7 +158,7 @@ final class Housekeeper: Sendable {
         let isThere = watching?.pause == nil
         // Its folders may have gone with a share that another one has replaced, or with somebody who tidied up.
         if let spool, isPaused, isThere { try? spool.makeFolders() }
-        let canGoOn = !isPaused || isDue && trouble(controller, spool) == nil
+        let canGoOn = !isPaused || isDue && trouble(controller) == nil
         // Without its folders it does not go on.
         let hasFolders = canGoOn && (spool != nil || !isThere || controller.makeFolders())
         if hasFolders && (try? controller.recordDeferred()) != nil && isPaused { controller.resume() }
@@ -162,15 +166,8 @@ final class Housekeeper: Sendable {
     }
 
     /// Why an inbox still cannot go on.
-    private func trouble(_ controller: InboxController, _ spool: Spool?) -> PauseReason? {
-        if let pause = controller.outboxPause { return pause.reason }
-        let outbox = WriteProbe.trouble(in: controller.inbox.outbox, missing: .missingOutbox)
-        if let reason = outbox ?? WriteProbe.trouble(in: folder, missing: .ioError) { return reason }
-        // Obstacles to the folders of the spool show when they are made.
-        guard let spool else { return nil }
-        return [Shelf.work, .done, .failed].lazy.compactMap {
-            WriteProbe.trouble(in: spool.path($0), missing: .missingInbox)
-        }.first
+    private func trouble(_ controller: InboxController) -> PauseReason? {
+        controller.outboxPause?.reason ?? controller.trouble(outbox: controller.inbox.outbox)
     }
 }
 
@@ -235,25 +232,22 @@ extension InboxController {
     }
 
     /// Removes what has been in `done/` and `failed/` for as long as it may be.
-    /// - Parameter now: nanoseconds since 1970.
-    func pruneShelves(now: Int) {
+    func pruneShelves(_ store: SQLiteJobStore) {
         let (spool, inbox) = state.withLock { ($0.spool, $0.inbox) }
         guard let spool else { return }
         for (shelf, retention) in [(Shelf.done, inbox.settings.keepDone), (.failed, inbox.settings.keepFailed)] {
             guard let retention else { continue }
             let pruning = ShelfPruning(
-                folder: spool.path(shelf), retention: retention, takesSets: inbox.pipeline.file.source == .set)
-            do throws(SystemError) {
-                let count = try pruning.run(now: now)
+                folder: spool.path(shelf), retention: retention, takesSets: inbox.pipeline.file.source == .set,
+                record: ShelfRecord(store, inbox: name, shelf: shelf.rawValue))
+            do {
+                let count = try pruning.run()
                 if count > 0 { tell(.pruned(count, from: spool.path(shelf))) }
             } catch {
                 tell(.trouble("cannot remove what is old in '\(spool.path(shelf).printable)': \(error)"))
             }
         }
     }
-
-    /// The owners of names that have something under way.
-    var busyOwners: [BytePath] { state.withLock { $0.open.values.map(\.owner) } }
 
     /// Forgets originals that were kept and are no longer in the inbox.
     func forgetMissingOriginals(limit: Int) {

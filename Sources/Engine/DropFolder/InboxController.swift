@@ -25,7 +25,7 @@ final class InboxController: Sendable {
         var deferred: [JobUpdate] = []
         /// Originals that stay in the inbox and need nothing more.
         var kept: [BytePath: KeptOriginal] = [:]
-        /// When each source was offered that is not in the spool yet, in milliseconds since 1970.
+        /// When each source was offered that is not in the spool yet, in the store's time.
         var offered: [BytePath: Int] = [:]
         /// The jobs that are in the spool.
         var open: [JobID: OpenJob] = [:]
@@ -38,16 +38,15 @@ final class InboxController: Sendable {
 
     /// A job that is in the spool.
     struct OpenJob {
-        /// When it was offered, in milliseconds since 1970.
+        /// When it was offered, in the store's time.
         let offered: Int
-        /// The owner of the names of its renditions.
-        let owner: BytePath
         /// The spool folders that hold its source. A reload may have changed the path of the inbox since.
         let folders: SpoolFolders
+        /// How often the source could not be moved, though everything can be written to.
+        var obstacles = 0
 
         init(_ job: Job, in folders: SpoolFolders) {
             offered = job.offered
-            owner = job.owner
             self.folders = folders
         }
     }
@@ -66,6 +65,8 @@ final class InboxController: Sendable {
         let owner: String
         let ids: JobNames
         let journal: Journal
+        /// The state folder.
+        let state: BytePath
         let hooks: HookRunner
         /// Begins the names of all staged files of this state folder, so that the next start knows those that a crash
         /// has left.
@@ -120,20 +121,20 @@ final class InboxController: Sendable {
 
     /// Adds what intake considers complete to the queue. On the watcher's thread.
     func offer(_ offers: [Offer]) {
-        let now = wallClock()
-        let (keeps, canTake) = state.withLock { state in
+        let now = shared.store.now
+        let (originals, canTake) = state.withLock { state in
             let canTake = !state.isLeaving && state.spool != nil && state.pause.pause == nil
             if canTake {
                 for offer in offers where state.offered[offer.path] == nil { state.offered[offer.path] = now }
             }
-            return (state.inbox.settings.originals == .keep, canTake)
+            return (state.inbox.settings.originals, canTake)
         }
         // Offered again by itself when the inbox goes on.
         guard canTake, !shared.isDraining() else { return answer(offers, .later(.seconds(2))) }
         let jobs = offers.map {
             NewJob(
                 id: shared.ids.next(), inbox: name, path: $0.path, isSet: $0.isSet, observed: ObservedFile($0.status),
-                keepsOriginal: keeps)
+                originals: originals)
         }
         do {
             let outcomes = try shared.store.offer(jobs)
@@ -243,7 +244,7 @@ final class InboxController: Sendable {
                 pausedSince: watching.pause == nil ? state.pause.since : watching.pausedSince,
                 isLeaving: state.isLeaving, open: state.open.count, waiting: state.waiting.count,
                 done: state.totals.done,
-                failed: state.totals.failed, age: oldest.map { wallClock() - $0 })
+                failed: state.totals.failed, age: oldest.map { max(0, shared.store.now - $0) })
         }
     }
 }
@@ -271,10 +272,13 @@ extension InboxController: JobSite {
             return .claimed
         case .gone: answer(job, .gone)
         case .changed: answer(job, .changed)
-        case .blocked(let error):
+        case .blocked(let error): answer(job, .blocked(error))
+        case .unreachable(let error):
             // The inbox came back on another file system: its folders are made anew.
-            if error.code == EXDEV { state.withLock { $0.spool = nil } }
+            state.withLock { $0.spool = nil }
             answer(job, .blocked(error))
+        // One bad sector stops nobody else.
+        case .unavailable(let error) where error.code == EIO && surroundings(route) == nil: answer(job, .blocked(error))
         case .unavailable(let error): return .obstructed(Pause(error, missing: .missingInbox))
         }
         return .refused
@@ -296,17 +300,29 @@ extension InboxController: JobSite {
     func takingTurns(_ job: Job, _ claim: () throws -> Allocation) throws -> Allocation { try claim() }
 
     func surroundings(_ route: Route) -> PauseReason? {
-        guard let spool else { return .missingInbox }
-        return WriteProbe.trouble(in: route.render.outbox.path, missing: .missingOutbox)
-            ?? WriteProbe.trouble(in: spool.path(.work), missing: .missingInbox)
+        spool == nil ? .missingInbox : trouble(outbox: route.render.outbox.path)
+    }
+
+    /// Why one of its folders, or the state folder, cannot be written to or read now; nil if all can.
+    func trouble(outbox: BytePath) -> PauseReason? {
+        if let reason = WriteProbe.trouble(in: outbox, missing: .missingOutbox) { return reason }
+        if let reason = WriteProbe.trouble(in: shared.state, missing: .ioError) { return reason }
+        // Obstacles to the folders of the spool show when they are made.
+        guard let spool else { return nil }
+        return Shelf.allCases.lazy.compactMap { WriteProbe.trouble(in: spool.path($0), missing: .missingInbox) }.first
+    }
+
+    func countObstacle(of job: Job) -> Int {
+        state.withLock { state in
+            state.open[job.id]?.obstacles += 1
+            return state.open[job.id]?.obstacles ?? 1
+        }
     }
 
     func settle(_ job: Job, isDamaged: Bool) throws(SystemError) -> [BytePath] {
         try expectHook(job)
-        let spool = try spool(of: job)
-        let originals = state.withLock { $0.inbox.settings.originals }
         // Renditions of a damaged source may lack parts of it, so the original is kept.
-        let folders = try spool.settle(job, originals: isDamaged && originals == .delete ? .move : originals)
+        let folders = try spool(of: job).settle(job, mayDelete: !isDamaged)
         remember(job, code: nil)
         return folders
     }

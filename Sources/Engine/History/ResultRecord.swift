@@ -30,6 +30,8 @@ package struct FinishedSource: Sendable {
 package final class ResultRecord: Sendable {
     private let record: OutboxRecord
     private let setup: String
+    /// The number of the last row of earlier runs.
+    private let last: Int64
     private let pending = Mutex(Pending())
 
     private struct Pending {
@@ -50,6 +52,7 @@ package final class ResultRecord: Sendable {
     package init(_ record: OutboxRecord, _ setup: RunSetup) {
         self.record = record
         self.setup = json(setup)
+        last = (try? record.database.read { try Int64.fetchOne($0, sql: "SELECT max(rowid) FROM results") }) ?? 0
     }
 
     /// Records a source.
@@ -73,6 +76,14 @@ package final class ResultRecord: Sendable {
             let delete = try database.cachedStatement(sql: "DELETE FROM results WHERE source = ?")
             for source in gone { try delete.execute(arguments: [Data(source.bytes)]) }
             try database.execute(sql: "DELETE FROM setups WHERE id NOT IN (SELECT setup FROM results)")
+        }
+    }
+
+    /// Forgets the results of this run, so that the next one repeats them.
+    package func discard() {
+        _ = pending.withLock { $0.take() }
+        try? record.database.write {
+            try $0.execute(sql: "DELETE FROM results WHERE rowid > ?", arguments: [last])
         }
     }
 

@@ -1,4 +1,4 @@
-// Runs a program of the user's, for a limited time.
+// Runs a program of the user's, for a limited time. Whatever it has started ends with it.
 import CLinux
 import Glibc
 import Pipeline
@@ -13,6 +13,25 @@ struct HookProcess {
     /// The bytes of /dev/fd/3; nil if it is not open.
     var more: [UInt8]?
     let timeout: Duration
+    /// Why it failed, in a sentence; nil if it did not.
+    var judge: @Sendable (Ending) -> String? = { $0.failure }
+
+    /// How the program has ended by itself.
+    struct Ending {
+        /// As the user named it.
+        let program: String
+        /// Nil if a signal ended it.
+        let code: CInt?
+        let signal: CInt
+        /// The last line that it wrote.
+        let lastLine: String?
+
+        var failure: String? {
+            if code == 0 { return nil }
+            let how = code.map { "ended with \($0)" } ?? "was ended by signal \(signal)"
+            return "'\(program)' \(how)\(lastLine.map { ": \($0)" } ?? "")"
+        }
+    }
 
     enum Outcome: Equatable {
         case done
@@ -24,7 +43,10 @@ struct HookProcess {
 
     /// Bytes of its output that are kept.
     private static let longestOutput = 2048
-    private static let patienceAfterTerm = Duration.seconds(2)
+    /// Between SIGTERM and the end of all that it has started, in milliseconds.
+    private static let patienceAfterTerm: CInt = 2_000
+    /// What then is still there is held by the system.
+    private static let patienceWithGuard = Duration.seconds(20)
 
     /// Waits until it has ended, or has taken too long. Blocks the thread.
     func run(_ cancellation: Cancellation) -> Outcome {
@@ -52,7 +74,8 @@ struct HookProcess {
         var process: pid_t = 0
         // Only this thread waits, should the system take its time to start it.
         let code = clinux_spawn(
-            words, environment, first.descriptor, more == nil ? -1 : second.descriptor, output.descriptor, &process)
+            words, environment, first.descriptor, more == nil ? -1 : second.descriptor, output.descriptor,
+            Self.patienceAfterTerm, &process)
         withExtendedLifetime((first, second, output)) {}
         return code == 0 ? .success(process) : .failure(StartError(code: code))
     }
@@ -86,6 +109,7 @@ struct HookProcess {
         return file
     }
 
+    /// - Parameter process: the guard of the program, which ends as the program does.
     private func wait(
         for process: pid_t, closing writing: OpenFile, _ reading: OpenFile, _ cancellation: Cancellation
     ) -> Outcome {
@@ -106,13 +130,16 @@ struct HookProcess {
             if waitpid(process, &status, WNOHANG) != 0 {
                 _ = read(reading, &said)
                 if isInterrupted { return .interrupted }
-                return outcome(status, said, isLate: term != nil)
+                return term == nil ? judged(status, said) : .failed(tooLong(said))
             }
             if let term {
-                if .now >= term + Self.patienceAfterTerm { kill(-process, SIGKILL) }
+                guard .now < term + Self.patienceWithGuard else {
+                    kill(process, SIGKILL)
+                    return isInterrupted ? .interrupted : .failed(tooLong(said))
+                }
             } else if cancellation.isRaised || .now >= end {
                 isInterrupted = cancellation.isRaised
-                kill(-process, SIGTERM)
+                kill(process, SIGTERM)
                 term = .now
             }
         }
@@ -127,20 +154,21 @@ struct HookProcess {
         return got == 0
     }
 
-    private func outcome(_ status: CInt, _ said: [UInt8], isLate: Bool) -> Outcome {
+    private func judged(_ status: CInt, _ said: [UInt8]) -> Outcome {
         let (signal, code) = (status & 0x7F, (status >> 8) & 0xFF)
-        if isLate {
-            return .failed(
-                "'\(BytePath(arguments[0]).printable)' took longer than \(timeout.written) and was stopped\(quoted(said))"
-            )
-        }
-        if signal == 0 && code == 0 { return .done }
-        let how = signal == 0 ? "ended with \(code)" : "was ended by signal \(signal)"
-        return .failed("'\(BytePath(arguments[0]).printable)' \(how)\(quoted(said))")
+        let ending = Ending(
+            program: BytePath(arguments[0]).printable, code: signal == 0 ? code : nil, signal: signal,
+            lastLine: lastLine(of: said))
+        return judge(ending).map { .failed($0) } ?? .done
     }
 
-    private func quoted(_ said: [UInt8]) -> String {
+    private func tooLong(_ said: [UInt8]) -> String {
+        "'\(BytePath(arguments[0]).printable)' took longer than \(timeout.written) and was stopped"
+            + (lastLine(of: said).map { ": \($0)" } ?? "")
+    }
+
+    private func lastLine(of said: [UInt8]) -> String? {
         let lines = String(decoding: said, as: UTF8.self).split(whereSeparator: \.isNewline)
-        return lines.last.map { ": \(BytePath(String($0.suffix(300))).printable)" } ?? ""
+        return lines.last.map { BytePath(String($0.suffix(300))).printable }
     }
 }

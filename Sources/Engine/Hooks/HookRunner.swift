@@ -19,19 +19,36 @@ package final class HookRunner: Sendable {
     private let tell: @Sendable (_ inbox: String, HookNews) -> Void
     private let state = Monitor(State())
     private let cancellation = Cancellation()
-    /// Milliseconds since 1970.
-    private let started = wallClock()
+    /// In the store's time.
+    private let started: Int
 
     private struct State {
         /// Something was added, or a place is free.
         var isStale = true
         var isStopping = false
+        /// The thread has ended, or was never started.
+        var hasEnded = true
         /// The inbox of each running hook, by the record's number.
         var running: [Int: String] = [:]
+        /// What became of hooks and is not in the ledger yet, by the record's number. Until it is, no hook is started.
+        var ended: [Int: Ending] = [:]
+        /// The ledger could not be read or written to, and is left alone until then.
+        var resumes = Moment.now
+    }
+
+    /// What follows from an attempt.
+    private enum Ending {
+        /// It was delivered or given up.
+        case removed
+        /// It is tried again at this time of the store.
+        case postponed(until: Int)
     }
 
     private static let mostAtOnce = 4
     private static let mostOfInbox = 2
+    private static let pauseAfterTrouble = Duration.seconds(5)
+    /// The machine may sleep, which ends no wait but lets the store's time go on.
+    private static let longestWait = Duration.seconds(60)
 
     /// - Parameters:
     ///   - hook: what an inbox has for an event at present.
@@ -41,11 +58,13 @@ package final class HookRunner: Sendable {
         tell: @escaping @Sendable (_ inbox: String, HookNews) -> Void
     ) {
         (self.store, self.hook, self.tell) = (store, hook, tell)
+        started = store.now
     }
 
     /// Begins with what an earlier start has left.
     package func start() throws(StoreError) {
         try takeUpForgotten()
+        state.change { $0.hasEnded = false }
         runOnNewThread { [self] in keepTelling() }
     }
 
@@ -66,7 +85,7 @@ package final class HookRunner: Sendable {
         state.change { $0.isStopping = true }
         cancellation.raise()
         let end = Moment.now + .seconds(5)
-        state.look { $0.running.isEmpty || .now >= end ? .ready(()) : .wait(until: end) }
+        state.look { $0.hasEnded || .now >= end ? .ready(()) : .wait(until: end) }
     }
 
     // MARK: - What happens
@@ -107,7 +126,7 @@ package final class HookRunner: Sendable {
             // The ledger's disk may be full. The hook runs once, and the event is not kept.
             let record = HookRecord(
                 number: -1, inbox: inbox, event: document.event.rawValue, key: document.id, body: document.bytes,
-                attempts: 0, created: wallClock())
+                attempts: 0, created: store.now)
             runOnNewThread { [self] in _ = carryOut(record) }
         }
         state.change { $0.isStale = true }
@@ -117,16 +136,26 @@ package final class HookRunner: Sendable {
 
     private func keepTelling() {
         while let running = waitForWork() {
-            guard let due = try? store.dueHooks(ofEachInbox: 2 * Self.mostOfInbox) else { continue }
+            let due: [HookRecord]
+            do throws(StoreError) {
+                try recordEndings()
+                due = try store.dueHooks(ofEachInbox: 2 * Self.mostOfInbox)
+            } catch {
+                // The lanes meet the same trouble, and pause their inboxes for it.
+                state.change { $0.resumes = .now + Self.pauseAfterTrouble }
+                continue
+            }
+            guard !state.change({ $0.isStopping }) else { continue }
             var running = running
             for record in due where running.count < Self.mostAtOnce && running[record.number] == nil {
                 guard running.values.count(where: { $0 == record.inbox }) < Self.mostOfInbox else { continue }
                 running[record.number] = record.inbox
                 state.change { $0.running[record.number] = record.inbox }
                 let isStarted = startThread { [self] in
-                    finish(record, carryOut(record))
+                    let ending = ending(of: record, carryOut(record))
                     state.change { state in
                         state.running[record.number] = nil
+                        state.ended[record.number] = ending
                         state.isStale = true
                     }
                 }
@@ -137,17 +166,32 @@ package final class HookRunner: Sendable {
                 }
             }
         }
+        // At the next start they would be delivered again.
+        try? recordEndings()
+        state.change { $0.hasEnded = true }
     }
 
-    /// - Returns: the running hooks; nil when the runner stops.
+    /// - Returns: the running hooks; nil when the runner has stopped.
     private func waitForWork() -> [Int: String]? {
-        let next = (try? store.nextHook()) ?? nil
-        let end = next.map { Moment.now + .milliseconds(max(10, $0 - wallClock())) } ?? .never
+        let next = (try? store.nextHook()).flatMap(\.self)
+        let due = next.map { Moment.now + .milliseconds(max(10, $0 - store.now)) } ?? .never
+        let end = min(due, .now + Self.longestWait)
         return state.look { state in
-            if state.isStopping { return .ready(nil) }
-            guard state.isStale || .now >= end else { return .wait(until: end) }
+            if state.isStopping { return state.running.isEmpty ? .ready(nil) : .wait(until: .never) }
+            guard .now >= state.resumes else { return .wait(until: state.resumes) }
+            guard state.isStale || !state.ended.isEmpty || .now >= end else { return .wait(until: end) }
             state.isStale = false
             return .ready(state.running)
+        }
+    }
+
+    private func recordEndings() throws(StoreError) {
+        for (number, ending) in state.note({ $0.ended }) {
+            switch ending {
+            case .removed: try store.removeHook(number)
+            case .postponed(let time): try store.postponeHook(number, until: time)
+            }
+            state.change { $0.ended[number] = nil }
         }
     }
 
@@ -170,24 +214,25 @@ package final class HookRunner: Sendable {
         }
     }
 
-    private func finish(_ record: HookRecord, _ outcome: HookProcess.Outcome) {
+    /// - Returns: nil if it was interrupted: the next start runs it again.
+    private func ending(of record: HookRecord, _ outcome: HookProcess.Outcome) -> Ending? {
         switch outcome {
-        case .done: try? store.removeHook(record.number)
-        case .interrupted: break
+        case .done: return .removed
+        case .interrupted: return nil
         case .failed(let sentence):
             let isCommand =
                 if case .command? = HookEvent(rawValue: record.event).flatMap({ hook(record.inbox, $0) })?.action {
                     true
                 } else { false }
-            if let pause = HookPatience.next(
-                after: record.attempts + 1, age: wallClock() - record.created, isCommand: isCommand)
-            {
-                try? store.postponeHook(record.number, until: wallClock() + pause)
-                tell(record.inbox, .postponed(sentence, after: pause))
-            } else {
-                try? store.removeHook(record.number)
+            guard
+                let pause = HookPatience.next(
+                    after: record.attempts + 1, age: store.now - record.created, isCommand: isCommand)
+            else {
                 tell(record.inbox, .givenUp(sentence))
+                return .removed
             }
+            tell(record.inbox, .postponed(sentence, after: pause))
+            return .postponed(until: store.now + pause)
         }
     }
 }

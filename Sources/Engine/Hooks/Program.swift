@@ -28,8 +28,8 @@ struct Program {
             return "\(error)"
         }
         // A program may be executable and not readable.
-        guard let file = try? OpenFile.reading(path) else { return nil }
-        return interpreterProblem(shown, file.bytes(at: 0, count: 256))
+        guard let beginning = try? OpenFile.reading(path).bytes(at: 0, count: 256) else { return nil }
+        return interpreterProblem(shown, beginning)
     }
 
     /// What the first line of a script names must be there too.

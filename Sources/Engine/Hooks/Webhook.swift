@@ -25,14 +25,29 @@ struct Webhook {
         let options = ["url = \"\(Self.escaped(url))\""] + headers.map { "header = \"\(Self.escaped($0))\"" }
         // The address may hold a secret, which a list of processes would show; so it comes on the standard input.
         let arguments = [
-            "curl", "--config", "-", "--silent", "--show-error", "--fail", "--proto", "=http,https", "--output",
-            "/dev/null",
+            "curl", "--config", "-", "--silent", "--write-out", "%{http_code} %{errormsg}", "--proto", "=http,https",
+            "--output", "/dev/null",
             "--max-time", "\(max(1, timeout.inNanoseconds / 1_000_000_000))", "--request", "POST", "--data-binary",
             "@/dev/fd/3",
         ]
         return HookProcess(
             arguments: arguments, input: Array((options.joined(separator: "\n") + "\n").utf8), more: record.body,
-            timeout: timeout + .seconds(5))
+            timeout: timeout + .seconds(5), judge: Self.failure)
+    }
+
+    /// Only an answer from 200 to 299 says that the receiver has the event.
+    static func failure(_ ending: HookProcess.Ending) -> String? {
+        guard ending.code != nil, let line = ending.lastLine, let status = Int(line.prefix(3)) else {
+            return ending.failure ?? "'\(ending.program)' does not say what the receiver has answered"
+        }
+        switch status {
+        case 0: return "the receiver cannot be asked: \(line.dropFirst(4))"
+        case 200...299: return ending.failure
+        case 300...399:
+            return "the receiver answered \(status), which leads to another address; only 200 to 299 means delivered, "
+                + "so write the address of the receiver itself"
+        default: return "the receiver answered \(status)"
+        }
     }
 
     /// What to do if requests cannot be made on this system; nil if they can.

@@ -5,7 +5,8 @@ package import Pipeline
 package enum IgnoredName: Equatable, Sendable {
     /// A file that is still being written, under a temporary name. A set with such a name in it is not complete.
     case unfinished
-    /// A file or folder that some program left behind. It says nothing about the files beside it.
+    /// A file or folder that some program left behind. It says nothing about the files beside it; but a set in which
+    /// one changes is not quiet, since some programs upload under such names.
     case leftover
 
     /// The kind of a name; nil for the name of a source.

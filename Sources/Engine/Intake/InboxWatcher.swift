@@ -20,6 +20,9 @@ package final class InboxWatcher: Sendable {
     private let wakeUp = OpenFile(owning: clinux_event())
     private let requests = Mutex(Requests())
     private let latestStatus = Mutex(InboxStatus())
+    /// When the thread last went on; nil if it does not run. It goes round at least each second, unless a file system
+    /// does not answer.
+    private let lastSign = Mutex<Moment?>(nil)
     private let hasEnded = Monitor(false)
 
     /// - Parameters:
@@ -37,11 +40,21 @@ package final class InboxWatcher: Sendable {
         self.onNote = onNote
     }
 
-    package var status: InboxStatus { latestStatus.withLock { $0 } }
+    /// The inbox counts as paused while its file system does not answer.
+    package var status: InboxStatus {
+        var status = latestStatus.withLock { $0 }
+        let silence = lastSign.withLock { $0 }?.milliseconds(until: .now) ?? 0
+        if status.pause == nil, .milliseconds(silence) > settings.patience {
+            status.pause = Pause(.ioError, "the file system of '\(settings.path.printable)' does not answer")
+            status.pausedSince = wallClock() - silence
+        }
+        return status
+    }
 
     package func start() {
         runOnNewThread { [self] in
             run()
+            lastSign.withLock { $0 = nil }
             hasEnded.change { $0 = true }
         }
     }
@@ -72,7 +85,9 @@ package final class InboxWatcher: Sendable {
     }
 
     private func run() {
-        let loop = WatchLoop(settings, isDone: isDone, log: onNote, wake: { [self] in wake() })
+        let loop = WatchLoop(
+            settings, isDone: isDone, log: onNote, wake: { [self] in wake() },
+            goesOn: { [self] in lastSign.withLock { $0 = .now } })
         while true {
             let requests = requests.withLock { requests in
                 defer { requests = Requests(isStopping: requests.isStopping) }

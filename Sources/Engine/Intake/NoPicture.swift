@@ -22,7 +22,8 @@ func isNoPicture(_ name: BytePath, in folder: Directory, allowed: Set<SourceForm
 
 /// The same for a range of bytes.
 func isNoPicture(_ file: OpenFile, at offset: Int, count: Int, allowed: Set<SourceFormat>) -> Bool {
-    guard case .readable(let format) = guessFormat(file.bytes(at: offset, count: min(count, 4096))) else { return true }
+    guard let beginning = try? file.bytes(at: offset, count: min(count, 4096)) else { return false }
+    guard case .readable(let format) = guessFormat(beginning) else { return true }
     return !format.isRead(allowed)
 }
 

@@ -5,6 +5,7 @@ package import Pipeline
 /// A set of pictures that can all be read.
 package struct OpenedSet: Sendable {
     private let members: [Member]
+    private let limits: Limits
 
     private struct Member: Sendable {
         let source: SourceFile
@@ -41,6 +42,7 @@ package struct OpenedSet: Sendable {
                     warning: warning))
         }
         self.members = opened
+        self.limits = limits
     }
 
     package var count: Int { members.count }
@@ -65,7 +67,7 @@ package struct OpenedSet: Sendable {
 
     /// Opens a member again.
     /// - Throws: `Failure` that names the member, if it is another file now or gone.
-    func open(_ index: Int, limits: Limits) throws(Failure) -> OpenedSource {
+    func open(_ index: Int) throws(Failure) -> OpenedSource {
         let member = members[index]
         return try namingMember(member.source) { () throws(Failure) in
             let opened = try OpenedSource(member.source, limits: limits)
@@ -84,13 +86,23 @@ package struct OpenedSet: Sendable {
     }
 
     /// SHA-256 of the members' names and contents, in hexadecimal.
-    package func sha256(limits: Limits) throws(Failure) -> String {
+    package func sha256() throws(Failure) -> String {
         let digest = Digest()
         for index in members.indices {
-            digest.update(
-                members[index].source.location.name.bytes + [0] + Array(try open(index, limits: limits).sha256().utf8))
+            let member = try open(index)
+            let content = try namingMember(sources[index]) { () throws(Failure) in try member.sha256() }
+            digest.update(sources[index].location.name.bytes + [0] + Array(content.utf8))
         }
         return digest.finish()
+    }
+
+    /// Makes sure that damage is the files' own, as `OpenedSource.confirmDamage` does.
+    /// - Throws: `Failure` that names the member.
+    func confirmDamage() throws(Failure) {
+        for index in members.indices {
+            let member = try open(index)
+            try namingMember(sources[index]) { () throws(Failure) in try member.confirmDamage() }
+        }
     }
 
     private static let changed = Failure(

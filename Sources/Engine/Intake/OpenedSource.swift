@@ -38,21 +38,39 @@ package struct OpenedSource: Sendable {
                 "the plan has a file of \(planned.bytes) bytes, found one of \(status.bytes), or of another time"
             throw Failure(.changedSincePlan, stage: "read", message)
         }
+        do throws(Failure) {
+            format = try Self.format(of: file, status, limits)
+        } catch {
+            throw Self.isBeingWritten(file, since: status) ? Self.changed : error
+        }
+    }
+
+    private static func format(
+        of file: OpenFile, _ status: FileStatus, _ limits: Limits
+    ) throws(Failure) -> SourceFormat {
         guard status.bytes > 0 else {
             throw Failure(.empty, stage: "read", "expected a picture, found a file of 0 bytes")
         }
-        try Self.check(status.bytes, limits)
-        switch guessFormat(file.bytes(at: 0, count: 4096)) {
+        try check(status.bytes, limits)
+        switch guessFormat(try beginning(of: file)) {
         case .readable(let format):
             guard !format.isOnRequest || limits.allowed.contains(format) else {
                 let remedy =
                     "it is read only with --allow \(format.rawValue), or if the inbox has 'allow: [\(format.rawValue)]'"
-                throw Failure(.unsupportedFormat, stage: "read", Self.found(format.title) + "; \(remedy)")
+                throw Failure(.unsupportedFormat, stage: "read", found(format.title) + "; \(remedy)")
             }
-            self.format = format
-        case .recognised(let name): throw Failure(.unsupportedFormat, stage: "read", Self.found(name))
+            return format
+        case .recognised(let name): throw Failure(.unsupportedFormat, stage: "read", found(name))
         case .unknown:
             throw Failure(.notAnImage, stage: "read", "expected a picture, found a file in no recognized image format")
+        }
+    }
+
+    private static func beginning(of file: OpenFile) throws(Failure) -> [UInt8] {
+        do throws(SystemError) {
+            return try file.bytes(at: 0, count: 4096)
+        } catch {
+            throw error.asSourceFailure
         }
     }
 
@@ -70,10 +88,28 @@ package struct OpenedSource: Sendable {
         .notARegularFile, stage: "read", "expected a file, found a pipe, a socket or a device")
 
     /// Whether the file is still what it was when it was opened.
-    package var isUnchanged: Bool { (try? file.status())?.hasSameContent(as: status) ?? false }
+    package var isUnchanged: Bool { Self.isUnchanged(file, since: status) }
+
+    private static func isUnchanged(_ file: OpenFile, since status: FileStatus) -> Bool {
+        (try? file.status())?.hasSameContent(as: status) ?? false
+    }
+
+    /// Whether somebody writes to the file, or has since it was opened. What is wrong with it may be mended by then.
+    private static func isBeingWritten(_ file: OpenFile, since status: FileStatus) -> Bool {
+        file.hasWriter == true || !isUnchanged(file, since: status)
+    }
+
+    static let changed = Failure(
+        .changedWhileRead, stage: "read", "the source was written to while it was read; nothing was published")
 
     /// SHA-256 of the content, in hexadecimal.
-    package func sha256() -> String { Digest.of(file) }
+    package func sha256() throws(Failure) -> String {
+        do throws(SystemError) {
+            return try Digest.of(file)
+        } catch {
+            throw error.asSourceFailure
+        }
+    }
 
     /// The fingerprint that the next run compares the source with. It is nil if the file was written to just before it
     /// was opened: another write might leave its time unchanged.
@@ -85,10 +121,31 @@ package struct OpenedSource: Sendable {
     /// second.
     private static let clockTick = 10_000_000
 
-    /// The failure of a picture that could not be decoded: truncated if its structure has no end, of a size or a kind
-    /// that the decoder does not read, else corrupt.
+    /// Makes sure that damage is the file's own: the file can be read to its end, and nobody writes to it. A decoder
+    /// takes a read that fails for damage.
+    /// - Throws: `Failure` with the code `io-error` or `changed-while-read`.
+    func confirmDamage() throws(Failure) {
+        do throws(SystemError) {
+            try file.readThrough()
+        } catch {
+            throw error.asSourceFailure
+        }
+        guard !Self.isBeingWritten(file, since: status) else { throw Self.changed }
+    }
+
+    /// The failure of a picture that could not be decoded: of a file that cannot be read or is being written; truncated
+    /// if its structure has no end, of a size or a kind that the decoder does not read, else corrupt.
     package func refined(_ failure: Failure) -> Failure {
-        guard failure.code == .corrupt, let bytes = try? file.byteSource() else { return failure }
+        guard failure.code == .corrupt else { return failure }
+        do throws(Failure) {
+            try confirmDamage()
+        } catch {
+            return error
+        }
+        return (try? file.structure { refined(failure, in: $0) }) ?? failure
+    }
+
+    private func refined(_ failure: Failure, in bytes: ByteSource) -> Failure {
         // In an incomplete file the missing end explains the failure better than an unsupported feature.
         if completeness(of: format, in: bytes) == .incomplete {
             return Failure(
@@ -105,11 +162,16 @@ package struct OpenedSource: Sendable {
     }
 
     /// Checks what the header does not say, and what makes a small file take long.
-    /// - Throws: `Failure` with the code `too-many-scans`.
+    /// - Throws: `Failure` with the code `too-many-scans`, or of a file that cannot be read.
     func checkStructure(_ facts: SourceFacts, _ limits: Limits) throws(Failure) {
-        guard facts.format == .jpeg, facts.isInterlaced, let bytes = try? file.byteSource(),
-            jpegScans(in: bytes, atMost: limits.maximumScans) > limits.maximumScans
-        else { return }
+        guard facts.format == .jpeg, facts.isInterlaced else { return }
+        let scans: Int
+        do throws(SystemError) {
+            scans = try file.structure { jpegScans(in: $0, atMost: limits.maximumScans) }
+        } catch {
+            throw error.asSourceFailure
+        }
+        guard scans > limits.maximumScans else { return }
         let message = "the JPEG is drawn in more than \(limits.maximumScans) passes, which is the limit (max-scans)"
         throw Failure(.tooManyScans, stage: "read", message)
     }

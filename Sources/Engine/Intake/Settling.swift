@@ -50,10 +50,13 @@ package struct SetSigns: Equatable, Sendable {
     package var isDeclaredComplete: Bool
     /// A digest of all files with unfinished names; nil if there is none.
     package var unfinished: UInt64?
+    /// A digest of all files with names of leftovers. A writer may use such a name until a member is complete.
+    package var leftovers: UInt64
 
-    package init(isDeclaredComplete: Bool = false, unfinished: UInt64? = nil) {
+    package init(isDeclaredComplete: Bool = false, unfinished: UInt64? = nil, leftovers: UInt64 = 0) {
         self.isDeclaredComplete = isDeclaredComplete
         self.unfinished = unfinished
+        self.leftovers = leftovers
     }
 }
 
@@ -93,8 +96,8 @@ package struct Settling: Sendable {
     private var growths: UInt8 = 0
     /// A set is complete when nothing in it changes any more, or when it has its `.done`.
     private let isSet: Bool
-    /// The unfinished names in the set at the last look.
-    private var unfinished: UInt64?
+    /// What the names in the set said at the last look.
+    private var signs = SetSigns()
 
     package init(at now: Moment, isSet: Bool = false) {
         lastChange = now
@@ -164,7 +167,7 @@ package struct Settling: Sendable {
     }
 
     private mutating func recordLook(_ seen: FileStatus, _ signs: SetSigns, at now: Moment) {
-        if let old = status, old != seen || unfinished != signs.unfinished {
+        if let old = status, old != seen || self.signs != signs {
             lastChange = now
             // It changed although its writer was done: somebody else writes, or it is another file.
             if writer == .finished || old.identity != seen.identity && writer == .writing { writer = .unknown }
@@ -173,7 +176,7 @@ package struct Settling: Sendable {
         }
         if writer == .justFinished { writer = .finished }
         status = seen
-        unfinished = signs.unfinished
+        self.signs = signs
     }
 
     private func quietEnd(_ times: SettleTimes) -> Moment { lastChange + times.settle }

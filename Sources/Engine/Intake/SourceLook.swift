@@ -58,28 +58,34 @@ struct SourceLook {
             return try examine(folder(above: path).opening(path.lastComponent))
         }
         var worst: Examination? = Examination(hasWriter: false, structure: .complete)
-        let isWhole = try visitNames(in: root.folder(path)) { folder, path, found, isUnfinished throws(SystemError) in
-            guard !isUnfinished, found.kind == .regular, found.bytes > 0 else { return }
-            let member = try examine(folder.opening(path.lastComponent))
-            worst = member.flatMap { worst?.worse($0) }
+        let isWhole = try visitNames(in: root.folder(path)) { folder, path, found, ignored throws(SystemError) in
+            guard ignored != .unfinished, found.kind == .regular else { return }
+            if ignored == nil && found.bytes > 0 {
+                let member = try examine(folder.opening(path.lastComponent))
+                worst = member.flatMap { worst?.worse($0) }
+            } else if let file = try? folder.opening(path.lastComponent) {
+                // It is no member yet, but may be a part of one.
+                worst = worst?.worse(Examination(hasWriter: file.hasWriter, structure: .complete))
+            }
         }
         return isWhole ? worst : nil
     }
 
     /// Examines a file that is open for reading.
-    private func examine(_ file: OpenFile) throws(SystemError) -> Examination? {
+    /// - Returns: nil if it was given up.
+    func examine(_ file: OpenFile) throws(SystemError) -> Examination? {
         let hasWriter = file.hasWriter
         // The structure of a file that is still being written says nothing.
         guard hasWriter != true, try file.status().bytes <= largest,
-            case .readable(let format) = guessFormat(file.bytes(at: 0, count: 4096))
+            case .readable(let format) = guessFormat(try file.bytes(at: 0, count: 4096))
         else {
             return Examination(hasWriter: hasWriter, structure: .unknown)
         }
         let deadline = deadline
-        let bytes = ByteSource(count: try file.status().bytes) { offset, count in
-            .now < deadline ? file.bytes(at: offset, count: count) : []
+        let structure = try file.structure { bytes in
+            completeness(
+                of: format, in: ByteSource(count: bytes.count) { .now < deadline ? bytes.read($0, $1) : [] })
         }
-        let structure = completeness(of: format, in: bytes)
         return .now < deadline ? Examination(hasWriter: hasWriter, structure: structure) : nil
     }
 
@@ -87,9 +93,11 @@ struct SourceLook {
     private func set(_ folder: Directory, _ own: FileStatus) throws(SystemError) -> LookResult? {
         var (count, bytes, digest) = (0, 0, UInt64(0))
         var signs = SetSigns(isDeclaredComplete: try folder.status(BytePath(Self.doneMark)) != nil)
-        let isWhole = try visitNames(in: folder) { _, path, found, isUnfinished throws(SystemError) in
-            if isUnfinished {
+        let isWhole = try visitNames(in: folder) { _, path, found, ignored throws(SystemError) in
+            if ignored == .unfinished {
                 signs.unfinished = (signs.unfinished ?? 0) &+ Self.digest(path, found)
+            } else if ignored == .leftover {
+                signs.leftovers &+= Self.digest(path, found)
             } else if found.kind == .regular {
                 count += 1
                 // Files with holes can be as large as numbers go.
@@ -114,27 +122,41 @@ struct SourceLook {
         return digest.value
     }
 
-    private typealias Visit = (_ folder: Directory, _ path: BytePath, FileStatus, _ isUnfinished: Bool)
+    private typealias Visit = (_ folder: Directory, _ path: BytePath, FileStatus, _ ignored: IgnoredName?)
         throws(SystemError) -> Void
 
-    /// Visits everything in a set that is not a leftover, except folders: those are looked into.
+    /// Visits everything in a set except folders: those are looked into, unless their name is an unfinished one.
+    /// - Parameter above: why the folder itself is ignored, and with it all that is in it.
     /// - Returns: false if it was given up.
     private func visitNames(
-        in folder: Directory, at path: BytePath = BytePath([]), _ visit: Visit
+        in folder: Directory, at path: BytePath = BytePath([]), ignored above: IgnoredName? = nil, _ visit: Visit
     ) throws(SystemError) -> Bool {
         let stream = try DirectoryStream(folder)
         while let name = try stream.next() {
             guard .now < deadline else { return false }
-            let ignored = ignored.kind(of: name)
-            guard ignored != .leftover, let found = try folder.status(BytePath(name)) else { continue }
-            let inner = path.appending(BytePath(name))
+            guard let found = try folder.status(BytePath(name)) else { continue }
+            let (inner, ignored) = (path.appending(BytePath(name)), above ?? ignored.kind(of: name))
             if ignored == .unfinished || found.kind != .directory {
-                try visit(folder, inner, found, ignored == .unfinished)
+                try visit(folder, inner, found, ignored)
             } else if inner.components.count < FolderScan.deepest {
-                guard try visitNames(in: folder.folder(BytePath(name)), at: inner, visit) else { return false }
+                guard try visitFolder(BytePath(name), of: folder, at: inner, ignored: ignored, visit) else {
+                    return false
+                }
             }
         }
         return true
+    }
+
+    private func visitFolder(
+        _ name: BytePath, of folder: Directory, at path: BytePath, ignored: IgnoredName?, _ visit: Visit
+    ) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            return try visitNames(in: folder.folder(name), at: path, ignored: ignored, visit)
+        } catch {
+            // What a program has left behind may be for its own eyes.
+            if ignored == nil { throw error }
+            return true
+        }
     }
 
     private func status(of path: BytePath) throws(SystemError) -> FileStatus? {

@@ -8,6 +8,7 @@ final class WatchLoop {
     private let settings: WatchSettings
     private let isDone: (BytePath, FileStatus) -> Bool
     private let log: (WatchNote) -> Void
+    private let goesOn: () -> Void
     private let makeEvents: EventMaker
     private var tracker: SourceTracker
     private let scan: FolderScan
@@ -37,15 +38,18 @@ final class WatchLoop {
     /// - Parameters:
     ///   - wake: called on another thread when a turn is due before the time that the last one has named.
     ///   - makeEvents: makes the source of events; tests limit its watches.
+    ///   - goesOn: called before each step that may wait for the file system.
     init(
         _ settings: WatchSettings, isDone: @escaping (BytePath, FileStatus) -> Bool, log: @escaping (WatchNote) -> Void,
         wake: @escaping @Sendable () -> Void = {},
-        makeEvents: @escaping EventMaker = { () throws(FolderEvents.Shortage) in try FolderEvents() }
+        makeEvents: @escaping EventMaker = { () throws(FolderEvents.Shortage) in try FolderEvents() },
+        goesOn: @escaping () -> Void = {}
     ) {
         self.settings = settings
         self.makeEvents = makeEvents
         self.isDone = isDone
         self.log = log
+        self.goesOn = goesOn
         tracker = SourceTracker(times: settings.times, setQuiet: settings.setQuiet, capacity: settings.capacity)
         scan = FolderScan(ignored: settings.ignored, takesSets: settings.takesSets)
         slowLooks = SlowLooks(settings, wake: wake)
@@ -70,6 +74,7 @@ final class WatchLoop {
     /// - Returns: the sources that became ready, and when the next turn is due.
     func turn() -> (ready: [Offer], next: Moment) {
         defer { updateStatus() }
+        goesOn()
         let now = Moment.now
         guard let directory = openRoot(at: now) else { return ([], nextRootCheck) }
         readEvents()
@@ -208,8 +213,8 @@ final class WatchLoop {
         }
         if name == SourceLook.doneMark && member.directory.bytes.isEmpty {
             tracker.recordSet(set, isDeclaredComplete: event != .vanished, at: .now)
-        } else if settings.ignored.kind(of: name) != .leftover {
-            // A file with an unfinished name is a member that is still being written.
+        } else {
+            // Whatever its name is, it may be a member that is still being written.
             tracker.record(event, set: set, member: member, at: .now)
         }
     }
@@ -217,7 +222,7 @@ final class WatchLoop {
     private func folderAppeared(_ path: BytePath) {
         let name = path.lastComponent.bytes
         guard !settings.ignored.contains(name) else {
-            if settings.ignored.kind(of: name) == .unfinished, let (set, member) = setAndMember(path) {
+            if let (set, member) = setAndMember(path) {
                 tracker.record(.appeared, set: set, member: member, at: .now)
             }
             return
@@ -230,7 +235,6 @@ final class WatchLoop {
     private func folderVanished(_ path: BytePath) {
         events?.forget(path)
         guard let (set, member) = setAndMember(path) else { return tracker.forgetFolder(path) }
-        guard settings.ignored.kind(of: path.lastComponent.bytes) != .leftover else { return }
         tracker.record(.vanished, set: set, member: member, at: .now)
     }
 
@@ -249,6 +253,7 @@ final class WatchLoop {
         let isWanted = now >= nextScan || tracker.wantsScan
         if isWanted && !(scan.isRunning && scan.isWhole) { beginScan(at: now) }
         guard scan.isRunning else { return }
+        goesOn()
         scan.step(in: directory, names: Self.stepSize) { handle($0) }
         if !scan.isRunning && scan.isWhole { endScan() }
     }
@@ -351,6 +356,7 @@ final class WatchLoop {
                 if let offer = offer(path, isSet: isSet, status, order) { ready.append(offer) }
                 return
             }
+            goesOn()
             look.deadline = .now + settings.lookTime
             next = record(Result { () throws(SystemError) in try look.find(action) }, of: action)
         }

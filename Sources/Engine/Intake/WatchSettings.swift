@@ -20,6 +20,8 @@ package struct WatchSettings: Sendable {
     package var rootCheck = Duration.seconds(1)
     /// The largest number of sources that are kept in memory.
     package var capacity = 150_000
+    /// How long the file system may take for an answer until the inbox counts as paused.
+    package var patience = Duration.seconds(30)
     /// What takes longer is looked at on another thread, so that the other sources do not wait.
     package var lookTime = Duration.milliseconds(50)
 

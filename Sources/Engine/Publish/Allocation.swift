@@ -7,9 +7,9 @@ package struct Allocation: Sendable {
     package let names: [RenditionName]
     /// 1 for plain names.
     package let version: Int
-    /// Names, extra ones included, at which there is a file that may be replaced. All others must be published without
-    /// replacing.
-    package let owned: Set<BytePath>
+    /// The files under names, extra ones included, that may be replaced as long as they are as they were found. All
+    /// others must be published without replacing.
+    package let replaceable: [BytePath: FoundFile]
     /// Sources that have lost a name to this one: `collision: overwrite`.
     package let losers: [BytePath]
     /// Names that were not recorded as the source's own before.

@@ -12,7 +12,6 @@ package struct NameAllocator: Sendable {
     private let policy: CollisionPolicy
     private let isGone: @Sendable (_ owner: BytePath) -> Bool
     private let isSource: @Sendable (_ name: BytePath) -> Bool
-    private let ownsFolder: Bool
 
     /// Each one that fails means that another source has got a name, so this many in a row mean that the record is
     /// broken.
@@ -22,11 +21,10 @@ package struct NameAllocator: Sendable {
     ///   - outbox: the outbox as the record knows it.
     ///   - isGone: whether nothing is at a source's place any more, so that its names are free.
     ///   - isSource: whether a name is that of a source of this run, which is never replaced.
-    ///   - ownsFolder: whether this is the folder's only writer, which may replace whatever is in it.
     package init(
         store: any NameStore, outbox: BytePath, folder: Outbox, policy: CollisionPolicy,
         isGone: @escaping @Sendable (_ owner: BytePath) -> Bool,
-        isSource: @escaping @Sendable (_ name: BytePath) -> Bool = { _ in false }, ownsFolder: Bool = false
+        isSource: @escaping @Sendable (_ name: BytePath) -> Bool = { _ in false }
     ) {
         self.store = store
         self.outbox = outbox
@@ -34,7 +32,6 @@ package struct NameAllocator: Sendable {
         self.policy = policy
         self.isGone = isGone
         self.isSource = isSource
-        self.ownsFolder = ownsFolder
     }
 
     /// Gives a source its names.
@@ -58,9 +55,9 @@ package struct NameAllocator: Sendable {
 
     /// Frees the names that an allocation has added to the record, because one of them turned out to be occupied by
     /// somebody else's file.
-    package func release(_ allocation: Allocation, occupied: BytePath) throws(Failure) {
+    package func release(_ allocation: Allocation, of owner: BytePath, occupied: BytePath) throws(Failure) {
         let names = Set(allocation.claimed + [occupied])
-        try recorded { () throws(StoreError) in try store.release(Array(names), in: outbox) }
+        try recorded { () throws(StoreError) in try store.release(Array(names), of: owner, in: outbox) }
     }
 
     /// - Returns: false if somebody else was quicker.
@@ -95,31 +92,33 @@ package struct NameAllocator: Sendable {
     }
 
     private func look(
-        at name: RenditionName, index: Int, recorded: BytePath?, for owner: BytePath, checked: inout CheckedNames
+        at name: RenditionName, index: Int, recorded: OwnedName?, for owner: BytePath, checked: inout CheckedNames
     ) throws(SystemError) {
         let path = name.path
-        if recorded == owner {
-            // If nothing is there now, then what is there later is somebody else's.
-            if try folder.status(path) != nil { checked.owned.insert(path) }
-            return
-        }
-        checked.claimed.append(path)
-        if let recorded { checked.seen[path] = recorded }
         func refuse(_ kind: Obstacle.Kind) { checked.obstacles.append(Obstacle(index: index, name: path, kind: kind)) }
-        if isSource(path) { return refuse(.source) }
-        if let recorded, !name.isThumbnail, !isGone(recorded) { return refuse(.owner(recorded)) }
-        if ownsFolder {
-            checked.owned.insert(path)
+        if recorded?.source != owner {
+            checked.claimed.append(path)
+            if let recorded { checked.seen[path] = recorded.source }
+            if isSource(path) { return refuse(.source) }
+            if let recorded, !name.isThumbnail, !isGone(recorded.source) { return refuse(.owner(recorded.source)) }
+        }
+        // Only its own thumbnails are under a name that is made of the digest of a source's address.
+        if name.isThumbnail {
+            if let status = try folder.status(path) { checked.replaceable[path] = FoundFile(status) }
             return
         }
-        guard try folder.status(path) != nil else { return }
-        if recorded == nil && !name.isThumbnail {
-            // The record may be lost; the file itself says whose it is.
-            guard let writer = folder.writer(of: path) else { return refuse(.foreignFile) }
-            guard writer == owner || isGone(writer) else { return refuse(.owner(writer)) }
+        guard asksFiles, let (file, writtenFor) = try folder.found(path, recorded: recorded) else { return }
+        switch writtenFor {
+        case .source(let source) where source == owner || isGone(source): checked.replaceable[path] = file
+        case .source(let source): refuse(.owner(source))
+        case .otherWriter: refuse(.otherWriter)
+        case .changed: refuse(.changedFile)
+        case .foreign: refuse(.foreignFile)
         }
-        checked.owned.insert(path)
     }
+
+    /// In a folder in which files do not say who wrote them there is one writer, which replaces whatever is there.
+    private var asksFiles: Bool { folder.writer != nil }
 
     private func recorded<Value>(_ work: () throws(StoreError) -> Value) throws(Failure) -> Value {
         do throws(StoreError) {
@@ -136,6 +135,10 @@ struct Obstacle: Equatable {
         /// It belongs to a source that exists.
         case owner(BytePath)
         case foreignFile
+        /// Another program has changed the file since it was written.
+        case changedFile
+        /// Another drop folder has written the file, or a run.
+        case otherWriter
         /// It is a source of this run.
         case source
     }
@@ -150,6 +153,8 @@ struct Obstacle: Equatable {
         switch kind {
         case .owner(let owner): "the name '\(name.printable)' belongs to '\(owner.printable)'"
         case .foreignFile: "there is a file that Imagemill did not write at '\(name.printable)'"
+        case .changedFile: "another program has changed the file '\(name.printable)'"
+        case .otherWriter: "there is a file of another drop folder, or of imagemill run, at '\(name.printable)'"
         case .source: "there is a source of this run at '\(name.printable)'"
         }
     }
@@ -158,8 +163,8 @@ struct Obstacle: Equatable {
 /// What a look at the names of one version has found.
 struct CheckedNames {
     var version = 1
-    /// Names whose files may be replaced.
-    var owned: Set<BytePath> = []
+    /// The files that may be replaced, by their names.
+    var replaceable: [BytePath: FoundFile] = [:]
     /// Names that are not recorded as the source's own.
     var claimed: [BytePath] = []
     /// The present owners of names that are to be taken away from them.

@@ -109,7 +109,7 @@ struct NameSearch {
             if case .owner(let owner) = obstacle.kind { owner } else { nil }
         }
         return Allocation(
-            names: names, version: found.version, owned: found.owned, losers: Array(Set(losers)),
+            names: names, version: found.version, replaceable: found.replaceable, losers: Array(Set(losers)),
             claimed: found.claimed,
             warning: found.version == 1
                 ? nil : try warning(names + extra(found.version).map { RenditionName(path: $0) }))
@@ -127,6 +127,8 @@ struct NameSearch {
             switch obstacle.kind {
             case .owner(let owner): "'\(obstacle.name.printable)' belongs to '\(owner.printable)'"
             case .foreignFile: "'\(obstacle.name.printable)' is a file that Imagemill did not write"
+            case .changedFile: "'\(obstacle.name.printable)' was changed by another program"
+            case .otherWriter: "'\(obstacle.name.printable)' is a file of another drop folder, or of imagemill run"
             case .source: "'\(obstacle.name.printable)' is a source of this run"
             }
         return Warning(.nameVersioned, "\(reason); this source is '\(shown(names, at: obstacle.index))'")

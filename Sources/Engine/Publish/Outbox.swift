@@ -8,17 +8,17 @@ import Synchronization
 package final class Outbox: Sendable {
     package let path: BytePath
     private let user: User
+    /// What its files say who wrote them; nil if they do not.
+    let writer: String?
     /// The folder that keeps files until they are published; nil if they are kept in the output folder itself.
     private let staging: Directory?
     private let open = Mutex<[BytePath: Directory]>([:])
 
     /// More are not held open: a source tree may have more folders than a process may have descriptors.
     private static let mostOpen = 64
-    /// The source of a rendition, as an attribute of the file, for the case that the record of names is lost.
-    private static let writerAttribute = "user.imagemill.source"
-    /// Begins the attribute where sources are known by their inbox: those of a run are relative paths, which never
-    /// begin so.
-    private static let inboxMark = Array("//".utf8)
+
+    /// The writer of what `imagemill run` makes: its sources are known by their paths from the output folder.
+    package static let runWriter = "run"
 
     /// The command that writes into an outbox.
     package enum User: Sendable {
@@ -29,11 +29,14 @@ package final class Outbox: Sendable {
         case dropFolder
     }
 
-    /// - Parameter staging: a folder on the same file system for the files that are not published yet, which have names
-    ///   there. Whoever removes it takes away the right to publish them.
-    package init(path: BytePath, of user: User, staging: Directory? = nil) {
+    /// - Parameters:
+    ///   - writer: tells its files from those of others; nil for an outbox in which nobody asks whose a file is.
+    ///   - staging: a folder on the same file system for the files that are not published yet, which have names there.
+    ///     Whoever removes it takes away the right to publish them.
+    package init(path: BytePath, of user: User, writer: String? = nil, staging: Directory? = nil) {
         self.path = path
         self.user = user
+        self.writer = writer
         self.staging = staging
     }
 
@@ -68,7 +71,7 @@ package final class Outbox: Sendable {
     }
 
     /// The folder of a name, and the name in it; nil if there is no such folder. Nothing is made.
-    private func lookUp(_ name: BytePath) throws(SystemError) -> (folder: Directory, name: BytePath)? {
+    func lookUp(_ name: BytePath) throws(SystemError) -> (folder: Directory, name: BytePath)? {
         let last = name.lastComponent
         if let known = known(name.directory) { return (known, last) }
         var directory: Directory
@@ -192,21 +195,5 @@ package final class Outbox: Sendable {
     package func status(_ name: BytePath) throws(SystemError) -> FileStatus? {
         guard let found = try lookUp(name) else { return nil }
         return try found.folder.status(found.name)
-    }
-
-    /// The source that a rendition was made of, as the file itself says; nil if it does not.
-    package func writer(of name: BytePath) -> BytePath? {
-        guard let found = try? lookUp(name) else { return nil }
-        guard let bytes = found.folder.attribute(Self.writerAttribute, of: found.name) else { return nil }
-        // A run cannot look for a source of a drop folder, nor a drop folder for a source of a run.
-        guard bytes.starts(with: Self.inboxMark) == (user == .dropFolder) else { return nil }
-        return BytePath(user == .run ? bytes : Array(bytes.dropFirst(Self.inboxMark.count)))
-    }
-
-    /// Notes in a file who it was made of. An absolute path is not noted: a folder that is passed on must not tell
-    /// where it was made.
-    func setWriter(_ owner: BytePath, of file: OpenFile) {
-        guard !owner.bytes.isEmpty, owner.bytes.first != UInt8(ascii: "/") else { return }
-        file.setAttribute(Self.writerAttribute, to: (user == .run ? [] : Self.inboxMark) + owner.bytes)
     }
 }

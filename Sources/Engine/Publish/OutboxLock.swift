@@ -30,7 +30,8 @@ package final class OutboxLock: Sendable {
         }
         switch errno {
         case EWOULDBLOCK:
-            let holder = LockHolder(text: String(decoding: file.bytes(at: 0, count: 512), as: UTF8.self))
+            let text = (try? file.bytes(at: 0, count: 512)) ?? []
+            let holder = LockHolder(text: String(decoding: text, as: UTF8.self))
             throw OutboxInUse(description: Self.sentence(holder, location.path))
         case ENOLCK, EOPNOTSUPP, ENOSYS:
             note =

@@ -95,6 +95,10 @@ extension OutboxRecord {
             // Their sentences name absolute paths too.
             try database.execute(sql: "DELETE FROM results WHERE failure IS NOT NULL")
         }
+        // Names that were recorded before have none, and are believed as they were.
+        migrator.registerMigration("contents of names") {
+            try $0.execute(sql: "ALTER TABLE names ADD COLUMN contents TEXT")
+        }
         if try database.read(migrator.hasBeenSuperseded) {
             throw StoreError(
                 .tooNew,
@@ -130,11 +134,9 @@ extension OutboxRecord {
         }
     }
 
-    package func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: BytePath] {
+    package func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: OwnedName] {
         try reading { database in
-            var owners: [BytePath: BytePath] = [:]
-            for name in names { owners[name] = try Self.owner(of: name, database) }
-            return owners
+            try names.reduce(into: [:]) { $0[$1] = try self.owned($1, database) }
         }
     }
 
@@ -144,13 +146,13 @@ extension OutboxRecord {
         try writing { database in
             var losers: Set<BytePath> = []
             for name in names {
-                let owner = try Self.owner(of: name, database)
+                let owner = try self.owned(name, database)?.source
                 guard owner == nil || owner == source || owner == seen[name] else { return false }
                 if let owner, owner != source { losers.insert(owner) }
             }
             let insert = try database.cachedStatement(
                 sql:
-                    "INSERT INTO names (name, source) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET source = excluded.source"
+                    "INSERT INTO names (name, source, contents) VALUES (?, ?, '') ON CONFLICT (name) DO UPDATE SET source = excluded.source"
             )
             for name in names { try insert.execute(arguments: [Data(name.bytes), Data(source.bytes)]) }
             self.displaced.withLock { $0.formUnion(losers) }
@@ -158,23 +160,37 @@ extension OutboxRecord {
         }
     }
 
-    package func release(_ names: [BytePath], in outbox: BytePath) throws(StoreError) {
+    package func record(_ names: [OwnedName]) throws(StoreError) {
         try writing { database in
-            let delete = try database.cachedStatement(sql: "DELETE FROM names WHERE name = ?")
-            for name in names { try delete.execute(arguments: [Data(name.bytes)]) }
+            let update = try database.cachedStatement(
+                sql: "UPDATE names SET contents = ? WHERE name = ? AND source = ?")
+            for name in names {
+                try update.execute(arguments: [name.contentsText, name.name.blob, name.source.blob])
+            }
+        }
+    }
+
+    package func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) throws(StoreError) {
+        try writing { database in
+            let delete = try database.cachedStatement(sql: "DELETE FROM names WHERE name = ? AND source = ?")
+            for name in names { try delete.execute(arguments: [name.blob, source.blob]) }
         }
     }
 
     package func ownedNames(after place: OwnedName?, limit: Int) throws(StoreError) -> [OwnedName] {
         try reading { database in
             let rows = try Row.fetchAll(
-                database, sql: "SELECT name, source FROM names WHERE name > ? ORDER BY name LIMIT ?",
+                database, sql: "SELECT name, source, contents FROM names WHERE name > ? ORDER BY name LIMIT ?",
                 arguments: [Data(place?.name.bytes ?? []), limit])
-            return rows.map { row in
-                let (name, source): (Data, Data) = (row[0], row[1])
-                return OwnedName(
-                    outbox: self.location.path, name: BytePath([UInt8](name)), source: BytePath([UInt8](source)))
-            }
+            return rows.map { self.owned(BytePath(blob: $0["name"]), $0) }
+        }
+    }
+
+    /// Removes names, whoever owns them.
+    func forget(_ names: [BytePath]) throws(StoreError) {
+        try writing { database in
+            let delete = try database.cachedStatement(sql: "DELETE FROM names WHERE name = ?")
+            for name in names { try delete.execute(arguments: [name.blob]) }
         }
     }
 
@@ -186,9 +202,14 @@ extension OutboxRecord {
         }
     }
 
-    private static func owner(of name: BytePath, _ database: Database) throws -> BytePath? {
-        let statement = try database.cachedStatement(sql: "SELECT source FROM names WHERE name = ?")
-        return try Data.fetchOne(statement, arguments: [Data(name.bytes)]).map { BytePath([UInt8]($0)) }
+    private func owned(_ name: BytePath, _ database: Database) throws -> OwnedName? {
+        let statement = try database.cachedStatement(sql: "SELECT source, contents FROM names WHERE name = ?")
+        return try Row.fetchOne(statement, arguments: [name.blob]).map { owned(name, $0) }
+    }
+
+    private func owned(_ name: BytePath, _ row: Row) -> OwnedName {
+        OwnedName(
+            outbox: location.path, name: name, source: BytePath(blob: row["source"]), contentsText: row["contents"])
     }
 
     private func reading<Value>(_ work: (Database) throws -> Value) throws(StoreError) -> Value {

@@ -7,18 +7,26 @@ enum OutputCheck {
     ///   - said: the size that the worker says it has.
     ///   - limit: the most bytes that a rendition may have.
     /// - Returns: the size of the file in bytes.
-    /// - Throws: `Failure` that says what was expected and what was found.
+    /// - Throws: `Failure` that says what was expected and what was found, or that the file cannot be read.
     static func check(_ file: OpenFile, against plan: RenditionPlan, said: PixelSize, atMost limit: Int = .max)
         throws(Failure) -> Int
     {
-        guard let bytes = try? file.byteSource(), bytes.count > 0 else {
+        let expected = plan.format.asSource
+        let (count, format, size): (Int, FormatGuess, (width: Int, height: Int)?)
+        do throws(SystemError) {
+            (count, format, size) = try file.structure {
+                ($0.count, guessFormat($0.read(0, 4096)), headerSize(of: expected, in: $0))
+            }
+        } catch {
+            throw error.asOutputFailure
+        }
+        guard count > 0 else {
             throw rejected(plan, "expected a \(plan.format.rawValue) file, found no bytes")
         }
-        guard bytes.count <= limit else {
-            throw rejected(plan, "expected at most \(limit) bytes, found \(bytes.count)")
+        guard count <= limit else {
+            throw rejected(plan, "expected at most \(limit) bytes, found \(count)")
         }
-        let expected = plan.format.asSource
-        guard case .readable(let format) = guessFormat(bytes.read(0, 4096)), format == expected else {
+        guard case .readable(expected) = format else {
             throw rejected(plan, "expected a \(plan.format.rawValue) file, found other bytes")
         }
         let planned = plan.output.size
@@ -28,10 +36,10 @@ enum OutputCheck {
             case .atMost: said.width <= planned.width && said.height <= planned.height
             case .about: true
             }
-        guard isRight, let size = headerSize(of: expected, in: bytes), size == (said.width, said.height) else {
+        guard isRight, let size, size == (said.width, said.height) else {
             throw rejected(plan, "expected \(planned) pixels, found \(said)")
         }
-        return bytes.count
+        return count
     }
 
     static func rejected(_ plan: RenditionPlan, _ message: String) -> Failure {

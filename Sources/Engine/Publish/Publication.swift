@@ -3,14 +3,18 @@ package import Pipeline
 
 /// Whether what is published must survive a loss of power.
 package enum Durability: Sendable {
-    case none, synced
+    case none
+    /// Only the content of files on a network file system: it is written when a file is closed anyway, and nothing but a
+    /// sync tells whether that has succeeded. All else is synced later.
+    case remoteContent
+    case synced
 }
 
 /// The report that goes with a source's renditions.
 package struct PublishedReport {
     /// Its path from the outbox.
     package let path: BytePath
-    /// Its bytes, made when it is known how many milliseconds publishing has taken.
+    /// Its bytes, made when it is known how many milliseconds it took to write the renditions to the disk.
     package let bytes: (_ milliseconds: Int) -> [UInt8]
 
     package init(path: BytePath, bytes: @escaping (_ milliseconds: Int) -> [UInt8]) {
@@ -27,25 +31,28 @@ package struct Publication {
     package var names: [RenditionName]
     /// The source, as the record of names knows it: noted in each file. Never an absolute path.
     package let owner: BytePath
-    /// Names at which a file of this source was found, or one that may be replaced as well.
-    package let owned: Set<BytePath>
+    /// The files that may be replaced, as they were found.
+    package let replaceable: [BytePath: FoundFile]
     /// Every name may be replaced: `collision: overwrite`.
     package let overwrites: Bool
     package let report: PublishedReport?
 
     package init(
-        outputs: [StagedFile], names: [RenditionName], owner: BytePath, owned: Set<BytePath>, overwrites: Bool = false,
-        report: PublishedReport? = nil
+        outputs: [StagedFile], names: [RenditionName], owner: BytePath, replaceable: [BytePath: FoundFile] = [:],
+        overwrites: Bool = false, report: PublishedReport? = nil
     ) {
         self.outputs = outputs
         self.names = names
         self.owner = owner
-        self.owned = owned
+        self.replaceable = replaceable
         self.overwrites = overwrites
         self.report = report
     }
 
-    func mayReplace(_ name: BytePath) -> Bool { overwrites || owned.contains(name) }
+    /// - Parameter now: what is under the name.
+    func mayReplace(_ name: BytePath, _ now: FileStatus) -> Bool {
+        overwrites || replaceable[name]?.isSame(as: now) == true
+    }
 }
 
 /// What became of one source.
@@ -57,4 +64,6 @@ package enum PublishOutcome {
     case nameOccupied(BytePath)
     /// Nothing was published, and what was there before is there again.
     case failed(SystemError)
+    /// Nothing was published, since it could not be recorded.
+    case unrecorded(StoreError)
 }

@@ -6,6 +6,7 @@ import Pipeline
 enum PublishTrouble: Error {
     case occupied(BytePath)
     case system(SystemError)
+    case unrecorded(StoreError)
 }
 
 /// One source that is being published. Every step that changes a name can be undone.
@@ -25,7 +26,9 @@ final class PublishAttempt {
     private let keepsReplaced: Bool
     private let newToken: () -> String
     private var steps: [Undoable] = []
-    private var reportFolder: Directory?
+    private var report: StagedFile?
+    /// The digests of what is about to be published, by names.
+    private var contents: [BytePath: String] = [:]
     /// Why it has ended early.
     private(set) var trouble: PublishTrouble?
     /// The folders in which the last step has changed a name, by their paths from the outbox.
@@ -57,10 +60,12 @@ final class PublishAttempt {
 
     // MARK: - Steps
 
+    /// Has the renditions say whose they are, and writes them to the disk.
     func prepare() throws(PublishTrouble) {
-        for output in publication.outputs { outbox.setWriter(publication.owner, of: output.file) }
-        guard durability == .synced else { return }
         for output in publication.outputs {
+            try system { () throws(SystemError) in try note(output) }
+        }
+        for output in publication.outputs where syncs(output.file) {
             try system { () throws(SystemError) in
                 try output.sync()
                 try FaultPoint.pass(.afterTargetSync)
@@ -68,19 +73,57 @@ final class PublishAttempt {
         }
     }
 
+    private func syncs(_ file: OpenFile) -> Bool {
+        switch durability {
+        case .none: false
+        case .remoteContent: file.isRemote
+        case .synced: true
+        }
+    }
+
+    /// Writes the new report, which has no name yet.
+    func writeReport(milliseconds: Int) throws(PublishTrouble) {
+        guard let report = publication.report else { return }
+        self.report = try system { () throws(SystemError) in
+            let staged = try StagedFile(
+                in: outbox.folder(report.path.directory), destination: report.path, token: newToken())
+            try staged.file.append(report.bytes(milliseconds), for: report.path)
+            try note(staged)
+            if durability == .synced { try staged.sync() }
+            try FaultPoint.pass(.afterReportWrite)
+            return staged
+        }
+    }
+
+    private func note(_ file: StagedFile) throws(SystemError) {
+        guard outbox.writer != nil else { return }
+        let content = try Digest.short(of: file.file)
+        contents[file.destination] = content
+        outbox.note(content, of: publication.owner, in: file.file)
+    }
+
+    /// What is to be under the names from now on, beside what is there: a crash may leave either.
+    /// - Parameter key: the outbox as the record of names knows it.
+    func names(in key: BytePath) -> [OwnedName] {
+        contents.map { name, content in
+            OwnedName(
+                outbox: key, name: name, source: publication.owner,
+                contents: [content] + [publication.replaceable[name]?.content].compactMap { $0 })
+        }
+    }
+
     /// Takes the old report away: it must not describe renditions that are being replaced.
     func withdrawReport() throws(PublishTrouble) {
-        guard let report = publication.report else { return }
-        let folder = try system { () throws(SystemError) in try outbox.folder(report.path.directory) }
-        reportFolder = folder
-        let name = report.path.lastComponent
+        guard let report else { return }
+        let (folder, path) = (report.folder, report.destination)
+        let name = path.lastComponent
         guard let found = try system({ () throws(SystemError) in try folder.status(name) }) else { return }
-        guard publication.mayReplace(report.path) else { throw .occupied(report.path) }
-        try refuseFolder(found, report.path)
+        guard publication.mayReplace(path, found) else { throw .occupied(path) }
+        try refuseFolder(found, path)
         let kept = Self.keptName(newToken())
         try system { () throws(SystemError) in try folder.rename(name, to: folder, as: kept) }
         steps.append(.withdrawn(folder: folder, name: name, kept: kept))
-        changedFolders[report.path.directory] = folder
+        changedFolders[path.directory] = folder
     }
 
     /// Puts all renditions in place.
@@ -93,19 +136,11 @@ final class PublishAttempt {
         try system { () throws(SystemError) in try FaultPoint.pass(.afterLastRename) }
     }
 
-    /// Writes the new report, which says that all renditions are in place.
-    func writeReport(milliseconds: Int) throws(PublishTrouble) {
+    /// Puts the new report in place, which says that all renditions are.
+    func publishReport() throws(PublishTrouble) {
         changedFolders = [:]
-        guard let report = publication.report, let folder = reportFolder else { return }
-        let staged = try system { () throws(SystemError) in
-            let staged = try StagedFile(in: folder, destination: report.path, token: newToken())
-            try staged.file.append(report.bytes(milliseconds), for: report.path)
-            outbox.setWriter(publication.owner, of: staged.file)
-            if durability == .synced { try staged.sync() }
-            try FaultPoint.pass(.afterReportWrite)
-            return staged
-        }
-        try publish(staged)
+        guard let report else { return }
+        try publish(report)
         try system { () throws(SystemError) in try FaultPoint.pass(.afterReportRename) }
     }
 
@@ -130,10 +165,8 @@ final class PublishAttempt {
     private func publish(_ file: StagedFile) throws(PublishTrouble) {
         let path = file.destination
         changedFolders[path.directory] = file.folder
-        if publication.mayReplace(path), !keepsReplaced {
-            return try system { () throws(SystemError) in try file.publish() }
-        }
-        if publication.mayReplace(path), let kept = try keep(file) {
+        if !keepsReplaced { return try system { () throws(SystemError) in try file.publish() } }
+        if let kept = try keep(file) {
             steps.append(.replaced(file, kept: kept))
             return try system { () throws(SystemError) in try file.publish() }
         }
@@ -150,6 +183,7 @@ final class PublishAttempt {
     private func keep(_ file: StagedFile) throws(PublishTrouble) -> BytePath? {
         let (folder, name) = (file.folder, file.destination.lastComponent)
         guard let found = try system({ () throws(SystemError) in try folder.status(name) }) else { return nil }
+        guard publication.mayReplace(file.destination, found) else { throw .occupied(file.destination) }
         try refuseFolder(found, file.destination)
         let kept = Self.keptName(file.token)
         do throws(SystemError) {
@@ -206,7 +240,7 @@ final class PublishAttempt {
         }
     }
 
-    private func system<Value>(_ work: () throws(SystemError) -> Value) throws(PublishTrouble) -> Value {
+    func system<Value>(_ work: () throws(SystemError) -> Value) throws(PublishTrouble) -> Value {
         do throws(SystemError) {
             return try work()
         } catch {

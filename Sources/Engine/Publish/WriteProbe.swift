@@ -2,12 +2,12 @@
 import Glibc
 package import Pipeline
 
-/// Tries whether anything at all can be written into a folder.
+/// Tries whether anything at all can be written into a folder, and read.
 package enum WriteProbe {
     /// Enough that a full disk shows.
     private static let probedBytes = 256 << 10
 
-    /// Writes a temporary file, syncs it and lets it go.
+    /// Writes a temporary file, syncs it, reads it back from the disk and lets it go.
     /// - Parameter missing: the reason if the folder is missing. It is not made: a share that is not mounted must not
     ///   be filled beneath its mount.
     /// - Returns: why the folder cannot take anything now; nil if it can.
@@ -17,6 +17,9 @@ package enum WriteProbe {
                 in: Directory(folder), destination: folder.appending(BytePath("probe")), token: DurableFile.newToken)
             try staged.file.append([UInt8](repeating: 0, count: probedBytes), for: folder)
             try staged.sync()
+            // What memory has of it says nothing about the disk.
+            posix_fadvise(staged.file.descriptor, 0, 0, POSIX_FADV_DONTNEED)
+            try staged.file.readThrough()
             return nil
         } catch {
             return PauseReason(error, missing: missing)

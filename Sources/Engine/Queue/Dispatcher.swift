@@ -23,6 +23,8 @@ package final class Dispatcher: Sendable {
         var since: Moment
         /// How long it may take by the limits of the picture.
         var allowed = Duration.zero
+        /// It attempts what may have taken the program down.
+        var isAlone = false
     }
 
     fileprivate struct Inbox {
@@ -204,6 +206,17 @@ package final class Dispatcher: Sendable {
         if hung { state.change { _ in } }
     }
 
+    /// Waits until no other lane attempts what is to be attempted alone. One that waits for a file system for a while
+    /// does not count.
+    package func waitToBeAlone(_ lane: Int) {
+        state.look { state -> Monitor<State>.Look<Void> in
+            let others = state.lanes.filter { $0.key != lane && $0.value.isAlone }.values
+            guard others.allSatisfy(state.hangs) else { return .wait(until: .now + state.patience) }
+            state.lanes[lane]?.isAlone = true
+            return .ready(())
+        }
+    }
+
     /// A lane has done what it was given.
     package func free(_ lane: Int) {
         state.change { $0.lanes[lane] = nil }
@@ -276,10 +289,10 @@ package final class Dispatcher: Sendable {
     /// There was less than could be taken: finds out when there may be more.
     private func lookAhead(_ inbox: String, _ offers: Int) throws(StoreError) {
         let next = try store.nextDue(inbox: inbox, owner: owner)
-        let due = next.map { Moment.now + .milliseconds(max(0, $0 - wallClock())) } ?? .never
+        let due = next.map { Moment.now + .milliseconds(max(0, $0 - store.now)) } ?? .never
         state.change { state in
             guard var entry = state.inboxes[inbox], entry.offers == offers else { return }
-            // Waits have an end: somebody may set the clock back, and a job may come from an inbox that was renamed.
+            // Waits have an end: a job may come from an inbox that was renamed, and the machine may sleep.
             entry.due = min(due, .now + .seconds(60))
             entry.waiting = next == nil ? 0 : 1
             state.inboxes[inbox] = entry

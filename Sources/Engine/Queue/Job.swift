@@ -11,42 +11,43 @@ package struct NewJob: Equatable, Sendable {
     package let path: BytePath
     package let isSet: Bool
     package let observed: ObservedFile
-    /// `originals: keep`: the snapshot in the spool is a copy, and the original stays in the inbox.
-    package let keepsOriginal: Bool
+    /// What becomes of the source, as the mill file said when it was offered.
+    package let originals: OriginalPolicy
     /// It is in the spool already: recovery found it there, and the store did not know it.
     package let isInSpool: Bool
 
     package init(
         id: JobID, inbox: String, path: BytePath, isSet: Bool = false, observed: ObservedFile,
-        keepsOriginal: Bool = false, isInSpool: Bool = false
+        originals: OriginalPolicy = .move, isInSpool: Bool = false
     ) {
         self.id = id
         self.inbox = inbox
         self.path = path
         self.isSet = isSet
         self.observed = observed
-        self.keepsOriginal = keepsOriginal
+        self.originals = originals
         self.isInSpool = isInSpool
     }
 }
 
-/// A job as the store keeps it. Times are milliseconds since 1970, by the store's clock.
+/// A job as the store keeps it.
 package struct Job: Equatable, Sendable {
     package let id: JobID
     package let inbox: String
     package let path: BytePath
     package let isSet: Bool
     package let observed: ObservedFile
-    package let keepsOriginal: Bool
+    package let originals: OriginalPolicy
     package var progress: JobProgress
     /// What was to be done with it when its last attempt began: a digest of the pipeline and of the options.
     package var recipe: String
-    /// When it was offered.
+    /// When it was offered, in the store's time.
     package let offered: Int
+    /// Milliseconds since 1970, for people to read.
     package var changed: Int
 
     package init(
-        id: JobID, inbox: String, path: BytePath, isSet: Bool, observed: ObservedFile, keepsOriginal: Bool,
+        id: JobID, inbox: String, path: BytePath, isSet: Bool, observed: ObservedFile, originals: OriginalPolicy,
         progress: JobProgress,
         recipe: String = "", offered: Int, changed: Int
     ) {
@@ -55,19 +56,29 @@ package struct Job: Equatable, Sendable {
         self.path = path
         self.isSet = isSet
         self.observed = observed
-        self.keepsOriginal = keepsOriginal
+        self.originals = originals
         self.progress = progress
         self.recipe = recipe
         self.offered = offered
         self.changed = changed
     }
 
+    /// The snapshot in the spool is a copy, and the original stays in the inbox.
+    package var keepsOriginal: Bool { originals == .keep }
+
     /// The name by which it owns the names of its renditions: the inbox and the path in it.
     package var owner: BytePath { BytePath(inbox).appending(path) }
+
+    /// The inbox and the path of the owner of a name: no inbox has a slash in its name.
+    static func inboxAndPath(of owner: BytePath) -> (inbox: String, path: BytePath) {
+        let parts = owner.bytes.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
+        return (String(decoding: parts[0], as: UTF8.self), BytePath(Array(parts.dropFirst().first ?? [])))
+    }
 
     /// Several jobs like this can share their syncs. What was begun before is done alone: it may be what took the
     /// program down.
     package func isLight(below bytes: Int) -> Bool {
-        !isSet && progress.state == .offered && progress.attempts == 0 && observed.bytes <= bytes
+        !isSet && progress.state == .offered && progress.attempts == 0 && !progress.isSuspect
+            && observed.bytes <= bytes
     }
 }

@@ -1,4 +1,4 @@
-// A job with its lease, as every store keeps it, and what happens to both. Pure: a store reads records, asks here, and
+// A job with its lease, as every store keeps it, and what happens to both: a store reads records, asks here, and
 // writes them back.
 import Pipeline
 import Synchronization
@@ -7,7 +7,7 @@ import Synchronization
 struct Hold: Equatable, Sendable {
     let owner: String
     let token: String
-    /// Milliseconds since 1970, by the store's clock.
+    /// In the store's time.
     var until: Int
 }
 
@@ -21,17 +21,16 @@ struct JobRecord: Sendable {
     /// Nobody holds the job, or the lease has run out.
     func isFree(now: Int) -> Bool { hold.map { $0.until <= now } ?? true }
 
-    /// The job's time has come. A time further away than any delay comes from a clock that was set back since.
-    func isDue(now: Int, _ policy: RetryPolicy) -> Bool {
-        job.progress.notBefore <= now || job.progress.notBefore > now + policy.longest
-    }
+    /// The job's time has come.
+    func isDue(now: Int) -> Bool { job.progress.notBefore <= now }
 
     /// A job that was just offered.
     init(_ new: NewJob, number: Int, now: Int) {
         job = Job(
             id: new.id, inbox: new.inbox, path: new.path, isSet: new.isSet, observed: new.observed,
-            keepsOriginal: new.keepsOriginal,
-            progress: JobProgress(new.isInSpool ? .waiting : .offered, notBefore: now), offered: now, changed: now)
+            originals: new.originals,
+            progress: JobProgress(new.isInSpool ? .waiting : .offered, notBefore: now), offered: now,
+            changed: wallClock())
         self.number = number
     }
 
@@ -49,8 +48,8 @@ struct JobRecord: Sendable {
         let progress = isSame ? job.progress : JobProgress(.offered, notBefore: job.progress.notBefore)
         let renewed = Job(
             id: job.id, inbox: job.inbox, path: job.path, isSet: new.isSet, observed: new.observed,
-            keepsOriginal: new.keepsOriginal,
-            progress: progress, recipe: job.recipe, offered: job.offered, changed: now)
+            originals: new.originals,
+            progress: progress, recipe: job.recipe, offered: job.offered, changed: wallClock())
         return JobRecord(job: renewed, number: number, hold: hold)
     }
 
@@ -60,7 +59,7 @@ struct JobRecord: Sendable {
         guard let progress, !effects.contains(.outOfStep) else { return nil }
         var taken = self
         taken.job.progress = progress
-        taken.job.changed = now
+        taken.job.changed = wallClock()
         // What ended an attempt is recorded with that attempt's recipe, also if the pipeline has changed since.
         if progress.state == .running { taken.job.recipe = request.recipe }
         let token = newToken()
@@ -74,7 +73,7 @@ struct JobRecord: Sendable {
         guard let progress else { return (nil, effects) }
         var changed = self
         changed.job.progress = progress
-        if progress != job.progress { changed.job.changed = now }
+        if progress != job.progress { changed.job.changed = wallClock() }
         if !effects.contains(where: \.isForTheHolder) { changed.hold = nil }
         return (changed, effects)
     }
@@ -82,7 +81,7 @@ struct JobRecord: Sendable {
 
 extension JobEffect {
     /// The holder goes on with it, so the lease holds on.
-    fileprivate var isForTheHolder: Bool {
+    var isForTheHolder: Bool {
         switch self {
         case .claim, .attempt, .settle, .deadLetter, .outOfStep: true
         case .retry, .countDone, .countFailed, .lost, .completeNote, .adopt: false

@@ -9,30 +9,31 @@ import Pipeline
 package func transition(
     _ progress: JobProgress, _ event: JobEvent, policy: RetryPolicy
 ) -> (progress: JobProgress?, effects: [JobEffect]) {
-    let isUsedUp = progress.attempts >= policy.attempts
+    let isUsedUp = progress.isUsedUp(policy)
     return switch (progress.state, event) {
-    // A power cut undid the claim of a source that took the machine down: its attempts count although it is in the
-    // inbox again.
+    // A power cut undid the claim of a source that took the machine down: what is counted stays so although it is in
+    // the inbox again.
     case (.offered, .taken): isUsedUp ? progress.rejected(claiming: true) : progress.attempted(claiming: true)
     // Its lease ran out: the holder died or was cut off, perhaps before it had the source.
-    case (.running, .taken): isUsedUp ? progress.rejected(claiming: true) : progress.attempted(claiming: true)
+    case (.running, .taken):
+        isUsedUp ? progress.rejected(claiming: true) : progress.cutOff.attempted(claiming: true)
     case (.waiting, .taken): isUsedUp ? progress.rejected() : progress.attempted()
     case (.published, .taken): (progress, [.settle])
     case (.rejected, .taken): (progress, [.deadLetter(progress.reason)])
 
+    case (.running, .begunAlone): (progress.begunAlone, [.attempt])
+
     case (.running, .unclaimed), (.rejected, .unclaimed): (nil, [])
     case (.running, .returned): (nil, [])
 
-    case (.running, .unreached):
-        (progress.offered(due: progress.notBefore, attempts: max(0, progress.attempts - 1)), [])
+    case (.running, .unreached): (progress.unreached, [])
     case (.rejected, .unreached): (progress.offered(due: progress.notBefore, attempts: progress.attempts), [])
 
-    case (.running, .interrupted): (progress.waiting(until: 0, attempts: progress.attempts - 1), [])
+    case (.running, .interrupted): (progress.stopped(until: 0), [])
     case (.published, .interrupted), (.rejected, .interrupted): (progress, [])
 
-    case (.running, .obstructed(let failure, let now)):
-        (progress.waiting(until: now, attempts: progress.attempts - 1, because: failure), [])
-    case (.published, .obstructed(_, let now)), (.rejected, .obstructed(_, let now)): (progress.due(at: now), [])
+    case (.running, .obstructed(let failure, let due)): (progress.stopped(until: due, because: failure), [])
+    case (.published, .obstructed(_, let due)), (.rejected, .obstructed(_, let due)): (progress.due(at: due), [])
 
     case (.running, .attemptFailed(let failure, let isFinal, let now)):
         isFinal || isUsedUp ? progress.rejected(because: failure) : progress.retried(because: failure, now: now, policy)
@@ -47,6 +48,8 @@ package func transition(
     case (_, .found(let place, let now)): progress.found(place, now: now, policy)
 
     case (.done, .taken), (.failed, .taken),
+        (.offered, .begunAlone), (.waiting, .begunAlone), (.published, .begunAlone), (.rejected, .begunAlone),
+        (.done, .begunAlone), (.failed, .begunAlone),
         (.offered, .unclaimed), (.waiting, .unclaimed), (.published, .unclaimed), (.done, .unclaimed),
         (.failed, .unclaimed),
         (.offered, .unreached), (.waiting, .unreached), (.published, .unreached), (.done, .unreached),
@@ -69,32 +72,63 @@ package func transition(
 extension JobProgress {
     fileprivate typealias Result = (progress: JobProgress?, effects: [JobEffect])
 
+    fileprivate func isUsedUp(_ policy: RetryPolicy) -> Bool {
+        attempts >= policy.attempts || ends >= RetryPolicy.mostEnds
+    }
+
     /// Why the job is or would be rejected.
     fileprivate var reason: Failure {
-        failure
-            ?? Failure(
-                .workerCrashed, stage: "render", "it was under way \(counted(attempts, "time")) when the program ended")
+        let ended = Failure(
+            .workerCrashed, stage: "render",
+            "the program ended \(counted(ends, "time")) in a row while it was under way, at last with nothing beside it"
+        )
+        return ends >= RetryPolicy.mostEnds ? ended : failure ?? ended
     }
 
     fileprivate func changed(to state: JobState, failure: Failure?) -> JobProgress {
-        JobProgress(state, attempts: attempts, notBefore: notBefore, failure: failure)
+        JobProgress(state, attempts: attempts, ends: ends, notBefore: notBefore, failure: failure)
     }
 
     fileprivate func due(at time: Int) -> JobProgress {
-        JobProgress(state, attempts: attempts, notBefore: time, failure: failure)
+        var due = self
+        due.notBefore = time
+        return due
     }
 
-    fileprivate func waiting(until time: Int, attempts: Int, because failure: Failure? = nil) -> JobProgress {
-        JobProgress(.waiting, attempts: max(0, attempts), notBefore: time, failure: failure ?? self.failure)
+    fileprivate func waiting(until time: Int) -> JobProgress {
+        JobProgress(.waiting, attempts: attempts, ends: ends, notBefore: time, failure: failure)
     }
 
     fileprivate func offered(due time: Int, attempts: Int) -> JobProgress {
-        JobProgress(.offered, attempts: attempts, notBefore: time, failure: failure)
+        JobProgress(.offered, attempts: attempts, ends: ends, notBefore: time, failure: failure)
+    }
+
+    /// The program has survived it, so it is no longer suspect.
+    fileprivate func stopped(until time: Int, because failure: Failure? = nil) -> JobProgress {
+        JobProgress(.waiting, attempts: max(0, attempts - 1), notBefore: time, failure: failure ?? self.failure)
+    }
+
+    /// Nothing has begun yet.
+    fileprivate var unreached: JobProgress {
+        JobProgress(
+            .offered, attempts: max(0, attempts - 1), ends: min(1, ends), notBefore: notBefore, failure: failure)
+    }
+
+    /// The program has ended while the job was under way. That costs no attempt; an end with nothing beside it was
+    /// counted when the attempt began.
+    fileprivate var cutOff: JobProgress {
+        JobProgress(state, attempts: max(0, attempts - 1), ends: max(1, ends), notBefore: notBefore, failure: failure)
+    }
+
+    fileprivate var begunAlone: JobProgress {
+        var begun = self
+        begun.ends += 1
+        return begun
     }
 
     fileprivate func attempted(claiming: Bool = false) -> Result {
         (
-            JobProgress(.running, attempts: attempts + 1, notBefore: notBefore, failure: failure),
+            JobProgress(.running, attempts: attempts + 1, ends: ends, notBefore: notBefore, failure: failure),
             claiming ? [.claim, .attempt] : [.attempt]
         )
     }
@@ -106,21 +140,25 @@ extension JobProgress {
 
     fileprivate func retried(because failure: Failure, now: Int, _ policy: RetryPolicy) -> Result {
         let delay = policy.delay(afterAttempt: attempts, because: failure.code)
-        return (waiting(until: now + delay, attempts: attempts, because: failure), [.retry(after: delay)])
+        return (
+            JobProgress(.waiting, attempts: attempts, notBefore: now + delay, failure: failure), [.retry(after: delay)]
+        )
     }
 
     /// What a start makes of a job, by where it finds the source.
     fileprivate func found(_ place: SourcePlace, now: Int, _ policy: RetryPolicy) -> Result {
-        let isUsedUp = attempts >= policy.attempts
+        let cutOff = cutOff
+        let dueAfterEnd = now + RetryPolicy.delay(afterEnd: cutOff.ends)
         return switch (state, place) {
-        case (.offered, .spool): (waiting(until: min(notBefore, now), attempts: attempts), [])
+        case (.offered, .spool): (waiting(until: min(notBefore, now)), [])
         case (.offered, .inbox): (offered(due: min(notBefore, now), attempts: attempts), [])
         case (.offered, .nowhere): (nil, [])
 
-        case (.running, .spool): isUsedUp ? rejected() : (waiting(until: now, attempts: attempts), [])
-        case (.running, .inbox): (offered(due: now, attempts: attempts), [])
+        case (.running, .spool):
+            cutOff.isUsedUp(policy) ? cutOff.rejected() : (cutOff.waiting(until: dueAfterEnd), [])
+        case (.running, .inbox): (cutOff.offered(due: dueAfterEnd, attempts: cutOff.attempts), [])
         case (.waiting, .spool):
-            isUsedUp ? rejected() : (waiting(until: policy.capped(notBefore, now: now), attempts: attempts), [])
+            isUsedUp(policy) ? rejected() : (waiting(until: policy.capped(notBefore, now: now)), [])
         case (.waiting, .inbox): (offered(due: policy.capped(notBefore, now: now), attempts: attempts), [])
         case (.running, .nowhere), (.waiting, .nowhere): (nil, [.lost])
 

@@ -30,19 +30,26 @@ package enum JobState: String, CaseIterable, Sendable {
 /// The part of a job that transitions change.
 package struct JobProgress: Equatable, Sendable {
     package var state: JobState
-    /// Attempts that have begun, the present one included.
+    /// Attempts that have begun, the present one included. Those that the program's own end has cut off do not count.
     package var attempts: Int
-    /// No attempt before this time, in milliseconds since 1970. It also decides the order.
+    /// How often in a row the program ended while the job was under way. Ends beside other jobs count once, together;
+    /// after them the job is attempted alone.
+    package var ends: Int
+    /// No attempt before this time, in the store's time. It also decides the order.
     package var notBefore: Int
     /// Why the last attempt failed; of a published job, what is wrong with its source.
     package var failure: Failure?
 
-    package init(_ state: JobState, attempts: Int = 0, notBefore: Int = 0, failure: Failure? = nil) {
+    package init(_ state: JobState, attempts: Int = 0, ends: Int = 0, notBefore: Int = 0, failure: Failure? = nil) {
         self.state = state
         self.attempts = attempts
+        self.ends = ends
         self.notBefore = notBefore
         self.failure = failure
     }
+
+    /// An attempt at it may be what took the program down.
+    package var isSuspect: Bool { ends > 0 }
 }
 
 /// Where recovery has found the source of a job.
@@ -54,10 +61,12 @@ package enum SourcePlace: CaseIterable, Sendable {
     case nowhere
 }
 
-/// What can happen to a job. `now` is in milliseconds since 1970.
+/// What can happen to a job. `now` is in the store's time.
 package enum JobEvent: Equatable, Sendable {
     /// The dispatcher has leased it.
     case taken
+    /// From now on it is attempted alone, so that it is known what to blame if the program ends.
+    case begunAlone
     /// The inbox did not give it: it is gone, has changed, or may not be taken.
     case unclaimed
     /// The inbox could not be looked into, so the source is still there: that costs no attempt.
@@ -66,8 +75,9 @@ package enum JobEvent: Equatable, Sendable {
     case returned
     /// Stopped through no fault of the source, such as SIGTERM.
     case interrupted
-    /// Something around it is broken, such as a full disk: that costs no attempt.
-    case obstructed(Failure, now: Int)
+    /// Something around it is broken, such as a full disk, or it cannot be moved: that costs no attempt. `due`: when it
+    /// may be attempted again.
+    case obstructed(Failure, due: Int)
     /// An attempt has failed. `isFinal`: no other attempt can succeed.
     case attemptFailed(Failure, isFinal: Bool, now: Int)
     /// All renditions and the report are in place. `damage`: what the decoder found wrong with the source, so that its

@@ -113,6 +113,10 @@ package struct JobTotals: Equatable, Sendable {
 /// job: `offer`, `take`, then one `update` for each event. Every write names a lease's token; with a token that is no
 /// longer current it changes nothing and says so.
 package protocol JobStore: NameStore {
+    /// The store's time, in milliseconds, by which its jobs wait. It only goes forward, whatever the time of day is set
+    /// to.
+    var now: Int { get }
+
     /// Adds jobs, all or none. There is at most one open job of a path in an inbox.
     func offer(_ jobs: [NewJob]) throws(StoreError) -> [OfferOutcome]
     /// Leases the jobs of an inbox that are due, the longest due first: `offered`, `waiting`, `published` and
@@ -147,6 +151,12 @@ package protocol JobStore: NameStore {
     func kept(inbox: String) throws(StoreError) -> [BytePath: KeptOriginal]
     /// Forgets originals, so that they are done again.
     func forgetKept(inbox: String, paths: [BytePath]) throws(StoreError)
+
+    /// Those of these names whose sources have no open job.
+    /// - Returns: also the number of the latest job, for `release`.
+    func idle(_ names: [OwnedName]) throws(StoreError) -> (names: [OwnedName], latest: Int)
+    /// Frees names, but for those of a source that has had a job since it was idle.
+    func release(_ names: [OwnedName], idleSince latest: Int) throws(StoreError)
 
     /// Removes some thousand of the oldest ended jobs beyond a number.
     /// - Returns: how many were removed.

@@ -27,6 +27,19 @@ enum LedgerSchema {
         }
         // An older program leaves this table alone.
         migrator.registerMigration("hooks") { try $0.execute(sql: hooks) }
+        migrator.registerMigration("clock and shelves") { try $0.execute(sql: clockAndShelves) }
+        // An older program writes rows without it.
+        migrator.registerMigration("ends of the program") {
+            try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN ends INTEGER NOT NULL DEFAULT 0")
+        }
+        // A job of an older program says only whether its original is kept; it is not deleted.
+        migrator.registerMigration("originals that are deleted") {
+            try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN deletes_original INTEGER NOT NULL DEFAULT 0")
+        }
+        // Names that an older program adds have none, and are believed as they were.
+        migrator.registerMigration("contents of names") {
+            try $0.execute(sql: "ALTER TABLE names ADD COLUMN contents TEXT")
+        }
         return migrator
     }
 
@@ -35,6 +48,14 @@ enum LedgerSchema {
             number INTEGER PRIMARY KEY AUTOINCREMENT, inbox TEXT NOT NULL, event TEXT NOT NULL, key TEXT NOT NULL, body BLOB,
             attempts INTEGER NOT NULL, not_before INTEGER NOT NULL, created INTEGER NOT NULL, UNIQUE (inbox, key));
         CREATE INDEX due_hooks ON hooks (not_before, inbox) WHERE body IS NOT NULL;
+        """
+
+    private static let clockAndShelves = """
+        CREATE TABLE clock (time INTEGER NOT NULL, wall INTEGER NOT NULL, uptime INTEGER NOT NULL);
+        CREATE TABLE shelved (
+            inbox TEXT NOT NULL, shelf TEXT NOT NULL, path BLOB NOT NULL, changed INTEGER NOT NULL, bytes INTEGER NOT NULL,
+            since INTEGER NOT NULL, PRIMARY KEY (inbox, shelf, path)) WITHOUT ROWID;
+        CREATE INDEX oldest_shelved ON shelved (inbox, shelf, since, changed);
         """
 
     private static let tables = """

@@ -5,17 +5,18 @@ import Synchronization
 /// Jobs and names in memory, for `run`. Nothing in it can fail. Taking a job costs the logarithm of the number of jobs.
 package final class MemoryJobStore: JobStore {
     private let contents: Mutex<Contents>
-    /// Milliseconds since 1970.
     private let clock: @Sendable () -> Int
 
     /// - Parameter policy: of each inbox, by its name. It must not call the store.
     package init(
         policy: @escaping @Sendable (_ inbox: String) -> RetryPolicy = { _ in .run },
-        clock: @escaping @Sendable () -> Int = wallClock
+        clock: @escaping @Sendable () -> Int = Clocks.system.uptime
     ) {
         contents = Mutex(Contents(policy: policy))
         self.clock = clock
     }
+
+    package var now: Int { clock() }
 
     // MARK: - Jobs
 
@@ -118,10 +119,10 @@ package final class MemoryJobStore: JobStore {
         contents.withLock { Array($0.outboxes[outbox]?.owned[source] ?? []) }
     }
 
-    package func owners(of names: [BytePath], in outbox: BytePath) -> [BytePath: BytePath] {
+    package func owners(of names: [BytePath], in outbox: BytePath) -> [BytePath: OwnedName] {
         contents.withLock { contents in
-            let owners = contents.outboxes[outbox]?.owners ?? [:]
-            return names.reduce(into: [:]) { $0[$1] = owners[$1] }
+            let owned = contents.outboxes[outbox]?.names ?? [:]
+            return names.reduce(into: [:]) { $0[$1] = owned[$1] }
         }
     }
 
@@ -129,26 +130,50 @@ package final class MemoryJobStore: JobStore {
         _ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath]
     ) -> Bool {
         contents.withLock { contents in
-            let owners = contents.outboxes[outbox]?.owners ?? [:]
-            guard names.allSatisfy({ name in owners[name].map { $0 == source || $0 == seen[name] } ?? true }) else {
-                return false
+            let owned = contents.outboxes[outbox]?.names ?? [:]
+            guard
+                names.allSatisfy({ name in
+                    owned[name].map { $0.source == source || $0.source == seen[name] } ?? true
+                })
+            else { return false }
+            for name in names {
+                let new = OwnedName(
+                    outbox: outbox, name: name, source: source, contents: owned[name].map(\.contents) ?? [])
+                contents.outboxes[outbox, default: OwnedNames()].set(name, new)
             }
-            for name in names { contents.outboxes[outbox, default: OwnedNames()].give(name, to: source) }
             return true
         }
     }
 
-    package func release(_ names: [BytePath], in outbox: BytePath) {
+    package func record(_ names: [OwnedName]) {
         contents.withLock { contents in
-            for name in names { contents.outboxes[outbox]?.give(name, to: nil) }
+            for name in names where contents.outboxes[name.outbox]?.names[name.name]?.source == name.source {
+                contents.outboxes[name.outbox]?.set(name.name, name)
+            }
+        }
+    }
+
+    package func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) {
+        contents.withLock { $0.release(names.map { OwnedName(outbox: outbox, name: $0, source: source) }) }
+    }
+
+    package func idle(_ names: [OwnedName]) -> (names: [OwnedName], latest: Int) {
+        contents.withLock { contents in
+            let open = Set(contents.records.values.map(\.job).filter(\.progress.state.isOpen).map(\.owner))
+            return (names.filter { !open.contains($0.source) }, contents.lastNumber)
+        }
+    }
+
+    package func release(_ names: [OwnedName], idleSince latest: Int) {
+        contents.withLock { contents in
+            let busy = Set(contents.records.values.filter { $0.number > latest }.map(\.job.owner))
+            contents.release(names.filter { !busy.contains($0.source) })
         }
     }
 
     package func ownedNames(after place: OwnedName?, limit: Int) -> [OwnedName] {
         contents.withLock { contents in
-            let all = contents.outboxes.flatMap { outbox, names in
-                names.owners.map { OwnedName(outbox: outbox, name: $0.key, source: $0.value) }
-            }
+            let all = contents.outboxes.values.flatMap(\.names.values)
             let after = all.filter { name in place.map { $0.precedes(name) } ?? true }
             return Array(after.sorted { $0.precedes($1) }.prefix(limit))
         }
@@ -164,13 +189,13 @@ extension OwnedName {
 
 /// The names in one outbox.
 private struct OwnedNames {
-    private(set) var owners: [BytePath: BytePath] = [:]
+    private(set) var names: [BytePath: OwnedName] = [:]
     private(set) var owned: [BytePath: Set<BytePath>] = [:]
 
-    mutating func give(_ name: BytePath, to source: BytePath?) {
-        if let old = owners[name] { owned[old]?.remove(name) }
-        owners[name] = source
-        if let source { owned[source, default: []].insert(name) }
+    mutating func set(_ name: BytePath, _ new: OwnedName?) {
+        if let old = names[name] { owned[old.source]?.remove(name) }
+        names[name] = new
+        if let new { owned[new.source, default: []].insert(name) }
     }
 }
 
@@ -207,6 +232,12 @@ private struct Contents {
         records.values.filter { $0.job.progress.state == state }.sorted { $0.number < $1.number }
     }
 
+    mutating func release(_ names: [OwnedName]) {
+        for name in names where outboxes[name.outbox]?.names[name.name]?.source == name.source {
+            outboxes[name.outbox]?.set(name.name, nil)
+        }
+    }
+
     mutating func offer(_ new: NewJob, now: Int) -> OfferOutcome {
         if let id = inboxes[new.inbox]?.open[new.path], let open = records[id] {
             guard let again = open.offeredAgain(new, now: now) else { return .busy }
@@ -223,7 +254,7 @@ private struct Contents {
         let policy = policy(request.inbox)
         var group: [JobRecord] = []
         var leases: [Lease] = []
-        while let next = nextFree(in: request.inbox, for: request.owner, now: now), next.isDue(now: now, policy),
+        while let next = nextFree(in: request.inbox, for: request.owner, now: now), next.isDue(now: now),
             (group + [next]).group(request).count > group.count,
             let taken = next.taken(by: request, now: now, policy)
         {
@@ -254,9 +285,7 @@ private struct Contents {
     }
 
     mutating func nextDue(in inbox: String, for owner: String, now: Int) -> Int? {
-        nextFree(in: inbox, for: owner, now: now).map {
-            $0.isDue(now: now, policy(inbox)) ? min(now, $0.job.progress.notBefore) : $0.job.progress.notBefore
-        }
+        nextFree(in: inbox, for: owner, now: now)?.job.progress.notBefore
     }
 
     private mutating func count(_ job: Job, _ effects: [JobEffect]) {

@@ -5,16 +5,18 @@ package import Pipeline
 package protocol NameStore: Sendable {
     /// The names that a source owns in an outbox, in no order.
     func names(of source: BytePath, in outbox: BytePath) throws(StoreError) -> [BytePath]
-    /// The owners of those of these names that have one.
-    func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: BytePath]
+    /// What is recorded of those of these names that have an owner.
+    func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: OwnedName]
     /// Gives names to a source, all or none, if their owners are still the ones that were seen.
     /// - Parameter seen: the present owner of each name that has one and is to be taken away from it; the source itself
     ///   need not be named.
     /// - Returns: false if somebody else was quicker, and nothing was changed.
     func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath])
         throws(StoreError) -> Bool
-    /// Frees names.
-    func release(_ names: [BytePath], in outbox: BytePath) throws(StoreError)
+    /// Records the contents of names, as far as they still belong to their sources.
+    func record(_ names: [OwnedName]) throws(StoreError)
+    /// Frees those of these names that belong to a source.
+    func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) throws(StoreError)
     /// Some thousand owned names after a place, in a fixed order, to find those whose rendition is gone; empty at the
     /// end.
     func ownedNames(after place: OwnedName?, limit: Int) throws(StoreError) -> [OwnedName]
@@ -25,10 +27,23 @@ package struct OwnedName: Equatable, Sendable {
     package let outbox: BytePath
     package let name: BytePath
     package let source: BytePath
+    /// The digests of the files that the owner has put there: of the one that is there, and of the one that is about to
+    /// replace it. None if nothing was; nil in a record that was written before there were contents.
+    package let contents: [String]?
 
-    package init(outbox: BytePath, name: BytePath, source: BytePath) {
+    package init(outbox: BytePath, name: BytePath, source: BytePath, contents: [String]? = []) {
         self.outbox = outbox
         self.name = name
         self.source = source
+        self.contents = contents
+    }
+
+    /// As databases keep the contents.
+    var contentsText: String? { contents?.joined(separator: " ") }
+
+    init(outbox: BytePath, name: BytePath, source: BytePath, contentsText: String?) {
+        self.init(
+            outbox: outbox, name: name, source: source,
+            contents: contentsText.map { $0.split(separator: " ").map(String.init) })
     }
 }

@@ -6,6 +6,9 @@ package import Pipeline
 package enum AfterFailure: Equatable, Sendable {
     /// The surroundings are broken: the inbox pauses, and the attempt costs the source nothing.
     case pause(PauseReason)
+    /// The surroundings lack what this source needs and others may not: it waits so many milliseconds, which costs it
+    /// nothing.
+    case wait(Int)
     /// Another attempt may succeed, if the source has one left.
     case retry
     /// No other attempt can succeed.
@@ -50,6 +53,30 @@ package struct RetryPolicy: Equatable, Sendable {
         return overflow ? longest : min(product, longest)
     }
 
+    /// How often in a row the program may end while a source is under way. Whatever ends it does so at any time, and no
+    /// source is to fail for that: with the delays in between, half an hour of nothing but such ends does not reach it.
+    package static let mostEnds = 16
+
+    /// How long a source waits after the n-th end of the program, n from 1: not at all after the first, so that a
+    /// restart goes on where it was; then longer each time, so that what takes the program down lets the others work.
+    package static func delay(afterEnd number: Int) -> Int {
+        number > 1 ? RetryPolicy(attempts: 1).delay(afterAttempt: number - 1, because: .workerCrashed) : 0
+    }
+
+    /// How long what was killed for want of memory waits for others to need less.
+    private static let wantOfMemory = 30_000
+
+    /// Whether a source fails for good because of a failure of its n-th attempt, n from 1, if its surroundings are
+    /// sound.
+    package func isFinal(_ code: FailureCode, attempt: Int) -> Bool {
+        let mayBeRetried =
+            switch scope {
+            case .workerCrashes: code == .workerCrashed
+            case .everythingThatMayPass: code.isRetryable
+            }
+        return !mayBeRetried || attempt >= attempts && code != .outOfMemory
+    }
+
     /// A recorded time as it holds now: never further away than the longest delay, however the clock was set meanwhile.
     package func capped(_ notBefore: Int, now: Int) -> Int { min(notBefore, now + longest) }
 
@@ -59,18 +86,18 @@ package struct RetryPolicy: Equatable, Sendable {
     package func decide(after failure: Failure, surroundings: () -> PauseReason?) -> AfterFailure {
         switch scope {
         case .workerCrashes: failure.code == .workerCrashed ? .retry : .final
-        case .everythingThatMayPass: failure.code.decision(surroundings)
+        case .everythingThatMayPass: decision(failure.code, surroundings)
         }
     }
-}
 
-extension FailureCode {
-    fileprivate func decision(_ surroundings: () -> PauseReason?) -> AfterFailure {
-        switch self {
+    private func decision(_ code: FailureCode, _ surroundings: () -> PauseReason?) -> AfterFailure {
+        switch code {
         case .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound:
             surroundings().map { .pause($0) } ?? .retry
-        case .changedWhileRead, .timedOut, .workerCrashed, .outOfMemory:
+        case .changedWhileRead, .timedOut, .workerCrashed:
             .retry
+        // The system killed a worker that kept to its predicted memory: others need it at present.
+        case .outOfMemory: .wait(min(Self.wantOfMemory, longest))
         case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels,
             .tooLongSide, .tooManyBands,
             .tooMuchMetadata,

@@ -15,7 +15,7 @@ package struct HookRecord: Equatable, Sendable {
     package let body: [UInt8]
     /// How often it was tried.
     package let attempts: Int
-    /// Milliseconds since 1970.
+    /// In the ledger's time.
     package let created: Int
 }
 
@@ -31,7 +31,9 @@ extension SQLiteJobStore {
                 sql: """
                     INSERT INTO hooks (inbox, event, key, attempts, not_before, created) VALUES (?, '', ?, 0, 0, ?)
                     ON CONFLICT (inbox, key) DO UPDATE SET created = excluded.created WHERE body IS NULL
-                    """, arguments: [inbox, key, clock()])
+                    """, arguments: [inbox, key, now])
+            // The next start must be later, also after a restart of the machine.
+            try clock.record(database)
         }
     }
 
@@ -46,7 +48,7 @@ extension SQLiteJobStore {
                 sql: """
                     INSERT INTO hooks (inbox, event, key, body, attempts, not_before, created) VALUES (?, ?, ?, ?, 0, 0, ?)
                     ON CONFLICT (inbox, key) DO UPDATE SET event = excluded.event, body = excluded.body
-                    """, arguments: [inbox, event, key, Data(body), clock()])
+                    """, arguments: [inbox, event, key, Data(body), now])
             let surplus = try (Int.fetchOne(database, sql: "SELECT count(*) FROM hooks") ?? 0) - limit
             guard surplus > 0 else { return 0 }
             try database.execute(
@@ -69,16 +71,16 @@ extension SQLiteJobStore {
                     WHERE place <= ?)
                 ORDER BY not_before, number
                 """
-            return try Row.fetchAll(database, sql: sql, arguments: [clock(), count]).map(HookRecord.init)
+            return try Row.fetchAll(database, sql: sql, arguments: [now, count]).map(HookRecord.init)
         }
     }
 
-    /// When the next one is due that is not yet, in milliseconds since 1970.
+    /// When the next one is due that is not yet, in the ledger's time.
     package func nextHook() throws(StoreError) -> Int? {
         try look { database in
             try Int.fetchOne(
                 database, sql: "SELECT min(not_before) FROM hooks WHERE body IS NOT NULL AND not_before > ?",
-                arguments: [clock()])
+                arguments: [now])
         }
     }
 
@@ -93,12 +95,13 @@ extension SQLiteJobStore {
     }
 
     /// It is tried again later.
-    /// - Parameter time: milliseconds since 1970.
+    /// - Parameter time: in the ledger's time.
     package func postponeHook(_ number: Int, until time: Int) throws(StoreError) {
         try change {
             try $0.execute(
                 sql: "UPDATE hooks SET attempts = attempts + 1, not_before = ? WHERE number = ?",
                 arguments: [time, number])
+            try clock.record($0)
         }
     }
 

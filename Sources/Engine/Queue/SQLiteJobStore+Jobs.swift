@@ -6,7 +6,7 @@ import Pipeline
 extension SQLiteJobStore {
     package func offer(_ jobs: [NewJob]) throws(StoreError) -> [OfferOutcome] {
         try change { database in
-            let now = clock()
+            let now = now
             return try jobs.map { try offer($0, now: now, database) }
         }
     }
@@ -28,22 +28,16 @@ extension SQLiteJobStore {
         return .added
     }
 
-    /// Which jobs an owner can take now; what it holds itself it works on, whatever the clock says. With `not_before >
-    /// …`, those that a clock put off which was set back since.
-    static func freeJobs(_ time: String) -> String {
-        "inbox = ? AND \(LedgerSchema.isOpen) AND \(time) AND (lease_until IS NULL OR lease_until <= ? AND owner <> ?) ORDER BY not_before, number LIMIT ?"
-    }
+    /// Which jobs an owner can take until a time; what it holds itself it works on, however late it is.
+    static let freeJobs =
+        "inbox = ? AND \(LedgerSchema.isOpen) AND not_before <= ? AND (lease_until IS NULL OR lease_until <= ? AND owner <> ?) ORDER BY not_before, number LIMIT ?"
 
     package func take(_ request: TakeRequest) throws(StoreError) -> [Lease] {
         guard request.limit > 0 else { return [] }
         let policy = policy(request.inbox)
         return try change { database in
-            let now = clock()
-            let free = { (time: String, limit: Int, bound: Int) in
-                try database.records(Self.freeJobs(time), [request.inbox, bound, now, request.owner, limit])
-            }
-            var due = try free("not_before <= ?", request.limit, now)
-            if due.isEmpty { due = try free("not_before > ?", 1, now + policy.longest) }
+            let now = now
+            let due = try database.records(Self.freeJobs, [request.inbox, now, now, request.owner, request.limit])
             return try due.group(request).compactMap { record in
                 guard let taken = record.taken(by: request, now: now, policy) else { return nil }
                 try database.write(taken.record, token: record.hold?.token)
@@ -56,7 +50,7 @@ extension SQLiteJobStore {
         try change { database in
             let statement = try database.cachedStatement(
                 sql: "UPDATE jobs SET lease_until = ? WHERE id = ? AND token = ?")
-            let until = clock() + milliseconds
+            let until = now + milliseconds
             return try leases.filter { lease in
                 try statement.execute(arguments: [until, lease.job.id.text, lease.token])
                 return database.changesCount == 1
@@ -66,7 +60,7 @@ extension SQLiteJobStore {
 
     package func update(_ updates: [JobUpdate]) throws(StoreError) -> [UpdateOutcome] {
         try change { database in
-            let now = clock()
+            let now = now
             return try updates.map { update in
                 guard let record = try database.record("id = ?", [update.lease.job.id.text]),
                     record.hold?.token == update.lease.token
@@ -80,7 +74,7 @@ extension SQLiteJobStore {
 
     package func recover(_ jobs: [(job: Job, place: SourcePlace)]) throws(StoreError) -> [UpdateOutcome] {
         try change { database in
-            let now = clock()
+            let now = now
             return try jobs.map { job, place in
                 // A job that has changed since the look is being worked on by somebody else.
                 guard let record = try database.record("id = ?", [job.id.text]), record.job.progress == job.progress
@@ -101,6 +95,8 @@ extension SQLiteJobStore {
             return .changed(nil, effects)
         }
         try database.write(changed, token: token)
+        // After a restart of the machine, it waits no longer for what was not recorded of the time.
+        if changed.job.progress.notBefore >= now { try clock.record(database) }
         if effects.contains(.countDone) || effects.contains(.countFailed) {
             try database.count(changed.job, isDone: effects.contains(.countDone))
         }
@@ -113,15 +109,15 @@ extension Database {
         let job = record.job
         let statement = try cachedStatement(
             sql: """
-                INSERT INTO jobs (id, inbox, path, is_set, device, inode, bytes, modified, keeps_original, state, attempts, not_before,
-                    recipe, offered, changed)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO jobs (id, inbox, path, is_set, device, inode, bytes, modified, keeps_original, deletes_original,
+                    state, attempts, ends, not_before, recipe, offered, changed)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         try statement.execute(arguments: [
             job.id.text, job.inbox, job.path.blob, job.isSet, Int64(bitPattern: job.observed.device),
             Int64(bitPattern: job.observed.inode),
-            job.observed.bytes, job.observed.modified, job.keepsOriginal, job.progress.state.rawValue,
-            job.progress.attempts,
+            job.observed.bytes, job.observed.modified, job.keepsOriginal, job.originals == .delete,
+            job.progress.state.rawValue, job.progress.attempts, job.progress.ends,
             job.progress.notBefore, job.recipe, job.offered, job.changed,
         ])
     }
@@ -132,15 +128,16 @@ extension Database {
         let (job, failure) = (record.job, record.job.progress.failure)
         let statement = try cachedStatement(
             sql: """
-                UPDATE jobs SET is_set = ?, device = ?, inode = ?, bytes = ?, modified = ?, keeps_original = ?,
-                    state = ?, attempts = ?, not_before = ?, code = ?, stage = ?, message = ?, detail = ?, recipe = ?, changed = ?,
+                UPDATE jobs SET is_set = ?, device = ?, inode = ?, bytes = ?, modified = ?, keeps_original = ?, deletes_original = ?,
+                    state = ?, attempts = ?, ends = ?, not_before = ?, code = ?, stage = ?, message = ?, detail = ?, recipe = ?, changed = ?,
                     owner = ?, token = ?, lease_until = ?
                 WHERE id = ? AND token IS ?
                 """)
         try statement.execute(arguments: [
             job.isSet, Int64(bitPattern: job.observed.device), Int64(bitPattern: job.observed.inode),
             job.observed.bytes, job.observed.modified,
-            job.keepsOriginal, job.progress.state.rawValue, job.progress.attempts, job.progress.notBefore,
+            job.keepsOriginal, job.originals == .delete, job.progress.state.rawValue, job.progress.attempts,
+            job.progress.ends, job.progress.notBefore,
             failure?.code.rawValue, failure?.stage,
             failure?.message, failure?.detail, job.recipe, job.changed, record.hold?.owner, record.hold?.token,
             record.hold?.until,

@@ -5,13 +5,8 @@ package import Pipeline
 
 extension SQLiteJobStore {
     package func nextDue(inbox: String, owner: String) throws(StoreError) -> Int? {
-        let policy = policy(inbox)
-        return try look { database in
-            let now = clock()
-            guard
-                let next = try database.records(Self.freeJobs("not_before > ?"), [inbox, Int.min, now, owner, 1]).first
-            else { return nil }
-            return next.isDue(now: now, policy) ? min(now, next.job.progress.notBefore) : next.job.progress.notBefore
+        try look { database in
+            try database.records(Self.freeJobs, [inbox, Int.max, now, owner, 1]).first?.job.progress.notBefore
         }
     }
 
@@ -145,11 +140,12 @@ extension JobRecord {
             return nil
         }
         let progress = JobProgress(
-            state, attempts: row["attempts"], notBefore: row["not_before"], failure: Failure(row))
+            state, attempts: row["attempts"], ends: row["ends"], notBefore: row["not_before"], failure: Failure(row))
         let job = Job(
             id: id, inbox: row["inbox"], path: BytePath(blob: row["path"]), isSet: row["is_set"],
             observed: ObservedFile(row),
-            keepsOriginal: row["keeps_original"], progress: progress, recipe: row["recipe"], offered: row["offered"],
+            originals: row["keeps_original"] ? .keep : row["deletes_original"] ? .delete : .move, progress: progress,
+            recipe: row["recipe"], offered: row["offered"],
             changed: row["changed"])
         self.init(job: job, number: row["number"], hold: Hold(row))
     }

@@ -11,7 +11,7 @@ extension SQLiteJobStore {
         }
     }
 
-    package func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: BytePath] {
+    package func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: OwnedName] {
         try look { try $0.owners(of: names, in: outbox) }
     }
 
@@ -20,22 +20,56 @@ extension SQLiteJobStore {
     ) throws(StoreError) -> Bool {
         try change { database in
             let owners = try database.owners(of: names, in: outbox)
-            guard owners.allSatisfy({ name, owner in owner == source || owner == seen[name] }) else { return false }
+            guard owners.allSatisfy({ name, owned in owned.source == source || owned.source == seen[name] }) else {
+                return false
+            }
             let insert = try database.cachedStatement(
                 sql:
-                    "INSERT INTO names (outbox, name, source) VALUES (?, ?, ?) ON CONFLICT (outbox, name) DO UPDATE SET source = excluded.source"
+                    "INSERT INTO names (outbox, name, source, contents) VALUES (?, ?, ?, '') ON CONFLICT (outbox, name) DO UPDATE SET source = excluded.source"
             )
-            for name in names where owners[name] != source {
+            for name in names where owners[name]?.source != source {
                 try insert.execute(arguments: [outbox.blob, name.blob, source.blob])
             }
             return true
         }
     }
 
-    package func release(_ names: [BytePath], in outbox: BytePath) throws(StoreError) {
+    package func record(_ names: [OwnedName]) throws(StoreError) {
         try change { database in
-            let delete = try database.cachedStatement(sql: "DELETE FROM names WHERE outbox = ? AND name = ?")
-            for name in names { try delete.execute(arguments: [outbox.blob, name.blob]) }
+            let update = try database.cachedStatement(
+                sql: "UPDATE names SET contents = ? WHERE outbox = ? AND name = ? AND source = ?")
+            for name in names {
+                try update.execute(
+                    arguments: [name.contentsText, name.outbox.blob, name.name.blob, name.source.blob])
+            }
+        }
+    }
+
+    package func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) throws(StoreError) {
+        try change { database in
+            for name in names { try database.release(OwnedName(outbox: outbox, name: name, source: source)) }
+        }
+    }
+
+    package func idle(_ names: [OwnedName]) throws(StoreError) -> (names: [OwnedName], latest: Int) {
+        try look { database in
+            let latest = try Int.fetchOne(database, sql: "SELECT max(number) FROM jobs") ?? 0
+            let statement = try database.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM jobs WHERE inbox = ? AND path = ? AND \(LedgerSchema.isOpen))")
+            let idle = try names.filter { name in
+                let (inbox, path) = Job.inboxAndPath(of: name.source)
+                return try Bool.fetchOne(statement, arguments: [inbox, path.blob]) == false
+            }
+            return (idle, latest)
+        }
+    }
+
+    package func release(_ names: [OwnedName], idleSince latest: Int) throws(StoreError) {
+        try change { database in
+            let rows = try Row.fetchAll(
+                database, sql: "SELECT inbox, path FROM jobs WHERE number > ?", arguments: [latest])
+            let busy = Set(rows.map { BytePath($0["inbox"] as String).appending(BytePath(blob: $0["path"])) })
+            for name in names where !busy.contains(name.source) { try database.release(name) }
         }
     }
 
@@ -43,7 +77,7 @@ extension SQLiteJobStore {
         try look { database in
             let statement = try database.cachedStatement(
                 sql:
-                    "SELECT outbox, name, source FROM names WHERE (outbox, name) > (?, ?) ORDER BY outbox, name LIMIT ?"
+                    "SELECT outbox, name, source, contents FROM names WHERE (outbox, name) > (?, ?) ORDER BY outbox, name LIMIT ?"
             )
             // Before the first: no name is empty.
             let arguments: StatementArguments = [
@@ -52,17 +86,25 @@ extension SQLiteJobStore {
             return try Row.fetchAll(statement, arguments: arguments).map { row in
                 OwnedName(
                     outbox: BytePath(blob: row["outbox"]), name: BytePath(blob: row["name"]),
-                    source: BytePath(blob: row["source"]))
+                    source: BytePath(blob: row["source"]), contentsText: row["contents"])
             }
         }
     }
 }
 
 extension Database {
-    fileprivate func owners(of names: [BytePath], in outbox: BytePath) throws -> [BytePath: BytePath] {
-        let statement = try cachedStatement(sql: "SELECT source FROM names WHERE outbox = ? AND name = ?")
+    fileprivate func owners(of names: [BytePath], in outbox: BytePath) throws -> [BytePath: OwnedName] {
+        let statement = try cachedStatement(sql: "SELECT source, contents FROM names WHERE outbox = ? AND name = ?")
         return try names.reduce(into: [:]) { owners, name in
-            owners[name] = try Data.fetchOne(statement, arguments: [outbox.blob, name.blob]).map { BytePath(blob: $0) }
+            owners[name] = try Row.fetchOne(statement, arguments: [outbox.blob, name.blob]).map { row in
+                OwnedName(
+                    outbox: outbox, name: name, source: BytePath(blob: row["source"]), contentsText: row["contents"])
+            }
         }
+    }
+
+    fileprivate func release(_ name: OwnedName) throws {
+        let delete = try cachedStatement(sql: "DELETE FROM names WHERE outbox = ? AND name = ? AND source = ?")
+        try delete.execute(arguments: [name.outbox.blob, name.name.blob, name.source.blob])
     }
 }

@@ -12,8 +12,7 @@ package final class SQLiteJobStore: JobStore {
     // SQLite opens the files beside the ledger later, through the same name.
     private let folder: OpenFile
     let policy: @Sendable (_ inbox: String) -> RetryPolicy
-    /// Milliseconds since 1970.
-    let clock: @Sendable () -> Int
+    let clock: LedgerClock
 
     /// - Parameters:
     ///   - state: the folder, which is made if it is missing.
@@ -28,14 +27,13 @@ package final class SQLiteJobStore: JobStore {
         state: BytePath, policy: @escaping @Sendable (_ inbox: String) -> RetryPolicy,
         inboxes: [BytePath: String] = [:],
         outboxes: [BytePath: BytePath] = [:], patience: Double = 10, isRemote: Bool? = nil,
-        clock: @escaping @Sendable () -> Int = wallClock
+        clocks: Clocks = .system
     ) throws {
         try DurableFile.makeFolders(state)
         let directory = try Directory(state)
         folder = directory.file
         file = state.appending(BytePath("ledger.sqlite"))
         self.policy = policy
-        self.clock = clock
         do {
             let isRemote = isRemote ?? (RemoteFileSystem.name(of: directory) != nil)
             database = try DatabaseFile.open(
@@ -44,6 +42,7 @@ package final class SQLiteJobStore: JobStore {
             ) { [file] in try Self.prepare($0, file) }
             try LedgerSchema.migrator(inboxes: inboxes, outboxes: outboxes).migrate(database)
             try Self.makeShrinkable(database)
+            clock = try database.write { try LedgerClock($0, clocks) }
             try record(inboxes: inboxes)
             try DurableFile.syncFolder(state)
         } catch let error as SystemError {
@@ -90,6 +89,8 @@ package final class SQLiteJobStore: JobStore {
     package func record(inboxes: [BytePath: String]) throws(StoreError) {
         try change { try LedgerInboxes.record(inboxes, $0) }
     }
+
+    package var now: Int { clock.now }
 
     // MARK: - Access
 

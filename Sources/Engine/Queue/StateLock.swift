@@ -37,7 +37,8 @@ package final class StateLock: Sendable {
     }
 
     private static func sentence(_ state: BytePath, _ lock: OpenFile) -> String {
-        let words = String(decoding: lock.bytes(at: 0, count: 64), as: UTF8.self).filter(\.isNumber)
+        let bytes = (try? lock.bytes(at: 0, count: 64)) ?? []
+        let words = String(decoding: bytes, as: UTF8.self).filter(\.isNumber)
         let process = words.isEmpty ? "" : " (process \(words))"
         return
             "another imagemill watch\(process) works with the state folder '\(state.printable)'; stop it first, or give this one a 'state' "

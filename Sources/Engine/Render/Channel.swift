@@ -24,6 +24,7 @@ final class Channel: Sendable {
     private static let headerSize = 4
     /// A message holds a pipeline's text at the most.
     private static let largestMessage = 16 << 20
+    static let timeBetweenChecks = Duration.milliseconds(25)
 
     init(_ socket: OpenFile) { self.socket = socket }
 
@@ -40,11 +41,12 @@ final class Channel: Sendable {
     /// - Parameters:
     ///   - end: until when to wait for the other side to take it; nil for ever.
     ///   - cancellation: stops the waiting.
+    ///   - check: as for `receive`.
     func send(
         _ message: some Encodable, descriptors: [CInt] = [], until end: SuspendingClock.Instant? = nil,
-        cancellation: Cancellation? = nil
+        cancellation: Cancellation? = nil, check: (() throws(ChannelError) -> Void)? = nil
     ) throws(ChannelError) {
-        let patience = Patience(end: end, cancellation: cancellation, check: nil)
+        let patience = Patience(end: end, cancellation: cancellation, check: check)
         guard let body = try? JSONEncoder().encode(message), body.count <= Self.largestMessage else {
             throw .garbage("a message that is too large")
         }
@@ -82,7 +84,8 @@ final class Channel: Sendable {
     /// - Parameters:
     ///   - end: until when to wait for the whole of it; nil for ever.
     ///   - cancellation: stops the waiting.
-    ///   - check: called now and then while it waits; what it throws stops the waiting.
+    ///   - check: called before each part of the message, and at least every `timeBetweenChecks`; what it throws stops
+    ///     the waiting.
     func receive<Message: Decodable>(
         _ type: Message.Type, until end: SuspendingClock.Instant? = nil, cancellation: Cancellation? = nil,
         check: (() throws(ChannelError) -> Void)? = nil
@@ -139,9 +142,6 @@ final class Channel: Sendable {
         let cancellation: Cancellation?
         let check: (() throws(ChannelError) -> Void)?
 
-        /// How long to wait at most before `check` is called again.
-        static let millisecondsBetweenChecks = 25
-
         /// The system may do the waiting.
         var isEndless: Bool { end == nil && cancellation == nil && check == nil }
     }
@@ -156,11 +156,13 @@ final class Channel: Sendable {
                 waiting.append(pollfd(fd: cancellation.descriptor, events: Int16(POLLIN), revents: 0))
             }
             var left = end.map { max(0, milliseconds(in: $0 - .now)) } ?? Int.max
-            if patience.check != nil { left = min(left, Patience.millisecondsBetweenChecks) }
+            if let check = patience.check {
+                try check()
+                left = min(left, milliseconds(in: Self.timeBetweenChecks))
+            }
             let ready = poll(&waiting, nfds_t(waiting.count), left == .max ? -1 : CInt(clamping: left))
             if ready < 0 && errno == EINTR { continue }
             guard ready >= 0 else { throw .system(errno) }
-            if ready == 0, let check = patience.check { try check() }
             if waiting.count > 1 && waiting[1].revents != 0 { throw .cancelled }
             // Also if there is something to read: the other side may never stop sending.
             if let end, end <= .now { throw .timedOut }

@@ -48,7 +48,8 @@ enum Loader {
         case .png, .tiff, .heic, .avif, .jxl, .jp2: break
         }
         let image = try Operation(operation(for: format), arguments).image()
-        let known = try withKnownBands(image, extra: extraSamples(format, page: page ?? 1, try file.byteSource()))
+        let extra = try file.structureForDecoding { extraSamples(format, page: page ?? 1, $0) }
+        let known = try withKnownBands(image, extra: extra)
         // libvips before 8.14.6 frees what a HEIF says of itself with the picture that was opened, even if copies of it
         // are still there: https://github.com/libvips/libvips/pull/3725.
         let picture = try Picture(decoded: format.isHEIF ? namingXMP(of: known.copyingBlobs()) : known)

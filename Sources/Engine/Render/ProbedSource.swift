@@ -14,7 +14,7 @@ final class ProbedSource {
     ///   many it has.
     init(_ file: OpenFile, format: SourceFormat, page: Int? = nil) throws {
         self.file = file
-        guard !isPlainYCbCr(format, page: page ?? 1, try file.byteSource()) else {
+        guard try !file.structureForDecoding({ isPlainYCbCr(format, page: page ?? 1, $0) }) else {
             throw Failure(
                 .unsupportedColour, stage: "read",
                 "expected gray, RGB, CMYK or Lab, found YCbCr without JPEG's compression")
@@ -30,7 +30,7 @@ final class ProbedSource {
             (facts.frames, facts.page) = (count, page)
         }
         facts.bytes = try file.status().bytes
-        facts.coded = format.codedPicture(in: try file.byteSource())
+        facts.coded = try file.structureForDecoding { format.codedPicture(in: $0) }
         self.facts = facts
         opened = picture
     }
@@ -79,10 +79,11 @@ final class ProbedSource {
     private func unpacked(_ picture: Picture, shrink: Int) throws -> Picture {
         switch facts.format {
         case .png:
-            return try PNGDecoder(try file.byteSource())?.decoded(picture.image).map(picture.with) ?? picture
+            let decoder = try file.structureForDecoding { PNGDecoder($0) }
+            return try decoder?.decoded(picture.image).map(picture.with) ?? picture
         case .webp:
-            let decoded =
-                facts.page == nil ? try WebPDecoder(try file.byteSource())?.decoded(picture.image, shrink: shrink) : nil
+            let decoder = facts.page == nil ? try file.structureForDecoding { WebPDecoder($0) } : nil
+            let decoded = try decoder?.decoded(picture.image, shrink: shrink)
             return picture.with(try decoded ?? picture.image.averaged(by: shrink))
         case .jpeg, .gif, .tiff, .heic, .avif, .svg, .pdf, .jxl, .jp2:
             return picture
@@ -90,8 +91,11 @@ final class ProbedSource {
     }
 
     /// Warnings about what the file has and the decoder has not given: frames, rows, or a profile.
-    func warnings(_ tolerance: Tolerance) throws -> [Warning] {
-        let bytes = try file.byteSource()
+    func warnings(_ tolerance: Tolerance) throws(Failure) -> [Warning] {
+        try file.structureForDecoding { warnings(tolerance, $0) }
+    }
+
+    private func warnings(_ tolerance: Tolerance, _ bytes: ByteSource) -> [Warning] {
         var warnings: [Warning] = []
         if hasHiddenFrames(facts.format, in: bytes) {
             let kind = facts.format == .png ? "APNG" : "\(facts.format.rawValue.uppercased()) sequences"
@@ -105,5 +109,17 @@ final class ProbedSource {
             warnings.append(Warning(.sourceTruncated, "the file ends before the picture does; what is missing is gray"))
         }
         return warnings
+    }
+}
+
+extension OpenFile {
+    /// What code that knows no files finds in the structure of a source. The supervisor finds out whether the file or
+    /// its disk is to blame if it cannot be read.
+    func structureForDecoding<Found>(_ find: (ByteSource) -> Found) throws(Failure) -> Found {
+        do throws(SystemError) {
+            return try structure(find)
+        } catch {
+            throw Failure(.corrupt, stage: "decode", "the picture cannot be read", detail: error.description)
+        }
     }
 }

@@ -36,7 +36,7 @@ extension Image {
                     "pngsave_target",
                     [("in", .image(pixel)), ("target", .target(Target(descriptor: output.descriptor)))])
             }
-            let header = output.bytes(at: 0, count: 256)
+            let header = try output.bytes(at: 0, count: 256)
             try output.empty()
             return header.contains("iCCP".utf8)
         }

@@ -10,6 +10,8 @@ struct WorkerKind: Hashable, Codable, Sendable {
     var format: SourceFormat?
     /// It has libheif with its codecs, which take some milliseconds to load.
     var hasHEIF = false
+    /// The inbox whose sources alone it meets; nil for a worker that serves all that have none of their own.
+    var inbox: String?
 
     var readsFonts: Bool { drawsText || format?.isVector == true }
 
@@ -22,5 +24,7 @@ struct WorkerKind: Hashable, Codable, Sendable {
     func serves(_ other: WorkerKind) -> Bool { isOfFamily(other) && (hasHEIF || !other.hasHEIF) }
 
     /// The same but for libheif.
-    func isOfFamily(_ other: WorkerKind) -> Bool { drawsText == other.drawsText && format == other.format }
+    func isOfFamily(_ other: WorkerKind) -> Bool {
+        drawsText == other.drawsText && format == other.format && inbox == other.inbox
+    }
 }

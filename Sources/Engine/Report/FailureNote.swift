@@ -31,6 +31,14 @@ package struct FailureNote: Equatable, Sendable {
         path.bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
     }
 
+    /// Whether a name in a folder is that of a note, and what it is about is beside it.
+    static func isNote(_ name: BytePath, in folder: Directory) throws(SystemError) -> Bool {
+        guard isNoteName(name) else { return false }
+        let source = BytePath(Array(name.bytes.dropLast(suffix.utf8.count)))
+        guard !source.bytes.isEmpty else { return false }
+        return try folder.status(source) != nil
+    }
+
     /// Writes the note of a source, for good.
     /// - Parameters:
     ///   - name: the source's name in the folder.
@@ -46,8 +54,14 @@ package struct FailureNote: Equatable, Sendable {
     /// The source's path as a note says it; nil if there is no note or it says nothing of use.
     /// - Parameter name: the source's name in the folder.
     package static func source(ofNoteBeside name: BytePath, in folder: Directory) -> BytePath? {
-        guard let file = try? FileLocation.below(folder, path(beside: name)).open().file,
-            let said = try? JSONDecoder().decode(Said.self, from: Data(file.bytes(at: 0, count: 1 << 20)))
+        source(ofNote: path(beside: name), in: folder)
+    }
+
+    /// The same of a note by its own name.
+    static func source(ofNote name: BytePath, in folder: Directory) -> BytePath? {
+        guard let file = try? FileLocation.below(folder, name).open().file,
+            let bytes = try? file.bytes(at: 0, count: 1 << 20),
+            let said = try? JSONDecoder().decode(Said.self, from: Data(bytes))
         else { return nil }
         let path = said.source.pathBytes.flatMap(BytePath.init(percentEncoded:)) ?? BytePath(said.source.path)
         return path.staysBelow ? path : nil

@@ -40,7 +40,7 @@ package final class Journal: Sendable {
         var end = size
         while end > 0 {
             let start = max(0, end - 65_536)
-            let block = file.bytes(at: start, count: end - start)
+            let block = try file.bytes(at: start, count: end - start)
             if let newline = block.lastIndex(of: UInt8(ascii: "\n")) {
                 end = start + newline + 1
                 break

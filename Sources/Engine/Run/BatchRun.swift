@@ -20,6 +20,8 @@ package struct BatchSettings: Sendable {
     package let outbox: OutboxLocation
     /// How often a source may cost a worker its life.
     package var attempts = 3
+    /// Whether the renditions have reached the disk when the run says that it is done.
+    package var isDurable = false
 
     package init(
         _ render: RenderSettings, workers: WorkerPool, lanes: Int, allocator: NameAllocator, publisher: Publisher,
@@ -46,6 +48,8 @@ package final class BatchRun: JobSite {
     private let observer: any BatchObserver
     /// Where results are recorded for the next run; nil if nothing is.
     private let results: ResultRecord?
+    /// What has to reach the disk before the run is done; nil if nothing has.
+    private let written: WrittenFiles?
     private let store = MemoryJobStore()
     private let status = LaneStatus()
     private let ids = JobNames()
@@ -92,6 +96,7 @@ package final class BatchRun: JobSite {
         self.report = report
         self.observer = observer
         self.results = results
+        written = settings.isDurable ? WrittenFiles(in: settings.outbox.path) : nil
         var state = State(sources: work.toDo, unchanged: work.unchanged)
         state.summary.sources = work.toDo.count + work.unchanged.count
         state.summary.skipped = work.unchanged.count
@@ -101,7 +106,7 @@ package final class BatchRun: JobSite {
             render: settings.render, allocator: settings.allocator, publisher: settings.publisher,
             policy: RetryPolicy(attempts: settings.attempts, first: 0, longest: 0, scope: .workerCrashes), inbox: nil,
             recipe: "",
-            retriesAtOnce: true, wantsSecondOpinion: false)
+            retriesAtOnce: true)
     }
 
     /// Processes what is to do, and reports what is not.
@@ -114,6 +119,7 @@ package final class BatchRun: JobSite {
         observer.begin(sources: sources.count)
         if !sources.isEmpty { try await onNewThread { [self] in try process(sources) } }
         observer.end()
+        try await makeDurable()
         report.add(state.withLock { $0.unchanged.map(\.document) })
         results?.finish()
         // A lane that did not start has left its share to the others; only if they all failed is there work left.
@@ -125,6 +131,18 @@ package final class BatchRun: JobSite {
         try report.finish(summary)
         if let trouble { throw trouble }
         return summary
+    }
+
+    /// Has the renditions written to the disk, all together. On a network file system, an error while they are written
+    /// shows only then.
+    private func makeDurable() async throws {
+        guard let written else { return }
+        do {
+            try await onNewThread { try written.sync() }
+        } catch {
+            results?.discard()
+            throw error
+        }
     }
 
     /// Nobody else can take up the jobs of a run, however long one takes: ten years, in milliseconds.
@@ -195,6 +213,8 @@ package final class BatchRun: JobSite {
 
     package func putBack(_ job: Job) throws(SystemError) {}
 
+    package func countObstacle(of job: Job) -> Int { 1 }
+
     /// Nobody waits for the surroundings of a run: what is left is for the next one.
     package func pause(_ pause: Pause) { trouble.withLock { $0 = RunObstructed(description: pause.message) } }
 
@@ -206,6 +226,10 @@ package final class BatchRun: JobSite {
         switch news {
         case .done(let report), .failed(let report, _, _):
             finish(job, report: report, fingerprint: source, files: files)
+        case .postponed(let failure, _, _):
+            // A run waits for nothing.
+            pause(Pause(.ioError, failure.message))
+            happened(.obstructed, to: job, files: nil, source: nil)
         case .interrupted, .obstructed:
             // Others may wait for its turn.
             turns.end(order: place(of: job))
@@ -213,7 +237,7 @@ package final class BatchRun: JobSite {
         case .outOfStep:
             pause(Pause(.ioError, "'\(job.path.printable)' is left as it is: a mistake in Imagemill, please report it"))
             happened(.obstructed, to: job, files: nil, source: nil)
-        case .postponed, .returned, .leaseLost: break
+        case .returned, .leaseLost: break
         }
     }
 
@@ -227,6 +251,7 @@ package final class BatchRun: JobSite {
             source: source, report: report, fingerprint: fingerprint, outputs: files ?? Fingerprint([]))
         let document = json(report)
         self.report.add(document)
+        if let files { written?.add(files) }
         results?.add(finished, document: document)
         let isLast = state.withLock { state in
             state.summary.add(report)

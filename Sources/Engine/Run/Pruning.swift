@@ -28,6 +28,7 @@ package final class MadeNames: BatchObserver {
 /// Finds and removes renditions whose source is gone, or that their source's pipeline makes no more.
 package struct Pruning {
     private let record: OutboxRecord
+    private let outbox: Outbox
     private let made: MadeNames
     private let unchanged: Set<BytePath>
     /// Folders that were searched and in which something was found. An empty one may be a mount that is missing.
@@ -42,6 +43,7 @@ package struct Pruning {
         self.record = record
         self.made = made
         let location = record.location
+        outbox = Outbox(path: location.path, of: .run, writer: Outbox.runWriter)
         self.unchanged = Set(unchanged.map { location.identity(of: $0.source.identity) })
         self.roots = roots.compactMap { FileSystem.absolute($0) }
             .filter { root in found.contains { $0.identity.isAtOrBelow(root) } }
@@ -58,7 +60,7 @@ package struct Pruning {
             let owned = try record.ownedNames(after: last, limit: 1000)
             guard let end = owned.last else { return stale }
             last = end
-            stale += owned.filter { isStale($0, made: made, recorded: recorded) }.map(\.name)
+            stale += owned.filter { isStale($0, made: made, recorded: recorded) && isOurs($0) }.map(\.name)
         }
     }
 
@@ -69,6 +71,16 @@ package struct Pruning {
         if let made = made[owned.source] { return made.map { !$0.contains(owned.name) } ?? false }
         if unchanged.contains(owned.source) { return recorded[owned.source].map { !$0.contains(owned.name) } ?? false }
         return roots.contains { owned.source.isAtOrBelow($0) } && record.location.isGone(owned.source)
+    }
+
+    /// Whether a file is as it was written: what others have put there since is theirs. A file that is missing leaves
+    /// its entry in the record.
+    private func isOurs(_ owned: OwnedName) -> Bool {
+        do throws(SystemError) {
+            return try outbox.found(owned.name, recorded: owned).map { $0.owner == .source(owned.source) } ?? true
+        } catch {
+            return false
+        }
     }
 
     /// What is recorded of the sources that were skipped.
@@ -100,7 +112,7 @@ package struct Pruning {
             if (try? folder.status(name.lastComponent))??.kind == .regular { try? folder.remove(name.lastComponent) }
             removeEmptyFolders(above: name, in: outbox)
         }
-        try record.release(names, in: outbox)
+        try record.forget(names)
         let gone = (try? goneSources()) ?? []
         try? record.database.write { database in
             for source in gone {

@@ -37,6 +37,10 @@ package struct OpenedPlan: Sendable {
         }
         self.plan = plan
         index = try folder.opening(PlanFile.index)
+        // A line at another place would be another shard's, and good by itself.
+        guard try Digest.of(index) == plan.index else {
+            throw mismatch("is damaged: \(PlanFile.index.text) is not the one that was written")
+        }
     }
 
     private func mismatch(_ what: String) -> PlanMismatch {
@@ -69,8 +73,9 @@ package struct OpenedPlan: Sendable {
     }
 
     /// The path of a shard's list of sources.
-    func entry(of shard: Int) throws(PlanMismatch) -> ShardEntry {
-        let line = index.bytes(at: shard * ShardEntry.lineBytes, count: ShardEntry.lineBytes)
+    /// - Throws: `PlanMismatch`; `SystemError` if it cannot be read.
+    func entry(of shard: Int) throws -> ShardEntry {
+        let line = try index.bytes(at: shard * ShardEntry.lineBytes, count: ShardEntry.lineBytes)
         guard line.count == ShardEntry.lineBytes, let entry = ShardEntry(line: line) else {
             throw mismatch("is damaged: \(PlanFile.index.text) has no shard \(shard)")
         }

@@ -3,7 +3,6 @@
 //     .imagemill/plan-ID/shards/000017.json    the result: the shard is done
 //     .imagemill/plan-ID/reports/000017.json   the reports of its sources
 //     .imagemill/plan-ID/staging/000017-TOKEN/ what one attempt has not published yet
-import CLinux
 import Glibc
 package import Pipeline
 
@@ -135,9 +134,7 @@ package struct ShardOutput: Sendable {
     /// Publishes a shard: after everything that it consists of has reached the disk, one rename says that it is done.
     /// Then nobody else can publish anything of it any more.
     func publish(_ result: ShardResult, _ staging: Staging) throws(SystemError) {
-        guard clinux_sync_file_system(root.file.descriptor) == 0 else {
-            throw SystemError("write '\(path.printable)' to the disk")
-        }
+        try root.syncFileSystem("'\(path.printable)'")
         if plan.layout == .tar {
             try staging.folder.rename(Staging.tar, to: root, as: place(of: result.shard))
             try root.sync()

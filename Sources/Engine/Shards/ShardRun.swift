@@ -111,11 +111,10 @@ package struct ShardRunner: Sendable {
         // The names of a shard depend on its own list alone. Under a digest, equal names mean equal files.
         let allocator = NameAllocator(
             store: MemoryJobStore(), outbox: BytePath([]), folder: outbox,
-            policy: layout == .hash ? .overwrite : .version, isGone: { _ in false },
-            ownsFolder: true)
+            policy: layout == .hash ? .overwrite : .version, isGone: { _ in false })
         return BatchSettings(
             render, workers: workers, lanes: lanes, allocator: allocator,
-            publisher: Publisher(outbox: outbox, durability: .none, keepsReplaced: false), outbox: location)
+            publisher: Publisher(outbox: outbox, names: nil, durability: .none, keepsReplaced: false), outbox: location)
     }
 
     /// Puts the renditions into one tar, in the order of their sources, and the report after them.

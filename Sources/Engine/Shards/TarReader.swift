@@ -31,8 +31,8 @@ struct TarReader {
     }
 
     /// The next regular file; nil after the last one. Links, folders, devices and files with holes are left out.
-    /// - Throws: `DamagedTar`.
-    mutating func next() throws(DamagedTar) -> TarMember? {
+    /// - Throws: `DamagedTar`; `SystemError` if it cannot be read.
+    mutating func next() throws -> TarMember? {
         var extra = Extra()
         while let header = try header() {
             let end = position + Self.block
@@ -56,8 +56,8 @@ struct TarReader {
     }
 
     /// The header at the present place; nil for the block of zeros at the end.
-    private func header() throws(DamagedTar) -> TarHeader? {
-        let block = tar.bytes(at: position, count: Self.block)
+    private func header() throws -> TarHeader? {
+        let block = try tar.bytes(at: position, count: Self.block)
         guard block.count == Self.block else {
             throw DamagedTar(description: "it ends without the mark of a tar's end")
         }
@@ -68,8 +68,8 @@ struct TarReader {
         return header
     }
 
-    private func contents(at offset: Int, count: Int) throws(DamagedTar) -> [UInt8] {
-        let bytes = count <= Self.mostExtraBytes ? tar.bytes(at: offset, count: count) : []
+    private func contents(at offset: Int, count: Int) throws -> [UInt8] {
+        let bytes = count <= Self.mostExtraBytes ? try tar.bytes(at: offset, count: count) : []
         guard bytes.count == count else {
             throw DamagedTar(description: "the header at byte \(offset - Self.block) has no end")
         }

@@ -26,12 +26,12 @@ struct TarWriter {
             try append(Self.header(BytePath("PaxHeaders/file"), records.count, type: "x") + Self.padded(records))
         }
         try append(Self.header(name, count, type: "0"))
-        var offset = 0
-        while case let bytes = content.bytes(at: offset, count: 1 << 20), !bytes.isEmpty {
-            try append(bytes)
-            offset += bytes.count
+        var written = 0
+        try content.readThrough { block throws(SystemError) in
+            try append(block)
+            written += block.count
         }
-        guard offset == count else { throw SystemError("read '\(name.printable)' again", code: EIO) }
+        guard written == count else { throw SystemError("read '\(name.printable)' again", code: EIO) }
         try append([UInt8](repeating: 0, count: -count & (Self.block - 1)))
     }
 

@@ -10,7 +10,20 @@ package struct FailedFolder: Sendable {
     package init(folder: BytePath, inbox: BytePath) { (self.folder, self.inbox) = (folder, inbox) }
 
     /// The failed sources, as paths from the folder, sorted.
-    package func sources() throws(SystemError) -> [BytePath] {
+    package func sources() throws(SystemError) -> [BytePath] { try contents().sources }
+
+    /// Removes notes whose source is gone: a `retry` that was killed has left them, or somebody who has taken the source
+    /// away.
+    func removeOrphanedNotes() throws(SystemError) {
+        let root = try Directory(folder)
+        for path in try contents().orphans {
+            let folder = try root.folder(path.directory)
+            guard FailureNote.source(ofNote: path.lastComponent, in: folder) != nil else { continue }
+            try folder.remove(path.lastComponent)
+        }
+    }
+
+    private func contents() throws(SystemError) -> (sources: [BytePath], orphans: [BytePath]) {
         let root = try Directory(folder)
         var found: [BytePath] = []
         var pending = [BytePath([])]
@@ -32,11 +45,12 @@ package struct FailedFolder: Sendable {
         }
         let all = Set(found)
         let notes = Set(found.map { FailureNote.path(beside: $0) }).intersection(found)
-        return found.filter { path in
-            // A note whose source somebody has moved away is no source. One that is called like a note has its own.
-            let isOrphan = FailureNote.isNoteName(path) && !all.contains(FailureNote.path(beside: path))
-            return !notes.contains(path) && !isOrphan
-        }.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+        let rest = found.filter { !notes.contains($0) }.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+        // A note whose source somebody has moved away is no source. One that is called like a note has its own.
+        func isOrphan(_ path: BytePath) -> Bool {
+            FailureNote.isNoteName(path) && !all.contains(FailureNote.path(beside: path))
+        }
+        return (rest.filter { !isOrphan($0) }, rest.filter(isOrphan))
     }
 
     /// The path from the folder of something in it.

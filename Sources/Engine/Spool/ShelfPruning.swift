@@ -1,91 +1,126 @@
 // Removes what has been in `done/` or `failed/` for long enough, if the mill file says so.
 import Pipeline
 
-/// Keeps one of these folders within the bounds that the user has set.
+/// Keeps one of these folders within the bounds that the user has set. What is in it is compared with what is recorded
+/// of it, a few hundred items at a time.
 struct ShelfPruning {
     /// The folder of one inbox.
     let folder: BytePath
     let retention: Retention
     /// A source is a folder.
     let takesSets: Bool
+    let record: ShelfRecord
 
-    private struct Item {
-        let path: BytePath
-        /// When it was put there, in nanoseconds since 1970: a rename changes nothing else about a file.
-        let since: Int
-        let bytes: Int
-        let isFolder: Bool
-    }
+    private static let itemsAtOnce = 500
 
     /// Removes what is too old, and then the oldest until the rest is small enough.
-    /// - Parameter now: nanoseconds since 1970.
     /// - Returns: how many sources were removed.
-    func run(now: Int) throws(SystemError) -> Int {
+    /// - Throws: `SystemError` or `StoreError`.
+    func run() throws -> Int {
         let root = try Directory(folder)
-        let items = try items(in: root).sorted { $0.since < $1.since }
-        var left = items.reduce(0) { $0 + $1.bytes }
-        var removed = 0
-        for item in items {
-            let isOld = retention.age.map { item.since < now - Int($0.inNanoseconds) } ?? false
-            let isTooMuch = retention.size.map { left > $0.value } ?? false
-            guard isOld || isTooMuch else { continue }
-            let above = try root.folder(item.path.directory)
-            // The note goes last: without it, a set would be taken for a folder.
-            if item.isFolder {
-                try above.removeTree(item.path.lastComponent)
-            } else {
-                try above.remove(item.path.lastComponent)
+        let now = try record.recordedNow()
+        try forgetMissing(in: root)
+        try recordNew(in: root, now: now)
+        var (left, removed) = (retention.size == nil ? 0 : try record.bytes(), 0)
+        while true {
+            let doomed = try record.oldest(limit: Self.itemsAtOnce).prefix { item, since in
+                let isOld = retention.age.map { since < now - Int($0.inNanoseconds / 1_000_000) } ?? false
+                let isTooMuch = retention.size.map { left > $0.value } ?? false
+                if isOld || isTooMuch { left -= item.bytes }
+                return isOld || isTooMuch
             }
-            let note = FailureNote.path(beside: item.path.lastComponent)
-            if try above.status(note)?.kind == .regular { try above.remove(note) }
-            left -= item.bytes
-            removed += 1
+            guard !doomed.isEmpty else { return removed }
+            for (item, _) in doomed where try remove(item, from: root) { removed += 1 }
+            try record.remove(doomed.map(\.item.path))
         }
-        return removed
     }
 
-    private func items(in root: Directory) throws(SystemError) -> [Item] {
-        var (items, pending) = ([Item](), [BytePath([])])
+    // MARK: - The record
+
+    /// Forgets items that are no longer there, or that are part of a set now.
+    private func forgetMissing(in root: Directory) throws {
+        var place: BytePath?
+        while case let paths = try record.paths(after: place, limit: Self.itemsAtOnce), !paths.isEmpty {
+            try record.remove(
+                paths.filter { path in
+                    switch try FileLocation.below(root, path).status()?.kind {
+                    case .regular: takesSets && !path.directory.bytes.isEmpty
+                    case .directory: !takesSets
+                    case .link, .other, nil: true
+                    }
+                })
+            place = paths.last
+        }
+    }
+
+    private func recordNew(in root: Directory, now: Int) throws {
+        var pending = [BytePath([])]
         while let path = pending.popLast() {
             let folder = try root.folder(path)
-            let entries = try entries(of: folder)
-            let notes = Set(entries.map { FailureNote.path(beside: $0.name) })
-            for (name, status) in entries where !notes.contains(name) {
-                let inside = path.appending(name)
-                guard status.kind == .directory else {
-                    items.append(Item(path: inside, since: status.changed, bytes: status.bytes, isFolder: false))
-                    continue
+            let names = try DirectoryStream(folder)
+            var found: [(path: BytePath, status: FileStatus)] = []
+            while let name = try names.next().map({ BytePath($0) }) {
+                guard try !FailureNote.isNote(name, in: folder), let status = try folder.status(name) else { continue }
+                switch status.kind {
+                case .regular: found.append((path.appending(name), status))
+                case .directory where try isSet(folder.folder(name)): found.append((path.appending(name), status))
+                case .directory: pending.append(path.appending(name))
+                case .link, .other: break
                 }
-                let below = try self.entries(of: folder.folder(name))
-                // A set is the first folder from above that has files in it.
-                guard takesSets, below.contains(where: { $0.status.kind == .regular }) else {
-                    pending.append(inside)
-                    continue
+                if found.count == Self.itemsAtOnce {
+                    try add(found, in: root, now: now)
+                    found = []
                 }
-                items.append(
-                    Item(path: inside, since: status.changed, bytes: try bytes(in: folder.folder(name)), isFolder: true)
-                )
             }
+            try add(found, in: root, now: now)
         }
-        return items
     }
 
-    private func entries(of folder: Directory) throws(SystemError) -> [(name: BytePath, status: FileStatus)] {
-        var entries: [(BytePath, FileStatus)] = []
-        for name in try folder.names().map({ BytePath($0) }) {
-            guard let status = try folder.status(name), [.regular, .directory].contains(status.kind) else { continue }
-            entries.append((name, status))
-        }
-        return entries
+    /// A set is the first folder from above that has files in it.
+    private func isSet(_ folder: Directory) throws(SystemError) -> Bool {
+        guard takesSets else { return false }
+        let names = try DirectoryStream(folder)
+        while let name = try names.next() { if try folder.status(BytePath(name))?.kind == .regular { return true } }
+        return false
+    }
+
+    private func add(_ found: [(path: BytePath, status: FileStatus)], in root: Directory, now: Int) throws {
+        let known = try record.changes(of: found.map(\.path))
+        let new = found.filter { known[$0.path] != $0.status.changed }
+        try record.add(
+            new.map { path, status in
+                let bytes = status.kind == .directory ? try bytes(in: root.folder(path)) : status.bytes
+                return ShelfRecord.Item(path: path, changed: status.changed, bytes: bytes)
+            }, since: now)
     }
 
     private func bytes(in root: Directory) throws(SystemError) -> Int {
         var (sum, pending) = (0, [BytePath([])])
         while let path = pending.popLast() {
-            for (name, status) in try entries(of: root.folder(path)) {
-                if status.kind == .directory { pending.append(path.appending(name)) } else { sum += status.bytes }
+            let folder = try root.folder(path)
+            let names = try DirectoryStream(folder)
+            while let name = try names.next().map({ BytePath($0) }) {
+                guard let status = try folder.status(name) else { continue }
+                if status.kind == .directory { pending.append(path.appending(name)) }
+                if status.kind == .regular { sum += status.bytes }
             }
         }
         return sum
+    }
+
+    // MARK: - Removing
+
+    /// - Returns: false if it is gone, or another one has come in its place.
+    private func remove(_ item: ShelfRecord.Item, from root: Directory) throws(SystemError) -> Bool {
+        let name = item.path.lastComponent
+        guard let status = try FileLocation.below(root, item.path).status(), status.changed == item.changed else {
+            return false
+        }
+        let above = try root.folder(item.path.directory)
+        // The note goes last: without it, a set would be taken for a folder.
+        if status.kind == .directory { try above.removeTree(name) } else { try above.remove(name) }
+        let note = FailureNote.path(beside: name)
+        if try above.status(note)?.kind == .regular { try above.remove(note) }
+        return true
     }
 }

@@ -10,14 +10,17 @@ package enum ClaimOutcome: Equatable, Sendable {
     case gone
     /// It is not what was observed.
     case changed
-    /// This one cannot be taken: permissions, an immutable file, another file system, a set that is too deep.
+    /// This one cannot be taken: permissions, an immutable file, a set on another file system or one that is too deep.
     case blocked(SystemError)
+    /// The inbox is on another file system than the spool.
+    case unreachable(SystemError)
     /// Nothing can be taken from this inbox now: it is missing, or the spool is full, read-only or gone.
     case unavailable(SystemError)
 }
 
 extension Spool {
-    /// Brings a source into the spool: by a rename, or by a synced copy if the original stays (`keepsOriginal`).
+    /// Brings a source into the spool: by a rename, or by a synced copy if the original stays (`keepsOriginal`). A file
+    /// on a mount below the inbox is copied and then removed.
     ///
     /// A rename is not synced: a loss of power takes all of it back, and then the source is in the inbox, where
     /// recovery looks for it.
@@ -56,6 +59,7 @@ extension Spool {
                 mine = try work.folder(job.id.path)
                 if let source = try mine.status(Self.source) {
                     if try isComplete(job, in: mine) {
+                        if isCopied(source, job) { return finishCopy(of: job, from: folder) }
                         if job.keepsOriginal || isSame(source, job) { return .claimed }
                         // It was taken by mistake, and could not be put back then.
                         try putBack(job, from: mine, to: folder)
@@ -65,17 +69,19 @@ extension Spool {
                     try removeCopy(in: mine)
                 }
             }
-            writeOrigin(of: job, in: mine)
+            try writeOrigin(of: job, in: mine)
         } catch {
             return .unavailable(error)
         }
         return job.keepsOriginal
-            ? copy(job, from: root, to: mine, ignoring: ignored, largest: largest) : take(job, from: folder, to: mine)
+            ? copy(job, from: root, to: mine, ignoring: ignored, largest: largest) ?? claimed()
+            : take(job, from: folder, root: root, to: mine, ignoring: ignored, largest: largest)
     }
 
+    /// - Returns: nil if the copy is in its place.
     private func copy(
         _ job: Job, from root: Directory, to mine: Directory, ignoring ignored: IgnoredNames, largest: Int
-    ) -> ClaimOutcome {
+    ) -> ClaimOutcome? {
         do throws(SystemError) {
             try Snapshot(job: job, root: root, target: mine, ignored: ignored, largest: largest).make()
         } catch {
@@ -83,17 +89,26 @@ extension Spool {
             if error.isAbsence { return .gone }
             return error.code == EBUSY ? .changed : failure(error)
         }
-        return claimed()
+        return nil
     }
 
     /// The job's folder was made for this job alone, so a plain rename replaces nothing.
-    private func take(_ job: Job, from folder: Directory, to mine: Directory) -> ClaimOutcome {
+    private func take(
+        _ job: Job, from folder: Directory, root: Directory, to mine: Directory, ignoring ignored: IgnoredNames,
+        largest: Int
+    ) -> ClaimOutcome {
         do throws(SystemError) {
             try folder.rename(job.path.lastComponent, to: mine, as: Self.source, calls: calls)
         } catch {
             // On NFS an answer may be lost: then the rename is done, and its repetition finds nothing.
             guard let taken = try? mine.status(Self.source), isSame(taken, job) else {
+                let isReached = mine.isOnMount(of: root)
+                if error.code == EXDEV, isReached, !job.isSet {
+                    return takeByCopy(
+                        job, from: folder, root: root, to: mine, ignoring: ignored, largest: largest)
+                }
                 try? discard(job.id)
+                if error.code == EXDEV && !isReached { return .unreachable(error) }
                 return error.isAbsence ? .gone : failure(error)
             }
         }
@@ -107,6 +122,71 @@ extension Spool {
             return .unavailable(error)
         }
     }
+
+    // MARK: - From a mount below the inbox
+
+    /// Takes a file that no rename can reach: by a synced copy, after which the original is removed.
+    private func takeByCopy(
+        _ job: Job, from folder: Directory, root: Directory, to mine: Directory, ignoring ignored: IgnoredNames,
+        largest: Int
+    ) -> ClaimOutcome {
+        guard faccessat(folder.file.descriptor, ".", W_OK, 0) == 0 else {
+            let error = SystemError("remove '\(job.path.printable)' from its folder")
+            try? discard(job.id)
+            return .blocked(error)
+        }
+        return copy(job, from: root, to: mine, ignoring: ignored, largest: largest) ?? finishCopy(of: job, from: folder)
+    }
+
+    private func finishCopy(of job: Job, from folder: Directory) -> ClaimOutcome {
+        do throws(SystemError) {
+            if try removeOriginal(of: job, from: folder) { return claimed() }
+            try discardCopy(of: job)
+            return .changed
+        } catch {
+            try? discardCopy(of: job)
+            return .blocked(error)
+        }
+    }
+
+    /// Removes the original of a source that was copied. It is renamed aside first, so that nobody can put something
+    /// else in the place of what is compared and removed.
+    /// - Returns: false if something else has its name by now; that is left there.
+    private func removeOriginal(of job: Job, from folder: Directory) throws(SystemError) -> Bool {
+        let (name, aside) = (job.path.lastComponent, Self.aside(of: job))
+        do throws(SystemError) {
+            try folder.rename(name, to: folder, as: aside, calls: calls)
+        } catch {
+            // If the answer of a file server is lost, it is renamed in spite of that.
+            guard error.isAbsence, try folder.status(aside) != nil else { throw error }
+        }
+        do throws(SystemError) {
+            if let original = try folder.status(aside), job.isObserved(original) {
+                try folder.remove(aside)
+                // If a loss of power brings it back, it is a new drop.
+                try? folder.sync()
+                return true
+            }
+        } catch {
+            _ = try VersionedName.move(aside, from: folder, to: folder, as: name, calls: calls)
+            throw error
+        }
+        _ = try VersionedName.move(aside, from: folder, to: folder, as: name, calls: calls)
+        return false
+    }
+
+    /// Removes the original of a source that was copied, if a crash came before that.
+    func removeLeftOriginal(of job: Job, from inbox: BytePath) throws(SystemError) {
+        let folder = try Directory(inbox).folder(job.path.directory)
+        if let left = try folder.status(Self.aside(of: job)), job.isObserved(left) {
+            try folder.remove(Self.aside(of: job))
+        } else if let left = try folder.status(job.path.lastComponent), job.isObserved(left) {
+            _ = try removeOriginal(of: job, from: folder)
+        }
+    }
+
+    /// The name of an original that is about to be removed, which the watcher passes over.
+    private static func aside(of job: Job) -> BytePath { BytePath(".imagemill-\(job.id.text)") }
 
     private func claimed() -> ClaimOutcome {
         do throws(SystemError) {
@@ -140,6 +220,14 @@ extension Spool {
         job.isSet ? now.kind == .directory && now.identity.inode == job.observed.inode : job.isObserved(now)
     }
 
+    /// Whether what is in the spool may be a copy of the original, made because that was on another file system. The
+    /// number of a device can change with a start of the machine, too.
+    func isCopied(_ source: FileStatus, _ job: Job) -> Bool {
+        !job.keepsOriginal && !job.isSet && source.kind == .regular
+            && source.identity.device != job.observed.device
+            && source.bytes == job.observed.bytes && source.modified == job.observed.modified
+    }
+
     /// Whether a job's folder holds its source. A copy has to be as large and as old as its original was.
     func isComplete(_ job: Job, in folder: Directory) throws(SystemError) -> Bool {
         guard let source = try folder.status(Self.source) else { return false }
@@ -153,8 +241,10 @@ extension Spool {
         return !contents.members.isEmpty && contents.bytes == job.observed.bytes
     }
 
-    private func writeOrigin(of job: Job, in folder: Directory) {
-        let name = job.keepsOriginal ? Self.copyOf : Self.origin
+    private func writeOrigin(of job: Job, in folder: Directory) throws(SystemError) {
+        let (name, other) = job.keepsOriginal ? (Self.copyOf, Self.origin) : (Self.origin, Self.copyOf)
+        // An earlier attempt may have been made under another policy.
+        try folder.remove(other)
         // If the file system has no links, the store has to do.
         _ = withPath(job.path) { target in withPath(name) { symlinkat(target, folder.file.descriptor, $0) } }
     }

@@ -24,7 +24,12 @@ extension Spool {
         let (found, trouble) = try find(job.id, [location] + former)
         if let found {
             note(job.id, isIn: found)
-            if let folder = try found.job(job.id), try isComplete(job, in: folder) { return .spool }
+            if let folder = try found.job(job.id), try isComplete(job, in: folder) {
+                if let source = try folder.status(Self.source), isCopied(source, job) {
+                    try? removeLeftOriginal(of: job, from: inbox)
+                }
+                return .spool
+            }
         }
         // The original of a copy that has gone to `failed/` is still in the inbox.
         if job.keepsOriginal, job.progress.state == .rejected, try !putAway(job, since: job.changed).isEmpty {
@@ -161,7 +166,7 @@ extension Spool {
     /// Whether something in `failed/` is a job's source; a copy has an inode of its own, and a copied set a time of its
     /// own.
     private func isPutAway(_ found: FileStatus, _ job: Job) -> Bool {
-        guard job.keepsOriginal else { return found.identity.inode == job.observed.inode }
+        guard job.keepsOriginal || isCopied(found, job) else { return found.identity.inode == job.observed.inode }
         guard !job.isSet else { return found.kind == .directory }
         return found.kind == .regular && found.bytes == job.observed.bytes && found.modified == job.observed.modified
     }

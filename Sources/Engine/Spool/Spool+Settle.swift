@@ -3,20 +3,21 @@ import Glibc
 package import Pipeline
 
 extension Spool {
-    /// Lets a source leave the spool after success: to `done/`, deleted, or, if its original stays in the inbox, the
-    /// copy removed.
+    /// Lets a source leave the spool after success, as its job says: to `done/`, deleted, or, if its original stays in
+    /// the inbox, the copy removed.
     ///
     /// Only what was rendered is deleted: files that were opened and are still what they were. What is left of a set
     /// goes to `done/`, and so does a whole set of which it is not known what was opened.
+    /// - Parameter mayDelete: if it may not, an original that was to be deleted goes to `done/`.
     /// - Returns: the folders to sync for this to survive a loss of power.
-    package func settle(_ job: Job, originals: OriginalPolicy) throws(SystemError) -> [BytePath] {
+    package func settle(_ job: Job, mayDelete: Bool = true) throws(SystemError) -> [BytePath] {
         try FaultPoint.pass(.beforeSourceCommit)
-        let synced = try leave(job, originals)
+        let synced = try leave(job, mayDelete)
         try FaultPoint.pass(.afterSourceCommit)
         return synced
     }
 
-    private func leave(_ job: Job, _ originals: OriginalPolicy) throws(SystemError) -> [BytePath] {
+    private func leave(_ job: Job, _ mayDelete: Bool) throws(SystemError) -> [BytePath] {
         let folders = folders(of: job.id)
         let work = try folders.open(.work)
         guard try work.status(job.id.path) != nil else { return [] }
@@ -28,7 +29,7 @@ extension Spool {
         }
         if job.keepsOriginal {
             try removeCopy(in: folder)
-        } else if originals != .delete {
+        } else if job.originals != .delete || !mayDelete {
             return try moveToDone(job, from: folder) + synced
         } else if source.kind == .directory {
             guard try removeMembers(of: job, in: folder), try removeFolders(in: folder) else {
@@ -36,7 +37,8 @@ extension Spool {
             }
         } else {
             let isRendered =
-                opened(job.id)?[BytePath([])].map { $0.hasSameContent(as: source) } ?? job.isObserved(source)
+                opened(job.id)?[BytePath([])].map { $0.hasSameContent(as: source) }
+                ?? (job.isObserved(source) || isCopied(source, job))
             guard isRendered else { return try moveToDone(job, from: folder) + synced }
             try folder.remove(Self.source)
         }
@@ -166,7 +168,7 @@ extension Spool {
         return try moveOut(job, to: Directory(inbox))?.path
     }
 
-    private func discardCopy(of job: Job) throws(SystemError) {
+    func discardCopy(of job: Job) throws(SystemError) {
         let work = try folders(of: job.id).open(.work)
         guard try work.status(job.id.path) != nil else { return }
         let folder = try work.folder(job.id.path)

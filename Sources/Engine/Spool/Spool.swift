@@ -51,7 +51,7 @@ package final class Spool: Sendable {
 
     init(_ location: SpoolLocation, inbox: BytePath, name: String, calls: NameCalls) throws(SystemError) {
         (self.inbox, self.location, self.calls) = (inbox, location, calls)
-        own = try Self.folders(location, inbox: inbox, name: BytePath(name))
+        own = try Self.folders(location, inbox: inbox, name: BytePath(name), calls)
         do throws(SystemError) {
             lock = own.isShared ? try own.open(.work).locking(SpoolFolders.lock) : nil
         } catch {
@@ -69,7 +69,7 @@ package final class Spool: Sendable {
     package var failed: FailedFolder { FailedFolder(folder: path(.failed), inbox: inbox) }
 
     private static func folders(
-        _ location: SpoolLocation, inbox: BytePath, name: BytePath
+        _ location: SpoolLocation, inbox: BytePath, name: BytePath, _ calls: NameCalls
     ) throws(SystemError) -> SpoolFolders {
         var last = SystemError("use '\(inbox.printable)'", code: EXDEV)
         for candidate in location.candidates.indices where location.mayReach(candidate) {
@@ -78,28 +78,33 @@ package final class Spool: Sendable {
             if let refusal = try folders.refusal() { throw refusal }
             do throws(SystemError) {
                 try folders.make()
-                try tryRename(from: Directory(inbox), to: folders.open(.work))
+                try tryMove(from: Directory(inbox), to: folders.open(.work), calls)
                 return folders
             } catch {
-                // The folders must not be elsewhere because of something that passes.
-                if error.mayPass { throw error }
+                // The folders must not be elsewhere because of something that passes; and the state folder is ours.
+                if error.mayPass || candidate == 0 && error.code != EXDEV { throw error }
                 last = error
             }
         }
         throw last
     }
 
-    private static func tryRename(from inbox: Directory, to work: Directory) throws(SystemError) {
+    /// Tries whether sources can be moved into the spool, and out of it without replacing anything.
+    private static func tryMove(from inbox: Directory, to work: Directory, _ calls: NameCalls) throws(SystemError) {
         let name = BytePath(".imagemill-trial")
         // A crash between the lines below leaves it in one of the two.
         for folder in [inbox, work] { try? folder.remove(name) }
         _ = try inbox.making(name)
         do throws(SystemError) {
-            try inbox.rename(name, to: work, as: name)
+            try inbox.move(name, to: work, as: name, calls: calls)
             try work.remove(name)
         } catch {
-            try? inbox.remove(name)
-            throw error
+            let canRename = (try? inbox.rename(name, to: work, as: name, calls: calls)) != nil
+            for folder in [inbox, work] { try? folder.remove(name) }
+            guard canRename else { throw error }
+            throw SystemError(
+                "move files in and out of the inbox", code: error.code,
+                because: "its file system can neither refuse to replace a file nor make hard links")
         }
     }
 

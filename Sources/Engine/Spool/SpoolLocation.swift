@@ -41,7 +41,7 @@ package struct SpoolLocation: Sendable {
         guard candidate < 2, let near = Self.nearest(candidates[candidate]), let folder = try? Directory(inbox) else {
             return true
         }
-        return clinux_mount(near.file.descriptor) == clinux_mount(folder.file.descriptor)
+        return near.isOnMount(of: folder)
     }
 
     /// The nearest folder of a path that is there.

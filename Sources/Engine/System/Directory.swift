@@ -29,7 +29,12 @@ package struct Directory: Sendable {
         guard let folder = try? Directory(path), let above = try? Directory(path.appending(BytePath(".."))) else {
             return false
         }
-        return clinux_mount(folder.file.descriptor) != clinux_mount(above.file.descriptor)
+        return !folder.isOnMount(of: above)
+    }
+
+    /// Whether two folders are on one mount.
+    package func isOnMount(of other: Directory) -> Bool {
+        clinux_mount(file.descriptor) == clinux_mount(other.file.descriptor)
     }
 
     /// A folder below, through any number of folders; no link is followed on the way.
@@ -267,11 +272,19 @@ package struct Directory: Sendable {
         return names
     }
 
+    /// Makes everything on its file system survive a loss of power.
+    /// - Parameter title: the directory's, for a message.
+    package func syncFileSystem(_ title: String) throws(SystemError) {
+        guard clinux_sync_file_system(file.descriptor) == 0 else { throw SystemError("write \(title) to the disk") }
+    }
+
     /// Makes what happened to names in this directory survive a loss of power.
     /// - Parameter title: the directory's, for a message.
-    package func sync(_ title: String = "a folder") throws(SystemError) {
-        // A file system that has no such thing, as some network file systems, has nothing to lose by it either.
-        guard fsync(file.descriptor) == 0 || errno == EINVAL || errno == EROFS else {
+    package func sync(_ title: String = "a folder") throws(SystemError) { try sync(title, calls: .system) }
+
+    func sync(_ title: String, calls: NameCalls) throws(SystemError) {
+        // EINVAL: a file system that has no such thing, as some network file systems, has nothing to lose by it either.
+        guard calls.sync(file.descriptor) == 0 || errno == EINVAL else {
             throw SystemError("write \(title) to the disk")
         }
     }

@@ -7,7 +7,7 @@ import Synchronization
 package enum FaultPoint: CaseIterable, Sendable {
     case afterClaimRecord, afterClaimRename, afterAttemptRecord, afterSnapshot
     case afterWorkerStart, afterDecode, afterTargetWrite, afterTargetSync
-    case afterNamesRecord, betweenRenames, afterLastRename, afterReportWrite, afterReportRename
+    case afterNamesRecord, afterReportWrite, afterContentsRecord, betweenRenames, afterLastRename, afterReportRename
     case afterOutcomeRecord, afterFailureNote, beforeSourceCommit, afterSourceCommit, afterFolderSync, afterFinishRecord
     case duringRecovery
 

@@ -28,7 +28,7 @@ package struct FilePart: Sendable {
         guard copy.descriptor >= 0 else { throw SystemError("make a file in memory") }
         var done = 0
         while done < bytes {
-            let chunk = file.bytes(at: offset + done, count: min(1 << 20, bytes - done))
+            let chunk = try file.bytes(at: offset + done, count: min(1 << 20, bytes - done))
             guard !chunk.isEmpty else { throw SystemError("read '\(path.printable)' in its archive", code: EIO) }
             try copy.append(chunk, for: path)
             done += chunk.count

@@ -1,8 +1,9 @@
-// The calls to the system that move names between folders. A network file system can lose the answer to each of them.
+// The calls to the system that change names in folders. A network file system can lose the answer to each of them.
 import CLinux
 import Glibc
 
-/// The calls that `Directory` moves names with. Tests pass others, which do their work and then lose the answer.
+/// The calls that `Directory` changes names with. Tests pass others, which fail, or do their work and then lose the
+/// answer.
 struct NameCalls: Sendable {
     typealias Move =
         @Sendable (_ from: CInt, _ name: UnsafePointer<CChar>, _ to: CInt, _ newName: UnsafePointer<CChar>) -> CInt
@@ -11,6 +12,7 @@ struct NameCalls: Sendable {
     var rename: Move = { renameat($0, $1, $2, $3) }
     var link: Move = { linkat($0, $1, $2, $3, 0) }
     var unlink: @Sendable (_ folder: CInt, _ name: UnsafePointer<CChar>) -> CInt = { unlinkat($0, $1, 0) }
+    var sync: @Sendable (_ folder: CInt) -> CInt = { fsync($0) }
 
     static let system = NameCalls()
 }

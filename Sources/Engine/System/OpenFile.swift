@@ -35,22 +35,54 @@ package final class OpenFile: Sendable {
         return FileStatus(status)
     }
 
-    /// Up to `count` bytes at an offset; fewer at the end of the file or if it cannot be read.
-    package func bytes(at offset: Int, count: Int) -> [UInt8] {
+    /// Has the content written to the disk.
+    /// - Parameter title: the file's, for a message.
+    package func sync(_ title: String) throws(SystemError) {
+        guard fsync(descriptor) == 0 else { throw SystemError("write \(title) to the disk") }
+    }
+
+    /// Up to `count` bytes at an offset; fewer only at the end of the file.
+    package func bytes(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
         guard offset >= 0, count > 0 else { return [] }
-        return [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
+        var trouble: SystemError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
             while used < count {
                 let got = pread(descriptor, buffer.baseAddress! + used, count - used, off_t(offset + used))
                 if got < 0 && errno == EINTR { continue }
+                if got < 0 { trouble = SystemError("read the file") }
                 if got <= 0 { return }
                 used += got
             }
         }
+        if let trouble { throw trouble }
+        return bytes
     }
 
-    /// The file for code that reads structures and knows no files.
-    package func byteSource() throws(SystemError) -> ByteSource {
-        ByteSource(count: try status().bytes) { [self] offset, count in bytes(at: offset, count: count) }
+    /// Reads the whole file, block by block.
+    func readThrough(_ use: ([UInt8]) throws(SystemError) -> Void = { _ in }) throws(SystemError) {
+        var offset = 0
+        while case let block = try bytes(at: offset, count: 1 << 20), !block.isEmpty {
+            try use(block)
+            offset += block.count
+        }
+    }
+
+    /// What code that knows no files finds in the structure of this one. That code takes a read that fails for the end
+    /// of the file, so what it found does not count then.
+    /// - Throws: the first read that failed.
+    func structure<Found>(_ find: (ByteSource) -> Found) throws(SystemError) -> Found {
+        let trouble = Monitor<SystemError?>(nil)
+        let source = ByteSource(count: try status().bytes) { [self] offset, count in
+            do throws(SystemError) {
+                return try bytes(at: offset, count: count)
+            } catch {
+                trouble.note { $0 = $0 ?? error }
+                return []
+            }
+        }
+        let found = find(source)
+        if let trouble = trouble.note({ $0 }) { throw trouble }
+        return found
     }
 
     /// The whole of a small file.

@@ -27,6 +27,9 @@ package enum RemoteFileSystem {
 }
 
 extension OpenFile {
+    /// Whether it is on such a file system.
+    var isRemote: Bool { RemoteFileSystem.name(ofType: clinux_file_system_type(descriptor)) != nil }
+
     /// True if any process has this file open for writing, nil if the system cannot tell.
     package var hasWriter: Bool? {
         Self.hasWriter(lease: clinux_nobody_writes(descriptor), fileSystem: clinux_file_system_type(descriptor))

@@ -157,7 +157,7 @@ package final class StagedFile {
 
     /// Has the content written to the disk.
     package func sync() throws(SystemError) {
-        guard fsync(file.descriptor) == 0 else { throw SystemError("write '\(destination.printable)' to the disk") }
+        try file.sync("'\(destination.printable)'")
     }
 
     /// Puts the file in place, and replaces what is there.

@@ -26,11 +26,12 @@ final class Attempt {
     /// - Parameter occupied: one of the names that it got before, which somebody else has taken since.
     func takeNames(_ site: any JobSite, insteadOf occupied: BytePath? = nil) throws {
         guard let candidates else { throw Failure(.internal, stage: "publish", "a rendition without a plan") }
-        if let occupied, let allocation { try route.allocator.release(allocation, occupied: occupied) }
+        let owner = site.owner(of: job)
+        if let occupied, let allocation { try route.allocator.release(allocation, of: owner, occupied: occupied) }
         // The report is one of the names, so that two sources never write one report.
         let allocation = try site.takingTurns(job) {
             try self.route.allocator.allocate(
-                for: site.owner(of: self.job), extra: { version in self.reportPath(version).map { [$0] } ?? [] },
+                for: owner, extra: { version in self.reportPath(version).map { [$0] } ?? [] },
                 candidates: candidates)
         }
         self.allocation = allocation
@@ -49,7 +50,7 @@ final class Attempt {
             }
         }
         return Publication(
-            outputs: outputs, names: work.names ?? [], owner: owner, owned: allocation?.owned ?? [],
+            outputs: outputs, names: work.names ?? [], owner: owner, replaceable: allocation?.replaceable ?? [:],
             overwrites: route.render.overwrites,
             report: report)
     }

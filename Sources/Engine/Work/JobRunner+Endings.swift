@@ -8,6 +8,7 @@ extension JobRunner {
     func fail(_ attempt: Attempt, with failure: Failure, at site: any JobSite) {
         switch attempt.route.policy.decide(after: failure, surroundings: { site.surroundings(attempt.route) }) {
         case .pause(let reason): obstruct(attempt, for: Pause(reason, failure.message), after: failure, at: site)
+        case .wait(let time): postpone(attempt, because: failure, by: time, at: site)
         // A job that is retried at once has had all its attempts.
         case .retry: attemptFailed(attempt, with: failure, isFinal: attempt.route.retriesAtOnce, at: site)
         case .final: attemptFailed(attempt, with: failure, isFinal: true, at: site)
@@ -17,7 +18,7 @@ extension JobRunner {
     private func attemptFailed(_ attempt: Attempt, with failure: Failure, isFinal: Bool, at site: any JobSite) {
         let job = attempt.job
         for effect in effects(
-            of: JobUpdate(attempt.lease, .attemptFailed(failure, isFinal: isFinal, now: wallClock())), site)
+            of: JobUpdate(attempt.lease, .attemptFailed(failure, isFinal: isFinal, now: store.now)), site)
         {
             switch effect {
             case .retry(let after):
@@ -29,12 +30,35 @@ extension JobRunner {
         }
     }
 
+    // MARK: - Surroundings
+
     /// Something around the job is broken: the inbox pauses, and the job waits, which costs no attempt.
     func obstruct(_ attempt: Attempt, for pause: Pause, after failure: Failure?, at site: any JobSite) {
         let reason = failure ?? Failure(.ioError, stage: "publish", pause.message)
         site.pause(pause)
-        update([JobUpdate(attempt.lease, .obstructed(reason, now: wallClock()))], at: site)
+        update([JobUpdate(attempt.lease, .obstructed(reason, due: store.now))], at: site)
         site.happened(.obstructed, to: attempt.job, files: nil, source: nil)
+    }
+
+    /// The surroundings lack what this job needs: it waits, which costs no attempt, and others go on.
+    private func postpone(_ attempt: Attempt, because failure: Failure, by time: Int, at site: any JobSite) {
+        update([JobUpdate(attempt.lease, .obstructed(failure, due: store.now + time))], at: site)
+        site.happened(
+            .postponed(failure, attempt: attempt.job.progress.attempts, after: time), to: attempt.job, files: nil,
+            source: nil)
+    }
+
+    /// The source cannot be moved. If everything can be written to, that is its own trouble, such as its permissions:
+    /// it waits longer each time, and others go on.
+    func obstruct(_ attempt: Attempt, by error: SystemError, at site: any JobSite) {
+        let failure = Failure(.ioError, stage: "put away", "the original cannot be put away: \(error)")
+        if let reason = site.surroundings(attempt.route) {
+            return obstruct(attempt, for: Pause(reason, error.description), after: failure, at: site)
+        }
+        let count = site.countObstacle(of: attempt.job)
+        let delay = attempt.route.policy.delay(afterAttempt: count, because: failure.code)
+        update([JobUpdate(attempt.lease, .obstructed(failure, due: store.now + delay))], at: site)
+        site.happened(.postponed(failure, attempt: count, after: delay), to: attempt.job, files: nil, source: nil)
     }
 
     func interrupt(_ attempt: Attempt, _ site: any JobSite) {
@@ -53,7 +77,7 @@ extension JobRunner {
             try FaultPoint.pass(.afterOutcomeRecord)
             try site.deadLetter(job, failure)
         } catch {
-            return obstruct(attempt, for: Pause(error, missing: .missingInbox), after: nil, at: site)
+            return obstruct(attempt, by: error, at: site)
         }
         guard !update([JobUpdate(attempt.lease, .settled)], at: site).isEmpty else { return }
         let attempts = max(1, job.progress.attempts)
@@ -69,7 +93,7 @@ extension JobRunner {
         do throws(SystemError) {
             try site.putBack(attempt.job)
         } catch {
-            return obstruct(attempt, for: Pause(error, missing: .missingInbox), after: nil, at: site)
+            return obstruct(attempt, by: error, at: site)
         }
         update([JobUpdate(attempt.lease, .returned)], at: site)
         site.happened(.returned, to: attempt.job, files: nil, source: nil)
@@ -103,11 +127,9 @@ extension JobRunner {
                     recorded.insert(job.id)
                     // What is left to do is due at some time that the dispatcher must know. The holder goes on with
                     // what it has to do at once.
-                    if let progress, progress.state.isOpen, !effects.contains(.settle),
-                        !effects.contains(where: \.isDeadLetter)
-                    {
+                    if let progress, progress.state.isOpen, !effects.contains(where: \.isForTheHolder) {
                         dispatcher.added(
-                            to: job.inbox, due: .now + .milliseconds(max(0, progress.notBefore - wallClock())))
+                            to: job.inbox, due: .now + .milliseconds(max(0, progress.notBefore - store.now)))
                     }
                     each(job, effects)
                 case .leaseLost: site.happened(.leaseLost, to: job, files: nil, source: nil)
@@ -121,8 +143,4 @@ extension JobRunner {
             return []
         }
     }
-}
-
-extension JobEffect {
-    fileprivate var isDeadLetter: Bool { if case .deadLetter = self { true } else { false } }
 }

@@ -36,6 +36,8 @@ extension JobRunner {
                 published.append(attempt)
             case .nameOccupied(let name): if rename(attempt, from: name, at: site) { again.append(attempt) }
             case .failed(let error): fail(attempt, with: error.asOutputFailure, at: site)
+            case .unrecorded(let error):
+                obstruct(attempt, for: Pause(error.pauseReason, error.description), after: error.asFailure, at: site)
             }
         }
         let recorded = update(published.map { JobUpdate($0.lease, .published(damage: $0.damage)) }, at: site)
@@ -98,13 +100,13 @@ extension JobRunner {
                 folders.formUnion(try site.settle(attempt.job, isDamaged: attempt.damage != nil))
                 left.append(attempt)
             } catch {
-                obstruct(attempt, for: Pause(error, missing: .missingInbox), after: nil, at: site)
+                obstruct(attempt, by: error, at: site)
             }
         }
         do throws(SystemError) {
             for folder in folders { try DurableFile.syncFolder(folder) }
         } catch {
-            for attempt in left { obstruct(attempt, for: Pause(error, missing: .missingInbox), after: nil, at: site) }
+            for attempt in left { obstruct(attempt, by: error, at: site) }
             return
         }
         let recorded = update(left.map { JobUpdate($0.lease, .settled) }, at: site)
@@ -121,7 +123,7 @@ extension Attempt {
     /// The damage that the decoder reported in a source that it could still decode; nil if there is none.
     fileprivate var damage: Failure? {
         if job.progress.state == .published { return job.progress.failure }
-        let warning = work.report.warnings.first { $0.code == .sourceDamaged || $0.code == .sourceTruncated }
+        let warning = work.report.warnings.first(where: \.isOfDamage)
         return warning.map { Failure($0.code == .sourceTruncated ? .truncated : .corrupt, stage: "decode", $0.message) }
     }
 }

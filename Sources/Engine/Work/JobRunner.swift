@@ -56,12 +56,12 @@ package final class JobRunner {
         var rendered: [Attempt] = []
         var end = Moment.now + Self.patience
         for lease in leases {
-            guard claim(lease, site) else { continue }
+            guard beginsAloneIfSuspect(lease, site), claim(lease, site) else { continue }
             for effect in lease.effects {
                 switch effect {
                 case .attempt:
                     attempt(lease, along: route, at: site, rendered: &rendered)
-                    if .now >= end {
+                    if .now >= end || lease.job.progress.isSuspect {
                         publish(&rendered, site)
                         end = .now + Self.patience
                     }
@@ -75,6 +75,15 @@ package final class JobRunner {
     }
 
     // MARK: - Claiming
+
+    /// What may have taken the program down waits until nothing else that may have is attempted. Then it is recorded
+    /// that this one is: if the program ends now, it is why.
+    /// - Returns: whether the job is still held.
+    private func beginsAloneIfSuspect(_ lease: Lease, _ site: any JobSite) -> Bool {
+        guard lease.job.progress.isSuspect, lease.effects.contains(.attempt) else { return true }
+        dispatcher.waitToBeAlone(lane)
+        return !update([JobUpdate(lease, .begunAlone)], at: site).isEmpty
+    }
 
     /// - Returns: whether the source is in the spool.
     private func claim(_ lease: Lease, _ site: any JobSite) -> Bool {
@@ -131,8 +140,12 @@ package final class JobRunner {
         attempt.work.take(source)
         let opened = try attempt.work.open(route.render.limits)
         note(.worker, of: attempt.lease, stage: "render")
+        // What may have taken the program down is done alone, by a worker that nothing else has been through. Such a
+        // worker makes the last of several attempts, too.
+        var isAlone = attempt.job.progress.isSuspect
+        let number = attempt.work.report.attempt
+        if isAlone || number > 1 && number >= route.policy.attempts { maker.worker.replace() }
         try prepare(route, opened)
-        var isAlone = false
         var hasAskedTwice = false
         while true {
             do {
@@ -163,21 +176,39 @@ package final class JobRunner {
                     continue
                 }
                 if loss == .starved { try checkThreads(Self.threadsPerWorker) }
-                let failure = try loss.failure(attempt: attempt.work.report.attempt)
-                guard route.retriesAtOnce, failure.code == .workerCrashed,
-                    attempt.work.report.attempt < route.policy.attempts
-                else { throw failure }
-                attempt.work.report.attempt += 1
-            } catch let failure as Failure where shouldAskAgain(failure, route) && !hasAskedTwice {
+                let failure = try loss.failure(
+                    attempt: attempt.work.report.attempt, predicted: attempt.work.report.predictedMemory ?? 0)
+                if isFinal(failure, of: attempt) {
+                    guard !hasAskedTwice, !maker.worker.isFresh else { throw failure }
+                    hasAskedTwice = true
+                } else {
+                    guard route.retriesAtOnce else { throw failure }
+                    attempt.work.report.attempt += 1
+                }
+            } catch let failure as Failure
+                where isFinal(failure, of: attempt) && !isSeenInFile(failure, route) && !hasAskedTwice
+                && !maker.worker.isFresh
+            {
+                // A worker that other pictures have been through may have brought that about, whatever it is: a fresh
+                // one has the last word. The next is wanted soon, as damaged pictures seldom come alone.
                 maker.worker.replace()
+                maker.worker.keepSpare()
                 hasAskedTwice = true
             }
         }
     }
 
-    /// A worker that other pictures have been through may lie about this one.
-    private func shouldAskAgain(_ failure: Failure, _ route: Route) -> Bool {
-        route.wantsSecondOpinion && failure.code.mayComeFromWorker && !failure.code.isRetryable && !maker.worker.isFresh
+    /// Our own code has found it in the file, so that no worker can have brought it about.
+    private func isSeenInFile(_ failure: Failure, _ route: Route) -> Bool {
+        switch failure.code {
+        case .truncated: route.render.pipeline.file.tolerance == .nothing
+        case .tooManyScans: true
+        default: false
+        }
+    }
+
+    private func isFinal(_ failure: Failure, of attempt: Attempt) -> Bool {
+        attempt.route.policy.isFinal(failure.code, attempt: attempt.work.report.attempt)
     }
 
     /// Makes sure that there is a worker that knows the pipeline. It has not seen the source yet: what goes wrong here
@@ -188,7 +219,8 @@ package final class JobRunner {
             try maker.worker.prepare(route.render, for: opened.formats)
         } catch let loss as WorkerLoss {
             maker.worker.replace()
-            throw WorkerTrouble(description: "no worker can be used: \(try loss.failure(attempt: 1).message)")
+            throw WorkerTrouble(
+                description: "no worker can be used: \(try loss.failure(attempt: 1, predicted: 0).message)")
         } catch let failure as Failure {
             maker.worker.replace()
             throw WorkerTrouble(description: "no worker can be used: \(failure.message)")

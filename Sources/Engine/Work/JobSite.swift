@@ -19,13 +19,11 @@ package struct Route: Sendable {
     /// A worker that died is tried again at once and in the same lane: others wait for the names that this source will
     /// take.
     package let retriesAtOnce: Bool
-    /// A failure that a worker tells of counts only if a fresh worker tells of it too.
-    package let wantsSecondOpinion: Bool
 
     package init(
         render: RenderSettings, allocator: NameAllocator, publisher: Publisher, reports: ReportFiles? = nil,
         policy: RetryPolicy, inbox: String?,
-        recipe: String, retriesAtOnce: Bool, wantsSecondOpinion: Bool
+        recipe: String, retriesAtOnce: Bool
     ) {
         self.render = render
         self.allocator = allocator
@@ -35,7 +33,6 @@ package struct Route: Sendable {
         self.inbox = inbox
         self.recipe = recipe
         self.retriesAtOnce = retriesAtOnce
-        self.wantsSecondOpinion = wantsSecondOpinion
     }
 }
 
@@ -92,6 +89,10 @@ package protocol JobSite: AnyObject, Sendable {
     func deadLetter(_ job: Job, _ failure: Failure) throws(SystemError)
     /// Gives a source that somebody still writes to back to the inbox.
     func putBack(_ job: Job) throws(SystemError)
+
+    /// The source of a job could not be moved, which is no fault of the surroundings.
+    /// - Returns: how often that has happened in this life of the program.
+    func countObstacle(of job: Job) -> Int
 
     /// Nothing is taken from the inbox until the reason is gone.
     func pause(_ pause: Pause)

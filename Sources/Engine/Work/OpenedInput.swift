@@ -53,10 +53,19 @@ enum OpenedInput: Sendable {
         }
     }
 
-    func sha256(limits: Limits) throws(Failure) -> String {
+    func sha256() throws(Failure) -> String {
         switch self {
-        case .picture(let picture): picture.sha256()
-        case .set(let set): try set.sha256(limits: limits)
+        case .picture(let picture): try picture.sha256()
+        case .set(let set): try set.sha256()
+        }
+    }
+
+    /// Makes sure that damage is the source's own, and not that of a disk or of a writer who is not done.
+    /// - Throws: `Failure` with the code `io-error` or `changed-while-read`.
+    func confirmDamage() throws(Failure) {
+        switch self {
+        case .picture(let picture): try picture.confirmDamage()
+        case .set(let set): try set.confirmDamage()
         }
     }
 
@@ -71,8 +80,15 @@ enum OpenedInput: Sendable {
     /// The failure, told more exactly by what our own code sees in the file.
     func refined(_ failure: Failure) -> Failure {
         switch self {
-        case .picture(let picture): picture.refined(failure)
-        case .set: failure
+        case .picture(let picture): return picture.refined(failure)
+        case .set(let set):
+            guard failure.code == .setMemberFailed || failure.code == .corrupt else { return failure }
+            do throws(Failure) {
+                try set.confirmDamage()
+                return failure
+            } catch {
+                return error
+            }
         }
     }
 }

@@ -16,6 +16,8 @@ package struct RenderSettings: Sendable {
     package var isDryRun = false
     package let memory: MemoryBudget
     package let cancellation: Cancellation
+    /// The name of the inbox, if no source of another one may meet its workers.
+    package var isolatedInbox: String?
     /// Where renditions are looked for before they are made; nil if there is no cache.
     package var cache: PipelineCache?
 
@@ -31,5 +33,12 @@ package struct RenderSettings: Sendable {
         self.overwrites = overwrites
         self.memory = memory
         self.cancellation = cancellation
+    }
+
+    /// The kind of worker that sources of these formats need.
+    func workerKind(for formats: [SourceFormat]) -> WorkerKind {
+        var kind = pipeline.workerKind(for: formats)
+        kind.inbox = isolatedInbox
+        return kind
     }
 }

@@ -34,7 +34,7 @@ extension RenditionMaker {
     private func lookUp(
         _ work: inout SourceWork, opened: OpenedInput, settings: RenderSettings, in cache: PipelineCache
     ) throws -> CachedJob {
-        let digest = try opened.sha256(limits: settings.limits)
+        let digest = try opened.sha256()
         work.report.source.sha256 = digest
         let own = [("thumbnail", thumbnail(of: work.source, opened: opened, settings: settings).map { json($0) } ?? "")]
         return CachedJob(
@@ -61,7 +61,7 @@ extension RenditionMaker {
     ) {
         guard let cached = work.cached else { return }
         for (index, said) in zip(wanted, result.renditions) {
-            let digest = Digest.of(outputs[index].file)
+            guard let digest = try? Digest.of(outputs[index].file) else { continue }
             work.report.renditions[index].sha256 = digest
             cached.keep(
                 plan.renditions[index], in: outputs[index].file, digest: digest,

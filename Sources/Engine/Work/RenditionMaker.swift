@@ -142,7 +142,7 @@ package final class RenditionMaker {
         case .picture(let picture): return .picture(try probe(picture, settings: settings), source.name)
         case .set(let set):
             let members = try set.sources.indices.map { index in
-                let member = try set.open(index, limits: settings.limits)
+                let member = try set.open(index)
                 let facts = try memberNamed(set.sources[index]) { try probe(member, settings: settings) }
                 return MemberFacts(name: set.sources[index].location.name, facts: facts)
             }
@@ -233,7 +233,7 @@ package final class RenditionMaker {
     ) throws -> NamingFacts {
         NamingFacts(
             source: source.name,
-            hash: settings.pipeline.file.needsHash ? try hash ?? opened.sha256(limits: settings.limits) : nil,
+            hash: settings.pipeline.file.needsHash ? try hash ?? opened.sha256() : nil,
             date: plan.source.captureDate ?? opened.modificationDate, keepsTree: settings.keepsTree,
             thumbnailDigest: thumbnail(of: source, opened: opened, settings: settings)?.digest)
     }
@@ -267,6 +267,7 @@ package final class RenditionMaker {
             )
         try FaultPoint.passOutput(.afterDecode)
         try checkUnchanged(opened)
+        if result?.warnings.contains(where: \.isOfDamage) ?? false { try opened.confirmDamage() }
         note(cached, &work)
         for (index, said) in zip(wanted, result?.renditions ?? []) {
             work.report.renditions[index].bytes = try checked(
@@ -347,10 +348,7 @@ package final class RenditionMaker {
     }
 
     func checkUnchanged(_ opened: OpenedInput) throws(Failure) {
-        guard opened.isUnchanged else {
-            throw Failure(
-                .changedWhileRead, stage: "read", "the source was written to while it was read; nothing was published")
-        }
+        guard opened.isUnchanged else { throw OpenedSource.changed }
     }
 
     func stage(_ names: [RenditionName], _ settings: RenderSettings) throws(Failure) -> [StagedFile] {

@@ -91,11 +91,18 @@ extension WorkerLoss {
     }
 
     /// What it means for the source that was under way.
-    /// - Parameter attempt: its number, from 1.
-    func failure(attempt: Int) throws(Cancelled) -> Failure {
+    /// - Parameters:
+    ///   - attempt: its number, from 1.
+    ///   - predicted: the bytes that it needs at most; 0 if that is not known yet.
+    ///   - memory: the bytes that the machine has.
+    func failure(attempt: Int, predicted: Int, memory: Int = Machine.memory) throws(Cancelled) -> Failure {
         switch self {
         case .cancelled: throw Cancelled()
         case .timedOut(let overrun): return Failure(.timedOut, stage: "render", "the work on it \(overrun)")
+        case .killed where predicted > memory:
+            let message =
+                "the system killed the worker process; rendering needs up to \(predicted >> 20) MiB, and there are \(memory >> 20) MiB at all"
+            return Failure(.tooMuchMemory, stage: "render", message)
         case .killed:
             let message =
                 "the system killed the worker process, most likely because memory ran out; give the machine or the service more memory, or "

@@ -7,6 +7,8 @@ package final class WorkerLoan {
     private let cancellation: Cancellation
     private var borrowed: WorkerSlot?
     private var lastBorrowed: ObjectIdentifier?
+    /// The next that is borrowed gets a new process.
+    private var wantsNew = false
 
     package init(_ workers: WorkerPool, cancellation: Cancellation) {
         self.workers = workers
@@ -23,6 +25,8 @@ package final class WorkerLoan {
         if let borrowed, borrowed.kind.isOfFamily(kind) || borrowed.hasNoProcess { return borrowed }
         giveBack()
         let slot = workers.lend(kind, cancellation, last: lastBorrowed)
+        if wantsNew { slot.replaceWorker() }
+        wantsNew = false
         borrowed = slot
         lastBorrowed = ObjectIdentifier(slot)
         return slot
@@ -39,9 +43,13 @@ package final class WorkerLoan {
     var isFresh: Bool { borrowed?.isFresh ?? true }
 
     /// Has the next source done by a new worker.
-    func replace() { borrowed?.replaceWorker() }
+    func replace() { if let borrowed { borrowed.replaceWorker() } else { wantsNew = true } }
 
-    /// Sees to it that a worker knows the pipeline, and that the formats on request can be read.
+    /// A new worker will be wanted again soon.
+    func keepSpare() { workers.keepSpare() }
+
+    /// Sees to it that a worker knows the pipeline, and that the formats on request can be read. No source is involved,
+    /// so it is not a worker of one inbox alone.
     /// - Throws: `Diagnostics` if an asset cannot be decoded, `MillProblems` if a format cannot be read, `SystemError`
     ///   if no worker can be started.
     package func prepare(_ settings: RenderSettings) throws {
@@ -52,7 +60,9 @@ package final class WorkerLoan {
             }
             workers.noteReadable(format)
         }
-        try prepare(settings, for: settings.likelyFormats.filter { !$0.isOnRequest })
+        var shared = settings
+        shared.isolatedInbox = nil
+        try prepare(shared, for: settings.likelyFormats.filter { !$0.isOnRequest })
     }
 
     /// The same for several pipelines.
@@ -79,7 +89,7 @@ package final class WorkerLoan {
 
     /// - Returns: the pipeline as a worker for sources of these formats knows it.
     func prepared(_ settings: RenderSettings, _ formats: [SourceFormat]) throws -> WorkerSlot.Known {
-        let kind = settings.pipeline.workerKind(for: formats)
+        let kind = settings.workerKind(for: formats)
         return try slot(kind).prepare(settings.pipeline, limits: settings.limits, kind: kind)
     }
 
@@ -87,11 +97,9 @@ package final class WorkerLoan {
     /// - Returns: whether this system can read the format.
     /// - Throws: `SystemError` if no worker can be started, `Failure`, `WorkerLoss`.
     package func canRead(_ format: SourceFormat) throws -> Bool {
-        try canRead(
-            format,
-            by: WorkerKind(
-                drawsText: borrowed?.kind.drawsText ?? false, format: format.isOnRequest ? format : nil,
-                hasHEIF: format.isHEIF))
+        var kind = borrowed?.kind ?? WorkerKind()
+        (kind.format, kind.hasHEIF) = (format.isOnRequest ? format : nil, format.isHEIF)
+        return try canRead(format, by: kind)
     }
 
     private func canRead(_ format: SourceFormat, by kind: WorkerKind) throws -> Bool {

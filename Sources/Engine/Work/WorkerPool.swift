@@ -19,35 +19,49 @@ package struct WorkerCommand: Sendable {
 /// Gives out worker processes, and lends them: a thread that waits for a file system leaves its worker to the others.
 package final class WorkerPool: Sendable {
     private let starter: WorkerStarter
+    private let spare: SpareWorker
     private let state: Mutex<State>
 
     /// `state`'s lock protects what is in here; what is taken out belongs to one thread until it is given back.
     private struct State: @unchecked Sendable {
         var ready: [WorkerProcess] = []
         /// The one that was in use last is at the end.
-        var idle: [WorkerSlot] = []
-        var mostIdle = Int.max
+        var idle: [IdleWorker] = []
+        /// How many are in use.
+        var lent = 0
+        var most = Int.max
         /// The formats on request that were tried and can be read.
         var readable: Set<SourceFormat> = []
 
         /// The idle worker to lend; nil if a new one is better.
         func place(for kind: WorkerKind, last: ObjectIdentifier?) -> Int? {
-            let right = idle.indices.filter { idle[$0].serves(kind) }
-            if let place = right.last(where: { ObjectIdentifier(idle[$0]) == last }) ?? right.last { return place }
-            if let place = idle.lastIndex(where: { $0.hasNoProcess }) { return place }
+            let right = idle.indices.filter { idle[$0].slot.serves(kind) }
+            if let place = right.last(where: { ObjectIdentifier(idle[$0].slot) == last }) ?? right.last { return place }
+            if let place = idle.lastIndex(where: { $0.slot.hasNoProcess }) { return place }
             // One that only lacks libheif is replaced: nothing needs it beside the new one.
-            let family = idle.indices.filter { idle[$0].kind.isOfFamily(kind) }
-            if let place = family.first(where: { ObjectIdentifier(idle[$0]) == last }) ?? family.first { return place }
+            let family = idle.indices.filter { idle[$0].slot.kind.isOfFamily(kind) }
+            if let place = family.first(where: { ObjectIdentifier(idle[$0].slot) == last }) ?? family.first {
+                return place
+            }
             // So is one of another kind, the one that has been idle for the longest time, if there are as many as may
-            // be.
-            return idle.count >= mostIdle ? idle.indices.first : nil
+            // be. Those of one inbox alone count with those in use, and go first.
+            let isolated = idle.firstIndex { $0.slot.kind.inbox != nil }
+            if isolated != nil || kind.inbox != nil, idle.count + lent >= most { return isolated ?? idle.indices.first }
+            return idle.count >= most ? idle.indices.first : nil
         }
+    }
+
+    private struct IdleWorker {
+        let slot: WorkerSlot
+        let since: Moment
     }
 
     /// - Parameter ready: how many workers to make ready now, by copying this process. None if it has several threads
     ///   already, of which a copy would have one alone, with locks that nobody opens.
     package init(_ command: WorkerCommand = WorkerCommand(), ready count: Int = 0) {
-        starter = WorkerStarter(command)
+        let starter = WorkerStarter(command)
+        self.starter = starter
+        spare = SpareWorker { () throws(SystemError) in try WorkerProcess(starter) }
         var state = State()
         while state.ready.count < count, clinux_thread_count() == 1, let process = try? WorkerProcess.forked() {
             state.ready.append(process)
@@ -66,8 +80,10 @@ package final class WorkerPool: Sendable {
     ///   on one processor, so two threads that exchange their workers end up on one, and the other processor idles.
     func lend(_ kind: WorkerKind, _ cancellation: Cancellation, last: ObjectIdentifier?) -> WorkerSlot {
         let slot =
-            state.withLock { state in Handed(state.place(for: kind, last: last).map { state.idle.remove(at: $0) }) }
-            .value ?? WorkerSlot(self)
+            state.withLock { state in
+                state.lent += 1
+                return Handed(state.place(for: kind, last: last).map { state.idle.remove(at: $0).slot })
+            }.value ?? WorkerSlot(self)
         slot.cancellation = cancellation
         return slot
     }
@@ -75,9 +91,24 @@ package final class WorkerPool: Sendable {
     func takeBack(_ slot: WorkerSlot) {
         let lent = Handed(slot)
         state.withLock { state in
+            state.lent -= 1
             // Those beyond end with their slots.
-            if let slot = lent.value, state.idle.count < state.mostIdle { state.idle.append(slot) }
+            if let slot = lent.value, state.idle.count < state.most {
+                state.idle.append(IdleWorker(slot: slot, since: .now))
+            }
         }
+    }
+
+    /// Ends the workers of one inbox alone that nobody has needed for so long.
+    func endIsolated(idleFor time: Duration) {
+        let end = Moment.now
+        // They end here, not under the lock.
+        let ended = state.withLock { state in
+            let isOver = { (idle: IdleWorker) in idle.slot.kind.inbox != nil && idle.since + time <= end }
+            defer { state.idle.removeAll(where: isOver) }
+            return Handed(state.idle.filter(isOver))
+        }
+        withExtendedLifetime(ended) {}
     }
 
     /// Notes that a format on request can be read.
@@ -86,14 +117,17 @@ package final class WorkerPool: Sendable {
     func isReadable(_ format: SourceFormat) -> Bool { state.withLock { $0.readable.contains(format) } }
 
     /// Keeps no more workers than this that nobody needs.
-    func limitIdle(to count: Int) { state.withLock { $0.mostIdle = count } }
+    func limitIdle(to count: Int) { state.withLock { $0.most = count } }
 
     /// Sees to it that workers can be started whatever happens to file systems of which files are opened from now on.
     func prepareToStart() throws(SystemError) { try starter.prepare() }
 
+    /// A new process is wanted again soon.
+    func keepSpare() { spare.keep() }
+
     /// A new process.
     func start() throws(SystemError) -> WorkerProcess {
-        if let process = state.withLock({ Handed($0.ready.popLast()) }).value { return process }
+        if let process = state.withLock({ Handed($0.ready.popLast()) }).value ?? spare.take() { return process }
         return try WorkerProcess(starter)
     }
 

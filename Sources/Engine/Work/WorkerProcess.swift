@@ -78,7 +78,10 @@ final class WorkerProcess {
         return WorkerProcess(channel, errors: errors, process: process)
     }
 
-    private static func errorFile() -> OpenFile { OpenFile(owning: clinux_memory_file("imagemill-worker-errors")) }
+    /// What a worker writes to it from the 65,537th byte on is lost: nothing counts its memory.
+    private static func errorFile() -> OpenFile {
+        OpenFile(owning: clinux_bounded_memory_file("imagemill-worker-errors", 64 << 10))
+    }
 
     deinit { stop() }
 
@@ -121,46 +124,45 @@ final class WorkerProcess {
         _ request: Request, files: [OpenFile], within time: TimeBound, growth: Int? = nil, cancellation: Cancellation,
         members: MemberAccess = .none
     ) throws(WorkerLoss) -> WorkerReply {
-        let patience = Patience(end: .now + .seconds(time.seconds), cancellation: cancellation)
         let (start, startSeconds) = (residentMemory, processorSeconds)
+        var nextCheck = SuspendingClock.now
+        // Also while it talks: one that drips its answer may take memory meanwhile.
         func check() throws(ChannelError) {
+            guard .now >= nextCheck else { return }
+            nextCheck = .now + Channel.timeBetweenChecks
             if processorSeconds - startSeconds > time.processorSeconds { throw .outran }
             if let growth, residentMemory > start + growth { throw .outgrown(growth) }
         }
         if case .render = request { forgetPeak() }
+        let end = SuspendingClock.now + .seconds(time.seconds)
+        func send(_ request: Request, files: [OpenFile]) throws(ChannelError) {
+            // An array is let go after its last use; the files must be open until they are sent.
+            try withExtendedLifetime(files) { () throws(ChannelError) in
+                try channel.send(
+                    request, descriptors: files.map(\.descriptor), until: end, cancellation: cancellation, check: check
+                )
+            }
+        }
         do throws(ChannelError) {
-            try send(request, files: files, patience: patience)
+            try send(request, files: files)
             var requests = 0
             while true {
                 let (received, _) = try channel.receive(
-                    Reply.self, until: patience.end, cancellation: cancellation, check: check)
+                    Reply.self, until: end, cancellation: cancellation, check: check)
                 let reply = WorkerReply(received)
                 guard let member = try reply.wantedMember(of: members.count) else {
                     if case .render = request { renderings += 1 }
+                    forgetWords()
                     return reply
                 }
                 requests += 1
                 guard requests <= members.mostRequests else {
                     throw .garbage("it asked for more members than the set has")
                 }
-                try send(.member, files: members.open(member).map { [$0] } ?? [], patience: patience)
+                try send(.member, files: members.open(member).map { [$0] } ?? [])
             }
         } catch {
             throw loss(after: error, within: time, ending: stop())
-        }
-    }
-
-    /// How long the whole conversation may take.
-    private struct Patience {
-        let end: SuspendingClock.Instant
-        let cancellation: Cancellation
-    }
-
-    private func send(_ request: Request, files: [OpenFile], patience: Patience) throws(ChannelError) {
-        // An array is let go after its last use; the files must be open until they are sent.
-        try withExtendedLifetime(files) { () throws(ChannelError) in
-            try channel.send(
-                request, descriptors: files.map(\.descriptor), until: patience.end, cancellation: patience.cancellation)
         }
     }
 
@@ -222,8 +224,13 @@ final class WorkerProcess {
         return Ending(isByUs: true, status: status)
     }
 
+    /// The last that it has written since its last answer. Both sides share the position in the file.
     private var lastWords: String {
-        let size = (try? errors.status().bytes) ?? 0
-        return String(decoding: errors.bytes(at: max(0, size - 2000), count: 2000), as: UTF8.self)
+        let end = max(0, Int(lseek(errors.descriptor, 0, SEEK_CUR)))
+        let start = max(0, end - 2000)
+        let bytes = (try? errors.bytes(at: start, count: end - start)) ?? []
+        return String(decoding: bytes, as: UTF8.self)
     }
+
+    private func forgetWords() { lseek(errors.descriptor, 0, SEEK_SET) }
 }

@@ -13,8 +13,6 @@ final class WorkerSlot {
     private var known: [ObjectIdentifier: Known] = [:]
     /// The kind of the worker.
     private(set) var kind = WorkerKind()
-    /// What the worker still held after its last rendering, in bytes.
-    private var keptBytes = 0
     /// The source that the worker was asked about last, and whether it was asked about others before.
     private var source: BytePath?
     private var hasMetOthers = false
@@ -48,7 +46,6 @@ final class WorkerSlot {
     func replaceWorker() {
         worker = nil
         known = [:]
-        keptBytes = 0
     }
 
     /// The next questions are about this source.
@@ -71,7 +68,7 @@ final class WorkerSlot {
 
     private var isUsable: Bool {
         guard let worker else { return false }
-        return worker.renderings < Self.renderingsPerWorker && keptBytes < Self.keptBytesPerWorker
+        return worker.renderings < Self.renderingsPerWorker && worker.residentMemory < Self.keptBytesPerWorker
             && known.count < Self.mostPipelines
     }
 
@@ -135,7 +132,7 @@ final class WorkerSlot {
         memory: ReservedMemory
     ) throws -> [StageMeasurement] {
         // The members are decoded anew for each stage that is measured.
-        let members = Members(of: opened, passes: planner.pipeline.measuredStages.count, limits: planner.limits)
+        let members = Members(of: opened, passes: planner.pipeline.measuredStages.count)
         return try ask(.measure(message), within: time, growth: memory.growth, members: members) {
             try $0.measurements(for: planner.pipeline)
         }
@@ -146,12 +143,10 @@ final class WorkerSlot {
         _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, to outputs: [OpenFile],
         within time: TimeBound, memory: ReservedMemory
     ) throws -> RenderResult {
-        let members = Members(of: opened, passes: 1, limits: planner.limits)
-        let result = try ask(.render(message), files: outputs, within: time, growth: memory.growth, members: members) {
+        let members = Members(of: opened, passes: 1)
+        return try ask(.render(message), files: outputs, within: time, growth: memory.growth, members: members) {
             try $0.rendered(count: outputs.count)
         }
-        keptBytes = worker?.residentMemory ?? 0
-        return result
     }
 
     /// By how many bytes a worker may grow over a header, besides twice the file: metadata are unpacked and kept.
@@ -203,19 +198,18 @@ private final class Members {
     private(set) var trouble: Failure?
     private let set: OpenedSet
     private let passes: Int
-    private let limits: Limits
 
     /// - Parameter passes: how many times the worker may ask for each member.
     /// - Returns: nil for a single picture.
-    init?(of opened: OpenedInput, passes: Int, limits: Limits) {
+    init?(of opened: OpenedInput, passes: Int) {
         guard case .set(let set) = opened else { return nil }
-        (self.set, self.passes, self.limits) = (set, passes, limits)
+        (self.set, self.passes) = (set, passes)
     }
 
     var access: MemberAccess {
         MemberAccess(count: set.count, mostRequests: set.count * passes) { index in
             do throws(Failure) {
-                return try self.set.open(index, limits: self.limits).file
+                return try self.set.open(index).file
             } catch {
                 self.trouble = error
                 return nil

@@ -74,4 +74,7 @@ package struct Warning: Hashable, Sendable, Codable {
         self.code = code
         self.message = message
     }
+
+    /// Whether the decoder says that the source is damaged, and has given what it could read of it.
+    package var isOfDamage: Bool { code == .sourceDamaged || code == .sourceTruncated }
 }

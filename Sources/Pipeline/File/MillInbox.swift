@@ -25,6 +25,8 @@ package struct MillInbox: Sendable {
     package let limits: LimitOverrides
     /// The formats on request that it reads.
     package let allowed: AllowedFormats
+    /// It has workers of its own.
+    package let isolates: Bool
     /// Nil if everything is kept.
     package let keepDone, keepFailed: Retention?
     package let onSuccess, onFailure, onPause: HookSettings?
@@ -52,6 +54,7 @@ struct InboxGroup: ParameterGroup {
     let reports: ReportPlace
     let limits: LimitOverrides
     let allowed: AllowedFormats
+    let isolates: Bool
     let keepDone, keepFailed: Retention?
     let onSuccess, onFailure, onPause: HookSettings?
 
@@ -98,6 +101,10 @@ struct InboxGroup: ParameterGroup {
             "allow", AllowedFormats(),
             "Formats that are read besides the usual ones: svg, pdf (its first page, or `page` in the pipeline), jxl and jp2, each by workers that read nothing else."
         )
+        isolates = p.optional(
+            "isolate", false,
+            "Gives the inbox worker processes of its own, which meet no picture of another inbox. They count within 'workers', start when it has work, and end when it has none."
+        )
         keepDone = p.optional(
             "keep-done",
             "How long originals stay in done/, and how much of them: 30d, 10G, or { age: 30d, size: 10G }. Default: all of them, for good."
@@ -134,7 +141,7 @@ struct InboxGroup: ParameterGroup {
             attempts: attempts, collision: collision, keepsTree: keepsTree, incompleteAfter: incompleteAfter,
             zeroByteAfter: zeroByteAfter,
             setQuiet: setQuiet, priority: priority, ignore: ignore.patterns, reports: reports, limits: limits,
-            allowed: allowed, keepDone: keepDone,
+            allowed: allowed, isolates: isolates, keepDone: keepDone,
             keepFailed: keepFailed,
             onSuccess: onSuccess, onFailure: onFailure, onPause: onPause,
             position: position)

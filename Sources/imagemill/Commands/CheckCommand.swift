@@ -64,6 +64,7 @@ struct CheckCommand: RenderingCommand {
         }
         let missing = mill.hookProblems
         guard missing.isEmpty else { throw Diagnostics(file: path, text: text, items: missing) }
+        if let http = mill.file.http { try checkToken(http, beside: BytePath(path)) }
         let count = mill.inboxes.count
         let head = counted(count, "inbox", "inboxes")
         let cache = mill.cache.map {
@@ -80,6 +81,16 @@ struct CheckCommand: RenderingCommand {
         }
         var mill = mill
         _ = try mill.place(inbox, at: try found.get())
+    }
+
+    private func checkToken(_ http: HTTPSettings, beside file: BytePath) throws {
+        do throws(SystemError) {
+            if let token = http.token?.resolved(beside: file) { _ = try OpenFile.reading(token) }
+        } catch {
+            // One that only the user of the service can read is no mistake.
+            if error.code == EACCES { return }
+        }
+        _ = try HTTPListener.token(http, beside: file)
     }
 
     private func sentence(_ inbox: LoadedMill.Inbox) -> String {

@@ -53,10 +53,10 @@ struct PipelineArgument {
         switch status.kind {
         case .directory: return true
         case .regular:
-            guard let file = try? OpenFile.reading(path) else {
+            guard let beginning = try? OpenFile.reading(path).bytes(at: 0, count: 4096) else {
                 return isNamedLikeAPicture(path, allowed: Set(SourceFormat.onRequest))
             }
-            if case .unknown = guessFormat(file.bytes(at: 0, count: 4096)) {
+            if case .unknown = guessFormat(beginning) {
                 return isNamedLikeAPicture(path, allowed: Set(SourceFormat.onRequest))
             }
             return true

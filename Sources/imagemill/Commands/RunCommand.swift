@@ -175,7 +175,8 @@ struct RunCommand: RenderingCommand {
     private func renderSettings(_ preparation: Preparation, _ cancellation: Cancellation) -> RenderSettings {
         let limits = limitOptions.limits
         var render = RenderSettings(
-            pipeline: preparation.pipeline, limits: limits, outbox: Outbox(path: preparation.outbox.path, of: .run),
+            pipeline: preparation.pipeline, limits: limits,
+            outbox: Outbox(path: preparation.outbox.path, of: .run, writer: Outbox.runWriter),
             keepsTree: keepTree,
             overwrites: collision == .overwrite, memory: MemoryBudget(bytes: limits.maximumMemory),
             cancellation: cancellation)
@@ -195,9 +196,10 @@ struct RunCommand: RenderingCommand {
         let allocator = NameAllocator(
             store: record, outbox: BytePath([]), folder: outbox, policy: collision, isGone: { location.isGone($0) },
             isSource: { sources.contains(location.realPath.appending($0)) })
-        let settings = BatchSettings(
+        var settings = BatchSettings(
             render, workers: workers, lanes: jobs ?? Machine.cores, allocator: allocator,
-            publisher: Publisher(outbox: outbox, durability: .none), outbox: location)
+            publisher: Publisher(outbox: outbox, names: record, durability: .remoteContent), outbox: location)
+        settings.isDurable = !dryRun && !isToStandardOutput
         let document = try BatchReport(
             file: documentPath(preparation), mayBeStream: report != nil && !isPage, stream: json || jsonLines ? 1 : nil,
             form: jsonLines ? .lines : .document)

@@ -49,6 +49,35 @@ import Testing
         #expect(!isAlive(child))
     }
 
+    /// A script that starts a process in a session of its own, which writes its number, and goes on when it has.
+    private func leaver(_ folder: TemporaryFolder, then rest: String) throws -> [String] {
+        let (script, child) = (folder.path("child.sh"), folder.path("child"))
+        try folder.write("echo $$ > '\(child).part'; mv '\(child).part' '\(child)'; exec sleep 300", to: "child.sh")
+        return ["sh", "-c", "setsid sh '\(script)' & while ! test -e '\(child)'; do sleep 0.1; done; \(rest)"]
+    }
+
+    private func child(_ folder: TemporaryFolder) throws -> pid_t {
+        let text = try String(contentsOfFile: folder.path("child"), encoding: .utf8)
+        return try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    }
+
+    @Test func `what has left its session is gone with a program that took too long`() async throws {
+        let folder = try TemporaryFolder()
+        #expect(
+            try await run(leaver(folder, then: "sleep 300"), seconds: 5)
+                == .failed("'sh' took longer than 5s and was stopped"))
+        #expect(try !isAlive(child(folder)))
+    }
+
+    @Test(arguments: ["exit 0", "kill -9 $$"])
+    func `what has left its session is gone with a program that has ended`(end: String) async throws {
+        let folder = try TemporaryFolder()
+        #expect(
+            try await run(leaver(folder, then: end))
+                == (end == "exit 0" ? .done : .failed("'sh' was ended by signal 9")))
+        #expect(try !isAlive(child(folder)))
+    }
+
     @Test func `one that floods, and one that does not read, are no trouble`() async throws {
         let large = String(repeating: "x", count: 3 << 20)
         #expect(

@@ -12,7 +12,7 @@ import Testing
 
     private func store(_ now: Int) throws -> SQLiteJobStore {
         try SQLiteJobStore(
-            state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) }, clock: { now })
+            state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) }, clocks: Clocks { now })
     }
 
     @Test func `what is added is due in order, also after a restart; delivered is gone, put off comes back`() throws {

@@ -29,6 +29,24 @@ import Testing
         #expect(lines.allSatisfy { $0.hasPrefix("header = \"") || $0.hasPrefix("url = \"") })
     }
 
+    @Test func `only an answer from 200 to 299 means delivered`() {
+        func failure(_ line: String?, code: CInt? = 0) -> String? {
+            Webhook.failure(
+                HookProcess.Ending(program: "curl", code: code, signal: code == nil ? 9 : 0, lastLine: line))
+        }
+        #expect([200, 202, 204, 299].allSatisfy { failure("\($0) ") == nil })
+        let moved =
+            ", which leads to another address; only 200 to 299 means delivered, so write the address of the receiver itself"
+        for status in [301, 302, 304, 307] {
+            #expect(failure("\(status) ") == "the receiver answered \(status)\(moved)")
+        }
+        for status in [100, 404, 500] { #expect(failure("\(status) ") == "the receiver answered \(status)") }
+        #expect(failure("000 Could not connect", code: 7) == "the receiver cannot be asked: Could not connect")
+        #expect(failure("200 The end is missing", code: 18) == "'curl' ended with 18: 200 The end is missing")
+        #expect(failure(nil, code: nil) == "'curl' was ended by signal 9")
+        #expect(failure(nil) == "'curl' does not say what the receiver has answered")
+    }
+
     @Test func `a command is tried three times; a receiver for three days, less and less often`() {
         #expect((1...3).map { HookPatience.next(after: $0, age: 0, isCommand: true) } == [5_000, 10_000, nil])
         #expect(

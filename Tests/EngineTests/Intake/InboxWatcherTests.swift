@@ -242,6 +242,24 @@ private final class WatchedFolder: Sendable {
         #expect(offers.filter { $0.path.text != "album" }.allSatisfy { $0.status.bytes == 2 * png.count })
     }
 
+    @Test(arguments: [WatchMode.events, .poll(every: .milliseconds(100))])
+    func `a set is not offered while a member is open under a name that is passed over`(mode: WatchMode) async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(png, to: "in/album/1.png")
+        let inbox = try WatchedFolder(folder) {
+            $0.mode = mode
+            $0.takesSets = true
+        }
+        let writer = open(folder.path("in/album/.2.png"), O_WRONLY | O_CREAT, 0o644)
+        try await Task.sleep(for: .milliseconds(1500))
+        #expect(try await inbox.names(0) == [])
+        #expect(write(writer, png, png.count) == png.count)
+        close(writer)
+        #expect(rename(folder.path("in/album/.2.png"), folder.path("in/album/2.png")) == 0)
+        let said = try await inbox.wait { !$0.ready.isEmpty }
+        #expect(said.ready.map(\.status.bytes) == [2 * png.count])
+    }
+
     @Test func `a set with an abandoned upload is offered after incomplete-after`() async throws {
         let folder = try TemporaryFolder()
         try folder.write(png, to: "in/album/1.png")
@@ -265,6 +283,28 @@ private final class WatchedFolder: Sendable {
         inbox.watcher.answer(
             path: first[0].path, observed: ObservedFile(first[0].status), .blocked(SystemError("move", code: EACCES)))
         #expect(try await inbox.names(2) == ["locked.png", "locked.png"])
+    }
+
+    @Test func `an inbox whose file system does not answer counts as paused until it does`() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(png, to: "in/a.png")
+        let isHanging = Monitor(true)
+        let inbox = try WatchedFolder(folder) {
+            $0.patience = .milliseconds(300)
+        } isDone: { _, _ in
+            isHanging.wait { $0 ? nil : false }
+        }
+        func pause() async throws -> Pause? {
+            for _ in 0..<1000 where (inbox.watcher.status.pause != nil) != isHanging.change({ $0 }) {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            return inbox.watcher.status.pause
+        }
+        #expect(
+            try await pause() == Pause(.ioError, "the file system of '\(folder.path("in"))' does not answer"))
+        isHanging.change { $0 = false }
+        #expect(try await pause() == nil)
+        #expect(try await inbox.names(1) == ["a.png"])
     }
 
     @Test func `a stopped watcher has ended after waitUntilStopped`() async throws {

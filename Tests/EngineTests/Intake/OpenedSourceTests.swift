@@ -46,6 +46,36 @@ import Testing
         #expect(source.isUnchanged)
     }
 
+    @Test(
+        arguments: [
+            [], Array("hello".utf8), [0xFF, 0xD8, 0xFF, 0xE0] + Array(repeating: 7, count: 500),
+        ] as [[UInt8]])
+    func `as long as somebody writes to a file, what is wrong with it is that`(bytes: [UInt8]) throws {
+        let folder = try TemporaryFolder()
+        let path = BytePath(try folder.write(bytes, to: "a.jpg"))
+        let source = SourceFile(location: .path(path), identity: path, relative: BytePath("a.jpg"))
+        let damage = Failure(.corrupt, stage: "decode", "the picture cannot be decoded")
+        func failure() throws -> Failure? {
+            do throws(Failure) {
+                return try OpenedSource(source, limits: Limits()).refined(damage)
+            } catch {
+                return error
+            }
+        }
+        let writer = open(path.text, O_WRONLY)
+        #expect(try failure()?.code == .changedWhileRead)
+        close(writer)
+        #expect([.empty, .notAnImage, .truncated].contains(try #require(try failure()).code))
+    }
+
+    @Test func `a file that has changed since it was opened is not called damaged`() throws {
+        let folder = try TemporaryFolder()
+        let (source, path) = try opened(folder)
+        try folder.write("x", to: "a.jpg")
+        #expect(path == folder.path("a.jpg"))
+        #expect(source.refined(Failure(.corrupt, stage: "decode", "x")).code == .changedWhileRead)
+    }
+
     @Test func `a file that is written to, cut or touched has changed`() throws {
         for change in ["append", "cut", "overwrite"] {
             let folder = try TemporaryFolder()

@@ -174,6 +174,14 @@ import Testing
         #expect(one.look(file(modified: 0, changed: -5), at: at(3), times: times) == .wait(until: at(5)))
     }
 
+    @Test func `a change under a name that is passed over starts the quiet time of a set anew`() {
+        let quiet = SettleTimes(settle: .seconds(5))
+        var one = Settling(at: at(0), isSet: true)
+        _ = one.look(file(), signs: SetSigns(leftovers: 1), at: at(0), times: quiet)
+        #expect(one.look(file(), signs: SetSigns(leftovers: 2), at: at(4), times: quiet) == .wait(until: at(9)))
+        #expect(one.look(file(), signs: SetSigns(leftovers: 2), at: at(9), times: quiet) == .examine)
+    }
+
     @Test(arguments: [false, true])
     func `a set with an unfinished name waits until the name is gone, also with .done`(isDeclared: Bool) {
         let quiet = SettleTimes(settle: .seconds(5))

@@ -15,6 +15,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -77,7 +78,20 @@ static void attack(void)
     report("load a filter", syscall(SYS_bpf, 0, path, 8));
     report("own a descriptor's signals", fcntl(0, F_SETOWN, parent));
     report("type into a terminal", ioctl(0, TIOCSTI, "x"));
+    report("map memory that nobody counts", (long) mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    report("end as the system ends processes", syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGKILL));
     report("read a font folder", reads_font());
+    struct stat status = {0};
+    report("look at a path", syscall(SYS_newfstatat, AT_FDCWD, "/etc/passwd", &status, AT_EMPTY_PATH));
+    report("look at the working folder", syscall(SYS_newfstatat, AT_FDCWD, "", &status, AT_EMPTY_PATH));
+    status.st_mode = 0;
+    report("look at an own file", fstat(0, &status) == 0 && S_ISSOCK(status.st_mode) ? 0 : -1);
+    status.st_mode = 0;
+    long looked = syscall(SYS_newfstatat, 0, "", &status, AT_EMPTY_PATH);
+    report("look at an own file by the call of a path", looked == 0 && S_ISSOCK(status.st_mode) ? 0 : -1);
+    errno = 0;
+    looked = syscall(SYS_newfstatat, 999, "", &status, AT_EMPTY_PATH);
+    report("learn that a file is not open", looked == -1 && errno == EBADF ? 0 : -1);
     _exit(99);
 }
 

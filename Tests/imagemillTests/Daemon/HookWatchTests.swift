@@ -92,10 +92,7 @@ import Testing
     func `a receiver that is down gets everything when it is back, signed`() async throws {
         let drop = try WatchedFolder()
         try drop.runner.folder.write("the key\n", to: "key")
-        let port = try await drop.runner.shell(
-            "python3 -c 'import socket; s = socket.socket(); s.bind((\"127.0.0.1\", 0)); print(s.getsockname()[1])'"
-        ).output
-            .trimmingCharacters(in: .whitespacesAndNewlines)
+        let port = try await freePort(drop)
         try write(drop, "on-success: { webhook: 'http://127.0.0.1:\(port)/hook?a=b', secret: key, timeout: 5s }")
         let watch = try await drop.start()
         try await drop.drop("a.jpg")
@@ -110,6 +107,85 @@ import Testing
         #expect(
             String(decoding: try drop.runner.bytes("received"), as: UTF8.self)
                 == "POST /hook?a=b success application/json right\n")
+    }
+
+    @Test(
+        .enabled(
+            if: hasTools && fakeTime != nil,
+            "skipped: there is no curl, no python3 or no libfaketime (`make deps` installs it)"),
+        arguments: ["-1d", "+2d", "+40d"])
+    func `a receiver that is down gets everything when it is back, whatever the time of day is set to meanwhile`(
+        clock: String
+    ) async throws {
+        let drop = try WatchedFolder()
+        try drop.runner.folder.write("the key\n", to: "key")
+        try drop.runner.folder.write("+0", to: "clock")
+        let port = try await freePort(drop)
+        try write(drop, "on-success: { webhook: 'http://127.0.0.1:\(port)/hook', secret: key, timeout: 5s }")
+        // Its beginning sets a variable, after which Swift does not find the arguments; the second `env` takes that on.
+        let watch = try await drop.start(variables: [
+            "LD_PRELOAD=\(Self.fakeTime ?? "")", "FAKETIME_TIMESTAMP_FILE=\(drop.runner.folder.path("clock"))",
+            "FAKETIME_CACHE_DURATION=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "/usr/bin/env",
+        ])
+        let tries = { watch.errorsSoFar.components(separatedBy: "tried again").count - 1 }
+        try await drop.drop("a.jpg")
+        try await drop.until("the log says that nobody is there") { tries() == 1 }
+        try drop.runner.folder.write(clock, to: "clock")
+        try await drop.until("it is tried again after its own time: \(watch.errorsSoFar)") { tries() == 2 }
+        try drop.runner.folder.write(Self.receiverScript, to: "receiver.py")
+        let server = Task { try await drop.runner.shell("timeout 60 python3 receiver.py \(port)") }
+        try await drop.until("told") { drop.runner.exists("received") }
+        server.cancel()
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+
+    private static let fakeTime: String? = {
+        let folders = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []
+        return folders.map { "/usr/lib/\($0)/faketime/libfaketimeMT.so.1" }.first {
+            FileManager.default.fileExists(atPath: $0)
+        }
+    }()
+
+    private func freePort(_ drop: WatchedFolder) async throws -> String {
+        try await drop.runner.shell(
+            "python3 -c 'import socket; s = socket.socket(); s.bind((\"127.0.0.1\", 0)); print(s.getsockname()[1])'"
+        ).output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    @Test(.enabled(if: hasTools, "skipped: there is no curl or no python3"))
+    func `a receiver that answers 302 has not received it, and is asked again`() async throws {
+        let drop = try WatchedFolder()
+        try drop.runner.folder.write(Self.redirectScript, to: "receiver.py")
+        let server = Task { try await drop.runner.shell("timeout 100 python3 receiver.py") }
+        try await drop.until("the receiver is there") { drop.runner.exists("port") }
+        let port = String(decoding: try drop.runner.bytes("port"), as: UTF8.self)
+        try write(drop, "on-success: { webhook: 'http://127.0.0.1:\(port)/old', timeout: 5s }")
+        let watch = try await drop.start()
+        try await drop.drop("a.jpg")
+        try await drop.until("it is asked again") { drop.runner.exists("received") }
+        #expect(watch.errorsSoFar.contains("the receiver answered 302, which leads to another address"))
+        server.cancel()
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+
+    @Test func `what a hook has started is gone soon after the program was killed`() async throws {
+        let drop = try WatchedFolder()
+        let file = drop.runner.folder.path("child")
+        let child = "echo $$ > \(file).part; mv \(file).part \(file); exec sleep 300"
+        try drop.runner.folder.write("#!/bin/sh\nsetsid ./child.sh &\nsleep 300\n", to: "hook.sh")
+        try drop.runner.folder.write("#!/bin/sh\n\(child)\n", to: "child.sh")
+        try drop.runner.folder.write(
+            "#!/bin/sh\ncd '\(drop.runner.folder.path("."))' && exec ./hook.sh\n", to: "start.sh")
+        _ = try await drop.runner.shell("chmod +x *.sh")
+        try write(drop, "on-success: { command: [./start.sh], timeout: 5m }")
+        let watch = try await drop.start()
+        try await drop.drop("a.jpg")
+        try await drop.until("the hook has started a child") { drop.runner.exists("child") }
+        let text = String(decoding: try drop.runner.bytes("child"), as: UTF8.self)
+        let process = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+        #expect(isAlive(process))
+        watch.signal(SIGKILL)
+        try await drop.until("the child is gone") { !isAlive(process) }
     }
 
     private static var hasTools: Bool {
@@ -133,5 +209,26 @@ import Testing
                 self.end_headers()
                 import os; os.rename("received.part", "received")
         http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).handle_request()
+        """
+
+    /// Redirects the first request and takes the second.
+    private static let redirectScript = """
+        import http.server, os
+        class Handler(http.server.BaseHTTPRequestHandler):
+            count = 0
+            def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"]))
+                Handler.count += 1
+                self.send_response(302 if Handler.count == 1 else 204)
+                self.send_header("Location", "/new")
+                self.end_headers()
+                if Handler.count == 2:
+                    open("received", "w").close()
+        server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        with open("port.part", "w") as file:
+            file.write(str(server.server_port))
+        os.rename("port.part", "port")
+        while Handler.count < 2:
+            server.handle_request()
         """
 }

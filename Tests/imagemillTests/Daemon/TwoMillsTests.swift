@@ -29,6 +29,32 @@ import Testing
         #expect(try await drop.stop(other).exit == 0)
     }
 
+    @Test(
+        arguments: [
+            ("top", "has an inbox inside of it"),
+            ("top/in/sub", "takes those in 'FOLDER/top/in', with all that is inside of it"),
+        ])
+    func `an inbox inside of that of another mill, or around it, waits and says why`(inbox: String, reason: String)
+        async throws
+    {
+        func mill(_ inbox: String, _ number: String) -> String {
+            "state: state\(number)\ninboxes:\n  - { path: \(inbox), outbox: out\(number), pipeline: p.yaml }\n"
+        }
+        let drop = try WatchedFolder(mill: mill("top/in", ""))
+        try drop.makeFolder("top/in/sub")
+        try drop.runner.folder.write(mill(inbox, "2"), to: "second.yaml")
+        let watch = try await drop.start()
+        let other = try drop.runner.start("watch", "second.yaml")
+        try await drop.until("it is paused: \(other.errorsSoFar)") { other.errorsSoFar.contains("PAUSE_REASON=in-use") }
+        let folder = drop.runner.folder.path
+        let words =
+            "another imagemill watch \(reason.replacingOccurrences(of: "FOLDER", with: folder)); stop one of the two"
+        #expect(
+            other.errorsSoFar.contains("paused: cannot take the sources in '\(folder)/\(inbox)': \(words)"),
+            "\(other.errorsSoFar)")
+        for running in [watch, other] { #expect(try await drop.stop(running).exit == 0) }
+    }
+
     @Test
     func `an address that another program has ends the start with 75, the address, the setting and what to do`()
         async throws

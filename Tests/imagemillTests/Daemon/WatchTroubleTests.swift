@@ -72,8 +72,20 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    @Test
-    func `an original that was taken to be moved is moved, also when originals are kept by the time they are done`()
+    @Test func `an original that cannot be put away waits alone, and its inbox goes on`() async throws {
+        let drop = try WatchedFolder()
+        let watch = try await drop.start(variables: ["IMAGEMILL_FAULT=before-source-commit:1:error:EACCES"])
+        try await drop.drop("a.jpg")
+        try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
+        try await drop.until("it is over") { try await drop.inbox()["in-progress"] as? Int == 0 }
+        #expect(try await drop.stop(watch).exit == 0)
+        let log = watch.errorsSoFar
+        #expect(log.contains("tried again in 1 s: the original cannot be put away: cannot "), "\(log)")
+        #expect(!log.contains("paused"), "\(log)")
+    }
+
+    @Test(arguments: ["keep", "delete"])
+    func `an original that was taken to be moved is moved, whatever the mill file says when it is done`(policy: String)
         async throws
     {
         let drop = try WatchedFolder()
@@ -82,7 +94,8 @@ import Testing
         #expect(drop.files("in").isEmpty && drop.files("state/work").contains { $0.hasSuffix("/source") })
         let mill = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
         try drop.runner.folder.write(
-            mill.replacingOccurrences(of: "settle: 200ms", with: "settle: 200ms, originals: keep"), to: "mill.yaml")
+            mill.replacingOccurrences(of: "settle: 200ms", with: "settle: 200ms, originals: \(policy)"),
+            to: "mill.yaml")
         let watch = try await drop.start()
         try await drop.until("out/a.jpg.json")
         try await drop.until("it is over") { try await drop.inbox()["done"] as? Int == 1 }
@@ -160,6 +173,25 @@ import Testing
         #expect(drop.files("state/done").map { $0.split(separator: "/").last } == ["a.jpg", "b.jpg"])
         #expect(drop.files("state/work").isEmpty && drop.files("state/failed").isEmpty && drop.files("in").isEmpty)
         #expect(watch.errorsSoFar.components(separatedBy: "info: done").count == 3, "\(watch.errorsSoFar)")
+    }
+
+    @Test(arguments: [["top/in", "top"], ["top", "top/in"]])
+    func `an inbox that a reload moves to the folder above it, or back, goes on there`(paths: [String]) async throws {
+        func mill(_ path: String) -> String {
+            "state: state\ninboxes:\n  - { name: one, path: \(path), outbox: out, pipeline: p.yaml, settle: 200ms }\n"
+        }
+        let drop = try WatchedFolder(mill: mill(paths[0]))
+        try drop.makeFolder("top/in")
+        let watch = try await drop.start()
+        try await drop.drop("a.jpg", into: paths[0])
+        try await drop.until("state/done/one/a.jpg")
+        try drop.runner.folder.write(mill(paths[1]), to: "mill.yaml")
+        #expect(try await drop.runner.run("reload", "--state", "state").exit == 0)
+        try await drop.drop("b.jpg", into: paths[1])
+        try await drop.until("state/done/one/b.jpg")
+        #expect(try await drop.stop(watch).exit == 0)
+        #expect(!watch.errorsSoFar.contains("PAUSE_REASON"), "\(watch.errorsSoFar)")
+        #expect(drop.files("out") == ["a.jpg.json", "a.webp", "b.jpg.json", "b.webp"])
     }
 
     @Test func `two inboxes that change names each take up their own jobs`() async throws {
@@ -294,10 +326,10 @@ import Testing
         try await drop.drop("a.jpg")
         try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
         try await drop.until("it is over") { try await drop.inbox()["done"] as? Int == 1 }
-        // Where the names are settled, a probe of the outbox says that there is room again.
+        // Where the names are settled and the original is put away, a probe says that there is room again.
+        let isProbed = ["after-names-record", "before-source-commit"].contains(point)
         #expect(
-            watch.errorsSoFar.contains(point == "after-names-record" ? "tried again" : "paused")
-                && drop.files("state/failed").isEmpty)
+            watch.errorsSoFar.contains(isProbed ? "tried again" : "paused") && drop.files("state/failed").isEmpty)
         #expect(try await drop.stop(watch).exit == 0)
         #expect(
             drop.files("in").isEmpty && drop.files("state/work").isEmpty

@@ -10,7 +10,7 @@ enum PNGTexts {
     /// Puts texts into a PNG, after its header.
     /// - Parameter texts: ASCII, with keys of at most 79 bytes.
     static func add(_ texts: [(key: String, text: String)], to file: OpenFile) throws(SystemError) {
-        let bytes = file.bytes(at: headerBytes, count: try file.status().bytes - headerBytes)
+        let bytes = try file.bytes(at: headerBytes, count: try file.status().bytes - headerBytes)
         let chunks = texts.flatMap { PNGChunk("tEXt", Array($0.key.utf8) + [0] + Array($0.text.utf8)).bytes }
         guard lseek(file.descriptor, off_t(headerBytes), SEEK_SET) >= 0 else { throw SystemError("write a thumbnail") }
         try file.append(chunks + bytes, for: BytePath("thumbnail"))

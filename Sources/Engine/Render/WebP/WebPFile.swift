@@ -7,13 +7,13 @@ enum WebPFile {
     /// tenth of a small icon.
     /// - Parameter output: a whole file without XMP.
     static func removeEXIF(from output: OpenFile) throws(SystemError) {
-        let first = output.bytes(at: 0, count: headerBytes + extendedBytes)
+        let first = try output.bytes(at: 0, count: headerBytes + extendedBytes)
         guard first.count == headerBytes + extendedBytes, type(first[headerBytes...]) == "VP8X" else { return }
-        let (flags, chunks) = (first[headerBytes + 8], chunks(of: output))
+        let (flags, chunks) = (first[headerBytes + 8], try chunks(of: output))
         guard flags & exif != 0, let last = chunks.last, last.type == "EXIF" else { return }
         // An alpha channel is announced too, which a picture without losses has in itself.
         let isPlain = chunks.count == 3 && (flags == exif || flags == exif | alpha && chunks[1].type == "VP8L")
-        let kept = isPlain ? output.bytes(at: chunks[1].offset, count: last.offset - chunks[1].offset) : []
+        let kept = isPlain ? try output.bytes(at: chunks[1].offset, count: last.offset - chunks[1].offset) : []
         try output.shorten(to: last.offset)
         if isPlain {
             try output.write(kept, at: headerBytes)
@@ -29,7 +29,7 @@ enum WebPFile {
     /// margin out of all frames; programs that go by the file's header show that margin black.
     /// - Parameter output: a whole file.
     static func announceAlpha(in output: OpenFile) throws(SystemError) {
-        let first = output.bytes(at: 0, count: headerBytes + extendedBytes)
+        let first = try output.bytes(at: 0, count: headerBytes + extendedBytes)
         guard first.count == headerBytes + extendedBytes, type(first[headerBytes...]) == "VP8X" else { return }
         try output.write([first[headerBytes + 8] | alpha], at: headerBytes + 8)
     }
@@ -41,10 +41,10 @@ enum WebPFile {
 
     private static func type(_ chunk: ArraySlice<UInt8>) -> String { String(decoding: chunk.prefix(4), as: UTF8.self) }
 
-    private static func chunks(of file: OpenFile) -> [(type: String, offset: Int)] {
+    private static func chunks(of file: OpenFile) throws(SystemError) -> [(type: String, offset: Int)] {
         var chunks: [(type: String, offset: Int)] = []
         var offset = headerBytes
-        while case let head = file.bytes(at: offset, count: 8), head.count == 8 {
+        while case let head = try file.bytes(at: offset, count: 8), head.count == 8 {
             chunks.append((type(head[...]), offset))
             let length = (0..<4).reduce(0) { $0 | Int(head[4 + $1]) << (8 * $1) }
             offset += 8 + length + length % 2

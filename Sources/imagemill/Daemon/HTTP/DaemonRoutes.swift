@@ -72,6 +72,6 @@ struct DaemonRoutes: HTTPRoutes {
         let file = try Directory(outbox).folder(path.directory).opening(path.lastComponent)
         let status = try file.status()
         guard status.kind == .regular, status.bytes <= Activity.largestPicture else { return [] }
-        return file.bytes(at: 0, count: status.bytes)
+        return try file.bytes(at: 0, count: status.bytes)
     }
 }

@@ -9,7 +9,7 @@ extension HTTPListener {
     /// - Parameter file: the mill file, to which paths are relative.
     /// - Throws: `SystemError`, or `MillProblems` if the token cannot be used.
     init(_ settings: HTTPSettings, beside file: BytePath) throws {
-        let token = try settings.token.map { try Self.token(in: $0.resolved(beside: file)) }
+        let token = try Self.token(settings, beside: file)
         do throws(SystemError) {
             switch settings.address {
             case .tcp(let host, let port): self = try .tcp(host: host, port: port, token: token)
@@ -31,7 +31,11 @@ extension HTTPListener {
         }
     }
 
-    private static func token(in path: BytePath) throws -> String {
+    /// The token that requests have to bring along; nil if none is needed.
+    /// - Parameter file: the mill file.
+    /// - Throws: `MillProblems` if it cannot be used.
+    static func token(_ settings: HTTPSettings, beside file: BytePath) throws -> String? {
+        guard let path = settings.token?.resolved(beside: file) else { return nil }
         let status: FileStatus
         do throws(SystemError) {
             status = try OpenFile.reading(path).status()

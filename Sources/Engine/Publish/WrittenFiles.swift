@@ -1,0 +1,98 @@
+// What was published without syncs, and the sync that makes up for it.
+package import Pipeline
+
+/// The files in an output folder that may not have reached the disk yet. For any thread.
+package final class WrittenFiles: Sendable {
+    private let outbox: BytePath
+    private let state = Monitor(State())
+
+    private struct State {
+        var paths: [BytePath] = []
+        var count = 0
+        var isSyncing = false
+        /// Open from the first sync of the file system on: it tells this descriptor of errors since the last one.
+        var root: Directory?
+        var error: SystemError?
+    }
+
+    /// So few are synced one by one. More are synced by one call, which writes besides whatever other programs have
+    /// written to the file system.
+    private static let few = 16
+    /// After so many, that call is made while others are rendered, so that the last one has little left to do.
+    private static let many = 1000
+
+    /// - Parameter outbox: the output folder.
+    package init(in outbox: BytePath) { self.outbox = outbox }
+
+    package func add(_ files: Fingerprint) {
+        let isDue = state.change { state in
+            let rounds = state.count / Self.many
+            state.count += files.files.count
+            if state.count <= Self.few { state.paths += files.files.map(\.name) }
+            guard state.count / Self.many > rounds, !state.isSyncing else { return false }
+            state.isSyncing = true
+            return true
+        }
+        if isDue && !startThread({ [self] in syncFileSystem() }) { state.change { $0.isSyncing = false } }
+    }
+
+    /// Waits until all of them have reached the disk.
+    package func sync() throws(SystemError) {
+        let (paths, count) = state.wait { $0.isSyncing ? nil : ($0.paths, $0.count) }
+        if count > Self.few {
+            syncFileSystem()
+        } else if count > 0 {
+            return try sync(paths)
+        }
+        if let error = state.change({ $0.error }) { throw error }
+    }
+
+    private func syncFileSystem() {
+        var trouble: SystemError?
+        do throws(SystemError) {
+            let known = state.change { $0.root }
+            let root = if let known { known } else { try Directory(outbox) }
+            state.change { $0.root = root }
+            try root.syncFileSystem("'\(outbox.printable)'")
+        } catch {
+            trouble = error
+        }
+        state.change { state in
+            state.error = state.error ?? trouble
+            state.isSyncing = false
+        }
+    }
+
+    private func sync(_ paths: [BytePath]) throws(SystemError) {
+        let root = try Directory(outbox)
+        var folders: Set<BytePath> = []
+        for path in paths {
+            var above = path
+            repeat {
+                above = above.directory
+                folders.insert(above)
+            } while !above.bytes.isEmpty
+            try ifThere { () throws(SystemError) in
+                let file = try root.folder(path.directory).opening(path.lastComponent)
+                try file.sync("'\(outbox.appending(path).printable)'")
+            }
+        }
+        // The deepest first: who sees a folder sees what is in it.
+        for folder in folders.sorted(by: { $0.bytes.count > $1.bytes.count }) {
+            try ifThere { () throws(SystemError) in
+                try root.folder(folder).sync("the folder '\(outbox.appending(folder).printable)'")
+            }
+        }
+        // The output folder may be new.
+        try DurableFile.syncFolder(DurableFile.folder(of: outbox))
+    }
+
+    /// Somebody may have taken it away already.
+    private func ifThere(_ sync: () throws(SystemError) -> Void) throws(SystemError) {
+        do throws(SystemError) {
+            try sync()
+        } catch {
+            guard error.isAbsence else { throw error }
+        }
+    }
+}

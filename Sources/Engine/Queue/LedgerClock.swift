@@ -1,0 +1,39 @@
+// The ledger's time, by which jobs and hooks wait and originals grow old.
+import GRDB
+
+/// Milliseconds that only go forward, at the pace of the machine's uptime, whatever the time of day is set to.
+///
+/// Between two starts of the program, it goes on by what both the wall clock and the uptime say has passed at least. A
+/// wrong time of day cannot make it jump, nor can another machine. The time for which the machine is switched off does
+/// not count.
+struct LedgerClock: Sendable {
+    private let clocks: Clocks
+    /// The ledger's time when it was opened.
+    private let start: Int
+    /// The uptime then.
+    private let opened: Int
+
+    /// Goes on from what is recorded, or begins.
+    init(_ database: Database, _ clocks: Clocks) throws {
+        self.clocks = clocks
+        opened = clocks.uptime()
+        let wall = clocks.wall()
+        if let row = try Row.fetchOne(database, sql: "SELECT time, wall, uptime FROM clock") {
+            // Later than all that is recorded.
+            start = row["time"] + max(1, min(wall - row["wall"], opened - row["uptime"]))
+        } else {
+            // Times that an earlier version has recorded are in milliseconds since 1970.
+            start = wall
+            try database.execute(sql: "INSERT INTO clock (time, wall, uptime) VALUES (0, 0, 0)")
+        }
+        try record(database)
+    }
+
+    var now: Int { start + clocks.uptime() - opened }
+
+    /// Records how far it has come. What passes between the last record and a restart of the machine is lost.
+    func record(_ database: Database) throws {
+        try database.execute(
+            sql: "UPDATE clock SET time = ?, wall = ?, uptime = ?", arguments: [now, clocks.wall(), clocks.uptime()])
+    }
+}

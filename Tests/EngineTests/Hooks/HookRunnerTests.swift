@@ -1,0 +1,39 @@
+// Hooks at work while the ledger is in trouble.
+import Foundation
+import GRDB
+import Pipeline
+import TestSupport
+import Testing
+
+@testable import Engine
+
+@Suite struct HookRunnerTests {
+    @Test(.timeLimit(.minutes(2)))
+    func `a hook whose end cannot be recorded does not run again; it is recorded later`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteJobStore(
+            state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) }, patience: 0.1)
+        let script = "echo >> '\(folder.path("told"))'; while ! test -e '\(folder.path("go"))'; do sleep 0.1; done"
+        let hook = Hook(action: .command(["sh", "-c", script]), timeout: .seconds(60))
+        let runner = HookRunner(store, hook: { _, _ in hook }, tell: { _, _ in })
+        try runner.start()
+        runner.paused(Pause(.noSpace, "full"), inbox: "in", id: "1")
+        try await until("it runs") { FileManager.default.fileExists(atPath: folder.path("told")) }
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: folder.path("state/ledger.sqlite"), configuration: configuration)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        try folder.write("", to: "go")
+        try await Task.sleep(for: .seconds(3))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path("told"))).count == 1)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+        try await until("its end is recorded") { try store.dueHooks(ofEachInbox: 9).isEmpty }
+        runner.stop()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path("told"))).count == 1)
+    }
+
+    private func until(_ what: String, _ isSo: () throws -> Bool) async throws {
+        for _ in 0..<3000 where try !isSo() { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(try isSo(), "\(what)")
+    }
+}

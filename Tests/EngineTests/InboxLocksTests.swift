@@ -1,0 +1,62 @@
+// The locks on inboxes: one inside of another one's is refused, whoever comes first.
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Engine
+@testable import Pipeline
+
+/// Each `InboxLocks` is another program's: the system tells locks apart by open files.
+@Suite struct InboxLocksTests {
+    private let folder: TemporaryFolder
+    private let first = InboxLocks()
+    private let second = InboxLocks()
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for name in ["a/b/c", "a/d", "e"] { try folder.write("", to: name + "/x") }
+    }
+
+    private func path(_ name: String) -> BytePath { BytePath(folder.path(name)) }
+
+    private func refusal(_ name: String) -> String? {
+        do throws(SystemError) {
+            _ = try second.lock(path(name))
+            return nil
+        } catch {
+            #expect(error.code == EWOULDBLOCK)
+            return error.description
+        }
+    }
+
+    @Test func `an inbox of another program is refused, and so is one above or inside of it`() throws {
+        let lock = try #require(try first.lock(path("a/b")))
+        let remedy = "; stop one of the two, or give each an inbox of its own"
+        #expect(
+            refusal("a/b")
+                == "cannot take the sources in '\(folder.path("a/b"))': another imagemill watch takes them\(remedy)")
+        #expect(
+            refusal("a/b/c")
+                == "cannot take the sources in '\(folder.path("a/b/c"))': another imagemill watch takes those in '\(folder.path("a/b"))', "
+                + "with all that is inside of it\(remedy)")
+        #expect(
+            refusal("a")
+                == "cannot take the sources in '\(folder.path("a"))': another imagemill watch has an inbox inside of it\(remedy)"
+        )
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test func `inboxes beside each other are free, and all are when the lock is gone`() throws {
+        var lock = try first.lock(path("a/b"))
+        let others = try ["a/d", "e"].map { try second.lock(path($0)) }
+        #expect(lock != nil && others.allSatisfy { $0 != nil })
+        withExtendedLifetime(others) { lock = nil }
+        for name in ["a/b/c", "a/b"] { #expect(refusal(name) == nil) }
+    }
+
+    @Test func `one program may have the same inbox twice, and one inside of it while a reload is under way`() throws {
+        let lock = try #require(try first.lock(path("a")))
+        #expect(try first.lock(path("a")) === lock)
+        #expect(try first.lock(path("a/b")) != nil)
+    }
+}

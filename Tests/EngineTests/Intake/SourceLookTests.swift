@@ -1,0 +1,72 @@
+// A look at sources in an inbox that is open.
+import Foundation
+import Glibc
+import Pipeline
+import TestSupport
+import Testing
+
+@testable import Engine
+
+@Suite struct SourceLookTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func look() throws -> SourceLook {
+        SourceLook(root: try Directory(BytePath(folder.path("in"))), ignored: IgnoredNames())
+    }
+
+    private func signs(_ set: String) throws -> (status: FileStatus, signs: SetSigns) {
+        guard case .source(let status, let signs) = try look().look(BytePath(set), isSet: true) else {
+            throw SystemError("find '\(set)'", code: ENOENT)
+        }
+        return (status, signs)
+    }
+
+    private func examine(_ set: String) throws -> Examination? { try look().examine(BytePath(set), isSet: true) }
+
+    @Test func `of a file that cannot be read, nobody says whether it is complete`() throws {
+        try folder.write("x", to: "in/a.jpg")
+        // A folder is open like a file, and every read of it fails.
+        let look = try look()
+        let error = #expect(throws: SystemError.self) { try look.examine(look.root.file) }
+        #expect(error?.description == "cannot read the file: Is a directory")
+    }
+
+    @Test(arguments: ["in/album/.2.png", "in/album/2.png", "in/album/.upload/2.png", "in/album/@eaDir/2.png"])
+    func `a set has a writer as long as a file in it is open, whatever its name is and however empty it is`(
+        name: String
+    ) throws {
+        try folder.write(SmallPNG.bytes, to: "in/album/1.png")
+        try folder.write([], to: name)
+        #expect(try examine("album") == Examination(hasWriter: false, structure: .complete))
+        let writer = open(folder.path(name), O_WRONLY)
+        #expect(try examine("album")?.hasWriter == true)
+        close(writer)
+        #expect(try examine("album")?.hasWriter == false)
+    }
+
+    @Test(arguments: [".2.png", "sub/.2.png.Xa1", ".upload/2.png"])
+    func `what appears or changes under a name that is passed over is a sign, and not a part of the set`(
+        name: String
+    ) throws {
+        try folder.write(SmallPNG.bytes, to: "in/album/1.png")
+        try folder.write(SmallPNG.bytes, to: "in/album/sub/3.png")
+        let before = try signs("album")
+        try folder.write("half", to: "in/album/\(name)")
+        let during = try signs("album")
+        try folder.write("more than half", to: "in/album/\(name)")
+        let after = try signs("album")
+        #expect(before.signs != during.signs && during.signs != after.signs)
+        #expect(before.status == during.status && during.status == after.status)
+    }
+
+    @Test func `a hidden folder that may not be looked into keeps nobody from taking its set`() throws {
+        try folder.write(SmallPNG.bytes, to: "in/album/1.png")
+        try folder.write("x", to: "in/album/.locked/x")
+        try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: folder.path("in/album/.locked"))
+        #expect(try signs("album").status.modified == 1)
+        #expect(try examine("album") == Examination(hasWriter: false, structure: .complete))
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path("in/album/.locked"))
+    }
+}

@@ -1,5 +1,6 @@
 // The locks on inboxes: one inside of another one's is refused, whoever comes first.
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -58,5 +59,19 @@ import Testing
         let lock = try #require(try first.lock(path("a")))
         #expect(try first.lock(path("a")) === lock)
         #expect(try first.lock(path("a/b")) != nil)
+    }
+
+    @Test func `threads that ask at the same time get theirs, and the same lock for the same inbox`() throws {
+        let names = ["a/b", "a/d", "e"]
+        for _ in 0..<50 {
+            let locks = Mutex<[[InboxLocks.Lock]]>([[], [], []])
+            DispatchQueue.concurrentPerform(iterations: 12) { number in
+                let lock = try? first.lock(path(names[number % 3]))
+                locks.withLock { locks in lock.map { locks[number % 3].append($0) } }
+            }
+            let found = locks.withLock { $0 }
+            #expect(found.map(\.count) == [4, 4, 4])
+            #expect(found.map { Set($0.map(ObjectIdentifier.init)).count } == [1, 1, 1])
+        }
     }
 }

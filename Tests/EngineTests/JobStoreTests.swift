@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases, [OriginalPolicy.move, .keep, .delete])
-    func `a job knows what becomes of its original, by the last offer before it was taken`(
+    func `a job knows what to do with its original, by the last offer before it was taken`(
         kind: StoreKind, policy: OriginalPolicy
     ) throws {
         let fixture = try JobStoreFixture(kind)

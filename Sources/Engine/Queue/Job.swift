@@ -11,7 +11,7 @@ package struct NewJob: Equatable, Sendable {
     package let path: BytePath
     package let isSet: Bool
     package let observed: ObservedFile
-    /// What becomes of the source, as the mill file said when it was offered.
+    /// What to do with the source when it is done, as the mill file said when it was offered.
     package let originals: OriginalPolicy
     /// It is in the spool already: recovery found it there, and the store did not know it.
     package let isInSpool: Bool

@@ -277,7 +277,7 @@ extension InboxController: JobSite {
             // The inbox came back on another file system: its folders are made anew.
             state.withLock { $0.spool = nil }
             answer(job, .blocked(error))
-        // One bad sector stops nobody else.
+        // A bad sector under one source holds up no other.
         case .unavailable(let error) where error.code == EIO && surroundings(route) == nil: answer(job, .blocked(error))
         case .unavailable(let error): return .obstructed(Pause(error, missing: .missingInbox))
         }

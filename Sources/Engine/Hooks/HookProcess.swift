@@ -45,7 +45,7 @@ struct HookProcess {
     private static let longestOutput = 2048
     /// Between SIGTERM and the end of all that it has started, in milliseconds.
     private static let patienceAfterTerm: CInt = 2_000
-    /// What then is still there is held by the system.
+    /// A process that is still there then is held by the system.
     private static let patienceWithGuard = Duration.seconds(20)
 
     /// Waits until it has ended, or has taken too long. Blocks the thread.

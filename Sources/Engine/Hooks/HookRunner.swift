@@ -30,7 +30,7 @@ package final class HookRunner: Sendable {
         var hasEnded = true
         /// The inbox of each running hook, by the record's number.
         var running: [Int: String] = [:]
-        /// What became of hooks and is not in the ledger yet, by the record's number. Until it is, no hook is started.
+        /// Endings of hooks that the ledger does not have yet, by the record's number. Until it is, no hook is started.
         var ended: [Int: Ending] = [:]
         /// The ledger could not be read or written to, and is left alone until then.
         var resumes = Moment.now

@@ -96,7 +96,7 @@ package struct Settling: Sendable {
     private var growths: UInt8 = 0
     /// A set is complete when nothing in it changes any more, or when it has its `.done`.
     private let isSet: Bool
-    /// What the names in the set said at the last look.
+    /// The signs that the set's names gave at the last look.
     private var signs = SetSigns()
 
     package init(at now: Moment, isSet: Bool = false) {

@@ -11,7 +11,7 @@ final class LogWriter: Sendable {
         var shown: [String]?
         /// Lines for which there was no room.
         var lost = 0
-        var isRunning = false
+        var isWriting = false
 
         var isWritten: Bool { waiting.isEmpty && shown == nil && lost == 0 }
     }
@@ -27,6 +27,8 @@ final class LogWriter: Sendable {
 
     init(_ file: CInt, live: LiveLines?, lossLine: @escaping @Sendable (Int) -> String) {
         (self.file, self.live, self.lossLine) = (file, live, lossLine)
+        // Kept for good: that the system gives no threads any more is a thing to log.
+        runOnNewThread { [self] in run() }
     }
 
     /// Adds a line, which ends with a line feed.
@@ -34,34 +36,23 @@ final class LogWriter: Sendable {
         state.change { state in
             if state.waiting.count < Self.most { state.waiting.append(line) } else { state.lost += 1 }
         }
-        start()
     }
 
     /// Shows other lines below the log.
     func show(_ lines: [String]) {
         guard live != nil else { return }
         state.change { $0.shown = lines }
-        start()
     }
 
     /// Waits until all is written, or the time is over.
     func flush(within time: Duration) {
         let end = Moment.now + time
-        state.look { !$0.isRunning && $0.isWritten || .now >= end ? .ready(()) : .wait(until: end) }
-    }
-
-    /// If the system gives no thread at the moment, the next call tries again.
-    private func start() {
-        let isNeeded = state.note { state in
-            guard !state.isRunning else { return false }
-            state.isRunning = true
-            return true
-        }
-        if isNeeded, !startThread({ [self] in run() }) { state.change { $0.isRunning = false } }
+        state.look { !$0.isWriting && $0.isWritten || .now >= end ? .ready(()) : .wait(until: end) }
     }
 
     private func run() {
-        while let (lines, shown) = next() {
+        while true {
+            let (lines, shown) = next()
             if let live {
                 if !lines.isEmpty { live.write(above: lines.joined()) }
                 if let shown { live.show(shown) }
@@ -72,13 +63,11 @@ final class LogWriter: Sendable {
         }
     }
 
-    private func next() -> (lines: [String], shown: [String]?)? {
-        state.change { state in
-            guard !state.isWritten else {
-                state.isRunning = false
-                return nil
-            }
-            defer { (state.waiting, state.shown, state.lost) = ([], nil, 0) }
+    private func next() -> (lines: [String], shown: [String]?) {
+        state.change { $0.isWriting = false }
+        return state.wait { state in
+            guard !state.isWritten else { return nil }
+            defer { (state.waiting, state.shown, state.lost, state.isWriting) = ([], nil, 0, true) }
             return (state.waiting + (state.lost > 0 ? [lossLine(state.lost)] : []), state.shown)
         }
     }

@@ -51,15 +51,19 @@ final class LogWriter: Sendable {
     }
 
     private func run() {
-        while true {
-            let (lines, shown) = next()
-            if let live {
-                if !lines.isEmpty { live.write(above: lines.joined()) }
-                if let shown { live.show(shown) }
-            } else {
-                // Each in one call, so that lines of other processes do not come in between.
-                for line in lines { put(Array(line.utf8)) }
-            }
+        while true { writeNext() }
+    }
+
+    // If it is part of a loop without end, the optimizer of Swift 6.3 does not end either.
+    @inline(never)
+    private func writeNext() {
+        let (lines, shown) = next()
+        if let live {
+            if !lines.isEmpty { live.write(above: lines.joined()) }
+            if let shown { live.show(shown) }
+        } else {
+            // Each in one call, so that lines of other processes do not come in between.
+            for line in lines { put(Array(line.utf8)) }
         }
     }
 

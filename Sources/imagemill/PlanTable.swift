@@ -50,8 +50,9 @@ struct PlanTable {
 
     /// How large the decoder delivers the picture.
     private func drawn(_ load: LoadPlan) -> String {
-        if load.enlargement > 1 { return "at \(load.enlargement) times its size" }
-        return load.shrink > 1 ? "at 1/\(load.shrink) of its size" : "at full size"
+        let (times, shrink) = (load.scale * load.enlargement, load.shrink)
+        if times == shrink { return "at full size" }
+        return times % shrink == 0 ? "at \(times / shrink) times its size" : "at \(times)/\(shrink) of its size"
     }
 
     /// What is shown of a set is true of its first member; the others have sizes of their own.

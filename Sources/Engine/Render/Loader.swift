@@ -28,12 +28,12 @@ enum Loader {
     /// Opens a picture for decoding. Rows come once, from top to bottom.
     /// - Parameters:
     ///   - page: from 1; nil for the first.
-    ///   - enlargement: how many times larger than in its own size a vector picture is drawn.
+    ///   - factor: how many times as wide and high as its own size a vector picture is drawn.
     ///   - allFrames: all frames of an animation below each other, instead of the first picture of the file.
     /// - Returns: also how many bands of the file it lacks.
     /// - Throws: `VipsError`; `Failure` with the code `unsupported-colour` if its values are none that stages know.
     static func open(
-        _ file: OpenFile, format: SourceFormat, page: Int? = nil, shrink: Int, enlargement: Int = 1, allFrames: Bool,
+        _ file: OpenFile, format: SourceFormat, page: Int? = nil, shrink: Int, factor: Double = 1, allFrames: Bool,
         tolerance: Tolerance
     ) throws -> (picture: Picture, droppedBands: Int) {
         var arguments: [(String, Argument)] = [
@@ -44,7 +44,7 @@ enum Loader {
         switch format {
         case .jpeg: if shrink > 1 { arguments.append(("shrink", .int(shrink))) }
         case .webp, .gif: if allFrames { arguments.append(("n", -1)) }
-        case .svg, .pdf: arguments.append(("scale", .double(Double(enlargement) / Double(shrink))))
+        case .svg, .pdf: arguments.append(("scale", .double(factor)))
         case .png, .tiff, .heic, .avif, .jxl, .jp2: break
         }
         let image = try Operation(operation(for: format), arguments).image()

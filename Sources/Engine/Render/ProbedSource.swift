@@ -38,7 +38,7 @@ final class ProbedSource {
     /// The picture, ready to be decoded as planned.
     func picture(_ load: LoadPlan, tolerance: Tolerance) throws -> Picture {
         let isOpened =
-            load.shrink == 1 && load.enlargement == 1 && load.loadsAllFrames == facts.isAnimated
+            load.shrink == 1 && load.factor == 1 && load.loadsAllFrames == facts.isAnimated
             && tolerance == .nothing
         if isOpened, let picture = opened {
             opened = nil
@@ -59,15 +59,26 @@ final class ProbedSource {
 
     /// The picture from the beginning again, as planned.
     func reopened(_ load: LoadPlan, tolerance: Tolerance) throws -> Picture {
-        try reopened(
-            shrink: load.shrink, enlargement: load.enlargement, allFrames: load.loadsAllFrames, tolerance: tolerance)
+        let picture = try reopened(
+            shrink: load.shrink, factor: load.factor, allFrames: load.loadsAllFrames, tolerance: tolerance)
+        guard load.scale > 1, !load.resizes else { return picture }
+        // A drawing 24.4 points wide is 24 pixels, and 73 at three times its size, where 72 are planned.
+        let (width, height) = (facts.size.width * load.scale, facts.size.height * load.scale)
+        guard picture.width != width || picture.height != height else { return picture }
+        let clear = [Double](repeating: 0, count: picture.image.bands)
+        return picture.with(try picture.image.embed(x: 0, y: 0, width: width, height: height, background: clear))
     }
 
     /// The picture from the beginning again.
-    func reopened(shrink: Int, enlargement: Int = 1, allFrames: Bool = false, tolerance: Tolerance) throws -> Picture {
+    /// - Parameters:
+    ///   - shrink: the decoder delivers one pixel for so many along a side.
+    ///   - factor: how many times as wide and high a vector picture is drawn, if it is not that.
+    func reopened(
+        shrink: Int, factor: Double? = nil, allFrames: Bool = false, tolerance: Tolerance
+    ) throws -> Picture {
         opened = nil
         let picture = try Loader.open(
-            file, format: facts.format, page: facts.page, shrink: shrink, enlargement: enlargement,
+            file, format: facts.format, page: facts.page, shrink: shrink, factor: factor ?? 1 / Double(shrink),
             allFrames: allFrames, tolerance: tolerance
         ).picture
         // libheif looks past the end of a good file to learn its size, and libvips leaves that in its error buffer.

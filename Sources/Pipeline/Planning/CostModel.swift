@@ -24,7 +24,7 @@ package struct CostModel {
 
     /// What the shared stages hold, and then each rendition in its turn.
     private var work: Int {
-        let shared = HeldPictures.held(by: shared[...], factor: load.factor, isInputHeld: true)
+        let shared = HeldPictures.held(by: shared[...], factor: load.ratio, isInputHeld: true)
         guard !scalesAtOnce else {
             // What came before is let go when all of it has been scaled.
             let scaled = renditions.map { saturating($0.scaledFirst, $0.rowsOfFirst) }.reduce(0, saturating)
@@ -37,7 +37,7 @@ package struct CostModel {
             return max(saturating(shared.peak, scaled), saturating(scaled, own.max() ?? 0))
         }
         let isScaled = self.shared.contains(where: \.isScaling)
-        let result = self.shared.last.map { $0.output.scaled(by: isScaled ? 1 : load.factor).bytes }
+        let result = self.shared.last.map { $0.output.scaled(by: isScaled ? 1 : load.ratio).bytes }
         let holdsShared = renditions.needInMemory(self.shared)
         let kept = holdsShared ? result ?? 0 : shared.kept
         let means = load.shrinks.filter { $0 > load.shrink }.map { shrink in
@@ -45,7 +45,7 @@ package struct CostModel {
             return (result ?? loaded) / (ratio * ratio)
         }
         let own = zip(renditions, load.shrinks).map { rendition, shrink in
-            rendition.held(from: isScaled ? 1 : load.factor * Double(load.shrink) / Double(shrink))
+            rendition.held(from: isScaled ? 1 : load.ratio * Double(load.shrink) / Double(shrink))
         }
         return max(
             saturating(shared.peak, holdsShared ? kept : 0),
@@ -68,13 +68,13 @@ package struct CostModel {
     /// Seconds that decoding and encoding may take on a slow machine.
     var seconds: Double {
         let pixels = Double(source.size.area) * Double(load.loadsAllFrames ? source.frames : 1)
-        let drawn = Double(load.enlargement * load.enlargement)
-        return pixels * drawn / 2_000_000 + renditions.map(Self.encodingSeconds).reduce(0, +)
+        let drawn = Double(load.scale * load.enlargement)
+        return pixels * drawn * drawn / 2_000_000 + renditions.map(Self.encodingSeconds).reduce(0, +)
     }
 
     /// The size of what the decoder delivers.
     private var loadedSize: PixelSize {
-        let size = decoded.scaled(by: load.factor).size
+        let size = decoded.scaled(by: load.ratio).size
         return PixelSize(size.width + 1, size.height + 1)
     }
 
@@ -173,8 +173,8 @@ extension [RenditionPlan] {
 }
 
 extension LoadPlan {
-    /// How many pixels are delivered for one of the source, along a side.
-    fileprivate var factor: Double { Double(enlargement) / Double(shrink) }
+    /// How many pixels are delivered for a planned one, along a side.
+    fileprivate var ratio: Double { Double(enlargement) / Double(shrink) }
 }
 
 extension RenditionPlan {

@@ -1,16 +1,19 @@
 // Vector pictures have no pixels of their own: they are drawn as large as the first scaling stages need them.
 
 enum Enlargement {
-    /// The factor by which a vector picture is drawn larger than its own size for one rendition, so that its first
+    /// The factor by which a vector picture is drawn larger than planned for one rendition, so that its first
     /// scaling stage has nothing to enlarge; 1 for all others.
     ///
     /// As for decoding at a reduced size, every stage before the first scaling one must treat all pixels alike.
     /// - Parameters:
+    ///   - planned: the size of the picture that the path begins with.
     ///   - path: the stages from the decoded picture to the rendition.
     ///   - maximumPixels: how many pixels may be drawn.
-    static func factor(for source: SourceFacts, path: [PlannedStage], maximumPixels: Int) -> Int {
+    static func factor(
+        for source: SourceFacts, _ planned: PixelSize, path: [PlannedStage], maximumPixels: Int
+    ) -> Int {
         guard source.format.isVector, let needed = needed(path) else { return 1 }
-        let possible = (Double(maximumPixels) / Double(source.size.area)).squareRoot()
+        let possible = (Double(maximumPixels) / Double(planned.area)).squareRoot()
         return max(1, Int(min(needed.rounded(.up), possible.rounded(.down))))
     }
 

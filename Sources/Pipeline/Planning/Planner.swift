@@ -61,24 +61,50 @@ package struct Planner: Sendable {
         try checkLimits(source, loadsAllFrames: animates)
         let decoded = geometry(of: source, frames: animates ? source.frames : 1, pixelsPerPoint: pixelsPerPoint)
         let shared = try steps(places(pipeline.stages, rendition: nil), from: decoded, scale: 1, measurements)
-        let base = shared.last?.output ?? decoded
 
         var renditions: [RenditionPlan] = []
+        // What each of them is drawn from.
+        var drawn: [(picture: PictureInfo, shared: [PlannedStage])] = []
         for (index, rendition) in wanted.enumerated() {
-            let start = input(base, for: rendition)
             let places = places(rendition.stages, rendition: index)
             for scale in rendition.scales {
+                var (picture, shared) = (decoded, shared)
+                if let larger = larger(decoded, source, for: rendition, scale: scale) {
+                    picture = larger
+                    shared = try steps(
+                        self.places(pipeline.stages, rendition: nil), from: picture, scale: 1, measurements)
+                }
+                let start = input(shared.last?.output ?? picture, for: rendition)
                 let steps = try steps(places, from: start, scale: scale, measurements)
                 renditions.append(try plan(rendition, at: index, scale: scale, steps: steps, from: start))
+                drawn.append((picture, shared))
             }
         }
-        renditions = RenditionPlan.distinct(renditions).map { renditions[$0] }
+        let distinct = RenditionPlan.distinct(renditions)
+        (renditions, drawn) = (distinct.map { renditions[$0] }, distinct.map { drawn[$0] })
         let isMeasured = needsMeasurement && measurements.isEmpty
-        let plan = plan(source, decoded, shared, renditions, isMeasured: isMeasured)
-        guard source.format.isVector, renditions.count > 1 else { return plan }
+        guard source.format.isVector else { return plan(source, decoded, shared, renditions, isMeasured: isMeasured) }
         // Drawn in the size that each rendition needs, none depends on the others.
-        let drawings = renditions.map { self.plan(source, decoded, shared, [$0], isMeasured: isMeasured) }
-        return plan.drawn(by: drawings, warnings: equalScales(renditions))
+        let drawings = zip(renditions, drawn).map { plan(source, $1.picture, $1.shared, [$0], isMeasured: isMeasured) }
+        if drawings.count == 1 { return drawings[0] }
+        return plan(source, decoded, shared, renditions, isMeasured: isMeasured)
+            .drawn(by: drawings, warnings: equalScales(renditions))
+    }
+
+    /// A vector picture with as many pixels to a point as a rendition's scale; nil if that is its own size, or it is
+    /// drawn in that all the same: because its pixels are looked at first, its name says how many it has, or it would
+    /// be too large.
+    private func larger(
+        _ decoded: PictureInfo, _ source: SourceFacts, for rendition: Rendition, scale: Int
+    ) -> PictureInfo? {
+        guard source.format.isVector, scale > 1, decoded.pixelsPerPoint == 1,
+            !(pipeline.stages + rendition.stages).contains(where: { $0.stage.needsMeasurement })
+        else { return nil }
+        let size = PixelSize(decoded.size.width * scale, decoded.size.height * scale)
+        guard size.area <= limits.maximumPixels, max(size.width, size.height) <= limits.maximumSide else { return nil }
+        var larger = decoded.resized(to: size)
+        larger.pixelsPerPoint = Double(scale)
+        return larger
     }
 
     /// The plan of renditions that are made of one decoded picture.
@@ -266,13 +292,14 @@ package struct Planner: Sendable {
                 for: source, shared: shared, own: $0.steps, save: $0.rendition.save, scalesWhatIsDecoded: turnsLate)
         }
         let enlargements = renditions.map {
-            Enlargement.factor(for: source, path: shared + $0.steps, maximumPixels: limits.maximumPixels)
+            Enlargement.factor(
+                for: source, decoded.size, path: shared + $0.steps, maximumPixels: limits.maximumPixels)
         }
         let isReadAgain = shared.isEmpty && renditions.count > 1
         let isHeld = !turnsLate && (readsOutOfOrder || isReadAgain || first?.plan.isStreaming == false)
         return LoadPlan(
-            shrinks: shrinks, enlargements: enlargements, loadsAllFrames: decoded.frames > 1, isHeldInMemory: isHeld,
-            turnsLate: turnsLate)
+            scale: decoded.size.width / source.uprightSize.width, shrinks: shrinks, enlargements: enlargements,
+            loadsAllFrames: decoded.frames > 1, isHeldInMemory: isHeld, turnsLate: turnsLate)
     }
 
     // MARK: - Warnings

@@ -39,11 +39,13 @@ package struct PlannedStage: Sendable {
 
 /// How the source is decoded.
 package struct LoadPlan: Hashable, Sendable {
+    /// How many times as wide and high as its own size a vector picture is planned to be.
+    package var scale = 1
     /// By how much the decoder may shrink for each rendition, if there were no other.
     package let shrinks: [Int]
     /// The decoder delivers one pixel for `shrink` × `shrink` of the source.
     package var shrink: Int { shrinks.min() ?? 1 }
-    /// How many times as wide and high as its own size a vector picture is drawn for each rendition, if there were no
+    /// How many times as wide and high as planned a vector picture is drawn for each rendition, if there were no
     /// other.
     package var enlargements: [Int] = []
     package var enlargement: Int { enlargements.max() ?? 1 }
@@ -54,10 +56,13 @@ package struct LoadPlan: Hashable, Sendable {
     /// The orientation is applied to the scaled pictures instead of the decoded one.
     package let turnsLate: Bool
 
-    /// The decoded picture is smaller or larger than the source.
+    /// How many pixels are delivered for one of the source, along a side.
+    package var factor: Double { Double(scale * enlargement) / Double(shrink) }
+
+    /// The decoded picture is smaller or larger than planned.
     package var resizes: Bool { shrink > 1 || enlargement > 1 }
 
-    /// The picture that a rendition begins with is smaller or larger than the source.
+    /// The picture that a rendition begins with is smaller or larger than planned.
     package func resizes(rendition index: Int) -> Bool { shrinks[index] > 1 || enlargement > 1 }
 }
 

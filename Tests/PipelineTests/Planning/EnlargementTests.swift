@@ -24,7 +24,7 @@ import Testing
         #expect(one.load.enlargement == 25 && one.renditions[0].output.size == PixelSize(600, 600))
         #expect(one.warnings.isEmpty)
         #expect(try plan(["resize: { size: 600 }", "resize: { size: 100 }"]).load.enlargement == 25)
-        #expect(try plan(["resize: { size: 40 }"], scale: "[1, 2, 3]").load.enlargement == 5)
+        #expect(try plan(["resize: { size: 40 }"], scale: "[1, 2, 3]").drawings.map(\.load.factor) == [2, 4, 6])
         #expect(try plan(["resize: { size: 100 }"], shared: "[grayscale]").load.enlargement == 5)
         #expect(try plan(["frame: { width: 120, height: 60, mode: aspect-fill }"]).load.enlargement == 5)
     }
@@ -41,7 +41,7 @@ import Testing
 
     @Test func `each of several renditions is drawn in the size that it needs, whatever the others do`() throws {
         func sizes(_ stages: [String], scale: String = "1") throws -> [Int] {
-            try plan(stages, scale: scale).drawings.map(\.load.enlargement)
+            try plan(stages, scale: scale).drawings.map { Int($0.load.factor) }
         }
         #expect(try sizes(["", "resize: { size: 600 }"]) == [1, 25])
         // A frame of the picture's own size at the first scale.
@@ -52,7 +52,7 @@ import Testing
             "composite: { width: 24, height: 24, layers: [{ source: true }] }",
         ] {
             let plan = try plan([stage], scale: "[1, 2, 3]")
-            #expect(plan.drawings.map(\.load.enlargement) == [1, 2, 3], "\(stage)")
+            #expect(plan.drawings.map(\.load.factor) == [1, 2, 3], "\(stage)")
             #expect(plan.warnings.isEmpty, "\(stage): \(plan.warnings)")
         }
         let small = try plan(["resize: { size: 100 }", "resize: { size: 500 }"], size: PixelSize(1000, 1000))
@@ -60,6 +60,37 @@ import Testing
         #expect(small.memory == small.drawings.map(\.memory).max())
         #expect(try plan(["resize: { size: 600 }"]).drawings.isEmpty)
         #expect(try plan(["", "resize: { size: 60 }"], format: .png).drawings.isEmpty)
+    }
+
+    @Test
+    func `a vector picture has as many pixels to a point as the scale of each rendition, whatever the first stage is`()
+        throws
+    {
+        let stages = [
+            "crop: { x: 2, y: 2, width: 20, height: 20 }, tile: { width: 40, height: 40 }",
+            "mask: { shape: circle }, frame: { width: 24, height: 24 }",
+            "inset: { all: 2 }, frame: { width: 28, height: 28 }",
+            "nine-slice: { width: 40, height: 30, cap-insets: { leading: 8, trailing: 8, top: 8, bottom: 8 } }",
+            "crop: { x: 2, y: 2, width: 20, height: 20 }, resize: { width: 20 }",
+            "resize: { size: 50% }, frame: { width: 12, height: 12 }", "resize: { width: 24, linear: true }",
+            "rotate: { angle: 45 }, resize: { width: 20 }",
+        ]
+        for stage in stages {
+            let plan = try plan([stage], scale: "[1, 2, 3]")
+            #expect(plan.drawings.map(\.load.scale) == [1, 2, 3], "\(stage)")
+            #expect(plan.warnings.isEmpty, "\(stage): \(plan.warnings)")
+            let sizes = plan.renditions.map(\.output.size)
+            let one = sizes[0]
+            for (size, scale) in zip(sizes, [1, 2, 3]) {
+                #expect(size == PixelSize(one.width * scale, one.height * scale), "\(stage)")
+            }
+        }
+        // What is looked at first is drawn in its own size, and what says how many pixels it has keeps them.
+        let trimmed = try plan(["trim: {}, frame: { width: 9, height: 9 }"], scale: "[1, 2]")
+        #expect(trimmed.drawings.map(\.load.scale) == [1, 1])
+        let large = try plan(
+            ["frame: { width: 9, height: 9 }"], scale: "[1, 2]", size: PixelSize(6_000, 6_000))
+        #expect(large.drawings.map(\.load.scale) == [1, 1])
     }
 
     @Test func `pictures of pixels are never enlarged while they are loaded`() throws {

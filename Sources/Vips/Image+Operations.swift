@@ -179,8 +179,9 @@ extension Image {
         return (-cut.xoffset, -cut.yoffset)
     }
 
-    package func premultiply(maximumAlpha: Double) throws(VipsError) -> Image {
-        try call("premultiply", [("max_alpha", .double(maximumAlpha))])
+    /// - Parameter maximumAlpha: the alpha of an opaque pixel; default what libvips takes for it.
+    package func premultiply(maximumAlpha: Double? = nil) throws(VipsError) -> Image {
+        try call("premultiply", maximumAlpha.map { [("max_alpha", .double($0))] } ?? [])
     }
 
     package func unpremultiply(maximumAlpha: Double) throws(VipsError) -> Image {

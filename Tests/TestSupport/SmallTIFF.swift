@@ -3,7 +3,7 @@
 package enum SmallTIFF {
     /// - Parameters:
     ///   - pixel: the samples of each pixel.
-    ///   - bits: of a sample, 8 or 16.
+    ///   - bits: of a sample, 8 or 16; 32 for 255ths of 1 in floating point.
     ///   - photometric: 1 for gray, 2 for RGB, 5 for CMYK.
     ///   - extra: the meaning of the samples after the colours: 0 for none, 1 and 2 for alpha that is multiplied in or
     ///     not.
@@ -11,7 +11,7 @@ package enum SmallTIFF {
         width: Int = 16, height: Int = 12, pixel: [Int], bits: Int = 8, photometric: Int, extra: [Int]
     ) -> [UInt8] {
         let samples = Array(repeating: pixel, count: width * height).flatMap { $0 }
-        let pixels = samples.flatMap { little($0, bits / 8) }
+        let pixels = samples.flatMap { little(bits == 32 ? Int((Float($0) / 255).bitPattern) : $0, bits / 8) }
         let lists = 8 + pixels.count
         let (widths, meanings) = (pixel.map { _ in little(bits, 2) }, extra.map { little($0, 2) })
         let fields: [(tag: Int, count: Int, value: [UInt8])] = [
@@ -19,6 +19,7 @@ package enum SmallTIFF {
             (259, 1, little(1, 2)), (262, 1, little(photometric, 2)), (273, 1, little(8, 2)),
             (277, 1, little(pixel.count, 2)), (278, 1, little(height, 2)), (279, 1, little(pixels.count, 2)),
             (284, 1, little(1, 2)), (338, extra.count, Array(meanings.joined())),
+            (339, bits == 32 ? pixel.count : 0, pixel.flatMap { _ in little(3, 2) }),
         ].filter { $0.count > 0 }
         var elsewhere: [UInt8] = []
         var entries: [UInt8] = []

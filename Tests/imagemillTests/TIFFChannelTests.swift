@@ -62,6 +62,22 @@ private struct ChannelCase: Sendable, CustomTestStringConvertible {
                 == (channels.dropped == 0 ? [] : ["the file has \(count) besides colors and alpha; not used"]))
     }
 
+    /// Before 8.15, libvips takes the alpha of floating point for one up to 255 when it divides the colors by it.
+    @Test(arguments: [([100, 50, 25, 128], [1]), ([100, 50, 25, 0, 128], [0, 1]), ([200, 100, 50, 128], [2])])
+    func `colors in floating point are divided by their alpha if it is multiplied in`(pixel: [Int], extra: [Int])
+        async throws
+    {
+        let runner = try CommandRunner()
+        try runner.folder.write(SmallTIFF.file(pixel: pixel, bits: 32, photometric: 2, extra: extra), to: "in/a.tif")
+        #expect(try await runner.render(save: "{ format: png }").exit == 0)
+        let found = try await runner.inspect("out/a.png", by: "pngload_source") { try PixelGrid($0)[8, 6] }
+        // Light of 200, 100 and 50 of 255, as sRGB writes it.
+        for (value, expected) in zip(found, [229, 168, 122, 128]) {
+            #expect(abs(value - expected * 257) < 300, "\(found)")
+        }
+        #expect(found.count == 4)
+    }
+
     @Test
     func `a member of a set and an asset lose them too`() async throws {
         let runner = try CommandRunner()

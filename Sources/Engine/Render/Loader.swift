@@ -49,7 +49,7 @@ enum Loader {
         }
         let image = try Operation(operation(for: format), arguments).image()
         let extra = try file.structureForDecoding { extraSamples(format, page: page ?? 1, $0) }
-        let known = try withKnownBands(image, extra: extra)
+        let known = try withKnownBands(image, extra: extra).withLightDivided(by: extra.first { $0.isAlpha })
         // libvips before 8.14.6 frees what a HEIF says of itself with the picture that was opened, even if copies of it
         // are still there: https://github.com/libvips/libvips/pull/3725.
         let picture = try Picture(decoded: format.isHEIF ? namingXMP(of: known.copyingBlobs()) : known)
@@ -57,12 +57,12 @@ enum Loader {
     }
 
     /// The colours and at most one alpha channel. libvips takes for alpha whatever comes first after the colours.
-    /// - Parameter extra: whether each band after the colours is alpha.
-    private static func withKnownBands(_ image: Image, extra: [Bool]) throws(VipsError) -> Image {
+    /// - Parameter extra: the bands after the colours.
+    private static func withKnownBands(_ image: Image, extra: [ExtraSample]) throws(VipsError) -> Image {
         let colours = image.bands - extra.count
-        guard extra != [true], !extra.isEmpty, [1, 3, 4].contains(colours) else { return image }
+        guard extra.map(\.isAlpha) != [true], !extra.isEmpty, [1, 3, 4].contains(colours) else { return image }
         let known = try image.extractBands(from: 0, count: colours)
-        guard let alpha = extra.firstIndex(of: true) else { return known }
+        guard let alpha = extra.firstIndex(where: \.isAlpha) else { return known }
         return try known.bandjoin(image.extractBands(from: colours + alpha, count: 1))
     }
 
@@ -121,5 +121,16 @@ enum Loader {
         }
         let date = String(field.prefix(19))
         return isDate(date) && !date.hasPrefix("0000") ? date : nil
+    }
+}
+
+extension Image {
+    /// A decoded picture in floating point, from 0 to 1, whose colors are divided by their alpha as far as 1.
+    ///
+    /// libvips divides when it decodes, but before 8.15 it takes the alpha for one up to 255. Its own multiplication
+    /// undoes that, whichever version it is.
+    fileprivate func withLightDivided(by alpha: ExtraSample?) throws(VipsError) -> Image {
+        guard alpha == .multipliedAlpha, interpretation == .scrgb, hasAlpha else { return self }
+        return try premultiply().unpremultiply(maximumAlpha: 1)
     }
 }

@@ -23,14 +23,15 @@ enum TIFFPages {
         return page
     }
 
-    /// Whether each sample of a page that is no colour is alpha; those that are not mean nothing that is known.
-    static func extraSamples(page number: Int, _ source: ByteSource) throws(StructureError) -> [Bool] {
+    /// The samples of a page that are no colors, in the order of the bands.
+    static func extraSamples(page number: Int, _ source: ByteSource) throws(StructureError) -> [ExtraSample] {
         guard let field = try page(number, source).fields[.extraSamples] else { return [] }
         var numbers = try field.numbers(in: source)
-        var isAlpha: [Bool] = []
-        let unspecified = 0
-        for _ in 0..<min(field.count, mostExtraSamples) { isAlpha.append(try numbers.next() != unspecified) }
-        return isAlpha
+        var samples: [ExtraSample] = []
+        for _ in 0..<min(field.count, mostExtraSamples) {
+            samples.append(ExtraSample(rawValue: try numbers.next()) ?? .alpha)
+        }
+        return samples
     }
 
     /// A page is YCbCr without JPEG's compression: libtiff gives its numbers as they are then.
@@ -71,9 +72,20 @@ package func isPlainYCbCr(_ format: SourceFormat, page: Int, _ source: ByteSourc
     format == .tiff && (try? TIFFPages.isPlainYCbCr(page: page, source)) == true
 }
 
-/// Whether each sample of a TIFF's page that is no colour is alpha, in the order of the bands; empty if the file does
-/// not say, and for other formats.
-package func extraSamples(_ format: SourceFormat, page: Int, _ source: ByteSource) -> [Bool] {
+/// A sample of a TIFF's pixels that is no color, by TIFF's numbers.
+package enum ExtraSample: Int {
+    /// Nothing that is known: a saved selection, a mask, depth.
+    case unspecified
+    /// Alpha that the colors are multiplied by.
+    case multipliedAlpha
+    case alpha
+
+    package var isAlpha: Bool { self != .unspecified }
+}
+
+/// The samples of a TIFF's page that are no colors, in the order of the bands; empty if the file does not say, and for
+/// other formats.
+package func extraSamples(_ format: SourceFormat, page: Int, _ source: ByteSource) -> [ExtraSample] {
     format == .tiff ? (try? TIFFPages.extraSamples(page: page, source)) ?? [] : []
 }
 

@@ -514,6 +514,7 @@ class Actors:
         with daemon.lock:
             if not daemon.is_alive:
                 return
+            ran = daemon.is_running()
             daemon.expected = False
             daemon.signal(signal.SIGTERM)
             hung = any(disk.hangs for disk in self.household.disks.values())
@@ -525,7 +526,8 @@ class Actors:
                 daemon.kill()
                 self.kills += 1
                 return
-            if code != 0 and code != -9:
+            # Before it runs, it may end as any program does.
+            if code not in (0, -signal.SIGKILL) and not (code == -signal.SIGTERM and not ran):
                 self.violated("stop", "the daemon of %s ends with %d after SIGTERM" % (who, code))
 
     # Configurations
@@ -535,13 +537,14 @@ class Actors:
         return {digest for shelf in self.household.shelves(who, "work") for digest, _ in found_below(shelf)}
 
     def change_policy(self, daemon, to, apply):
-        """What was already claimed keeps the policy that it was claimed with; what is not claimed yet may have either."""
+        """What was already claimed keeps the policy that it was claimed with; what is not claimed yet may have either, and so may what stays in the
+        inbox, since it can be found again."""
         mine = [who for who in self.world.who if self.world.daemon_of(who) == daemon.who]
         before = {who: self.in_work(who) for who in mine}
         with self.lock:
             for source in self.sources:
                 if source.who in mine:
-                    claimed = bool(before[source.who] & set(source.digests))
+                    claimed = self.now[source.who] != "keep" and bool(before[source.who] & set(source.digests))
                     if not claimed:
                         source.policies.add(to)
                     self.accounts.setdefault(id(source), []).append("in work at a change to %s: %s" % (to, claimed))
@@ -577,7 +580,8 @@ class Actors:
         if not daemon.is_alive:
             return
         if by == "signal":
-            return daemon.signal(signal.SIGHUP)
+            # Before it runs, the signal ends it as it ends any program.
+            return daemon.is_running() and daemon.signal(signal.SIGHUP)
         with contextlib.suppress(subprocess.TimeoutExpired):
             subprocess.run([daemon.imagemill, "reload", daemon.path("mill.yaml")], capture_output=True, timeout=40)
 

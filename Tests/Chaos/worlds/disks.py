@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 from mill import HERE, Skipped
 
@@ -47,9 +48,9 @@ class Disk:
         if self.kind in MAKE:
             if not shutil.which(MAKE[self.kind][0], path=os.environ["PATH"] + ":/usr/sbin:/sbin"):
                 raise Skipped("no %s" % self.kind)
-            self.image = os.path.join(ROOM or os.path.dirname(self.view), "imagemill-%d-%s.img" % (os.getpid(), self.name))
-            with open(self.image, "wb") as file:
-                file.truncate(MEGABYTES[self.kind] << 20)
+            file, self.image = tempfile.mkstemp(prefix="imagemill-", suffix=".img", dir=ROOM or os.path.dirname(self.view))
+            os.truncate(file, MEGABYTES[self.kind] << 20)
+            os.close(file)
             try:
                 call(*MAKE[self.kind], self.image)
                 call("mount", "-o", "loop", self.image, self.backing)

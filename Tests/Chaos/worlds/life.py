@@ -56,8 +56,8 @@ def household(world, folder, imagemill, impossible):
             os.mkdir(folder)
 
 
-def live(world, steps, imagemill, folder):
-    """Lets a world live, and returns what it was and what does not hold."""
+def live(world, steps, imagemill, folder, harm=None):
+    """Lets a world live, and returns what it was and what does not hold. `harm` is done when all is through, before the reader looks for the last time."""
     impossible, start = {}, time.monotonic()
     world, places = household(world, folder, imagemill, impossible)
     actors = Actors(places, world.seed)
@@ -78,6 +78,10 @@ def live(world, steps, imagemill, folder):
         oracle.last = {(source.who, source.path): source for source in actors.sources}
         if world.hooks:
             oracle.wait_for_hooks()
+        if harm:
+            harm(actors)
+            # The reader has looked at everything once more.
+            time.sleep(0.3)
         for observer in observers:
             observer.stop()
         for who in places.daemons:

@@ -42,6 +42,8 @@ class Reader(Observer):
     def __init__(self, actors):
         super().__init__(actors, 0.02)
         self.known, self.seen = {}, 0
+        # The report that lists a rendition: it is looked at again when the rendition changes.
+        self.listed = {}
 
     def look(self):
         for outbox in {inbox.out_backing for inbox in self.household.inboxes.values()}:
@@ -59,12 +61,13 @@ class Reader(Observer):
                 if self.known.get(path) == key:
                     return
                 data = file.read()
-                if stamp(file) != key or self.is_being_saved(path):
+                if stamp(file) != key:
                     # Another program saves into it.
                     return
         except (FileNotFoundError, IsADirectoryError):
             return
         self.known[path] = key
+        self.known.pop(self.listed.get(path), None)
         self.seen += 1
         if b"FOREIGN" in data:
             return
@@ -77,10 +80,6 @@ class Reader(Observer):
             if not self.was_touched(path):
                 self.actors.violated("half", "a reader saw %r: %s" % (os.path.relpath(path, outbox), error))
 
-    def is_being_saved(self, path):
-        with self.actors.lock:
-            return False
-
     def was_touched(self, path):
         with self.actors.lock:
             return os.fsdecode(path) in self.actors.touched
@@ -90,6 +89,7 @@ class Reader(Observer):
         shown, parts = {}, len(report["source"].get("members", [])) or 1
         for rendition in report["renditions"]:
             name = os.path.join(outbox, said(rendition))
+            self.listed[name] = path
             try:
                 with open(name, "rb") as file:
                     data = file.read()

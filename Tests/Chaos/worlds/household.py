@@ -1,5 +1,8 @@
 """The places, daemons and mill files of a world."""
+import contextlib
+import grp
 import os
+import pwd
 import shutil
 import socket
 import subprocess
@@ -184,6 +187,11 @@ class Household:
                             *(daemon.folder for daemon in self.daemons.values())], check=True)
         for daemon in self.daemons.values():
             daemon.configure()
+        if world.isolate:
+            # An older program, which the explorer must be able to judge, may not know it.
+            checked = subprocess.run([self.imagemill, "check", daemon.path("mill.yaml")], capture_output=True, text=True)
+            if "unknown key 'isolate'" in checked.stdout + checked.stderr:
+                raise Skipped("no isolate: the program does not know it")
 
     def shelves(self, who, shelf):
         """Where work/, done/ or failed/ of an inbox can be."""
@@ -194,8 +202,14 @@ class Household:
 
     def own(self, path):
         """A file or folder that another program made for the daemon to take."""
-        if self.world.user == "nobody":
-            subprocess.run(["chown", "-hR", "nobody:nogroup", path], check=True)
+        if self.world.user != "nobody":
+            return
+        uid, gid = pwd.getpwnam("nobody").pw_uid, grp.getgrnam("nogroup").gr_gid
+        below = [os.path.join(folder, name) for folder, folders, names in os.walk(path) for name in folders + names] if os.path.isdir(path) else []
+        for one in [path, *below]:
+            # What was taken meanwhile is the daemon's already.
+            with contextlib.suppress(FileNotFoundError):
+                os.chown(one, uid, gid, follow_symlinks=False)
 
     def outbox_of(self, who):
         return self.inboxes[who].out_backing

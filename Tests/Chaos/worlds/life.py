@@ -4,7 +4,6 @@ import dataclasses
 import json
 import os
 import shutil
-import tempfile
 import time
 import traceback
 
@@ -47,6 +46,8 @@ def household(world, folder, imagemill, impossible):
                 world = substitute(world, words[1])
             elif "user" in str(reason):
                 world = dataclasses.replace(world, user="root")
+            elif "isolate" in str(reason):
+                world = dataclasses.replace(world, isolate=False)
             elif "clock" in str(reason):
                 world = dataclasses.replace(world, clock=False)
             else:

@@ -78,6 +78,13 @@ class Actors:
         self.broken_since, self.mended = {}, {}
         self.policies = {who: {self.world.originals} for who in self.world.who}
         self.now = {who: self.world.originals for who in self.world.who}
+        # The policy before the last change, and until when a daemon may still go by it.
+        self.before = {who: (self.world.originals, 0) for who in self.world.who}
+
+    @property
+    def again(self):
+        """How often everything may have been done again: by a changed pipeline, a retry, a lost ledger, or a disk that went back to an earlier state."""
+        return self.redone + self.retried + len(self.ledger_lost) + self.undone
 
     # The way through a history
 
@@ -131,7 +138,8 @@ class Actors:
     def register(self, source):
         with self.lock:
             source.time = time.monotonic()
-            source.policies = {self.now[source.who]}
+            before, until = self.before[source.who]
+            source.policies = {self.now[source.who]} | ({before} if source.time < until else set())
             self.sources.append(source)
 
     def data(self, number, name, kind, who):
@@ -550,10 +558,14 @@ class Actors:
                     self.accounts.setdefault(id(source), []).append("in work at a change to %s: %s" % (to, claimed))
             for who in mine:
                 self.policies[who].add(to)
+                self.before[who] = (self.now[who], float("inf"))
                 self.now[who] = to
         daemon.originals = to
         daemon.configure()
-        apply()
+        until = apply()
+        with self.lock:
+            for who in mine:
+                self.before[who] = (self.before[who][0], until)
 
     def do_reload(self, daemon, what, by, to=None):
         daemon = self.household.daemons[daemon]
@@ -574,16 +586,22 @@ class Actors:
 
     def do_reconfigure(self, daemon, originals):
         daemon = self.household.daemons[daemon]
-        self.change_policy(daemon, originals, lambda: None)
+        self.change_policy(daemon, originals, lambda: float("inf") if daemon.is_alive else 0)
 
     def apply(self, daemon, by):
+        """Lets a daemon read its mill file again. Returns until when it may still go by the one before."""
         if not daemon.is_alive:
-            return
+            return 0
         if by == "signal":
             # Before it runs, the signal ends it as it ends any program.
-            return daemon.is_running() and daemon.signal(signal.SIGHUP)
+            if daemon.is_running():
+                daemon.signal(signal.SIGHUP)
+            return time.monotonic() + 30
         with contextlib.suppress(subprocess.TimeoutExpired):
-            subprocess.run([daemon.imagemill, "reload", daemon.path("mill.yaml")], capture_output=True, timeout=40)
+            done = subprocess.run([daemon.imagemill, "reload", daemon.path("mill.yaml")], capture_output=True, timeout=40)
+            if done.returncode == 0:
+                return 0
+        return float("inf")
 
     # Disks, clocks and ledgers
 

@@ -97,7 +97,7 @@ class Daemon(Mill):
         before, environment = [], {}
         if self.household.world.clock:
             environment = dict(LD_PRELOAD=drawn.faketime(), FAKETIME_TIMESTAMP_FILE=self.household.clock, FAKETIME_CACHE_DURATION="1",
-                               FAKETIME_DONT_FAKE_MONOTONIC="1")
+                               FAKETIME_DONT_FAKE_MONOTONIC="1", NO_FAKE_STAT="1")
             # The library sets a variable when it begins, after which Swift does not find the arguments; `env` takes that on.
             before = ["env"]
         if self.household.world.user == "nobody":

@@ -23,8 +23,10 @@ from worlds import sources
 from worlds.actors import found_below
 
 CODES = {"junk": {"not-an-image"}, "cut": {"truncated", "corrupt"}, "giant": {"too-many-pixels"}, "empty": {"empty"}}
-# Seconds until everything is through, and more if sources wait for their next attempt, as they do for up to five minutes.
+# Seconds without any progress until everything should be through; more if sources wait for their next attempt, as they do for up to five minutes.
 PATIENCE, MORE = 90, 330
+# Seconds after which progress is too slow to be any.
+LONGEST = 600
 
 
 class Oracle:
@@ -37,16 +39,26 @@ class Oracle:
 
     def wait(self):
         """Until everything is through. Returns whether it is."""
-        start, quiet = time.monotonic(), 0
+        start, quiet, before = time.monotonic(), 0, None
+        begun = start
         while quiet < 4:
             self.actors.look_after()
             why = self.busy()
             quiet = quiet + 1 if why is None else 0
+            state = self.state()
+            if state != before:
+                before, start = state, time.monotonic()
             passed = time.monotonic() - start
-            if why and passed > PATIENCE and not (why.startswith("waits") and passed < MORE):
+            if why and (passed > PATIENCE and not (why.startswith("waits") and passed < MORE) or time.monotonic() - begun > LONGEST):
                 self.settled = False
-                return self.violated("waiting", "after %d s: %s" % (passed, why))
+                return self.violated("waiting", "nothing for %d s: %s" % (passed, why))
             time.sleep(0.25)
+
+    def state(self):
+        """What changes when a source goes on: how many files are where."""
+        places = [place for who, inbox in self.household.inboxes.items() for place in [
+            inbox.backing, inbox.out_backing, *[shelf for name in ("work", "done", "failed") for shelf in self.household.shelves(who, name)]]]
+        return [sum(1 for _ in files(place)) for place in places]
 
     def busy(self):
         """Why it is not through; None if it is."""

@@ -19,6 +19,7 @@ from experiment import Skipped
 from mill import rename_new
 from worlds import sources, world as drawn
 from worlds.disks import call
+from worlds.history import BAD
 
 IMMUTABLE, GET_FLAGS, SET_FLAGS = 0x10, 0x80086601, 0x40086602
 SUPERVISOR = "supervisor"
@@ -39,8 +40,10 @@ class Source:
     policies: set = dataclasses.field(default_factory=set)
     # The paths that it may have besides, if its folder was moved.
     other_paths: tuple = ()
-    # The renditions' names, if its pipeline had these when it was last taken.
+    # Those of the colors, from the first to the last.
     numbers: tuple = ()
+    # Whether its writer has replaced it in the inbox, which keeps its originals.
+    replaced: bool = False
 
     @property
     def is_good(self):
@@ -70,12 +73,12 @@ class Actors:
         self.touched = set()
         self.things, self.held, self.below = [], [], []
         self.kills = self.worker_kills = self.bytes = self.steps = 0
+        # What could not be done here, and how often.
         self.impossible = {}
         # What makes a source be done more than once.
         self.redone, self.ledger_lost, self.retried, self.undone = 0, set(), 0, 0
-        self.accounts = {}
-        # When an inbox's folders were last not as they should be, for the pauses that are said.
-        self.broken_since, self.mended = {}, {}
+        # Clients of the dashboard that never end their request.
+        self.clients = []
         self.policies = {who: {self.world.originals} for who in self.world.who}
         self.now = {who: self.world.originals for who in self.world.who}
         # The policy before the last change, and until when a daemon may still go by it.
@@ -257,6 +260,8 @@ class Actors:
             try:
                 if stays and os.path.lexists(target):
                     os.rename(first, target)
+                    for earlier in self.sources:
+                        earlier.replaced |= (earlier.who, earlier.path) == (source.who, source.path)
                 else:
                     rename_new(os.fsencode(first), os.fsencode(target))
             except OSError:
@@ -285,13 +290,7 @@ class Actors:
         names = ["%d.png" % (place + 1) for place in range(len(numbers))]
         if habit == "renamed" and len(names) > 2:
             names[-1] = "inner/%s" % names[-1]
-        bad = kind in ("junk", "giant")
-        if kind == "heavy":
-            # The members of a set are decoded together: of 8 MP each, they are within the limits.
-            bytes_of = lambda number, place: sources.heavy(number, b"%d" % place, 4000, 2000)
-        else:
-            bytes_of = lambda number, place: self.data(number, "%s/%d.png" % (name, place), kind if bad and place == 0 else "good", who)
-        members = [(member, bytes_of(number, place)) for place, (member, number) in enumerate(zip(names, numbers))]
+        members = [(member, self.member(number, name, place, kind, who)) for place, (member, number) in enumerate(zip(names, numbers))]
         source = Source(who, name, kind, habit, [(member, [sources.sha(data)], [number]) for (member, data), number in zip(members, numbers)],
                         True, numbers=tuple(numbers))
         self.bytes += sum(len(data) for _, data in members)
@@ -299,6 +298,12 @@ class Actors:
             self.background(self.write_set, source, members, habit)
         else:
             self.write_set(source, members, habit)
+
+    def member(self, number, name, place, kind, who):
+        if kind == "heavy":
+            # The members of a set are decoded together: of 8 MP each, they are within the limits.
+            return sources.heavy(number, b"%d" % place, 4000, 2000)
+        return self.data(number, "%s/%d.png" % (name, place), kind if kind in BAD and place == 0 else "good", who)
 
     def write_set(self, source, members, habit):
         """Writes a set: renamed in as a whole, or member by member, and declared complete or left alone."""
@@ -552,10 +557,8 @@ class Actors:
         with self.lock:
             for source in self.sources:
                 if source.who in mine:
-                    claimed = self.now[source.who] != "keep" and bool(before[source.who] & set(source.digests))
-                    if not claimed:
+                    if self.now[source.who] == "keep" or not before[source.who] & set(source.digests):
                         source.policies.add(to)
-                    self.accounts.setdefault(id(source), []).append("in work at a change to %s: %s" % (to, claimed))
             for who in mine:
                 self.policies[who].add(to)
                 self.before[who] = (self.now[who], float("inf"))
@@ -569,12 +572,14 @@ class Actors:
 
     def do_reload(self, daemon, what, by, to=None):
         daemon = self.household.daemons[daemon]
-        apply = lambda: self.apply(daemon, by)
         if what == "originals":
-            return self.change_policy(daemon, to, apply)
+            return self.change_policy(daemon, to, lambda: self.apply(daemon, by))
         if what == "broken":
+            if not (daemon.is_alive and daemon.is_running()):
+                # It is not to start with a broken file.
+                return
             daemon.write("mill.yaml", "inboxes: [ { path: ")
-            apply()
+            self.apply(daemon, by)
             time.sleep(0.2)
         elif what == "pipeline" and not daemon.has_extra:
             self.redone += 1
@@ -582,7 +587,7 @@ class Actors:
         elif what == "priority":
             daemon.priority = 1 + daemon.priority % 3
         daemon.configure()
-        apply()
+        self.apply(daemon, by)
 
     def do_reconfigure(self, daemon, originals):
         daemon = self.household.daemons[daemon]
@@ -820,7 +825,7 @@ class Actors:
         with contextlib.suppress(OSError):
             end.connect(daemon.path("http.sock"))
             end.sendall(b"GET / HTTP/1.1\r\nHost: ")
-        self.things_open = getattr(self, "things_open", []) + [end]
+        self.clients.append(end)
 
     # The end of a history
 

@@ -72,6 +72,8 @@ class Daemon(Mill):
         lines = ["state: " + self.state_view, "workers: %d" % world.workers, "drain: 10s"]
         lines += ["cache: { path: %s, size: 2M }" % self.path("cache")] if world.cache else []
         lines += ["http: " + self.path("http.sock")] if world.http else []
+        # libfaketime sets the clocks of processors too, which nobody can set.
+        lines += ["max-cpu-time: 20000h"] if world.clock else []
         lines += ["inboxes:"]
         for inbox in self.inboxes:
             settings = dict(
@@ -97,8 +99,8 @@ class Daemon(Mill):
         before, environment = [], {}
         if self.household.world.clock:
             environment = dict(LD_PRELOAD=drawn.faketime(), FAKETIME_TIMESTAMP_FILE=self.household.clock, FAKETIME_CACHE_DURATION="1",
-                               FAKETIME_DONT_FAKE_MONOTONIC="1", NO_FAKE_STAT="1")
-            # The library sets a variable when it begins, after which Swift does not find the arguments; `env` takes that on.
+                               FAKETIME_DONT_FAKE_MONOTONIC="1", NO_FAKE_STAT="1", FAKETIME_DISABLE_SHM="1")
+            # What processes share would be locked for good by one that is killed. The library sets a variable when it begins, after which Swift does not find the arguments; `env` takes that on.
             before = ["env"]
         if self.household.world.user == "nobody":
             before = [*AS_NOBODY, *(["env"] if before else [])]

@@ -142,7 +142,7 @@ class Oracle:
         total = len(where)
         replaced = self.last[(source.who, source.path)] is not source
         if total == 0:
-            if policies == {"keep"} and replaced:
+            if source.replaced:
                 return
             if "delete" in policies and source.is_good:
                 # The report is looked for below.
@@ -243,7 +243,8 @@ class Oracle:
             full = os.path.join(outbox, path)
             if self.is_foreign(full):
                 continue
-            if os.path.basename(path).startswith(".imagemill-") or path.endswith(".part"):
+            # Which jobs were under way, and so where they may have left something, is in the ledger.
+            if (os.path.basename(path).startswith(".imagemill-") or path.endswith(".part")) and not self.actors.ledger_lost:
                 self.violated("orphan", "a temporary file is left in the outbox: %r" % path)
             if path.endswith(".json") and not os.path.basename(path).startswith("."):
                 self.report(outbox, path, listed)
@@ -393,13 +394,12 @@ class Oracle:
                     event = json.load(file)
                 key = (who, os.fsdecode(said(event["source"])) if "source" in event else None, event["event"])
                 told.setdefault(key, set()).add(event["id"])
-        again = self.actors.again
         for (who, path, event), ids in told.items():
-            drops = sum(1 for source in self.actors.sources if source.who == who and path in source.paths)
+            dropped = [source for source in self.actors.sources if source.who == who and path in source.paths]
+            drops = len(dropped)
             # What is dropped again, and what a changed pipeline, a retry or a lost ledger lets be done again, is told again.
-            policies = set().union(*[source.policies for source in self.actors.sources if source.who == who and path in source.paths] or [set()])
-            more = again if again else 0
-            if len(ids) > drops + (more * drops) and not (len(policies) > 1) and not self.was_redone(who, path):
+            several = len(set().union(*(source.policies for source in dropped))) > 1
+            if len(ids) > drops * (1 + self.actors.again) and not several and not self.was_redone(who, path):
                 self.violated("hook", "%r of %s was dropped %d times and told under %d ids as %s" % (path, who, drops, len(ids), event))
         if not self.settled or self.actors.ledger_lost:
             return
@@ -418,8 +418,6 @@ class Oracle:
         """Hooks are told after a source is through."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            before = len(self.actors.violations)
-            self.find()
             told = {os.fsdecode(said(event["source"])) for event in self.events() if "source" in event}
             missing = [source for source in self.last.values() if source.path not in told and source.kind not in ("given up", "wild")]
             if not missing or self.actors.ledger_lost:

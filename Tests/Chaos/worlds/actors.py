@@ -23,6 +23,8 @@ from worlds.history import BAD
 
 IMMUTABLE, GET_FLAGS, SET_FLAGS = 0x10, 0x80086601, 0x40086602
 SUPERVISOR = "supervisor"
+# The exit code of a daemon that may succeed another time.
+TRY_AGAIN = 75
 
 
 @dataclasses.dataclass
@@ -118,6 +120,9 @@ class Actors:
             with daemon.lock:
                 if daemon.expected and daemon.process and not daemon.is_alive:
                     daemon.expected = False
+                    if daemon.process.returncode == TRY_AGAIN and not daemon.has_run and not all(disk.is_whole for disk in self.household.disks.values()):
+                        # It cannot begin on a disk that is full or fails; a service manager would start it again.
+                        continue
                     self.violated("ended", "the daemon of %s has ended with %s" % (who, daemon.process.returncode))
 
     def inbox(self, who):

@@ -53,6 +53,8 @@ class Daemon(Mill):
         self.originals, self.has_extra, self.priority, self.attempts = household.world.originals, False, 1, household.world.attempts
         # Whether it should run, and whether it is stopped.
         self.expected, self.stopped = False, []
+        # Whether it has said that it runs.
+        self.has_run = False
         self.lock = threading.RLock()
         Mill.all.append(self)
 
@@ -96,16 +98,19 @@ class Daemon(Mill):
 
     def begin(self, ready=True, seconds=60):
         """Starts it, as whom and with the clock that the world says."""
-        before, environment = [], {}
+        before = list(AS_NOBODY) if self.household.world.user == "nobody" else []
         if self.household.world.clock:
-            environment = dict(LD_PRELOAD=drawn.faketime(), FAKETIME_TIMESTAMP_FILE=self.household.clock, FAKETIME_CACHE_DURATION="1",
-                               FAKETIME_DONT_FAKE_MONOTONIC="1", NO_FAKE_STAT="1", FAKETIME_DISABLE_SHM="1")
-            # What processes share would be locked for good by one that is killed. The library sets a variable when it begins, after which Swift does not find the arguments; `env` takes that on.
-            before = ["env"]
-        if self.household.world.user == "nobody":
-            before = [*AS_NOBODY, *(["env"] if before else [])]
+            before += ["env", "LD_PRELOAD=" + drawn.faketime(), "FAKETIME_TIMESTAMP_FILE=" + self.household.clock, "FAKETIME_CACHE_DURATION=1",
+                       "FAKETIME_DONT_FAKE_MONOTONIC=1", "NO_FAKE_STAT=1"]
+            # The library sets a variable when it begins, after which Swift does not find the arguments; `env` takes that on.
+            before += ["env"]
         self.expected, self.stopped = True, []
-        self.start(ready=ready, seconds=seconds, before=before, **environment)
+        self.has_run = False
+        self.start(ready=ready, seconds=seconds, before=before)
+
+    def is_running(self):
+        self.has_run = self.has_run or super().is_running()
+        return self.has_run and self.is_alive
 
     def starter(self):
         """The process that starts workers."""

@@ -77,9 +77,7 @@ def live(world, steps, imagemill, folder, harm=None):
         oracle.wait()
         if world.clock and world.originals == "move":
             time.sleep(max(0, begun + FIRST_LOOK - time.monotonic()))
-        oracle.last = {(source.who, source.path): source for source in actors.sources}
-        if world.hooks:
-            oracle.wait_for_hooks()
+        oracle.look_on()
         if harm:
             harm(actors)
             # The reader has looked at everything once more.
@@ -89,6 +87,7 @@ def live(world, steps, imagemill, folder, harm=None):
         for who in places.daemons:
             actors.do_terminate(who)
         oracle.judge()
+        oracle.tell()
     except Failed as reason:
         actors.violated("failed", str(reason))
     finally:

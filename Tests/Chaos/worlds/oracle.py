@@ -25,6 +25,8 @@ from worlds.actors import found_below
 CODES = {"junk": {"not-an-image"}, "cut": {"truncated", "corrupt"}, "giant": {"too-many-pixels"}, "empty": {"empty"}}
 # Seconds without any progress until everything should be through; more if sources wait for their next attempt, as they do for up to five minutes.
 PATIENCE, MORE = 90, 330
+# Seconds until a change is noticed whose event was lost.
+NOTICED = 75
 # Seconds after which progress is too slow to be any.
 LONGEST = 600
 
@@ -32,8 +34,7 @@ LONGEST = 600
 class Oracle:
     def __init__(self, actors):
         self.actors, self.household, self.world = actors, actors.household, actors.world
-        self.violated = actors.violated
-        self.settled = True
+        self.violations, self.settled = [], True
 
     # Waiting
 
@@ -51,7 +52,7 @@ class Oracle:
             passed = time.monotonic() - start
             if why and (passed > PATIENCE and not (why.startswith("waits") and passed < MORE) or time.monotonic() - begun > LONGEST):
                 self.settled = False
-                return self.violated("waiting", "nothing for %d s: %s" % (passed, why))
+                return self.actors.violated("waiting", "nothing for %d s: %s" % (passed, why))
             time.sleep(0.25)
 
     def state(self):
@@ -86,7 +87,27 @@ class Oracle:
         inbox = self.household.inboxes[source.who]
         return any(os.path.lexists(os.path.join(inbox.backing, path)) for path in source.paths)
 
+    def violated(self, kind, sentence):
+        if (kind, sentence) not in self.violations:
+            self.violations.append((kind, sentence))
+
     # The verdict
+
+    def look_on(self, seconds=NOTICED):
+        """Until all holds, or a minute has passed: so long it may take until a change is noticed whose event was lost. Hooks are told later, too."""
+        end = time.monotonic() + seconds
+        while self.settled and time.monotonic() < end:
+            self.violations = []
+            self.judge()
+            if not self.violations:
+                return
+            time.sleep(1)
+        self.violations = []
+
+    def tell(self):
+        """Passes on what does not hold."""
+        for kind, sentence in self.violations:
+            self.actors.violated(kind, sentence)
 
     def judge(self):
         self.last = {}
@@ -413,20 +434,3 @@ class Oracle:
     def was_redone(self, who, path):
         """A picture that was changed while it was read may be done twice."""
         return any(source.kind == "wild" for source in self.actors.sources if source.who == who and source.path == path)
-
-    def wait_for_hooks(self, seconds=40):
-        """Hooks are told after a source is through."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            told = {os.fsdecode(said(event["source"])) for event in self.events() if "source" in event}
-            missing = [source for source in self.last.values() if source.path not in told and source.kind not in ("given up", "wild")]
-            if not missing or self.actors.ledger_lost:
-                return
-            time.sleep(0.5)
-
-    def events(self):
-        for who in self.world.who:
-            for path in files(self.household.told(who)):
-                if path.endswith(b".json"):
-                    with open(os.path.join(os.fsencode(self.household.told(who)), path)) as file:
-                        yield json.load(file)

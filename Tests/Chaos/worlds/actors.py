@@ -306,8 +306,8 @@ class Actors:
 
     def member(self, number, name, place, kind, who):
         if kind == "heavy":
-            # The members of a set are decoded together: of 8 MP each, they are within the limits.
-            return sources.heavy(number, b"%d" % place, 4000, 2000)
+            # The members of a set are decoded together: of 4.5 MP each, they are within the limits.
+            return sources.heavy(number, b"%d" % place, 3000, 1500)
         return self.data(number, "%s/%d.png" % (name, place), kind if kind in BAD and place == 0 else "good", who)
 
     def write_set(self, source, members, habit):

@@ -40,7 +40,7 @@ class Reader(Observer):
     """Opens everything in the outboxes: each picture must be whole and of one source, each report whole with all of its renditions."""
 
     def __init__(self, actors):
-        super().__init__(actors, 0.02)
+        super().__init__(actors, 0.05)
         self.known, self.seen = {}, 0
         # The report that lists a rendition: it is looked at again when the rendition changes.
         self.listed = {}
@@ -126,7 +126,7 @@ class Bound(Observer):
     """How long pictures in the other inbox wait while its daemon runs and the machine's own disk, on which they are, is well."""
 
     def __init__(self, actors):
-        super().__init__(actors, 0.2)
+        super().__init__(actors, 0.5)
         self.waited, self.before, self.longest = {}, time.monotonic(), 0
 
     def look(self):
@@ -164,7 +164,7 @@ class Ear(Observer):
     """The pauses that are said: each must have a reason that the world has given, and end soon after the repair."""
 
     def __init__(self, actors):
-        super().__init__(actors, 0.4)
+        super().__init__(actors, 0.6)
         self.broken, self.pauses, self.silent = {}, 0, {}
 
     def look(self):

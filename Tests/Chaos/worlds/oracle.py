@@ -26,7 +26,7 @@ CODES = {"junk": {"not-an-image"}, "cut": {"truncated", "corrupt"}, "giant": {"t
 # Seconds without any progress until everything should be through; more if sources wait for their next attempt, as they do for up to five minutes.
 PATIENCE, MORE = 90, 330
 # Seconds until a change is noticed whose event was lost.
-NOTICED = 75
+NOTICED = 120
 # Seconds after which progress is too slow to be any.
 LONGEST = 600
 

@@ -120,7 +120,7 @@ class Actors:
             with daemon.lock:
                 if daemon.expected and daemon.process and not daemon.is_alive:
                     daemon.expected = False
-                    if daemon.process.returncode == TRY_AGAIN and not daemon.has_run and not all(disk.is_whole for disk in self.household.disks.values()):
+                    if daemon.process.returncode == TRY_AGAIN and not daemon.has_run and daemon.began_in_trouble:
                         # It cannot begin on a disk that is full or fails; a service manager would start it again.
                         continue
                     self.violated("ended", "the daemon of %s has ended with %s" % (who, daemon.process.returncode))

@@ -53,8 +53,8 @@ class Daemon(Mill):
         self.originals, self.has_extra, self.priority, self.attempts = household.world.originals, False, 1, household.world.attempts
         # Whether it should run, and whether it is stopped.
         self.expected, self.stopped = False, []
-        # Whether it has said that it runs.
-        self.has_run = False
+        # Whether it has said that it runs, and whether a disk was full or failed when it began.
+        self.has_run = self.began_in_trouble = False
         self.lock = threading.RLock()
         Mill.all.append(self)
 
@@ -106,6 +106,7 @@ class Daemon(Mill):
             before += ["env"]
         self.expected, self.stopped = True, []
         self.has_run = False
+        self.began_in_trouble = not all(disk.is_whole for disk in self.household.disks.values())
         self.start(ready=ready, seconds=seconds, before=before)
 
     def is_running(self):

@@ -77,9 +77,9 @@ class Oracle:
                         return "%d %s in %s: %s" % (inbox[key], key, inbox["name"], inbox.get("settling-sources") or inbox.get("obstacles"))
             if status["in-progress"] or status["queue"]["depth"]:
                 return "%d in progress, %d queued" % (len(status["in-progress"]), status["queue"]["depth"])
+        stays = {(source.who, source.path) for source in self.actors.sources if "keep" in source.policies or source.kind == "given up"}
         for source in self.actors.sources:
-            # What nobody looked for yet: the whole inbox is looked through once a minute.
-            if source.kind != "given up" and source.policies != {"keep"} and "keep" not in source.policies and self.in_inbox(source):
+            if (source.who, source.path) not in stays and self.in_inbox(source):
                 return "%r is still in the inbox" % source.path
         return None
 

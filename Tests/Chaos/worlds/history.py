@@ -220,7 +220,8 @@ class Drawing:
             self.drop(who="other" if self.world.other else None)
         if self.dice.random() < 0.5:
             self.reload()
-        self.add("heal", disk=disk, wait=self.dice.choice([4, 15, 25]))
+        # For longer than a picture in the other inbox may wait.
+        self.add("heal", disk=disk, wait=self.dice.choice([4, 15, 45]))
 
     def ledger(self):
         who = self.daemon()
@@ -281,12 +282,16 @@ class Drawing:
     def copy_and_lose(self):
         """A kill during a copy, another policy, a kill, and the ledger is gone."""
         who = self.daemon()
+        if self.world.inbox == "fuse":
+            self.add("faults", disk="drop", lines="write slow 0.05")
         if not self.world.sets:
             self.add("drop", who=who, name="n%d.png" % self.number, numbers=self.numbers(), kind="big", habit="rename")
         else:
             self.drop_set(who, kind="heavy")
         self.add("kill", daemon=who, wait=round(self.dice.uniform(0.02, 0.6), 2))
         self.add("reconfigure", daemon=who, originals=self.dice.choice(["move", "keep"]))
+        if self.world.inbox == "fuse":
+            self.add("heal", disk="drop")
         self.add("start", daemon=who, ready=True, wait=0)
         self.add("ledger", daemon=who, what="lost", by="kill", wait=round(self.dice.uniform(0, 0.5), 2))
 

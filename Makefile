@@ -114,7 +114,7 @@ explore: build ## Draws pipelines and pictures by SEEDS, such as 1-1000, and hol
 
 explore-worlds: SEEDS = 1-60
 explore-worlds: build ## Draws worlds for the drop folder by SEEDS, such as 1-60, or for HOURS, and holds what happens in them against what is promised; 60 an hour and more.
-	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="acl libvips-tools xfsprogs btrfs-progs libfaketime"
+	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="libvips-tools xfsprogs btrfs-progs libfaketime"
 	@mkdir -p .build
 	@set -o pipefail; Tests/Chaos/explore --imagemill "$(BINARY)" --seeds "$(SEEDS)" --hours "$(HOURS)" 2>&1 | tee .build/explore-worlds.log || [ $$? = 77 ]
 

@@ -7,6 +7,7 @@ import time
 from invariants import said
 from mill import files
 from worlds import sources
+from worlds.dropped import found_below
 
 # Seconds for which a picture in the other inbox may wait while its daemon runs. The machine has other work.
 BOUND = 30
@@ -139,18 +140,13 @@ class Bound(Observer):
         inbox = self.household.inboxes["other"]
         for source in waiting:
             if os.path.lexists(os.path.join(inbox.backing, source.path)) or any(
-                    source.digests[0] == digest for shelf in self.household.shelves("other", "work") for digest, _ in self.below(shelf)):
+                    source.digests[0] == digest for shelf in self.household.shelves("other", "work") for digest, _ in found_below(shelf)):
                 if self.actors.now["other"] == "keep" or source.other_paths:
                     continue
                 self.waited[id(source)] = self.waited.get(id(source), 0) + min(passed, 1)
                 self.longest = max(self.longest, self.waited[id(source)])
                 if self.waited[id(source)] > BOUND:
                     self.actors.violated("bound", "a picture in the other inbox waits for more than %d s" % BOUND)
-
-    @staticmethod
-    def below(shelf):
-        from worlds.actors import found_below
-        return found_below(shelf)
 
     def counts(self, now):
         daemon = self.household.daemons["anna"]

@@ -20,7 +20,7 @@ import time
 from invariants import codes, note_path, said
 from mill import files
 from worlds import sources
-from worlds.actors import found_below
+from worlds.dropped import found_below
 
 CODES = {"junk": {"not-an-image"}, "cut": {"truncated", "corrupt"}, "giant": {"too-many-pixels"}, "empty": {"empty"}}
 # Seconds without any progress until everything should be through; more if sources wait for their next attempt, as they do for up to five minutes.
@@ -224,7 +224,6 @@ class Oracle:
             for place, path in self.found.get((source.who, digest), []):
                 if place != "failed":
                     continue
-                folder = os.path.dirname(path) if not source.is_set else path
                 for shelf in self.household.shelves(source.who, "failed"):
                     if path.startswith(shelf + "/"):
                         top = os.path.join(shelf, os.path.relpath(path, shelf).split("/")[0]) if source.is_set else path

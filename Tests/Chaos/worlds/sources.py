@@ -4,7 +4,7 @@ import hashlib
 import struct
 import zlib
 
-from pictures import SIGNATURE, chunk, commented_jpeg, converted, png
+from pictures import SIGNATURE, chunk, chunks, commented_jpeg, converted, png
 
 # The endings of good pictures.
 ENDINGS = (".png", ".png", ".png", ".gif", ".tif", ".jpg")
@@ -90,7 +90,6 @@ def tiff(pixel, comment, width=40, height=30):
 
 def pixels(data):
     """Width, and the pixels of each row, of a PNG of 8 bits that is whole to its last byte; raises ValueError if it is not."""
-    from pictures import chunks
     found = list(chunks(data))
     if not found or found[0][0] != b"IHDR":
         raise ValueError("no header")

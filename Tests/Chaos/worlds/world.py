@@ -1,7 +1,6 @@
 """What a world is, and how it is drawn by a seed."""
 import dataclasses
 import glob
-import os
 import random
 
 FILE_SYSTEMS = ("ext4", "xfs", "btrfs", "tmpfs", "plain")

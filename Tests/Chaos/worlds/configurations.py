@@ -1,5 +1,6 @@
 """Mill files that change under a daemon."""
 import contextlib
+import os
 import signal
 import subprocess
 import time
@@ -12,7 +13,7 @@ class Configurations:
 
     def in_work(self, who):
         """The digests that are in work/ now."""
-        return {digest for shelf in self.household.shelves(who, "work") for digest, _ in found_below(shelf)}
+        return {digest for shelf in self.household.shelves(who, "work") for digest, path in found_below(shelf) if os.path.basename(path) != "lock"}
 
     def change_policy(self, daemon, to, apply):
         """What was already claimed keeps the policy that it was claimed with; what is not claimed yet may have either, and so may what stays in the

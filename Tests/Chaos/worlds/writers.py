@@ -64,6 +64,7 @@ class Writers:
 
     def write(self, source, target, data, habit):
         """Writes a picture as its writer is used to. A name that is taken is replaced where originals stay, as an editor does."""
+        first = None
         try:
             if os.path.lexists(target) and habit != "rename":
                 habit = "part"
@@ -88,15 +89,17 @@ class Writers:
             if error.errno not in (errno.ENOSPC, errno.ENOENT):
                 raise
             # A disk that is full for everybody: what was begun is taken away again.
-            self.give_up(source, target, locals().get("first"))
+            self.give_up(source, target, first)
 
-    def give_up(self, source, *paths):
-        for path in paths:
-            with contextlib.suppress(OSError, TypeError):
-                os.unlink(path)
+    def give_up(self, source, target, first):
         with self.lock:
+            # Under its own name there may be an earlier one, which is there to stay.
+            begun = [path for path, is_own in ((first, first is not None), (target, source in self.sources)) if is_own]
             if source in self.sources:
                 source.kind = "given up"
+        for path in begun:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
 
     def append(self, target, data, before):
         with open(target, "r+b", buffering=0) as file:

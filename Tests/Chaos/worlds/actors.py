@@ -1,4 +1,5 @@
 """Does what a history says, step by step, and knows afterwards what was dropped, put and told."""
+import errno
 import random
 import threading
 import time
@@ -55,10 +56,18 @@ class Actors(Writers, Neighbors, Processes, Configurations, Accidents):
                 getattr(self, "do_" + step["do"])(**{key: value for key, value in step.items() if key not in ("do", "wait")})
                 self.steps += 1
             except Skipped as reason:
-                self.impossible[str(reason)] = self.impossible.get(str(reason), 0) + 1
+                self.cannot(str(reason))
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+                self.cannot("no room for a step on a full disk")
             self.look_after()
         for thread in self.threads:
             thread.join()
+
+    def cannot(self, reason):
+        """Counts a step that could not be done here."""
+        self.impossible[reason] = self.impossible.get(reason, 0) + 1
 
     def say(self, sentence):
         self.said.append("%.2f %s" % (time.monotonic(), sentence))

@@ -263,8 +263,8 @@ class Oracle:
             full = os.path.join(outbox, path)
             if self.is_foreign(full):
                 continue
-            # Which jobs were under way, and so where they may have left something, is in the ledger.
-            if (os.path.basename(path).startswith(".imagemill-") or path.endswith(".part")) and not self.actors.ledger_lost:
+            # Which jobs were under way, and so where they may have left something, is in the ledger. A journal that is aborted brings back what was removed.
+            if (os.path.basename(path).startswith(".imagemill-") or path.endswith(".part")) and not self.actors.ledger_lost and not self.actors.undone:
                 self.violated("orphan", "a temporary file is left in the outbox: %r" % path)
             if path.endswith(".json") and not os.path.basename(path).startswith("."):
                 self.report(outbox, path, listed)

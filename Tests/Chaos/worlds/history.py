@@ -208,7 +208,7 @@ class Drawing:
             "read EIO", "read EIO", "read EIO 2", "change EIO", "change EROFS", "sync EIO", "write ENOSPC", "change ENOSPC",
             "open EACCES", "names EACCES", "read short", "read short", "all slow 0.01", "all slow 0.05", "hang",
             # A journal takes back claims too, and whoever mounts an inbox again has stopped the daemon before.
-            *(["sync lose", "folders lose", "folders lose"] if disk == "result" else [])])
+            *(["folders lose", "folders lose 2", "folders lose 3"] if disk == "result" else [])])
         self.trouble("faults", disk, lines=lines)
 
     def hang_at_start(self):

@@ -4,7 +4,7 @@ SWIFT ?= swift
 DEBIAN_PACKAGES = curl libvips-dev libvips-tools libsqlite3-dev libdeflate-dev libjpeg-dev libfaketime libseccomp-dev libssl-dev libwebp-dev pkg-config python3-jsonschema python3-markdown-it python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build install uninstall demo test explore chaos hostile memory fuzz test-pages test-browser site test-site test-monitoring test-visible test-cluster sanitize bench bench-dashboard refusals lint format docs guide-pictures \
+.PHONY: help deps build install uninstall demo test explore explore-worlds chaos hostile memory fuzz test-pages test-browser site test-site test-monitoring test-visible test-cluster sanitize bench bench-dashboard refusals lint format docs guide-pictures \
 	deb test-deb test-container test-systems test-arm64
 
 # Where `make install` puts things; DESTDIR goes before all of it, for packagers.
@@ -22,8 +22,10 @@ BINARY ?= .build/release/imagemill
 STRIP ?= strip
 # Of `make test-cluster`.
 ICONS ?= 20000
-# Of `make explore`: how many, or from which to which.
+# Of `make explore`: how many, or from which to which. Of `make explore-worlds`: as 1-60 or 3,17.
 SEEDS ?= 1-1000
+# Of `make explore-worlds`: for how long it goes on after SEEDS; 0 for these alone.
+HOURS ?= 0
 # Of `make fuzz`, for each reader.
 SECONDS ?= 60
 # Of `make hostile`.
@@ -109,6 +111,12 @@ explore: build ## Draws pipelines and pictures by SEEDS, such as 1-1000, and hol
 		$(SWIFT) test --no-parallel --filter 'ExplorerTests.*promised' 2>&1 | tee .build/explore.log | grep -av '^◇' && exit 0; \
 		printf '\nSeeds with findings (all of it is in .build/explore.log):\n'; \
 		grep -aoE 'seed [0-9]+: not so: .*' .build/explore.log | sort -u; exit 1
+
+explore-worlds: SEEDS = 1-60
+explore-worlds: build ## Draws worlds for the drop folder by SEEDS, such as 1-60, or for HOURS, and holds what happens in them against what is promised; 60 an hour and more.
+	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="libvips-tools xfsprogs btrfs-progs libfaketime"
+	@mkdir -p .build
+	@set -o pipefail; Tests/Chaos/explore --imagemill "$(BINARY)" --seeds "$(SEEDS)" --hours "$(HOURS)" 2>&1 | tee .build/explore-worlds.log || [ $$? = 77 ]
 
 test-systems: deps ## Runs all tests, or those of FILTER, on SYSTEMS (Debian 13) too, with their libraries, in roots made by debootstrap; as root. See docs/systems.md
 	$(SWIFT) build --build-tests

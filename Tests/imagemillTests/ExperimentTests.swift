@@ -28,6 +28,7 @@ import Testing
     @Test func `odd-names`() async throws { try await holds("odd-names") }
     @Test func `reload`() async throws { try await holds("reload") }
     @Test func `terminate`() async throws { try await holds("terminate") }
+    @Test func `explore`() async throws { try await holds("explore") }
 
     /// Runs an experiment in its short version.
     private func holds(_ name: String) async throws {

@@ -1,0 +1,55 @@
+"""What was dropped into the inboxes of a world, and what is below its folders."""
+import dataclasses
+import os
+import stat
+
+from worlds import sources
+
+
+@dataclasses.dataclass
+class Source:
+    """What was dropped: its path in the inbox, and the colors and digests that it may have; a set has a list of members."""
+    who: str
+    path: str
+    kind: str
+    habit: str
+    # Of each member, or of the one picture: its name below the path, its digests and its numbers.
+    members: list
+    is_set: bool
+    time: float = 0
+    # The originals that its inbox may apply to it.
+    policies: set = dataclasses.field(default_factory=set)
+    # The paths that it may have besides, if its folder was moved.
+    other_paths: tuple = ()
+    # Those of the colors, from the first to the last.
+    numbers: tuple = ()
+    # Whether its writer has replaced it in the inbox, which keeps its originals.
+    replaced: bool = False
+
+    @property
+    def is_good(self):
+        return self.kind in ("good", "heavy", "big", "wild")
+
+    @property
+    def paths(self):
+        return (self.path, *self.other_paths)
+
+    @property
+    def digests(self):
+        return [digest for _, digests, _ in self.members for digest in digests]
+
+    def stem(self):
+        return self.path if self.is_set else self.path.rpartition(".")[0]
+
+
+def found_below(root):
+    """Digest and path of each regular file below a folder."""
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(folder, name)
+            try:
+                if stat.S_ISREG(os.lstat(path).st_mode):
+                    with open(path, "rb") as file:
+                        yield sources.sha(file.read()), path
+            except FileNotFoundError:
+                pass

@@ -1,0 +1,436 @@
+"""The verdict on a world, when everything is repaired and has had its time. It shares nothing with the program: each source has its color and digest.
+
+What it holds to is what README.md, docs/operations.md and docs/decisions promise:
+
+lost        each dropped file is in exactly one place, byte for byte, or was deleted after it was done, as the policy says
+extra       nothing is anywhere that nobody dropped
+blamed      no good picture is in failed/, and every bad one is, with its reason
+report      what is done has one report with all renditions, and each is of its source, of the last drop of its name
+orphan      no rendition without a report, no temporary file
+version     no second version of a name without a second source
+foreign     no file of another program is changed or replaced; links, pipes and devices are as they were
+hook        what is done or has failed is told, and under one id
+waiting     when all is repaired, everything is through before long
+"""
+import json
+import os
+import stat
+import time
+
+from invariants import codes, note_path, said
+from mill import files
+from worlds import sources
+from worlds.dropped import found_below
+
+CODES = {"junk": {"not-an-image"}, "cut": {"truncated", "corrupt"}, "giant": {"too-many-pixels"}, "empty": {"empty"}}
+# Seconds without any progress until everything should be through; more if sources wait for their next attempt, as they do for up to five minutes.
+PATIENCE, MORE = 90, 330
+# Seconds until a change is noticed whose event was lost.
+NOTICED = 120
+# Seconds after which progress is too slow to be any.
+LONGEST = 600
+
+
+class Oracle:
+    def __init__(self, actors):
+        self.actors, self.household, self.world = actors, actors.household, actors.world
+        self.violations, self.settled = [], True
+
+    # Waiting
+
+    def wait(self):
+        """Until everything is through. Returns whether it is."""
+        start, quiet, before = time.monotonic(), 0, None
+        begun = start
+        while quiet < 4:
+            self.actors.look_after()
+            why = self.busy()
+            quiet = quiet + 1 if why is None else 0
+            state = self.state()
+            if state != before:
+                before, start = state, time.monotonic()
+            passed = time.monotonic() - start
+            if why and (passed > PATIENCE and not (why.startswith("waits") and passed < MORE) or time.monotonic() - begun > LONGEST):
+                self.settled = False
+                return self.actors.violated("waiting", "nothing for %d s: %s" % (passed, why))
+            time.sleep(0.25)
+
+    def state(self):
+        """What changes when a source goes on: how many files are where."""
+        places = [place for who, inbox in self.household.inboxes.items() for place in [
+            inbox.backing, inbox.out_backing, *[shelf for name in ("work", "done", "failed") for shelf in self.household.shelves(who, name)]]]
+        return [sum(1 for _ in files(place)) for place in places]
+
+    def busy(self):
+        """Why it is not through; None if it is."""
+        for who, daemon in self.household.daemons.items():
+            status = daemon.status()
+            if status is None:
+                return "the daemon of %s does not answer" % who
+            for inbox in status["inboxes"]:
+                if inbox["state"] != "running":
+                    return "the inbox %s is %s: %s" % (inbox["name"], inbox["state"], inbox.get("paused"))
+                if inbox["waiting"]:
+                    return "waits: %d in %s" % (inbox["waiting"], inbox["name"])
+                for key in ("seen", "settling", "ready", "in-progress", "blocked"):
+                    if inbox[key]:
+                        return "%d %s in %s: %s" % (inbox[key], key, inbox["name"], inbox.get("settling-sources") or inbox.get("obstacles"))
+            if status["in-progress"] or status["queue"]["depth"]:
+                return "%d in progress, %d queued" % (len(status["in-progress"]), status["queue"]["depth"])
+        stays = {(source.who, source.path) for source in self.actors.sources if "keep" in source.policies or source.kind == "given up"}
+        for source in self.actors.sources:
+            if (source.who, source.path) not in stays and self.in_inbox(source):
+                return "%r is still in the inbox" % source.path
+        return None
+
+    def in_inbox(self, source):
+        inbox = self.household.inboxes[source.who]
+        return any(os.path.lexists(os.path.join(inbox.backing, path)) for path in source.paths)
+
+    def violated(self, kind, sentence):
+        if (kind, sentence) not in self.violations:
+            self.violations.append((kind, sentence))
+
+    # The verdict
+
+    def look_on(self, seconds=NOTICED):
+        """Until all holds, or a minute has passed: so long it may take until a change is noticed whose event was lost. Hooks are told later, too."""
+        end = time.monotonic() + seconds
+        while self.settled and time.monotonic() < end:
+            self.violations = []
+            self.judge()
+            if not self.violations:
+                return
+            time.sleep(1)
+        self.violations = []
+
+    def tell(self):
+        """Passes on what does not hold."""
+        for kind, sentence in self.violations:
+            self.actors.violated(kind, sentence)
+
+    def judge(self):
+        self.last = {}
+        for source in self.actors.sources:
+            self.last[(source.who, source.path)] = source
+        self.find()
+        self.places()
+        self.failures()
+        self.outboxes()
+        self.others()
+        if self.world.hooks:
+            self.hooks()
+
+    def find(self):
+        """Where each digest is: a list of pairs of place and path."""
+        self.found, self.notes = {}, {}
+        for who, inbox in self.household.inboxes.items():
+            own = {os.path.join(inbox.backing, ".imagemill")}
+            for digest, path in found_below(inbox.backing):
+                if not any(path.startswith(folder + "/") for folder in own):
+                    self.found.setdefault((who, digest), []).append(("inbox", path))
+            for place in ("work", "done", "failed"):
+                for shelf in self.household.shelves(who, place):
+                    for digest, path in found_below(shelf):
+                        if place == "work" and os.path.basename(path) == "lock":
+                            continue
+                        self.found.setdefault((who, digest), []).append((place, path))
+
+    def places(self):
+        """Each dropped file is in exactly one place, as its policy says."""
+        expected = set()
+        for source in self.actors.sources:
+            for member, digests, numbers in source.members:
+                expected |= {(source.who, digest) for digest in digests}
+                if source.kind != "given up":
+                    self.place(source, member, digests)
+        empty = sources.sha(b"")
+        leftovers = {path for path, _ in self.actors.things}
+        for (who, digest), places in self.found.items():
+            if (who, digest) in expected or digest == empty:
+                continue
+            for place, path in places:
+                name = os.path.basename(path)
+                if place == "failed" and name.endswith(".error.json") or path in leftovers or place == "inbox" and name.startswith("."):
+                    continue
+                self.violated("extra", "%s of %s has %r, which nobody dropped" % (place, who, self.short(path)))
+
+    def place(self, source, member, digests):
+        where = [place for digest in digests for place, _ in self.found.get((source.who, digest), [])]
+        counts = {place: where.count(place) for place in ("inbox", "work", "done", "failed")}
+        policies = source.policies
+        name = source.path + ("/" + member if member else "")
+        total = len(where)
+        replaced = self.last[(source.who, source.path)] is not source
+        if total == 0:
+            if source.replaced:
+                return
+            if "delete" in policies and source.is_good:
+                # The report is looked for below.
+                return
+            return self.violated("lost", "%r of %s, dropped by %s under %s, is nowhere" % (name, source.who, source.habit, sorted(policies)))
+        # What stays in the inbox has a copy in failed/, and another one each time that it is done again and fails.
+        most = 2 + self.actors.again if "keep" in policies else 1
+        # Empty files are all the same.
+        if total > most and source.kind != "empty":
+            self.violated("extra", "%r of %s is at %d places: %s" % (name, source.who, total, counts))
+        if not self.settled:
+            return
+        if counts["work"]:
+            self.violated("waiting", "%r of %s is still in work/" % (name, source.who))
+        if policies == {"keep"} and not replaced and counts["inbox"] != 1:
+            self.violated("lost", "%r of %s is not in the inbox, which keeps its originals: %s" % (name, source.who, counts))
+        if policies == {"keep"} and counts["done"] or policies == {"delete"} and counts["done"] and source.kind != "wild" and not self.actors.ledger_lost:
+            self.violated("extra", "%r of %s is in done/, under %s" % (name, source.who, sorted(policies)))
+
+    def short(self, path):
+        return os.path.relpath(path, self.household.folder)
+
+    # failed/
+
+    def failed(self, source):
+        """Whether a source is in failed/."""
+        return any(place == "failed" for digest in source.digests for place, _ in self.found.get((source.who, digest), []))
+
+    def failures(self):
+        known = codes()
+        for source in self.actors.sources:
+            if source.kind == "given up":
+                continue
+            is_failed = self.failed(source)
+            note = self.note(source) if is_failed else None
+            if is_failed and note is None:
+                self.violated("blamed", "%r of %s is in failed/ without a reason" % (source.path, source.who))
+            elif is_failed and (note.get("code") not in known or not note.get("replay")):
+                self.violated("blamed", "the reason of %r is none: %s" % (source.path, note))
+            elif source.is_good and is_failed and not self.may_fail(source, note):
+                self.violated("blamed", "%r of %s, which is good, is in failed/: %s: %s" % (
+                    source.path, source.who, note.get("code"), (note.get("message") or "")[:150]))
+            elif not source.is_good and self.settled and not is_failed and self.last[(source.who, source.path)] is source:
+                self.violated("blamed", "%r of %s, which is %s, is not in failed/" % (source.path, source.who, source.kind))
+            elif not source.is_good and is_failed and not self.fits(source, note):
+                self.violated("blamed", "%r of %s, which is %s, is in failed/ as %s" % (source.path, source.who, source.kind, note.get("code")))
+
+    def fits(self, source, note):
+        codes = CODES[source.kind]
+        return note.get("code") in codes or source.is_set and note.get("code") in ("set-member-failed", "unequal-sizes", *codes)
+
+    def may_fail(self, source, note):
+        # Of one name, the second source fails if that is the policy, and so does one whose name another program has.
+        return note.get("code") == "name-taken" and self.world.collision == "fail" and not self.is_alone(source)
+
+    def note(self, source):
+        for digest in source.digests:
+            for place, path in self.found.get((source.who, digest), []):
+                if place != "failed":
+                    continue
+                for shelf in self.household.shelves(source.who, "failed"):
+                    if path.startswith(shelf + "/"):
+                        top = os.path.join(shelf, os.path.relpath(path, shelf).split("/")[0]) if source.is_set else path
+                        try:
+                            with open(note_path(os.fsencode(top))) as file:
+                                return json.load(file)
+                        except (FileNotFoundError, ValueError):
+                            pass
+        return None
+
+    # The outboxes
+
+    def neighbors(self, who):
+        """The inboxes that share an outbox with this one."""
+        return [other for other in self.household.inboxes if self.household.outbox_of(other) == self.household.outbox_of(who)]
+
+    def is_alone(self, source):
+        """Whether nobody else can want its names: no other source of its stem, and no other program."""
+        stem, outbox = source.stem(), self.household.outbox_of(source.who)
+        for other in self.actors.sources:
+            if other.who in self.neighbors(source.who) and (other.who, other.path) != (source.who, source.path) and (
+                    other.stem() == stem or stem.startswith(other.stem() + "-") or any(path.rpartition(".")[0] == stem for path in other.other_paths)):
+                return False
+        return not any(path.startswith(os.path.join(outbox, stem)) for path in self.actors.touched)
+
+    def outboxes(self):
+        self.reports = {}
+        for outbox in {inbox.out_backing for inbox in self.household.inboxes.values()}:
+            self.outbox(outbox)
+        for source in self.last.values():
+            if source.is_good and source.kind != "given up" and self.settled and not self.failed(source):
+                self.has_report(source)
+
+    def outbox(self, outbox):
+        listed = {}
+        for path in map(os.fsdecode, files(outbox)):
+            full = os.path.join(outbox, path)
+            if self.is_foreign(full):
+                continue
+            # Which jobs were under way, and so where they may have left something, is in the ledger. A journal that is aborted brings back what was removed.
+            if (os.path.basename(path).startswith(".imagemill-") or path.endswith(".part")) and not self.actors.ledger_lost and not self.actors.undone:
+                self.violated("orphan", "a temporary file is left in the outbox: %r" % path)
+            if path.endswith(".json") and not os.path.basename(path).startswith("."):
+                self.report(outbox, path, listed)
+        for path in map(os.fsdecode, files(outbox)):
+            full = os.path.join(outbox, path)
+            if path.endswith(".png") and not os.path.basename(path).startswith(".") and path not in listed and not self.is_foreign(full):
+                if not self.may_be_orphan(outbox, path):
+                    self.violated("orphan", "the rendition %r is in no report" % path)
+
+    def may_be_orphan(self, outbox, path):
+        # A source whose names another program has taken gets others, and leaves what it had. So may one whose record is lost.
+        stem = path.rpartition("-")[0]
+        touched = any(os.path.relpath(name, outbox).startswith(stem.split("-2")[0].split("-3")[0]) for name in self.actors.touched)
+        # An incomplete attempt of the last drop: its inbox is not through yet, or the drop failed after an earlier one was done.
+        return touched or not self.settled or path in self.actors.touched or self.world.collision == "overwrite" or self.lost_names()
+
+    def lost_names(self):
+        """Without a ledger and without attributes nobody knows whose a rendition is."""
+        kind = self.world.outbox or self.world.inbox
+        return bool(self.actors.ledger_lost) and kind == "fuse" and not self.world.attributes
+
+    def is_foreign(self, path):
+        try:
+            with open(path, "rb") as file:
+                return sources.sha(file.read()) in self.actors.foreign_digests
+        except OSError:
+            return False
+
+    def report(self, outbox, path, listed):
+        try:
+            with open(os.path.join(outbox, path), "rb") as file:
+                report = json.load(file)
+            name, names = os.fsdecode(said(report["source"])), [os.fsdecode(said(rendition)) for rendition in report["renditions"]]
+        except (ValueError, KeyError) as error:
+            return self.violated("report", "the report %r is not whole: %r" % (path, error))
+        if report["status"] != "done":
+            return
+        members = len(report["source"].get("members", []))
+        shown = set()
+        for rendition in names:
+            if rendition in listed and not self.was_touched(outbox, rendition) and self.world.collision != "overwrite":
+                self.violated("report", "%r is listed by two reports: %r and %r" % (rendition, listed[rendition], path))
+            listed[rendition] = path
+            shown |= self.rendition(outbox, path, rendition, members or 1)
+        if len(shown) > 1 and not any(self.was_touched(outbox, rendition) for rendition in names) and self.world.collision != "overwrite":
+            self.violated("report", "the renditions of %r are of different sources: %s" % (path, sorted(shown)))
+        for numbers in shown:
+            self.reports.setdefault((outbox, numbers), []).append((path, name, names))
+            if not self.is_of(outbox, name, numbers) and self.world.collision != "overwrite":
+                self.violated("report", "the report %r of %r has a rendition of %s" % (path, name, self.whose(numbers)))
+        if not shown:
+            # All of it was taken away by others: the name is what is left.
+            self.reports.setdefault((outbox, name), []).append((path, name, names))
+
+    def was_touched(self, outbox, name):
+        return os.path.join(outbox, name) in self.actors.touched
+
+    def rendition(self, outbox, report, name, parts):
+        path = os.path.join(outbox, name)
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except FileNotFoundError:
+            if not self.was_touched(outbox, name):
+                self.violated("report", "%r, of the report %r, is missing" % (name, report))
+            return set()
+        if sources.sha(data) in self.actors.foreign_digests:
+            if not self.was_touched(outbox, name):
+                self.violated("report", "%r, of the report %r, is another program's" % (name, report))
+            return set()
+        try:
+            return {sources.shown(data, parts)}
+        except ValueError as error:
+            self.violated("report", "%r cannot be decoded: %s" % (name, error))
+            return set()
+
+    def is_of(self, outbox, name, numbers):
+        for source in self.actors.sources:
+            if self.household.outbox_of(source.who) == outbox and name in source.paths:
+                # An upload that broke off, as on a full disk, is as good as one that was complete.
+                if source.is_set and (numbers == source.numbers or source.kind == "given up" and set(numbers) <= set(source.numbers)) or not source.is_set and numbers[0] in source.numbers:
+                    return True
+        return False
+
+    def whose(self, numbers):
+        found = ["%s of %s" % (source.path, source.who) for source in self.actors.sources if set(numbers) & set(source.numbers)]
+        return "%s (%s)" % (", ".join(found) or "nobody", numbers)
+
+    def has_report(self, source):
+        """What is done has one report, with all renditions, of the last drop of its name."""
+        outbox = self.household.outbox_of(source.who)
+        found = [entry for numbers in ([source.numbers] if source.is_set else [(number,) for number in source.numbers])
+                 for entry in self.reports.get((outbox, numbers), [])]
+        found = [entry for entry in found if entry[1] in source.paths]
+        if self.world.collision == "overwrite" and not self.is_alone(source):
+            return
+        if not found:
+            touched = any(name in self.actors.touched for name in self.names_of(source, outbox))
+            if not touched:
+                where = [place for digest in source.digests for place, _ in self.found.get((source.who, digest), [])]
+                self.violated("report", "%r of %s (%s, %s, numbers %s) is %s and has no report of its own" % (
+                    source.path, source.who, source.kind, source.habit, source.numbers, "in " + where[0] + "/" if where else "gone"))
+            return
+        # What it had under names that another program has taken stays, as does the report of it.
+        if len(found) > 1 and not self.lost_names() and not any(self.was_touched(outbox, name) for entry in found for name in entry[2]):
+            self.violated("version", "%r of %s has %d reports: %s" % (source.path, source.who, len(found), [entry[0] for entry in found]))
+        path, name, names = found[0]
+        stem = source.stem() if name == source.path else name.rpartition(".")[0]
+        kinds = [rendition[len(stem):] for rendition in names]
+        plain = ["-small.png", "-large.png"]
+        if self.is_alone(source) and not self.lost_names() and not source.other_paths and kinds[:2] != plain:
+            self.violated("version", "%r of %s, which has its name for itself, has the renditions %s" % (source.path, source.who, names))
+        if len(names) not in (2, 3):
+            self.violated("report", "%r of %s has %d renditions" % (source.path, source.who, len(names)))
+
+    def names_of(self, source, outbox):
+        return [os.path.join(outbox, "%s%s-%s.png" % (source.stem(), version, name)) for version in ("", "-2", "-3", "-4") for name in ("small", "large", "extra")]
+
+    # Everything else that must be as it was
+
+    def others(self):
+        for path, data in self.actors.foreign.items():
+            if self.world.collision == "overwrite":
+                break
+            try:
+                with open(path, "rb") as file:
+                    found = file.read()
+            except FileNotFoundError:
+                found = None
+            if found != data and data is not None:
+                self.violated("foreign", "%r of another program is %s" % (self.short(path), "gone" if found is None else "replaced"))
+        for path, kind in self.actors.things:
+            try:
+                if stat.S_IFMT(os.lstat(path).st_mode) != kind:
+                    self.violated("foreign", "%r is something else now" % self.short(path))
+            except FileNotFoundError:
+                self.violated("foreign", "%r, which is no picture, is gone" % self.short(path))
+
+    # Hooks
+
+    def hooks(self):
+        told = {}
+        for who in self.world.who:
+            for path in files(self.household.told(who)):
+                if not path.endswith(b".json"):
+                    continue
+                with open(os.path.join(os.fsencode(self.household.told(who)), path)) as file:
+                    event = json.load(file)
+                key = (who, os.fsdecode(said(event["source"])) if "source" in event else None, event["event"])
+                told.setdefault(key, set()).add(event["id"])
+        for (who, path, event), ids in told.items():
+            dropped = [source for source in self.actors.sources if source.who == who and path in source.paths]
+            drops = len(dropped)
+            # What is dropped again, and what a changed pipeline, a retry or a lost ledger lets be done again, is told again.
+            several = len(set().union(*(source.policies for source in dropped))) > 1
+            if len(ids) > drops * (1 + self.actors.again) and not several and not self.was_redone(who, path):
+                self.violated("hook", "%r of %s was dropped %d times and told under %d ids as %s" % (path, who, drops, len(ids), event))
+        if not self.settled or self.actors.ledger_lost:
+            return
+        for source in self.last.values():
+            if source.kind in ("given up", "wild") or len(source.other_paths) or source.habit == "mounted":
+                continue
+            event = "failure" if self.failed(source) else "success"
+            if (source.who, source.path, event) not in told:
+                self.violated("hook", "%r of %s is through, and no hook was told of its %s" % (source.path, source.who, event))
+
+    def was_redone(self, who, path):
+        """A picture that was changed while it was read may be done twice."""
+        return any(source.kind == "wild" for source in self.actors.sources if source.who == who and source.path == path)

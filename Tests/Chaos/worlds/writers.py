@@ -1,0 +1,282 @@
+"""Programs that write into inboxes, each as it is used to."""
+import contextlib
+import errno
+import os
+import shutil
+import socket
+import stat
+import time
+
+from experiment import Skipped
+from mill import rename_new
+from worlds import sources, world as drawn
+from worlds.dropped import Source
+from worlds.history import BAD
+
+
+class Writers:
+    """The steps that drop something."""
+
+    def register(self, source):
+        with self.lock:
+            source.time = time.monotonic()
+            before, until = self.before[source.who]
+            source.policies = {self.now[source.who]} | ({before} if source.time < until else set())
+            self.sources.append(source)
+
+    def data(self, number, name, kind, who):
+        comment = ("%s %s" % (who, name)).encode()
+        ending = "." + name.rpartition(".")[2] if "." in name else ".png"
+        if kind == "junk":
+            return b"no picture %d %s" % (number, comment)
+        if kind == "empty":
+            return b""
+        if kind == "heavy":
+            return sources.heavy(number, comment)
+        if kind == "giant":
+            return sources.heavy(number, comment, 12000, 12000)
+        if kind == "big":
+            return sources.picture(number, ".png", comment, padding=12 << 20)
+        data = sources.picture(number, ending, comment)
+        return data[:-30] if kind == "cut" else data
+
+    def do_drop(self, who, name, numbers, kind, habit):
+        if self.inbox(who).takes_sets:
+            return self.drop_set(who, name, numbers, kind, habit)
+        if kind == "wild":
+            return self.drop_wild(who, name, numbers, float(habit))
+        data = self.data(numbers[0], name, kind, who)
+        target = self.target(who, name)
+        source = Source(who, name, kind, habit, [("", [sources.sha(data)], numbers)], False, numbers=tuple(numbers))
+        self.bytes += len(data)
+        if habit in ("slow", "reopened", "sparse", "rsync"):
+            self.background(self.write, source, target, data, habit)
+        else:
+            self.write(source, target, data, habit)
+
+    def target(self, who, name):
+        path = os.path.join(self.inbox(who).backing, name)
+        folder = os.path.dirname(path)
+        if not os.path.isdir(folder):
+            os.makedirs(folder, exist_ok=True)
+            self.household.own(folder)
+        return path
+
+    def write(self, source, target, data, habit):
+        """Writes a picture as its writer is used to. A name that is taken is replaced where originals stay, as an editor does."""
+        first = None
+        try:
+            if os.path.lexists(target) and habit != "rename":
+                habit = "part"
+            folder, name = os.path.split(target)
+            first = {"rename": os.path.join(self.inbox(source.who).aside, ".aside-%s" % sources.sha(data)[:12]),
+                     "part": target + ".part", "rsync": os.path.join(folder, ".%s.Xa1b2C" % name)}.get(habit)
+            if first:
+                self.write_pieces(first, data, 4 if habit == "rsync" else 1, 0.05)
+                self.rename(source, first, target)
+            elif habit == "sparse":
+                self.create(source, target, lambda file: self.write_from_the_end(file, data))
+            elif habit == "reopened":
+                half = len(data) // 2
+                self.create(source, target, lambda file: file.write(data[:half]))
+                time.sleep(drawn.SETTLE / 3)
+                self.append(target, data[half:], data[:half])
+            else:
+                self.create(source, target, lambda file: self.pieces(file, data, 5 if habit == "slow" else 1, drawn.SETTLE / 4))
+        except FileExistsError:
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.ENOENT):
+                raise
+            # A disk that is full for everybody: what was begun is taken away again.
+            self.give_up(source, target, first)
+
+    def give_up(self, source, target, first):
+        with self.lock:
+            # Under its own name there may be an earlier one, which is there to stay.
+            begun = [path for path, is_own in ((first, first is not None), (target, source in self.sources)) if is_own]
+            if source in self.sources:
+                source.kind = "given up"
+        for path in begun:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+    def append(self, target, data, before):
+        with open(target, "r+b", buffering=0) as file:
+            file.seek(len(before))
+            file.write(data)
+
+    def create(self, source, target, write):
+        with open(target, "xb", buffering=0) as file:
+            self.household.own(target)
+            self.register(source)
+            write(file)
+
+    def pieces(self, file, data, count, pause):
+        step = max(1, -(-len(data) // count))
+        for place in range(0, len(data), step):
+            if place:
+                time.sleep(pause)
+            file.write(data[place:place + step])
+
+    def write_from_the_end(self, file, data):
+        """As a download in parts does: the size is there first, the end before the beginning."""
+        file.truncate(len(data))
+        half = len(data) // 2
+        file.seek(half)
+        file.write(data[half:])
+        # On a file system of another machine nobody can see that the file is open.
+        time.sleep(drawn.SETTLE / 4)
+        file.seek(0)
+        file.write(data[:half])
+
+    def write_pieces(self, path, data, count, pause):
+        with open(path, "xb", buffering=0) as file:
+            self.pieces(file, data, count, pause)
+        self.household.own(path)
+
+    def rename(self, source, first, target):
+        """Renames a complete file into the inbox; over one of that name only if it is there to stay."""
+        with self.lock:
+            stays = self.now[source.who] == "keep" and self.policies[source.who] == {"keep"}
+            try:
+                if stays and os.path.lexists(target):
+                    os.rename(first, target)
+                    for earlier in self.sources:
+                        earlier.replaced |= (earlier.who, earlier.path) == (source.who, source.path)
+                else:
+                    rename_new(os.fsencode(first), os.fsencode(target))
+            except OSError:
+                os.unlink(first)
+                raise FileExistsError(target)
+            self.register(source)
+
+    def drop_wild(self, who, name, numbers, pause):
+        """A picture whose writer changes it in its place a moment later."""
+        one, two = (sources.heavy(number, b"wild") for number in numbers)
+        two = two[:len(one)]
+        target = self.target(who, name)
+        source = Source(who, name, "wild", "wild", [("", [sources.sha(one), sources.sha(two)], numbers)], False, numbers=tuple(numbers))
+
+        def work():
+            with contextlib.suppress(FileExistsError):
+                with open(target, "xb", buffering=0) as file:
+                    self.household.own(target)
+                    file.write(one)
+                    self.register(source)
+                    time.sleep(pause)
+                    os.pwrite(file.fileno(), two, 0)
+        self.background(work)
+
+    def drop_set(self, who, name, numbers, kind, habit):
+        names = ["%d.png" % (place + 1) for place in range(len(numbers))]
+        if habit == "renamed" and len(names) > 2:
+            names[-1] = "inner/%s" % names[-1]
+        members = [(member, self.member(number, name, place, kind, who)) for place, (member, number) in enumerate(zip(names, numbers))]
+        source = Source(who, name, kind, habit, [(member, [sources.sha(data)], [number]) for (member, data), number in zip(members, numbers)],
+                        True, numbers=tuple(numbers))
+        self.bytes += sum(len(data) for _, data in members)
+        if habit in ("quiet", "dotted", "rsync"):
+            self.background(self.write_set, source, members, habit)
+        else:
+            self.write_set(source, members, habit)
+
+    def member(self, number, name, place, kind, who):
+        if kind == "heavy":
+            # The members of a set are decoded together: of 4.5 MP each, they are within the limits.
+            return sources.heavy(number, b"%d" % place, 3000, 1500)
+        return self.data(number, "%s/%d.png" % (name, place), kind if kind in BAD and place == 0 else "good", who)
+
+    def write_set(self, source, members, habit):
+        """Writes a set: renamed in as a whole, or member by member, and declared complete or left alone."""
+        inbox = self.inbox(source.who)
+        target = os.path.join(inbox.backing, source.path)
+        if habit == "renamed":
+            first = os.path.join(inbox.aside, ".aside-%d" % source.numbers[0])
+            try:
+                for member, data in members:
+                    os.makedirs(os.path.join(first, os.path.dirname(member)), exist_ok=True)
+                    self.write_pieces(os.path.join(first, member), data, 1, 0)
+                self.household.own(first)
+                with self.lock:
+                    rename_new(os.fsencode(first), os.fsencode(target))
+                    self.register(source)
+            except OSError:
+                shutil.rmtree(first, ignore_errors=True)
+            return
+        try:
+            os.mkdir(target)
+        except FileExistsError:
+            return
+        self.household.own(target)
+        self.register(source)
+        try:
+            for place, (member, data) in enumerate(members):
+                self.write_member(target, member, data, habit, last=place == len(members) - 1)
+            if habit == "mark":
+                self.write_pieces(os.path.join(target, ".done"), b"", 1, 0)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.ENOENT):
+                raise
+            source.kind = "given up"
+
+    def write_member(self, folder, member, data, habit, last):
+        path = os.path.join(folder, member)
+        if habit == "mark":
+            self.write_pieces(path, data, 1, 0)
+        elif habit == "quiet":
+            self.write_pieces(path, data, 2, drawn.SET_QUIET / 4)
+        else:
+            # An upload that takes longer than `set-quiet`, its file open all the time.
+            first = os.path.join(folder, {"dotted": ".%s", "rsync": ".%s.Xa1b2C"}[habit] % member)
+            self.write_pieces(first, data, 4, drawn.SET_QUIET * 0.45)
+            os.rename(first, path)
+
+    def do_folder(self, who, name, numbers):
+        inbox = self.inbox(who)
+        first = os.path.join(inbox.aside, ".aside-%d" % numbers[0])
+        os.mkdir(first)
+        found = []
+        for number in numbers:
+            data = self.data(number, "p%d.png" % number, "good", who)
+            self.write_pieces(os.path.join(first, "p%d.png" % number), data, 1, 0)
+            path = "%s/p%d.png" % (name, number)
+            found.append(Source(who, path, "good", "folder", [("", [sources.sha(data)], [number])], False, numbers=(number,)))
+        self.household.own(first)
+        with self.lock:
+            os.rename(first, os.path.join(inbox.backing, name))
+            for source in found:
+                self.register(source)
+
+    def do_move_folder(self, who, name, to):
+        inbox = self.inbox(who)
+        with self.lock:
+            for source in self.sources:
+                if source.who == who and source.path.startswith(name + "/"):
+                    source.other_paths = (to + source.path[len(name):],)
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(os.path.join(inbox.backing, name), os.path.join(inbox.backing, to))
+
+    def do_thing(self, who, kind, name):
+        path = os.path.join(self.inbox(who).backing, name + (".part" if kind == "leftover" else ".png"))
+        secret = os.path.join(self.household.folder, "secret")
+        if kind == "link":
+            os.symlink(secret, path)
+        elif kind == "folder-link":
+            os.symlink(self.household.folder, path)
+        elif kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "socket":
+            if len(path) > 100:
+                raise Skipped("no socket: the path is too long")
+            with socket.socket(socket.AF_UNIX) as end:
+                end.bind(path)
+        elif kind == "device":
+            try:
+                os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+            except OSError:
+                raise Skipped("no device: mknod is refused")
+        else:
+            with open(path, "wb") as file:
+                file.write(b"an upload that was broken off")
+        self.things.append((path, stat.S_IFMT(os.lstat(path).st_mode)))

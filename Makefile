@@ -4,7 +4,7 @@ SWIFT ?= swift
 DEBIAN_PACKAGES = curl libvips-dev libvips-tools libsqlite3-dev libdeflate-dev libjpeg-dev libfaketime libseccomp-dev libssl-dev libwebp-dev pkg-config python3-jsonschema python3-markdown-it python3-yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build install uninstall demo test explore explore-worlds chaos hostile memory fuzz test-pages test-browser site test-site test-monitoring test-visible test-cluster sanitize bench bench-dashboard refusals lint format docs guide-pictures \
+.PHONY: help deps build install uninstall demo test explore explore-worlds chaos hostile memory fuzz test-pages test-browser site test-site test-monitoring test-visible test-cluster sanitize bench bench-dashboard refusals lint format docs guide-pictures shots \
 	deb test-deb test-container test-systems test-arm64
 
 # Where `make install` puts things; DESTDIR goes before all of it, for packagers.
@@ -228,3 +228,8 @@ test-site: site ## Opens that site in a headless Chromium: light, dark, on a pho
 guide-pictures: ## Makes the pictures of docs/guide anew, by the commands of its pages.
 	$(SWIFT) build --product imagemill
 	docs/guide/pictures.sh .build/debug/imagemill docs/images
+
+shots: ## Makes README's pictures anew: what pipelines make, a terminal, the dashboard and a report's page; of PICTURES only, if that is set.
+	$(SWIFT) build --product imagemill
+	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="chromium fonts-dejavu-core fonts-inter libvips-tools"
+	docs/shots/run .build/debug/imagemill docs/images $(PICTURES)

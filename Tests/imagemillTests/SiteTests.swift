@@ -17,6 +17,23 @@ import Testing
         let checked = try await runner.shell("'\(Checkout.path)/Tests/Site/links' site")
         #expect(checked.exit == 0, "\(checked.errors)")
         #expect(runner.files(in: "site").contains("deploy/systemd/http.conf"))
+        let pages = runner.files(in: "site").filter { $0.hasSuffix(".html") }
+        let version = try Checkout.text("Sources/Engine/Report/SourceReport.swift").firstMatch(
+            of: /imagemillVersion = "([^"]+)"/)
+        for page in pages {
+            let text = String(decoding: try runner.bytes("site/" + page), as: UTF8.self)
+            #expect(text.contains(">\(try #require(version).output.1)</a>"), "\(page)")
+        }
+    }
+
+    @Test(.enabled(if: hasGenerator, "skipped: there is no markdown-it (apt install python3-markdown-it)"))
+    func `the page for lost addresses leads to the site's root, wherever that is`() async throws {
+        let runner = try CommandRunner()
+        #expect(try await runner.shell("'\(Checkout.path)/docs/site/build' site /mill/").exit == 0)
+        let lost = String(decoding: try runner.bytes("site/404.html"), as: UTF8.self)
+        #expect(lost.contains("href=\"/mill/site.css\"") && lost.contains("href=\"/mill/docs/guide/tutorial.html\""))
+        #expect(!lost.contains("href=\"docs/") && !lost.contains("href=\"../"))
+        #expect(try await runner.shell("'\(Checkout.path)/docs/site/build' site mill").exit == 1)
     }
 
     @Test(arguments: [

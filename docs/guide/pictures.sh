@@ -90,3 +90,6 @@ for mode in over atop in out clear source dest dest-over dest-in dest-out dest-a
     imagemill run "blend-$mode.yaml" photos/lake.jpg -o blended
 done
 show blend-modes 5 120 90 "$flat" blended/*.png
+
+# Elsewhere it is a trial.
+if [ "$images" = "$(realpath "$guide/../images")" ]; then "$guide/../shots/inputs" write guide; fi

@@ -1,5 +1,6 @@
-// The search, and the contents on a phone. Pages can be read without this script.
-const root = document.currentScript.dataset.root;
+// The field of the search, the contents on a phone, and copying. Pages can be read without this script.
+const script = document.currentScript;
+const root = script.dataset.root;
 
 // On a phone the contents are closed until they are asked for.
 const wide = matchMedia('(min-width: 60rem)');
@@ -13,33 +14,27 @@ const found = document.getElementById('found');
 const list = found.querySelector('ul');
 document.querySelector('search').hidden = false;
 
-// The index is loaded when it is wanted first. A script can be loaded from a file, where a page may fetch nothing.
+// The sections are loaded when they are wanted first. A script can be loaded from a file, where a page may fetch nothing.
 let index;
 const load = () => index ??= new Promise(done => {
-  const script = document.createElement('script');
-  script.src = `${root}/search.js`;
-  script.onload = () => done(sections);
-  document.head.append(script);
+  const data = document.createElement('script');
+  data.src = `${root}/sections.js`;
+  data.onload = () => done(indexed(sections));
+  document.head.append(data);
 });
 
-const fold = text => text.toLowerCase();
-
-// How well a section fits all words: their places count, title before text; 0 if a word is missing.
-function rank(section, words) {
-  const places = [[fold(section.title), 8], [fold(section.page), 3], [fold(section.text), 1]];
-  let sum = 0;
-  for (const word of words) {
-    const best = places.reduce((most, [text, value]) => text.includes(word) ? Math.max(most, value) : most, 0);
-    if (!best) return 0;
-    sum += best;
-  }
-  return sum;
-}
-
-// The words around the first hit.
+// A part of the text with the first hit, and the hits in it marked.
 function excerpt(section, words) {
-  const at = Math.max(0, Math.min(...words.map(word => fold(section.text).indexOf(word)).filter(place => place >= 0), section.text.length) - 40);
-  return (at ? '… ' : '') + section.text.slice(at, at + 140).trim() + (at + 140 < section.text.length ? ' …' : '');
+  const parts = section.text.split(/([\p{L}\p{N}]+)/u);
+  const known = new Set(words);
+  const first = Math.max(0, parts.findIndex(part => known.has(fold(part))) - 12);
+  const shown = parts.slice(first, first + 48).map(part => {
+    if (!known.has(fold(part))) return part;
+    const mark = document.createElement('mark');
+    mark.textContent = part;
+    return mark;
+  });
+  return [first ? '… ' : '', ...shown, first + 48 < parts.length ? ' …' : ''];
 }
 
 function entry(section, words) {
@@ -48,22 +43,27 @@ function entry(section, words) {
   link.href = `${root}/${section.address}`;
   link.textContent = section.title === section.page ? section.page : `${section.page}: ${section.title}`;
   const text = document.createElement('span');
-  text.textContent = excerpt(section, words);
+  text.append(...excerpt(section, words));
   item.append(link, text);
   return item;
 }
 
+function announcement({ hits, missing, isWhole, instead }, shown) {
+  if (!hits.length) return 'Nothing found.';
+  const count = hits.length > shown ? `${hits.length} sections; the best ${shown}` : hits.length === 1 ? '1 section' : `${hits.length} sections`;
+  const taken = instead.map(one => `“${one.instead}” instead of “${one.word}”`).join(', ');
+  const lacking = missing.length ? `without ${missing.map(word => `“${word}”`).join(', ')}` : isWhole ? '' : 'no section has all words';
+  return [count, taken && `with ${taken}`, lacking].filter(Boolean).join(', ') + ':';
+}
+
 async function show() {
   const all = await load();
-  const words = fold(input.value).split(/\s+/).filter(Boolean);
-  found.hidden = !words.length;
-  if (!words.length) return;
-  const ranked = all.map(section => [rank(section, words), section]).filter(([value]) => value);
-  ranked.sort((one, other) => other[0] - one[0]);
-  const shown = ranked.slice(0, 20);
-  list.replaceChildren(...shown.map(([, section]) => entry(section, words)));
-  found.querySelector('p').textContent = !ranked.length ? 'Nothing found.' : ranked.length > shown.length
-    ? `${ranked.length} sections; the best ${shown.length}:` : ranked.length === 1 ? '1 section:' : `${ranked.length} sections:`;
+  found.hidden = !input.value.trim();
+  if (found.hidden) return;
+  const result = search(all, input.value);
+  const shown = result.hits.slice(0, 20);
+  list.replaceChildren(...shown.map(section => entry(section, result.words)));
+  found.querySelector('p').textContent = announcement(result, shown.length);
 }
 
 input.addEventListener('input', show);
@@ -87,3 +87,38 @@ document.addEventListener('keydown', event => {
   }
 });
 document.addEventListener('click', event => { if (!event.target.closest('search')) found.hidden = true; });
+
+// On the page for an address that has none, the search begins with the words of that address.
+if ('lost' in script.dataset) {
+  const last = decodeURIComponent(location.pathname.replace(/\/+$/, '').split('/').pop() ?? '');
+  input.value = last.replace(/\.[a-z]+$/, '').replace(/[-_.]+/g, ' ');
+  show();
+}
+
+// Copying, by the older way if the page may not write to the clipboard.
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = document.createElement('textarea');
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+  }
+}
+
+for (const button of document.querySelectorAll('.block button')) {
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    await copy(button.previousElementSibling.textContent.trimEnd());
+    button.textContent = 'Copied';
+    button.classList.add('done');
+    button.focus();
+    setTimeout(() => {
+      button.textContent = 'Copy';
+      button.classList.remove('done');
+    }, 2000);
+  });
+}

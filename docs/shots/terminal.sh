@@ -1,0 +1,3 @@
+imagemill check shop.yaml
+sed -i s/qualtiy/quality/ shop.yaml
+imagemill run shop.yaml photos/ -o shop/

@@ -9,7 +9,7 @@ struct PauseCommand: ParsableCommand {
             Example: imagemill pause mill.yaml photos
                      imagemill pause --state /var/lib/imagemill photos
 
-            What runs is finished, and nothing more is taken; what arrives stays in the inbox. The pause lasts over restarts. It runs no on-pause hook.
+            Running jobs finish, and nothing more is taken; what arrives stays in the inbox. The pause lasts over restarts. It runs no on-pause hook.
 
             Exit codes: 0 it is paused, 1 it is not, 75 no daemon is running.
             """)

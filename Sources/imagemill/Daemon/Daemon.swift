@@ -151,7 +151,7 @@ final class Daemon: DaemonControl {
             }
             let sentence =
                 request.isPaused
-                ? "'\(oneLine(request.inbox))' is paused until it is resumed; what runs is finished"
+                ? "'\(oneLine(request.inbox))' is paused until it is resumed; running jobs finish"
                 : "'\(oneLine(request.inbox))' is resumed"
             return ControlReply(ok: true, sentence)
         } catch {

@@ -29,7 +29,7 @@ import Testing
         let drop = try WatchedFolder()
         var watch = try await start(drop)
         let paused = try await drop.runner.run("pause", "mill.yaml", "in")
-        #expect(paused.exit == 0 && paused.output == "'in' is paused until it is resumed; what runs is finished\n")
+        #expect(paused.exit == 0 && paused.output == "'in' is paused until it is resumed; running jobs finish\n")
         try await drop.drop("a.jpg")
         try await drop.until("the source is seen") { try await seen(drop) == 1 }
         #expect(try await drop.pause() == "by-request")

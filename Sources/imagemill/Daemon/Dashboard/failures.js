@@ -78,7 +78,7 @@ function showGroups(page) {
     const [show, again] = node.querySelectorAll("button");
     const words = shown(group.code) + " in " + shown(group.inbox);
     set(node.querySelector(".group-title"), number(group.count) + " × " + words + (group.latest ? ", the latest " + when(group.latest) : ""));
-    set(node.querySelector(".remedy"), shown(group.remedy || ""));
+    set(node.querySelector(".remedy"), shown(group.remedy || "").replaceAll("`", ""));
     show.setAttribute("aria-pressed", String($("filter-inbox").value === group.inbox && $("filter-code").value === group.code));
     show.setAttribute("aria-label", "Show " + words);
     again.setAttribute("aria-label", "Retry these: " + words);
@@ -147,7 +147,7 @@ function showRows(page) {
       line.replaceChildren(...(failure.time ? ["failed ", timeElement(failure.time), facts ? ", " : ""] : []), facts);
     }
     // A group says it once for all.
-    set(node.querySelector(".remedy"), $("groups").hidden ? shown(failure.remedy || "") : "");
+    set(node.querySelector(".remedy"), $("groups").hidden ? shown(failure.remedy || "").replaceAll("`", "") : "");
     const [original, again] = [node.querySelector("a"), node.querySelector("button")];
     again.setAttribute("aria-label", "Retry " + name);
     original.setAttribute("aria-label", "Original of " + name);

@@ -5,7 +5,7 @@ import GRDB
 /// What an inbox has done in one hour.
 package struct HistoryHour: Equatable, Sendable {
     package let inbox: String
-    /// Of the wall clock, since 1970.
+    /// The hour of the wall clock, counted since 1970.
     package let hour: Int
     package let done: Int
     package let failed: Int

@@ -172,6 +172,7 @@ test-browser: deps ## Looks at the dashboard in a headless Chromium: live, by ke
 test-monitoring: deps ## Has a real Prometheus scrape a drop folder: alerts come and go.
 	$(SWIFT) build --product imagemill
 	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="prometheus"
+	cd Tests/Monitoring && promtool test rules alerts.test.yaml
 	Tests/Monitoring/prometheus --imagemill .build/debug/imagemill || [ $$? = 77 ]
 
 test-visible: ## All of test-pages, test-browser, test-site and test-monitoring: each passed, failed, or skipped with the reason.

@@ -50,7 +50,10 @@ let package = Package(
             ],
             // Parts of the program itself: it needs no file when it runs.
             resources: [
-                "Daemon/Dashboard/dashboard.html", "Report/report.html", "Report/report.css", "Report/report.js",
+                "Daemon/Dashboard/dashboard.html", "Daemon/Dashboard/dashboard.css", "Daemon/Dashboard/words.js",
+                "Daemon/Dashboard/failures.js", "Daemon/Dashboard/inboxes.js", "Daemon/Dashboard/activity.js",
+                "Daemon/Dashboard/operator.js",
+                "Daemon/Dashboard/feed.js", "Report/report.html", "Report/report.css", "Report/report.js",
             ].map { .embedInCode($0) },
             swiftSettings: settings
         ),

@@ -110,7 +110,8 @@ struct RootCommand: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, InitCommand.self, PlanCommand.self, CheckCommand.self, StagesCommand.self,
             WatchCommand.self, StatusCommand.self,
-            RetryCommand.self, ReloadCommand.self, SchemaCommand.self, CacheCommand.self, DoctorCommand.self,
+            RetryCommand.self, ReloadCommand.self, PauseCommand.self, ResumeCommand.self, SchemaCommand.self,
+            CacheCommand.self, DoctorCommand.self,
             ShardCommand.self, GatherCommand.self,
             ReportCommand.self,
             DocsCommand.self,

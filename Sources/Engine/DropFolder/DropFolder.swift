@@ -210,7 +210,9 @@ package final class DropFolder: Sendable {
     func add(_ inbox: LoadedMill.Inbox, through route: Route, running: Running) throws -> Background<Void>? {
         let controller = InboxController(inbox, through: route, sharing: running.shared)
         let (totals, kept) = (try store.totals(inbox: controller.name), try store.kept(inbox: controller.name))
+        let pause = try store.recordedPause(of: controller.name)
         controller.state.withLock { state in
+            state.requestedPause = pause
             state.totals = totals
             state.kept = kept
         }
@@ -293,11 +295,39 @@ package final class DropFolder: Sendable {
     // MARK: - Retry
 
     /// Moves failed sources back to their inboxes. Waits.
-    /// - Parameter names: absolute, or from the folder `failed/` of any inbox; nil for all that there are.
+    /// - Parameters:
+    ///   - names: absolute, or from the folder `failed/` of any inbox; nil for all that there are.
+    ///   - tell: hears how far it has come, after each source.
     /// - Returns: what was moved, and a sentence for each that was not.
-    package func retry(_ names: [BytePath]?) -> (moved: [BytePath], problems: [String]) {
-        Retry(controllers).run(names)
+    package func retry(
+        _ names: [BytePath]?, tell: @escaping @Sendable (Retry.Count) -> Void = { _ in }
+    ) -> (moved: [BytePath], problems: [String]) {
+        Retry(controllers, tell: tell).run(names)
     }
+
+    // MARK: - Pauses
+
+    /// Pauses an inbox until `resume`, also over restarts, or ends that. Waits for the ledger.
+    /// - Returns: false if there is no such inbox.
+    package func pause(_ inbox: String, _ isPaused: Bool) throws(StoreError) -> Bool {
+        guard let controller = state.withLock({ $0.controllers[inbox] }) else { return false }
+        // It is recorded before it is so: a crash in between loses no pause that somebody relies on.
+        if isPaused {
+            let now = wallClock()
+            try store.recordPause(of: inbox, since: now)
+            controller.pauseByRequest(since: now)
+        } else {
+            try store.endPause(of: inbox)
+            controller.resumeByRequest()
+        }
+        return true
+    }
+
+    /// What each inbox has done in the last week, by hours. Waits for the ledger.
+    package func history() throws(StoreError) -> [HistoryHour] { try store.history() }
+
+    /// The configuration in force.
+    package var configuration: LoadedMill { loaded.withLock { $0 } }
 
     // MARK: - What others hear
 

@@ -12,6 +12,8 @@ package enum DropFolderEvent: Sendable {
     case putBack(BytePath)
     case paused(Pause)
     case resumed
+    /// A person has asked for it: no hook hears of it.
+    case pausedByRequest, resumedByRequest
     /// Jobs that an earlier start had begun are taken up again.
     case recovered(Int)
     /// Somebody has removed a claimed source.

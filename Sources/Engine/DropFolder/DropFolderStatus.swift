@@ -13,6 +13,8 @@ package struct DropFolderStatus: Sendable {
         package let pause: Pause?
         /// Milliseconds since 1970.
         package let pausedSince: Int
+        /// Since when a person has paused it, whatever else keeps it from working; nil if nobody has.
+        package let requestedPause: Int?
         package let isLeaving: Bool
         /// Jobs that have not ended, those that wait among them.
         package let open: Int

@@ -200,7 +200,7 @@ extension InboxController {
             }
             guard isCurrent else { return false }
             tell(.spool(done: spool.path(.done), failed: spool.path(.failed)))
-            if state.withLock({ $0.pause.pause == nil }) { shared.dispatcher.resume(name) }
+            if state.withLock({ $0.isOpen }) { shared.dispatcher.resume(name) }
             return true
         } catch {
             pause(reason(for: error))

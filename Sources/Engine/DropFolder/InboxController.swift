@@ -21,6 +21,8 @@ final class InboxController: Sendable {
         /// Its folders were made, or tried to be, since it was added.
         var hasBegun = false
         var pause = PauseState()
+        /// Since when a person has paused it, in milliseconds since 1970; nil if nobody has.
+        var requestedPause: Int?
         /// Updates that the store could not take.
         var deferred: [JobUpdate] = []
         /// Originals that stay in the inbox and need nothing more.
@@ -34,6 +36,9 @@ final class InboxController: Sendable {
         var totals = JobTotals()
         /// Taken out of the configuration; what was begun is finished.
         var isLeaving = false
+
+        /// Nothing keeps it from taking sources.
+        var isOpen: Bool { pause.pause == nil && requestedPause == nil }
     }
 
     /// A job that is in the spool.
@@ -90,7 +95,9 @@ final class InboxController: Sendable {
     var inbox: LoadedMill.Inbox { state.withLock { $0.inbox } }
     var path: BytePath { inbox.path }
     var spool: Spool? { state.withLock { $0.spool } }
-    var currentPause: Pause? { state.withLock { $0.pause.pause } }
+    var currentPause: Pause? {
+        state.withLock { $0.pause.pause ?? ($0.requestedPause == nil ? nil : .byRequest) }
+    }
 
     /// The spool, which knows where the job's source is.
     /// - Throws: what keeps it from being found out: the inbox is to pause then.
@@ -123,7 +130,7 @@ final class InboxController: Sendable {
     func offer(_ offers: [Offer]) {
         let now = shared.store.now
         let (originals, canTake) = state.withLock { state in
-            let canTake = !state.isLeaving && state.spool != nil && state.pause.pause == nil
+            let canTake = !state.isLeaving && state.spool != nil && state.isOpen
             if canTake {
                 for offer in offers where state.offered[offer.path] == nil { state.offered[offer.path] = now }
             }
@@ -201,13 +208,37 @@ final class InboxController: Sendable {
 
     func pause(_ pause: Pause) {
         shared.dispatcher.pause(name)
+        // A lane that meets the pause of a person begins no other.
+        guard pause.reason != .byRequest else { return }
         if state.withLock({ $0.pause.begin(pause, since: wallClock()) }) { tell(.paused(pause)) }
     }
 
     func resume() {
-        let isWorthALine = state.withLock { $0.pause.end() }
-        shared.dispatcher.resume(name)
+        let (isWorthALine, isOpen) = state.withLock { ($0.pause.end(), $0.isOpen) }
+        if isOpen { shared.dispatcher.resume(name) }
         if isWorthALine { tell(.resumed) }
+    }
+
+    /// Takes no more sources until a person ends that. Running jobs go on.
+    /// - Parameter since: in milliseconds since 1970.
+    func pauseByRequest(since: Int) {
+        let isNew = state.withLock { state in
+            defer { state.requestedPause = state.requestedPause ?? since }
+            return state.requestedPause == nil
+        }
+        shared.dispatcher.pause(name)
+        if isNew { tell(.pausedByRequest) }
+    }
+
+    /// Ends the pause of a person; trouble that is left ends by itself.
+    func resumeByRequest() {
+        let (wasPaused, isOpen) = state.withLock { state in
+            defer { state.requestedPause = nil }
+            return (state.requestedPause != nil, state.pause.pause == nil && state.spool != nil)
+        }
+        guard wasPaused else { return }
+        if isOpen { shared.dispatcher.resume(name) }
+        tell(.resumedByRequest)
     }
 
     /// Makes up for updates that the store could not take. Each job is free for the next lane then.
@@ -236,12 +267,15 @@ final class InboxController: Sendable {
         state.withLock { state in
             let watching = state.watcher?.status ?? InboxStatus()
             let oldest = [state.open.values.map(\.offered).min(), state.offered.values.min()].compactMap { $0 }.min()
+            let trouble = watching.pause ?? state.pause.pause
+            let troubledSince = watching.pause == nil ? state.pause.since : watching.pausedSince
             return DropFolderStatus.Inbox(
                 name: name, path: state.inbox.path, outbox: state.inbox.outbox,
                 pipeline: state.inbox.pipeline.file.name, watching: watching,
                 folders: state.spool.map { ($0.path(.work), $0.path(.done), $0.path(.failed)) },
-                pause: watching.pause ?? state.pause.pause,
-                pausedSince: watching.pause == nil ? state.pause.since : watching.pausedSince,
+                pause: trouble ?? (state.requestedPause == nil ? nil : .byRequest),
+                pausedSince: trouble == nil ? state.requestedPause ?? 0 : troubledSince,
+                requestedPause: state.requestedPause,
                 isLeaving: state.isLeaving, open: state.open.count, waiting: state.waiting.count,
                 done: state.totals.done,
                 failed: state.totals.failed, age: oldest.map { max(0, shared.store.now - $0) })

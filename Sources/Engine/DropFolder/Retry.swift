@@ -4,13 +4,25 @@ import Pipeline
 import Synchronization
 
 /// Moves failed sources back, each inbox on a thread of its own, so that one that hangs keeps no other waiting.
-struct Retry {
+package struct Retry {
     private let controllers: [InboxController]
+    private let tell: @Sendable (Count) -> Void
 
     /// An inbox in which nothing has moved for so long is no longer waited for.
     private static let patience = Duration.seconds(10)
 
+    /// How far it has come.
+    package struct Count: Codable, Equatable, Sendable {
+        /// Sources that are to be moved, as far as they are known.
+        package var wanted = 0
+        package var moved = 0
+        package var refused = 0
+
+        package init() {}
+    }
+
     private struct Progress {
+        var count = Count()
         var moved: [BytePath] = []
         var problems: [String] = []
         /// The names that are in some folder failed/.
@@ -20,15 +32,18 @@ struct Retry {
         var lastMove = Moment.now
     }
 
-    init(_ controllers: [InboxController]) { self.controllers = controllers }
+    /// - Parameter tell: hears how far it has come, after each source.
+    init(_ controllers: [InboxController], tell: @escaping @Sendable (Count) -> Void) {
+        (self.controllers, self.tell) = (controllers, tell)
+    }
 
     /// - Parameter names: absolute, or from the folder `failed/` of any inbox, with the inbox's name before it or
     ///   without; nil for all that there are.
     func run(_ names: [BytePath]?) -> (moved: [BytePath], problems: [String]) {
         let progress = Monitor(Progress(waiting: Set(controllers.map(\.name))))
         for controller in controllers {
-            runOnNewThread {
-                Self.run(names, in: controller, progress)
+            runOnNewThread { [self] in
+                run(names, in: controller, progress)
                 progress.change { _ = $0.waiting.remove(controller.name) }
             }
         }
@@ -45,19 +60,26 @@ struct Retry {
         return (end.moved, unknown + end.problems + silent)
     }
 
-    private static func run(_ names: [BytePath]?, in controller: InboxController, _ progress: Monitor<Progress>) {
+    private func run(_ names: [BytePath]?, in controller: InboxController, _ progress: Monitor<Progress>) {
         guard let folder = controller.spool?.failed else { return }
-        for source in wanted(names, in: folder, of: controller, progress) {
+        let wanted = Self.wanted(names, in: folder, of: controller, progress)
+        progress.change { $0.count.wanted += wanted.count }
+        for source in wanted {
             do {
                 let kept = controller.state.withLock { $0.kept }
                 let path = try folder.giveBack(source, kept: kept) { try controller.forgetKept($0) }
                 progress.change { progress in
                     progress.moved.append(controller.path.appending(path))
                     progress.lastMove = .now
+                    progress.count.moved += 1
                 }
             } catch {
-                progress.change { $0.problems.append("\(error)") }
+                progress.change { progress in
+                    progress.problems.append("\(error)")
+                    progress.count.refused += 1
+                }
             }
+            tell(progress.change { $0.count })
         }
         controller.state.withLock { $0.watcher }?.rescan()
     }

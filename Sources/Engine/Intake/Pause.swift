@@ -11,6 +11,8 @@ package enum PauseReason: String, CaseIterable, Sendable, Codable {
     case missingInbox = "missing-inbox"
     case missingOutbox = "missing-outbox"
     case inUse = "in-use"
+    /// A person has asked for it, and ends it.
+    case byRequest = "by-request"
 
     /// The reason for a pause after an error with a folder.
     /// - Parameter missing: the reason if the folder is not there.
@@ -27,7 +29,8 @@ package enum PauseReason: String, CaseIterable, Sendable, Codable {
     }
 }
 
-/// Why an inbox takes no sources for now. The pause ends by itself when its cause is gone.
+/// Why an inbox takes no sources for now. The pause ends by itself when its cause is gone, unless a person has asked
+/// for it.
 package struct Pause: Equatable, Sendable {
     package let reason: PauseReason
     package let message: String
@@ -36,6 +39,10 @@ package struct Pause: Equatable, Sendable {
         self.reason = reason
         self.message = message
     }
+
+    /// The pause that a person has asked for.
+    package static let byRequest = Pause(
+        .byRequest, "somebody has paused it; 'imagemill resume' or the dashboard's button ends that")
 
     /// The pause after an error with a folder.
     package init(_ error: SystemError, missing: PauseReason) {

@@ -31,6 +31,9 @@ struct LedgerClock: Sendable {
 
     var now: Int { start + clocks.uptime() - opened }
 
+    /// The present hour of the wall clock, since 1970: what people look at goes by their time.
+    var hour: Int { clocks.wall() / 3_600_000 }
+
     /// Records how far it has come. What passes between the last record and a restart of the machine is lost.
     func record(_ database: Database) throws {
         try database.execute(

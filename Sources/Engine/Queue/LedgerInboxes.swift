@@ -3,7 +3,7 @@ import GRDB
 import Pipeline
 
 enum LedgerInboxes {
-    private static let tables = ["jobs", "kept", "totals", "former_paths", "inboxes", "shelved"]
+    private static let tables = ["jobs", "kept", "totals", "former_paths", "inboxes", "shelved", "pauses", "history"]
 
     /// Records where each inbox is. One that has its path and another name now takes its jobs, kept originals, totals
     /// and names along. If the new name belonged to another inbox, what is known of that goes under its path, as for

@@ -40,6 +40,7 @@ enum LedgerSchema {
         migrator.registerMigration("contents of names") {
             try $0.execute(sql: "ALTER TABLE names ADD COLUMN contents TEXT")
         }
+        migrator.registerMigration("pauses and history") { try $0.execute(sql: pausesAndHistory) }
         return migrator
     }
 
@@ -56,6 +57,13 @@ enum LedgerSchema {
             inbox TEXT NOT NULL, shelf TEXT NOT NULL, path BLOB NOT NULL, changed INTEGER NOT NULL, bytes INTEGER NOT NULL,
             since INTEGER NOT NULL, PRIMARY KEY (inbox, shelf, path)) WITHOUT ROWID;
         CREATE INDEX oldest_shelved ON shelved (inbox, shelf, since, changed);
+        """
+
+    private static let pausesAndHistory = """
+        CREATE TABLE pauses (inbox TEXT PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE history (
+            inbox TEXT NOT NULL, hour INTEGER NOT NULL, done INTEGER NOT NULL, failed INTEGER NOT NULL,
+            PRIMARY KEY (inbox, hour)) WITHOUT ROWID;
         """
 
     private static let tables = """

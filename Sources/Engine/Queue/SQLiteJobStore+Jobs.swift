@@ -98,7 +98,7 @@ extension SQLiteJobStore {
         // After a restart of the machine, it waits no longer for what was not recorded of the time.
         if changed.job.progress.notBefore >= now { try clock.record(database) }
         if effects.contains(.countDone) || effects.contains(.countFailed) {
-            try database.count(changed.job, isDone: effects.contains(.countDone))
+            try database.count(changed.job, isDone: effects.contains(.countDone), hour: clock.hour)
         }
         return .changed(changed.job.progress, effects)
     }
@@ -150,13 +150,19 @@ extension Database {
     }
 
     /// Counts a job that has ended, and remembers its original if that stays.
-    fileprivate func count(_ job: Job, isDone: Bool) throws {
+    fileprivate func count(_ job: Job, isDone: Bool, hour: Int) throws {
         let total = try cachedStatement(
             sql: """
                 INSERT INTO totals (inbox, done, failed) VALUES (?, ?, ?)
                 ON CONFLICT (inbox) DO UPDATE SET done = done + excluded.done, failed = failed + excluded.failed
                 """)
         try total.execute(arguments: [job.inbox, isDone ? 1 : 0, isDone ? 0 : 1])
+        let history = try cachedStatement(
+            sql: """
+                INSERT INTO history (inbox, hour, done, failed) VALUES (?, ?, ?, ?)
+                ON CONFLICT (inbox, hour) DO UPDATE SET done = done + excluded.done, failed = failed + excluded.failed
+                """)
+        try history.execute(arguments: [job.inbox, hour, isDone ? 1 : 0, isDone ? 0 : 1])
         guard let kept = job.keptOriginal else { return }
         let statement = try cachedStatement(
             sql:

@@ -90,7 +90,8 @@ extension SQLiteJobStore {
     package func prune(keeping: Int) throws(StoreError) -> Int {
         let removed = try change { database in
             // Failures are few and worth more, so they have a share of their own.
-            try [JobState.done, .failed].map { try prune($0, keeping: keeping, database) }.reduce(0, +)
+            try pruneHistory(database)
+            return try [JobState.done, .failed].map { try prune($0, keeping: keeping, database) }.reduce(0, +)
         }
         do {
             // Also after rows have gone: names and kept originals are removed by others.

@@ -9,8 +9,26 @@ package struct FailedFolder: Sendable {
 
     package init(folder: BytePath, inbox: BytePath) { (self.folder, self.inbox) = (folder, inbox) }
 
+    /// A failed source, with what the folder says of it and of its note.
+    package struct Entry: Equatable, Sendable {
+        /// From the folder.
+        package let path: BytePath
+        /// Nil for a set, which is a folder.
+        package let bytes: Int?
+        /// The file beside it with the reason; nil if there is none.
+        package let note: FileStatus?
+    }
+
     /// The failed sources, as paths from the folder, sorted.
     package func sources() throws(SystemError) -> [BytePath] { try contents().sources }
+
+    /// The failed sources, sorted by their paths.
+    package func entries() throws(SystemError) -> [Entry] {
+        let contents = try contents()
+        return contents.sources.map { path in
+            Entry(path: path, bytes: contents.files[path]?.bytes, note: contents.files[FailureNote.path(beside: path)])
+        }
+    }
 
     /// Removes notes whose source is gone: a `retry` that was killed has left them, or somebody who has taken the source
     /// away.
@@ -23,14 +41,18 @@ package struct FailedFolder: Sendable {
         }
     }
 
-    private func contents() throws(SystemError) -> (sources: [BytePath], orphans: [BytePath]) {
+    private func contents() throws(SystemError) -> (
+        sources: [BytePath], orphans: [BytePath], files: [BytePath: FileStatus]
+    ) {
         let root = try Directory(folder)
         var found: [BytePath] = []
+        var files: [BytePath: FileStatus] = [:]
         var pending = [BytePath([])]
         while let path = pending.popLast() {
             let folder = try root.folder(path)
             for name in try folder.names().map({ BytePath($0) }) {
-                switch try folder.status(name)?.kind {
+                let status = try folder.status(name)
+                switch status?.kind {
                 // A set is a folder with a note of its own.
                 case .directory:
                     if try hasNote(name, in: folder) {
@@ -38,7 +60,9 @@ package struct FailedFolder: Sendable {
                     } else {
                         pending.append(path.appending(name))
                     }
-                case .regular: found.append(path.appending(name))
+                case .regular:
+                    found.append(path.appending(name))
+                    files[path.appending(name)] = status
                 case .link, .other, nil: break
                 }
             }
@@ -50,7 +74,7 @@ package struct FailedFolder: Sendable {
         func isOrphan(_ path: BytePath) -> Bool {
             FailureNote.isNoteName(path) && !all.contains(FailureNote.path(beside: path))
         }
-        return (rest.filter { !isOrphan($0) }, rest.filter(isOrphan))
+        return (rest.filter { !isOrphan($0) }, rest.filter(isOrphan), files)
     }
 
     /// The path from the folder of something in it.

@@ -36,6 +36,13 @@ package enum Machine {
     /// - Parameter statm: its `/proc/PID/statm`.
     static func residentMemory(_ statm: OpenFile) -> Int { Int(clinux_resident_memory(statm.descriptor)) }
 
+    /// Seconds that this process has computed, in all threads.
+    package static var processorSeconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
     /// Bytes of memory: the machine's, or what the control group leaves of it.
     package static var memory: Int {
         let installed = sysconf(CInt(_SC_PHYS_PAGES)) * sysconf(CInt(_SC_PAGESIZE))

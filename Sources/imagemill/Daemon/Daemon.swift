@@ -12,6 +12,7 @@ final class Daemon: DaemonControl {
     private let log: DaemonLog
     private let counts: Activity
     private let spools: StandingWatch
+    private let recent: RecentEvents
     private let sink: LogSink
     private let http: HTTPSettings?
     private let manager: ServiceManager?
@@ -22,6 +23,7 @@ final class Daemon: DaemonControl {
     private struct State {
         var isReady = false
         var reload = StatusDocument.Reload()
+        var retrying: Retry.Count?
         var drain: Duration
     }
 
@@ -35,7 +37,7 @@ final class Daemon: DaemonControl {
         self.folder = folder
         self.file = file
         self.http = http
-        (log, counts, spools, sink) = (news.log, news.activity, news.spools, news.sink)
+        (log, counts, spools, recent, sink) = (news.log, news.activity, news.spools, news.events, news.sink)
         manager = ServiceManager(variables)
         sockets = StatePlaces(variables).socketFolder(state: folder.stateFolder)
         state = Mutex(State(drain: .seconds(30)))
@@ -54,6 +56,7 @@ final class Daemon: DaemonControl {
         try folder.start()
         state.withLock { $0.isReady = true }
         log.logger.notice("started", metadata: .event(.started))
+        recent.noted("started")
         manager?.tell(.ready, .status(sentence))
         serve()
         stop()
@@ -132,11 +135,43 @@ final class Daemon: DaemonControl {
     var standing: [String: Standing] { spools.found }
     var isAlive: Bool { folder.isAlive() }
 
-    func picture(of result: Int) -> (outbox: BytePath, path: BytePath, type: String)? {
-        guard let result = counts.result(result), let picture = result.picture,
+    var events: [RecentEvents.Event] { recent.all }
+    var configuration: String { folder.configuration.file.masked }
+    var journal: BytePath { folder.stateFolder.appending(BytePath("journal.jsonl")) }
+
+    func history() throws -> [HistoryHour] { try folder.history() }
+
+    func pause(_ request: PauseRequest) -> ControlReply {
+        do throws(StoreError) {
+            guard try folder.pause(request.inbox, request.isPaused) else {
+                let names = folder.status.inboxes.map { oneLine($0.name) }
+                return ControlReply(
+                    ok: false, "there is no inbox '\(oneLine(request.inbox))'",
+                    details: ["the inboxes: \(names.joined(separator: ", "))"])
+            }
+            let sentence =
+                request.isPaused
+                ? "'\(oneLine(request.inbox))' is paused until it is resumed; running jobs finish"
+                : "'\(oneLine(request.inbox))' is resumed"
+            return ControlReply(ok: true, sentence)
+        } catch {
+            return ControlReply(ok: false, "'\(oneLine(request.inbox))' was left as it is: \(error)")
+        }
+    }
+
+    var failuresRevision: Int { spools.revision }
+    var retrying: Retry.Count? { state.withLock { $0.retrying } }
+
+    func rendition(_ index: Int, of result: Int) -> ServedRendition? {
+        guard let result = counts.result(result), result.renditions.indices.contains(index),
             let outbox = folder.status.inboxes.first(where: { $0.name == result.inbox })?.outbox
         else { return nil }
-        return (outbox, picture.path, picture.type)
+        let rendition = result.renditions[index]
+        return ServedRendition(outbox: outbox, path: rendition.path, type: rendition.type)
+    }
+
+    func failedFolder(of inbox: String) -> BytePath? {
+        folder.status.inboxes.first { $0.name == inbox }?.folders?.failed
     }
 
     func reload() -> ControlReply {
@@ -152,12 +187,14 @@ final class Daemon: DaemonControl {
                 state.reload = StatusDocument.Reload(state: .done, time: timestamp())
             }
             log.logger.notice("read '\(file)' again", metadata: .event(.reloaded))
+            recent.noted("the configuration was read again")
             let late = new.file.http == http ? [] : ["'http' takes effect at the next start"]
             return ControlReply(
                 ok: true, "read '\(file)' again", details: notes + late + new.hookProblems.map(\.message))
         } catch {
             let lines = "\(error)".split(separator: "\n").map(String.init)
             state.withLock { $0.reload = StatusDocument.Reload(state: .refused, time: timestamp(), diagnostics: lines) }
+            recent.noted("a new configuration was refused")
             for line in lines { log.logger.error("\(line)", metadata: .event(.reloadRefused)) }
             return ControlReply(
                 ok: false, "'\(file)' was refused; the old configuration is still at work", details: lines)
@@ -165,10 +202,19 @@ final class Daemon: DaemonControl {
     }
 
     func retry(_ request: RetryRequest) -> ControlReply {
-        let (moved, problems) = folder.retry(request.all ? nil : request.names)
+        let selected = request.selection.map { query in
+            query.selected(from: spools.found).map { BytePath($0.inbox).appending($0.entry.path) }
+        }
+        let names = selected ?? request.names
+        state.withLock { $0.retrying = Retry.Count() }
+        defer { state.withLock { $0.retrying = nil } }
+        let (moved, problems) = folder.retry(request.all ? nil : names) { [self] count in
+            state.withLock { $0.retrying = count }
+        }
         for inbox in folder.status.inboxes { spools.changed(inbox.name) }
         spools.look(at: folder.status.inboxes)
         let count = "\(counted(moved.count, "source")) moved back"
+        if !moved.isEmpty { recent.noted("\(counted(moved.count, "failed source")) moved back to be tried again") }
         let sentence = problems.isEmpty ? count : moved.isEmpty ? "nothing was moved back" : "\(count), but not all"
         return ControlReply(ok: problems.isEmpty, sentence, details: problems)
     }

@@ -29,6 +29,9 @@ struct DaemonLog: DropFolderObserver {
                 metadata: .event(.putBack, fields(inbox: inbox, job: nil, path: path)))
         case .paused(let pause): tell(.paused(pause), inbox)
         case .resumed: tell(.resumed, inbox)
+        case .pausedByRequest:
+            tell(byRequest: "paused by request: nothing is taken until it is resumed", .paused, inbox)
+        case .resumedByRequest: tell(byRequest: "resumed by request", .resumed, inbox)
         case .recovered(let count):
             let sentence = "taking up \(counted(count, "source")) that an earlier run had begun"
             logger.notice("\(sentence)", metadata: .event(.takenUp, [.inbox: inbox]))
@@ -60,6 +63,12 @@ struct DaemonLog: DropFolderObserver {
             metadata: note.event.map { .event($0, fields) } ?? [LogField.inbox.rawValue: .string(inbox)])
     }
 
+    private func tell(byRequest sentence: String, _ event: DaemonEvent, _ inbox: String) {
+        logger.notice(
+            "\(sentence)",
+            metadata: .event(event, [.inbox: inbox, .reason: PauseReason.byRequest.rawValue]))
+    }
+
     private func fields(inbox: String, job: JobID?, path: BytePath, _ more: [LogField: String] = [:]) -> [LogField:
         String]
     {
@@ -76,7 +85,7 @@ struct DaemonLog: DropFolderObserver {
 }
 
 extension HookNews {
-    fileprivate var sentence: String {
+    var sentence: String {
         switch self {
         case .postponed(let reason, let after): "the hook is tried again in \(after / 1000) s: \(reason)"
         case .givenUp(let reason): "the hook is not tried again: \(reason)"

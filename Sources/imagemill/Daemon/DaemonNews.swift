@@ -7,6 +7,7 @@ struct DaemonNews: Sendable {
     let sink: LogSink
     let activity: Activity
     let spools: StandingWatch
+    let events = RecentEvents()
 
     init(_ sink: LogSink) {
         let spools = StandingWatch()
@@ -17,7 +18,7 @@ struct DaemonNews: Sendable {
     }
 
     /// All of them.
-    var observer: any DropFolderObserver { Observers(all: [log, activity]) }
+    var observer: any DropFolderObserver { Observers(all: [log, activity, events]) }
 }
 
 /// Sends what happens to several observers.

@@ -11,7 +11,9 @@ struct DaemonMetrics {
 
     static let type = "text/plain; version=0.0.4; charset=utf-8"
 
-    var text: String { (jobs + waiting + inboxes + workers + cache + process).map(\.text).joined() }
+    var text: String {
+        (jobs + results + hooks + waiting + inboxes + disks + workers + cache + process).map(\.text).joined()
+    }
 
     private func counts(_ inbox: StatusDocument.Inbox) -> Activity.Counts {
         activity.inboxes[inbox.name] ?? Activity.Counts()
@@ -37,6 +39,54 @@ struct DaemonMetrics {
         return [total, duration]
     }
 
+    private var results: [Metric] {
+        var failures = Metric(
+            "imagemill_failures_total", .counter, "Sources that have failed for good, by the reason, since the start.")
+        var renditions = Metric(
+            "imagemill_renditions_total", .counter, "Renditions that were published since the start.")
+        var bytes = Metric("imagemill_rendition_bytes_total", .counter, "Bytes of these renditions.")
+        var success = Metric(
+            "imagemill_last_success_timestamp_seconds", .gauge,
+            "When a source of the inbox was last done; not there if none was since the start.")
+        for inbox in status.inboxes {
+            let (counts, label) = (counts(inbox), ("inbox", inbox.name))
+            for (code, count) in counts.failures.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+                failures.add(Double(count), [label, ("code", code.rawValue)])
+            }
+            renditions.add(Double(counts.renditions), [label])
+            bytes.add(Double(counts.renditionBytes), [label])
+            if let time = counts.lastDone { success.add(Double(time) / 1000, [label]) }
+        }
+        return [failures, renditions, bytes, success]
+    }
+
+    private var hooks: [Metric] {
+        var postponed = Metric(
+            "imagemill_hook_retries_total", .counter,
+            "Attempts to deliver an event to a hook that failed and are made again, since the start.")
+        var lost = Metric(
+            "imagemill_hook_losses_total", .counter,
+            "Events that were not delivered to their hook, and never will be, since the start.")
+        for inbox in status.inboxes {
+            postponed.add(Double(counts(inbox).hooks.postponed), [("inbox", inbox.name)])
+            lost.add(Double(counts(inbox).hooks.lost), [("inbox", inbox.name)])
+        }
+        return [postponed, lost]
+    }
+
+    private var disks: [Metric] {
+        var free = Metric("imagemill_disk_free_bytes", .gauge, "Bytes that may still be written there.")
+        var total = Metric("imagemill_disk_bytes", .gauge, "The size of the file system that the folder is on.")
+        for inbox in status.inboxes {
+            for disk in standing[inbox.name]?.disks ?? [] {
+                let labels = [("inbox", inbox.name), ("folder", disk.role.rawValue)]
+                free.add(Double(disk.space.free), labels)
+                total.add(Double(disk.space.total), labels)
+            }
+        }
+        return [free, total]
+    }
+
     private var waiting: [Metric] {
         var depth = Metric("imagemill_queue_depth", .gauge, "Sources that are ready or under way.")
         var oldest = Metric(
@@ -50,6 +100,7 @@ struct DaemonMetrics {
 
     private var inboxes: [Metric] {
         var paused = Metric("imagemill_paused", .gauge, "Whether the inbox takes no sources for this reason.")
+        var settling = Metric("imagemill_settling_files", .gauge, "Sources in the inbox that are not complete yet.")
         var blocked = Metric(
             "imagemill_blocked_files", .gauge, "Sources in the inbox that the system does not let be taken.")
         var failed = Metric("imagemill_failed_files", .gauge, "Sources in the folder failed/ now.")
@@ -60,6 +111,7 @@ struct DaemonMetrics {
                 paused.add(
                     inbox.paused?.reason == reason ? 1 : 0, [("inbox", inbox.name), ("reason", reason.rawValue)])
             }
+            settling.add(Double(inbox.settling), [("inbox", inbox.name)])
             blocked.add(Double(inbox.blocked), [("inbox", inbox.name)])
             guard let standing = standing[inbox.name] else { continue }
             if let failures = standing.failures { failed.add(Double(failures.count), [("inbox", inbox.name)]) }
@@ -67,7 +119,7 @@ struct DaemonMetrics {
                 spool.add(Double(bytes), [("inbox", inbox.name), ("folder", folder)])
             }
         }
-        return [paused, blocked, failed, spool]
+        return [paused, settling, blocked, failed, spool]
     }
 
     private var workers: [Metric] {
@@ -116,6 +168,14 @@ struct DaemonMetrics {
             Metric(
                 "process_resident_memory_bytes", .gauge, "Memory that the supervisor itself occupies.",
                 Double(status.memory.residentBytes)),
+            Metric(
+                "process_cpu_seconds_total", .counter, "Time that the supervisor itself has computed.",
+                Machine.processorSeconds),
+            Metric(
+                "process_start_time_seconds", .gauge, "When the daemon was started, in seconds since 1970.",
+                Double(wallClock() / 1000 - status.uptimeSeconds)),
+            Metric(
+                "process_max_fds", .gauge, "Files that the supervisor may have open.", Double(Machine.descriptorLimit)),
         ]
     }
 }

@@ -10,7 +10,8 @@ const rows = report.rows.map(row => ({ ...row, serious: row.warnings.filter(one 
   message: (row.error || row.serious[0] || {}).message || '',
   rank: row.error ? 0 : row.serious.length ? 1 : 2,
 }));
-for (const row of rows) row.text = (row.path + '\n' + row.problem + '\n' + row.message).toLowerCase();
+for (const row of rows) row.label = row.rank === 1 ? 'warning' : row.status;
+for (const row of rows) row.text = ((row.inbox ? row.inbox + '/' : '') + row.path + '\n' + row.problem + '\n' + row.message).toLowerCase();
 
 const find = id => document.getElementById(id);
 
@@ -29,8 +30,32 @@ function make(name, attributes = {}, ...children) {
 const number = new Intl.NumberFormat('en');
 function bytes(count) {
   if (!count) return '0 B';
-  const unit = Math.min(4, Math.floor(Math.log10(count) / 3));
-  return (count / 1000 ** unit).toFixed(unit && count / 1000 ** unit < 100 ? 1 : 0) + ' ' + ['B', 'kB', 'MB', 'GB', 'TB'][unit];
+  const unit = Math.min(4, Math.floor(Math.log2(count) / 10));
+  return (count / 1024 ** unit).toFixed(unit && count / 1024 ** unit < 100 ? 1 : 0) + ' ' + ['B', 'KiB', 'MiB', 'GiB', 'TiB'][unit];
+}
+/** Local time, as on the dashboard. */
+const moment = text => Number.isNaN(Date.parse(text)) ? visible(text) : new Date(text).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const counted = (count, noun) => `${number.format(count)} ${noun}${count === 1 ? '' : 's'}`;
+/** What is between backticks is a word of the program's. */
+const prose = text => text.split('`').map((part, index) => index % 2 ? make('code', {}, part) : part);
+/** A button that copies a text, and says so. */
+function copying(text, name) {
+  const copy = make('button', { class: 'plain', type: 'button', 'aria-label': 'Copy ' + name, onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch (error) {
+      // Not every browser lets a file do it the new way.
+      const area = make('textarea', {}, text);
+      copy.after(area);
+      area.select();
+      document.execCommand('copy');
+      area.remove();
+      copy.focus();
+    }
+    copy.textContent = 'Copied';
+    setTimeout(() => { copy.textContent = 'Copy path'; }, 2000);
+  } }, 'Copy path');
+  return copy;
 }
 function time(milliseconds) {
   if (milliseconds < 1000) return milliseconds + ' ms';
@@ -46,7 +71,7 @@ const sum = (list, value) => list.reduce((total, one) => total + value(one), 0);
 
 // Summary
 
-const words = [report.pipelines.map(visible).join(', '), report.started && 'begun ' + report.started.replace('T', ' ').replace(/\.\d+Z$/, ' UTC'), report.engine];
+const words = [report.pipelines.map(visible).join(', '), report.started && 'begun ' + moment(report.started), report.engine];
 find('about').textContent = words.filter(Boolean).join(' · ') + (report.unreadable ? ` · ${report.unreadable} entries could not be read` : '');
 const states = tally(rows, row => row.status);
 const finished = rows.filter(row => row.status === 'done');
@@ -60,10 +85,10 @@ const cards = totals ? [
 ] : [
   ['Sources', number.format(rows.length)], ['Done', number.format(finished.length)], ['Failed', number.format(states.get('failed') || 0)],
   ['Unchanged', states.get('skipped')], ['Planned', states.get('planned')],
-  ['With warnings', number.format(rows.filter(row => row.serious.length).length)],
+  ['With warnings', rows.filter(row => row.serious.length).length || null],
   ['Renditions', number.format(sum(standing, row => row.renditions.length))],
   ['Before', bytes(sum(standing, row => row.bytes || 0))], ['After', bytes(sum(standing, row => row.after))],
-  ['Took', report.summary && time(report.summary.milliseconds)], ['No pictures', report.summary && report.summary['passed-over']],
+  ['Took', report.summary && time(report.summary.milliseconds)], ['Passed over', report.summary && report.summary['passed-over']],
   ['Stopped early', report.summary && report.summary.interrupted && 'yes'],
 ];
 find('summary').append(...cards.filter(card => card[1]).map(([name, value]) => make('div', {}, make('dt', {}, name), make('dd', {}, String(value)))));
@@ -92,7 +117,7 @@ else find('problem-list').append(make('table', {}, make('thead', {}, make('tr', 
     make('td', { class: one.isFailure ? 's-failed' : 's-warned' },
       make('button', { class: 'link', type: 'button', title: 'Show these sources', onclick: () => show(code) }, visible(code))),
     make('td', { class: 'number' }, number.format(one.count)),
-    make('td', {}, (one.isFailure ? 'Failure. ' : 'Warning. ') + (report.codes[code] || '')),
+    make('td', {}, one.isFailure ? 'Failure. ' : usual.has(code) ? 'Usual. ' : 'Warning. ', ...prose(report.codes[code] || '')),
     make('td', { class: 'words' }, visible(one.message)))))));
 
 function show(code) {
@@ -117,7 +142,7 @@ function sizesPlot() {
   const step = (width - 44) / (last - first + 1);
   const svg = make('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img' }, make('title', {},
     `Most pictures had ${bytes(median(measured.map(row => row.bytes)))} before, and their renditions have ${bytes(median(measured.map(row => row.after)))} after.`));
-  for (const share of [0, 0.5, 1]) {
+  for (const share of most > 1 && most % 2 === 0 ? [0, 0.5, 1] : [0, 1]) {
     const y = bottom - share * 150;
     svg.append(make('line', { class: 'axis', x1: 40, x2: width, y1: y, y2: y }), make('text', { x: 34, y: y + 4, 'text-anchor': 'end' }, number.format(Math.round(most * share))));
   }
@@ -129,7 +154,9 @@ function sizesPlot() {
       if (count) svg.append(make('rect', { class: style, x: x + shift * step, width: Math.max(1, step * 0.42), y: bottom - count * 150 / most, height: count * 150 / most },
         make('title', {}, `${count} ${style}: about ${bytes(2 ** (bin / 2))}`)));
     });
-    if ((bin - first) % every === 0) svg.append(make('text', { x, y: height - 8 }, bytes(2 ** (bin / 2))));
+    // A label that would be cut ends where the plot ends.
+    const isLast = x + 60 > width;
+    if ((bin - first) % every === 0) svg.append(make('text', { x: isLast ? width : x, y: height - 8, 'text-anchor': isLast ? 'end' : 'start' }, bytes(2 ** (bin / 2))));
   }
   return make('div', {}, svg, make('p', { class: 'hint' }, make('span', { class: 'swatch before' }), 'source', make('span', { class: 'swatch after' }), 'all of its renditions'));
 }
@@ -162,7 +189,8 @@ find('times').append(timesPlot());
 
 const rowHeight = 36;
 const columns = [
-  { key: 'rank', name: 'Status', style: 'c-status', cell: row => make('span', { class: ['s-failed', 's-warned', 's-done'][row.rank] }, row.rank === 1 ? 'warning' : row.status) },
+  { key: 'rank', name: 'Status', style: 'c-status', cell: row => make('span', { class: ['s-failed', 's-warned', 's-done'][row.rank] }, row.label) },
+  ...(rows.some(row => row.inbox) ? [{ key: 'inbox', name: 'Inbox', style: 'c-inbox', cell: row => visible(row.inbox || '') }] : []),
   { key: 'path', name: 'Source', style: 'c-path', cell: (row, index) => make('button', { type: 'button', tabindex: index === active ? 0 : -1, title: visible(row.path) }, visible(row.path)) },
   { key: 'bytes', name: 'Before', style: 'c-before number', cell: row => row.bytes ? bytes(row.bytes) : '' },
   { key: 'after', name: 'After', style: 'c-after number', cell: row => row.after ? bytes(row.after) : '' },
@@ -175,10 +203,12 @@ const [head, body, scroller, table] = [document.querySelector('#table thead tr')
 head.append(...columns.map(column => make('th', { scope: 'col', class: column.style }, make('button', { type: 'button', onclick: () => sortBy(column.key) }, column.name))));
 table.setAttribute('aria-colcount', columns.length);
 
-for (const name of states.keys()) find('status').append(make('option', { value: name }, name));
+for (const name of new Set(rows.map(row => row.label))) find('status').append(make('option', { value: name }, name));
+for (const name of [...new Set(rows.map(row => row.inbox).filter(Boolean))].sort()) find('inbox').append(make('option', { value: name }, visible(name)));
+find('inbox').parentElement.hidden = find('inbox').options.length < 3;
 for (const [code] of ranked) find('problem').append(make('option', { value: code }, visible(code)));
 
-const value = (row, key) => key === 'ratio' ? (row.bytes ? row.after / row.bytes : 0) : key === 'problem' ? (row.problem || '\uffff') : row[key] || (key === 'path' ? '' : 0);
+const value = (row, key) => key === 'ratio' ? (row.bytes ? row.after / row.bytes : 0) : key === 'problem' ? (row.problem || '\uffff') : row[key] || (key === 'path' || key === 'inbox' ? '' : 0);
 function sortBy(key) {
   direction = order === key ? -direction : ['bytes', 'after', 'ratio', 'total'].includes(key) ? -1 : 1;
   order = key;
@@ -186,15 +216,16 @@ function sortBy(key) {
 }
 
 function apply() {
-  const [wanted, status, code] = [find('words').value.trim().toLowerCase(), find('status').value, find('problem').value];
-  shown = rows.filter(row => (!status || row.status === status) && (!wanted || row.text.includes(wanted))
+  const [wanted, status, code, inbox] = [find('words').value.trim().toLowerCase(), find('status').value, find('problem').value, find('inbox').value];
+  shown = rows.filter(row => (!status || row.label === status) && (!inbox || row.inbox === inbox) && (!wanted || row.text.includes(wanted))
     && (!code || (row.error && row.error.code === code) || row.warnings.some(one => one.code === code)));
   shown.sort((a, b) => {
     const [left, right] = [value(a, order), value(b, order)];
     return (left < right ? -direction : left > right ? direction : 0) || a.order - b.order;
   });
   columns.forEach((column, index) => head.children[index].setAttribute('aria-sort', column.key === order ? (direction > 0 ? 'ascending' : 'descending') : 'none'));
-  find('count').textContent = shown.length === rows.length ? `${number.format(rows.length)} sources` : `${number.format(shown.length)} of ${number.format(rows.length)} sources`;
+  find('count').textContent = shown.length === rows.length ? counted(rows.length, 'source') : `${number.format(shown.length)} of ${counted(rows.length, 'source')}`;
+  keep();
   table.setAttribute('aria-rowcount', shown.length + 1);
   active = 0;
   scroller.scrollTop = 0;
@@ -202,8 +233,9 @@ function apply() {
 }
 
 function draw() {
-  const first = Math.max(0, Math.floor(scroller.scrollTop / rowHeight) - 8);
-  const last = Math.min(shown.length, first + Math.ceil(scroller.clientHeight / rowHeight) + 16);
+  // Paper has all of them.
+  const first = isPrinting ? 0 : Math.max(0, Math.floor(scroller.scrollTop / rowHeight) - 8);
+  const last = isPrinting ? shown.length : Math.min(shown.length, first + Math.ceil(Math.max(innerHeight, 660) / rowHeight) + 16);
   // Whoever has the focus keeps it.
   const hadFocus = body.contains(document.activeElement);
   const above = make('tr', { class: 'spacer', 'aria-hidden': 'true' }, make('td'));
@@ -226,6 +258,31 @@ function move(index) {
   draw();
   button(active)?.focus({ preventScroll: true });
 }
+
+let isPrinting = false;
+addEventListener('beforeprint', () => { isPrinting = true; draw(); });
+addEventListener('afterprint', () => { isPrinting = false; draw(); });
+
+// The filter and the order are in the address, so that it can be kept and sent.
+const fields = ['words', 'status', 'problem', 'inbox'];
+function keep() {
+  const kept = new URLSearchParams(fields.map(name => [name, find(name).value]).filter(([, value]) => value));
+  if (order !== 'rank' || direction !== 1) kept.set('order', (direction < 0 ? '-' : '') + order);
+  const address = kept.size ? '#' + kept : location.href.split('#')[0];
+  if (location.hash !== (kept.size ? '#' + kept : '')) history.replaceState(null, '', address);
+}
+function takeUp() {
+  const kept = new URLSearchParams(location.hash.slice(1));
+  for (const name of fields) {
+    find(name).value = kept.get(name) || '';
+    // A value that is no option is none.
+    if (find(name).value === '' && name !== 'words') find(name).selectedIndex = 0;
+  }
+  const key = (kept.get('order') || '').replace(/^-/, '');
+  if (columns.some(column => column.key === key)) [order, direction] = [key, kept.get('order').startsWith('-') ? -1 : 1];
+  apply();
+}
+addEventListener('hashchange', takeUp);
 
 let drawing = false;
 scroller.addEventListener('scroll', () => {
@@ -256,13 +313,15 @@ find('filters').addEventListener('submit', event => event.preventDefault());
 
 const dialog = find('detail');
 function open(row) {
-  const facts = [row.format, row.width && `${row.width}×${row.height}`, row.bytes && bytes(row.bytes), row.inbox && 'inbox ' + visible(row.inbox), row.started, row.attempt > 1 && `attempt ${row.attempt}`,
+  const facts = [row.format, row.width && `${row.width}×${row.height}`, row.bytes && bytes(row.bytes), row.inbox && 'inbox ' + visible(row.inbox), moment(row.started), row.attempt > 1 && `attempt ${row.attempt}`,
     row.status === 'done' && `waited ${time(row.times[0])}, rendered in ${time(row.times[1])}, published in ${time(row.times[2])}`];
   const error = row.error && make('p', { class: 's-failed' }, `${visible(row.error.code)} at ${visible(row.error.stage)}: ${visible(row.error.message)}`);
   dialog.replaceChildren(
     make('div', { class: 'head' }, make('h3', { id: 'detail-title' }, visible(row.path)), make('button', { class: 'plain', type: 'button', onclick: () => dialog.close() }, 'Close')),
+    make('p', { class: 'actions' }, row.url ? make('a', { href: row.url }, 'Open the source') : null, copying(row.path, 'the path of the source')),
     make('p', { class: 'hint' }, facts.filter(Boolean).join(' · ')), ...(error ? [error] : []),
     ...(row.error && row.error.detail ? [make('p', { class: 'hint' }, visible(row.error.detail))] : []),
+    ...(row.error && report.codes[row.error.code] ? [make('p', {}, ...prose(report.codes[row.error.code]))] : []),
     ...(row.error ? [make('p', {}, row.error.retryable ? 'Trying again can help.' : 'Trying again does not help as long as the file is the same.')] : []),
     ...row.warnings.map(one => make('p', { class: 's-warned' }, `${visible(one.code)}: ${visible(one.message)}`)),
     ...(row.renditions.length ? [comparison(row), renditions(row)] : []));
@@ -273,9 +332,10 @@ function open(row) {
 dialog.addEventListener('close', () => button(active)?.focus({ preventScroll: true }));
 
 function renditions(row) {
-  return make('div', { class: 'list' }, make('table', {}, make('thead', {}, make('tr', {}, ...['Rendition', 'File', 'Format', 'Pixels'].map(name => make('th', { scope: 'col' }, name)), make('th', { scope: 'col', class: 'number' }, 'Bytes'))),
-    make('tbody', {}, ...row.renditions.map(one => make('tr', {}, make('td', {}, title(one)), make('td', {}, visible(one.path)), make('td', {}, one.format + (one.cached ? ', from the cache' : '')),
-      make('td', {}, `${one.width}×${one.height}`), make('td', { class: 'number' }, one.bytes ? bytes(one.bytes) : ''))))));
+  return make('div', { class: 'list' }, make('table', {}, make('thead', {}, make('tr', {}, ...['Rendition', 'File', 'Format', 'Pixels'].map(name => make('th', { scope: 'col' }, name)), make('th', { scope: 'col', class: 'number' }, 'Bytes'), make('th', { scope: 'col' }, 'Path'))),
+    make('tbody', {}, ...row.renditions.map(one => make('tr', {}, make('td', {}, title(one)), make('td', {}, one.url ? make('a', { href: one.url }, visible(one.path)) : visible(one.path)), make('td', {}, one.format + (one.cached ? ', from the cache' : '')),
+      make('td', {}, `${one.width}×${one.height}`), make('td', { class: 'number' }, one.bytes ? bytes(one.bytes) : ''),
+      make('td', {}, copying(one.path, 'the path of ' + visible(one.path))))))));
 }
 const title = one => visible(one.name) + (one.scale > 1 ? `@${one.scale}x` : '');
 
@@ -332,4 +392,4 @@ function comparison(row) {
   return make('div', {}, seen.length > 1 ? make('label', { class: 'slider' }, 'Rendition', choice) : null, box, label, notes);
 }
 
-apply();
+takeUp();

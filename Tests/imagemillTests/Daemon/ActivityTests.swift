@@ -32,9 +32,21 @@ import Testing
         let results = activity.snapshot.results
         #expect(results.map(\.number) == Array((9...32).reversed()) && results[1].path == BytePath("last.png"))
         #expect(
-            results[1].picture?.path == BytePath("a.webp") && results[1].picture?.type == "image/webp"
-                && results[0].picture == nil)
+            results[1].picture == 2 && results[1].renditions[2].path == BytePath("a.webp")
+                && results[1].renditions[2].type == "image/webp" && results[0].picture == nil)
         #expect(activity.result(31)?.path == BytePath("last.png") && activity.result(1) == nil)
+    }
+
+    @Test func `the pace is that of the last five minutes, and of less if the flow has just begun`() {
+        let time = Mutex(1_000_000_000)
+        let activity = Activity(clock: { time.withLock { $0 } })
+        for _ in 0..<4 { activity.happened(.done(job, report("a")), inbox: "in") }
+        #expect(activity.snapshot.endsPerSecond == nil, "too few to tell")
+        for _ in 0..<46 { activity.happened(.done(job, report("a")), inbox: "in") }
+        time.withLock { $0 += 10_000 }
+        #expect(activity.snapshot.endsPerSecond == 5)
+        time.withLock { $0 += 400_000 }
+        #expect(activity.snapshot.endsPerSecond == nil, "nothing has ended for long")
     }
 
     @Test func `an hour has sixty minutes; what is older is forgotten`() {

@@ -25,6 +25,9 @@ import Testing
         (#"{"names":["a%00b"]}"#, "'a%00b' is no name of a file"),
         (#"{"names":["a%zz"]}"#, "'a%zz' is no name of a file"),
         (#"{"names":[""]}"#, "'' is no name of a file"),
+        (#"{"select":{}}"#, "the selection has none of 'inbox', 'code' and 'search'; use 'all'"),
+        (#"{"select":{"inbox":""}}"#, "the selection has none of 'inbox', 'code' and 'search'; use 'all'"),
+        (#"{"select":{"code":"x"},"all":true}"#, "retry takes 'select', or names, or 'all'"),
     ])
     func `what is no request is refused in words`(body: String, words: String) {
         let error = #expect(throws: HTTPRefusal.self) { try RetryRequest(body: Array(body.utf8)) }

@@ -12,29 +12,45 @@ final class FakeDaemon: DaemonControl {
     /// Held while `reload` is at work.
     let gate = Mutex(false)
 
-    /// By the numbers of results.
-    private let pictures: [Int: (outbox: BytePath, path: BytePath, type: String)]
+    /// By the numbers of results, of which each has one.
+    private let pictures: [Int: ServedRendition]
+    let standing: [String: Standing]
+    private let failed: [String: BytePath]
 
     init(
         _ document: StatusDocument = FakeDaemon.busy, reply: ControlReply = ControlReply(ok: true, "done"),
-        pictures: [Int: (outbox: BytePath, path: BytePath, type: String)] = [:]
+        pictures: [Int: ServedRendition] = [:], standing: [String: Standing] = [:],
+        failed: [String: BytePath] = [:]
     ) {
         (self.document, self.reply, self.pictures) = (document, reply, pictures)
+        (self.standing, self.failed) = (standing, failed)
     }
 
     var requests: [ControlRequest] { asked.withLock { $0 } }
 
     func status() -> StatusDocument { document }
     var activity: Activity.Snapshot { Activity.Snapshot(minutes: [Activity.Minute(done: 1)]) }
-    var standing: [String: Standing] { [:] }
+    var failuresRevision: Int { 7 }
+    var retrying: Retry.Count? { nil }
     var isAlive: Bool { true }
-    func picture(of result: Int) -> (outbox: BytePath, path: BytePath, type: String)? { pictures[result] }
+    func rendition(_ index: Int, of result: Int) -> ServedRendition? { index == 0 ? pictures[result] : nil }
+    func failedFolder(of inbox: String) -> BytePath? { failed[inbox] }
 
     func reload() -> ControlReply {
         gate.withLock { _ in }
         asked.withLock { $0.append(.reload) }
         return reply
     }
+
+    func pause(_ request: PauseRequest) -> ControlReply {
+        asked.withLock { $0.append(.pause(request)) }
+        return reply
+    }
+
+    func history() throws -> [HistoryHour] { [] }
+    var configuration: String { "inboxes:\n" }
+    var journal: BytePath { BytePath("/nowhere") }
+    var events: [RecentEvents.Event] { [] }
 
     func retry(_ request: RetryRequest) -> ControlReply {
         asked.withLock { $0.append(.retry(request)) }

@@ -1,35 +1,56 @@
-// What the dashboard shows: the status, and what the status leaves to others.
+// What the dashboard shows at every moment: the status, and what the status leaves to others.
 import Engine
 import Pipeline
 
-/// The document behind the dashboard. Internal to one version: the page and the daemon are one program.
+/// The document behind the dashboard. Internal to one version: the page and the daemon are one program. What is long,
+/// or changes seldom, the page asks for by itself.
 struct DashboardDocument: Encodable, Sendable {
-    struct Failure: Encodable, Sendable {
-        /// The name of the inbox.
-        var inbox: String
-        /// The path below `failed/`.
+    struct Failures: Encodable, Sendable {
+        /// How many are in `failed/` now, by inbox; inboxes that were not looked at yet are missing.
+        var counts: [String: Int]
+        /// Another one whenever a list of failures has to be asked for again.
+        var revision: Int
+    }
+
+    /// A file system, once for all that is on it.
+    struct Disk: Encodable, Sendable {
         var path: String
-        /// What `retry` takes: the inbox and the path, percent-encoded.
-        var name: String
-        var reason: String?
+        var free: Int
+        var total: Int
+        var isLow: Bool
     }
 
     struct Result: Encodable, Sendable {
+        struct Rendition: Encodable, Sendable {
+            var name: String
+            var bytes: Int?
+            var size: String
+            /// A browser can show it.
+            var isShown: Bool
+            var isAnimated: Bool
+        }
+
         var number: Int
         var inbox: String
         var path: String
         var time: String
         var milliseconds: Int
-        var renditions: Int
-        var warnings: Int
-        /// Whether there is something to show.
-        var picture: Bool
+        var renditions: [Rendition]
+        var warnings: [Activity.Warning]
+        /// The index of the rendition to show small.
+        var picture: Int?
     }
 
+    /// When it was made. In UTC, by the daemon's clock.
+    var time = timestamp()
+    var headline: Headline
     var status: StatusDocument
-    /// How many are in `failed/` now, by inbox; inboxes that were not looked at yet are missing.
-    var failed: [String: Int]
-    var failures: [Failure]
+    var failures: Failures
+    /// Seconds until what is queued is done, if it goes on as in the last minutes; nil if that cannot be told.
+    var eta: Int?
+    /// The fullest first.
+    var disks: [Disk]
+    var events: [RecentEvents.Event]
     var results: [Result]
     /// The last hour, a minute each.
     var minutes: [Activity.Minute]
@@ -37,19 +58,38 @@ struct DashboardDocument: Encodable, Sendable {
     init(_ control: any DaemonControl) {
         let (standing, activity) = (control.standing, control.activity)
         status = control.status()
-        failed = standing.compactMapValues { $0.failures?.count }
-        failures = standing.sorted { $0.key < $1.key }.flatMap { inbox, found in
-            (found.failures?.entries ?? []).map { entry in
-                let name = BytePath(inbox).appending(entry.path)
-                return Failure(inbox: inbox, path: entry.path.text, name: name.percentEncoded, reason: entry.reason)
-            }
+        let counts = standing.compactMapValues { $0.failures?.count }
+        disks = Self.disks(standing)
+        headline = Headline(status, failed: counts.values.reduce(0, +), lowDisks: disks.count(where: \.isLow))
+        let queued = status.inboxes.filter { $0.state != .paused }.reduce(0) {
+            $0 + $1.ready + $1.inProgress + $1.waiting
         }
-        results = activity.results.map {
-            Result(
-                number: $0.number, inbox: $0.inbox, path: $0.path.text, time: $0.time, milliseconds: $0.milliseconds,
-                renditions: $0.renditions,
-                warnings: $0.warnings, picture: $0.picture != nil)
-        }
+        eta = queued == 0 ? nil : activity.endsPerSecond.map { Int((Double(queued) / $0).rounded(.up)) }
+        events = control.events
+        failures = Failures(counts: counts, revision: control.failuresRevision)
+        results = activity.results.map(Result.init)
         minutes = activity.minutes
+    }
+
+    private static func disks(_ standing: [String: Standing]) -> [Disk] {
+        let all = standing.sorted { $0.key < $1.key }.flatMap(\.value.disks)
+        let unique = Dictionary(all.map { ($0.space.device, $0) }) { first, _ in first }.values
+        return unique.map {
+            Disk(path: $0.path.text, free: $0.space.free, total: $0.space.total, isLow: $0.space.isLow)
+        }.sorted { (Double($0.free) / Double($0.total), $0.path) < (Double($1.free) / Double($1.total), $1.path) }
+    }
+}
+
+extension DashboardDocument.Result {
+    fileprivate init(_ result: Activity.Result) {
+        self.init(
+            number: result.number, inbox: result.inbox, path: result.path.text, time: result.time,
+            milliseconds: result.milliseconds,
+            renditions: result.renditions.map {
+                Rendition(
+                    name: $0.path.text, bytes: $0.bytes, size: "\($0.size)", isShown: $0.type != nil,
+                    isAnimated: $0.isAnimated)
+            },
+            warnings: result.warnings.filter { !ReportPage.usualWarnings.contains($0.code) }, picture: result.picture)
     }
 }

@@ -1,39 +1,56 @@
-// The page at `/`: one file, which is part of the program.
+// The page at `/`: one document, put together from files that are part of the program.
 import Engine
 
 /// The dashboard.
 enum DashboardPage {
     /// Nothing but what is in the page itself runs, and nothing comes from elsewhere.
     static let policy =
-        "default-src 'none'; script-src \(hash(of: "script")); style-src \(hash(of: "style")); img-src 'self'; connect-src 'self'; "
+        "default-src 'none'; script-src '\(digest(script))'; style-src '\(digest(style))'; img-src 'self'; connect-src 'self'; "
         + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
     static let response = HTTPResponse(
-        type: "text/html; charset=utf-8", body: PackageResources.dashboard_html,
+        type: "text/html; charset=utf-8", body: page,
         headers: [("Content-Security-Policy", policy)])
 
-    /// The icon in the tab: three sheets, one on the other.
-    static let icon = HTTPResponse(
-        type: "image/svg+xml",
-        body: Array(
-            """
-            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect x="1" y="5" width="10" height="10" rx="2" fill="#9cc2ea"/>\
-            <rect x="3" y="3" width="10" height="10" rx="2" fill="#5a96d4"/><rect x="5" y="1" width="10" height="10" rx="2" fill="#0b57a4"/></svg>
-            """.utf8))
+    private static let style = PackageResources.dashboard_css
 
-    /// The source expression that allows the content of the only element of a kind.
-    private static func hash(of element: String) -> String {
-        let page = PackageResources.dashboard_html
-        let (open, close) = (Array("<\(element)>".utf8), Array("</\(element)>".utf8))
-        guard let start = page.firstIndex(of: open), let end = page.firstIndex(of: close) else { return "'none'" }
-        return "'sha256-\(Digest.base64(of: page[(start + open.count)..<end]))'"
-    }
-}
+    /// One script, in the order in which its parts need each other.
+    private static let script =
+        PackageResources.words_js + PackageResources.failures_js + PackageResources.inboxes_js
+        + PackageResources.activity_js + PackageResources.operator_js + PackageResources.feed_js
 
-extension [UInt8] {
-    fileprivate func firstIndex(of part: [UInt8]) -> Int? {
-        indices.dropLast(part.count - 1).first {
-            self[$0] == part[0] && self[$0..<($0 + part.count)].elementsEqual(part)
+    private static var page: [UInt8] {
+        var page: [UInt8] = []
+        var rest = PackageResources.dashboard_html[...]
+        // Each place to fill in is there once, in this order.
+        for (place, bytes) in [("@style@", style), ("@script@", script)] {
+            guard let range = rest.firstRange(of: Array(place.utf8)) else { continue }
+            page += rest[..<range.lowerBound] + bytes
+            rest = rest[range.upperBound...]
         }
+        return page + rest
+    }
+
+    /// What a policy allows by its content.
+    private static func digest(_ text: [UInt8]) -> String { "sha256-" + Digest.base64(of: text) }
+
+    /// The icons in the tab, by their paths: three sheets, one on the other, with a mark for each level of the headline,
+    /// and one for a daemon that does not answer, when none can be asked for any more: so browsers may keep them.
+    static let icons: [String: HTTPResponse] = [
+        "/icon.svg": icon(mark: ""),
+        "/icon-attention.svg": icon(mark: ##"<circle cx="11" cy="11" r="4.5" fill="#d98200" stroke="#fff"/>"##),
+        "/icon-trouble.svg": icon(mark: ##"<circle cx="11" cy="11" r="4.5" fill="#c4211a" stroke="#fff"/>"##),
+        "/icon-unknown.svg": icon(
+            mark:
+                ##"<path d="M1 1l14 14M15 1L1 15" stroke="#fff" stroke-width="4"/><path d="M1 1l14 14M15 1L1 15" stroke="#c4211a" stroke-width="2.4"/>"##
+        ),
+    ]
+
+    private static func icon(mark: String) -> HTTPResponse {
+        let sheets = [("1", "5", "#9cc2ea"), ("3", "3", "#5a96d4"), ("5", "1", "#0b57a4")].map { x, y, color in
+            #"<rect x="\#(x)" y="\#(y)" width="10" height="10" rx="2" fill="\#(color)"/>"#
+        }
+        let text = #"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">\#(sheets.joined())\#(mark)</svg>"#
+        return HTTPResponse(type: "image/svg+xml", body: Array(text.utf8), isKept: true)
     }
 }

@@ -1,5 +1,6 @@
 // What the daemon answers at which path. The same at every address.
 import Engine
+import Glibc
 import Pipeline
 
 /// The routes of the daemon.
@@ -10,7 +11,7 @@ struct DaemonRoutes: HTTPRoutes {
         let control = control
         switch (request.method, request.path) {
         case (.get, "/"), (.head, "/"): return .now(DashboardPage.response)
-        case (.get, "/icon.svg"): return .now(DashboardPage.icon)
+        case (.get, let path) where DashboardPage.icons[path] != nil: return .now(DashboardPage.icons[path]!)
         case (.get, "/api/status"): return .now(.json(control.status()))
         case (.get, "/api/dashboard"): return .now(.json(DashboardDocument(control)))
         case (.get, "/api/events"): return .now(HTTPResponse(type: "text/event-stream", body: event(), isStream: true))
@@ -28,7 +29,19 @@ struct DaemonRoutes: HTTPRoutes {
         case (.post, "/api/retry"):
             let retry = try RetryRequest(body: request.body)
             return .later(.retry) { .json(control.retry(retry)) }
-        case (.get, let path) where path.hasPrefix(Self.results): return try picture(path)
+        case (.post, "/api/pause"), (.post, "/api/resume"):
+            let pause = try PauseRequest(body: request.body, isPaused: request.path == "/api/pause")
+            return .later(.ledger) { .json(control.pause(pause)) }
+        case (.get, "/api/history"): return .later(.ledger) { Self.history(control) }
+        case (.get, "/api/configuration"): return .now(.text(control.configuration))
+        case (.get, "/report"): return .later(.report) { DayReport(journal: control.journal).response }
+        case (.get, "/api/retry"): return .now(.json(RetryProgress(count: control.retrying)))
+        case (.get, "/api/failures"):
+            let query = try FailureQuery(request.query)
+            let offset = Int(request.query["offset"] ?? "") ?? 0
+            return .later(.listing) { .json(FailureList(control.standing, query, offset: offset)) }
+        case (.get, "/api/failures/original"): return try original(request.query["name"] ?? "")
+        case (.get, let path) where path.hasPrefix(Self.results): return try rendition(path)
         case (.post, let path), (.get, let path), (.head, let path):
             // The path exists, but not for this method.
             if Self.known.contains(path) {
@@ -40,38 +53,85 @@ struct DaemonRoutes: HTTPRoutes {
 
     private static let known: Set = [
         "/", "/api/status", "/api/dashboard", "/api/events", "/metrics", "/healthz", "/readyz", "/api/reload",
-        "/api/retry",
+        "/api/retry", "/api/failures", "/api/failures/original", "/api/pause",
+        "/api/resume", "/api/history", "/api/configuration", "/report",
     ]
     private static let results = "/api/results/"
 
     func event() -> [UInt8] { Array("data: \(json(DashboardDocument(control)))\n\n".utf8) }
 
-    /// `/api/results/NUMBER/picture`. The file is one that the daemon has written and named itself; the request gives a
-    /// number only.
-    private func picture(_ path: String) throws(HTTPRefusal) -> HTTPHandling {
-        let words = path.dropFirst(Self.results.count).split(separator: "/", omittingEmptySubsequences: false)
-        let gone = HTTPRefusal(.notFound, "there is no picture of this result")
-        guard words.count == 2, words[1] == "picture", words[0].utf8.count < 10, let number = Int(words[0]),
-            let file = control.picture(of: number)
-        else {
-            throw gone
-        }
-        return .later(.file(outbox: file.outbox)) {
-            guard let bytes = try? Self.contents(of: file.outbox, at: file.path), !bytes.isEmpty else {
-                return HTTPResponse(gone)
-            }
-            // It is a picture, whatever somebody may have put in its place: no script in it runs.
-            return HTTPResponse(
-                type: file.type, body: bytes, headers: [("Content-Security-Policy", "default-src 'none'; sandbox")])
+    private static func history(_ control: any DaemonControl) -> HTTPResponse {
+        do {
+            return .json(HistoryDocument(try control.history(), now: wallClock()))
+        } catch {
+            return HTTPResponse(HTTPRefusal(.unavailable, "the ledger cannot be read: \(error)"))
         }
     }
 
-    /// Opens a rendition without following links below the outbox.
-    private static func contents(of outbox: BytePath, at path: BytePath) throws(SystemError) -> [UInt8] {
-        guard path.staysBelow else { return [] }
-        let file = try Directory(outbox).folder(path.directory).opening(path.lastComponent)
+    // MARK: - Files
+
+    /// A larger file is not held in memory for a browser.
+    static let largestFile = 32 << 20
+
+    /// `/api/results/NUMBER/renditions/INDEX`. The file is one that the daemon has written and named itself; the request
+    /// gives numbers only.
+    private func rendition(_ path: String) throws(HTTPRefusal) -> HTTPHandling {
+        let words = path.dropFirst(Self.results.count).split(separator: "/", omittingEmptySubsequences: false)
+        let gone = HTTPRefusal(.notFound, "there is no such rendition of this result")
+        func number(_ word: Substring) -> Int? { word.utf8.count < 10 ? Int(word) : nil }
+        guard words.count == 3, words[1] == "renditions", let result = number(words[0]), let index = number(words[2]),
+            let file = control.rendition(index, of: result)
+        else {
+            throw gone
+        }
+        return .later(.file(folder: file.outbox)) {
+            Self.answer(file.path, in: file.outbox, orElse: gone) { bytes in
+                guard let type = file.type else { return .attachment(bytes, named: file.path) }
+                return .picture(bytes, type: type, named: file.path)
+            }
+        }
+    }
+
+    /// The original of a failed source, as a file to save. The name is that of one in the list, and nothing else can be
+    /// asked for.
+    private func original(_ name: String) throws(HTTPRefusal) -> HTTPHandling {
+        let gone = HTTPRefusal(.notFound, "this source is not in failed/ any more")
+        guard let name = BytePath(percentEncoded: name), let inbox = name.components.first.map({ BytePath($0).text }),
+            let folder = control.failedFolder(of: inbox)
+        else { throw gone }
+        let (control, path) = (control, name.relative(below: BytePath(inbox)))
+        return .later(.file(folder: folder)) {
+            let entries = control.standing[inbox]?.failures?.entries ?? []
+            guard let entry = entries.first(where: { $0.path == path }) else { return HTTPResponse(gone) }
+            guard entry.bytes != nil else {
+                return HTTPResponse(HTTPRefusal(.conflict, "this source is a set of several files"))
+            }
+            return Self.answer(path, in: folder, orElse: gone) { .attachment($0, named: path) }
+        }
+    }
+
+    private static func answer(
+        _ path: BytePath, in folder: BytePath, orElse gone: HTTPRefusal, _ response: ([UInt8]) -> HTTPResponse
+    ) -> HTTPResponse {
+        do throws(SystemError) {
+            guard let bytes = try contents(of: folder, at: path) else {
+                let sentence =
+                    "the file is larger than \(largestFile >> 20) MiB; it is at '\(folder.appending(path).printable)'"
+                return HTTPResponse(HTTPRefusal(.conflict, sentence))
+            }
+            return response(bytes)
+        } catch {
+            return HTTPResponse(gone)
+        }
+    }
+
+    /// Opens a file without following links below the folder.
+    /// - Returns: nil if it is too large.
+    private static func contents(of folder: BytePath, at path: BytePath) throws(SystemError) -> [UInt8]? {
+        guard path.staysBelow else { throw SystemError("open '\(path.printable)'", code: EINVAL) }
+        let file = try Directory(folder).folder(path.directory).opening(path.lastComponent)
         let status = try file.status()
-        guard status.kind == .regular, status.bytes <= Activity.largestPicture else { return [] }
-        return try file.bytes(at: 0, count: status.bytes)
+        guard status.kind == .regular else { throw SystemError("open '\(path.printable)'", code: EINVAL) }
+        return status.bytes > largestFile ? nil : try file.bytes(at: 0, count: status.bytes)
     }
 }

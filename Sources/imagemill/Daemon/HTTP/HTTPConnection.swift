@@ -17,6 +17,8 @@ struct HTTPConnection {
     private var deadline: SuspendingClock.Instant?
     private var reader = HTTPRequestReader()
     private var output: [UInt8] = []
+    /// How much of it is sent.
+    private var sent = 0
 
     /// How long a client may take to ask, and to take the answer or an event.
     static let patience = Duration.seconds(5)
@@ -33,7 +35,7 @@ struct HTTPConnection {
         switch phase {
         case .reading: POLLIN
         case .writing: POLLOUT
-        case .streaming: output.isEmpty ? POLLIN : POLLIN | POLLOUT
+        case .streaming: hasOutput ? POLLIN | POLLOUT : POLLIN
         // A client that has gone meanwhile is noticed when the answer is written.
         case .working, .over: 0
         }
@@ -41,7 +43,9 @@ struct HTTPConnection {
 
     /// Until when it may stay as it is; nil while the daemon is at work that has a bound of its own, or a stream has got
     /// everything.
-    var end: SuspendingClock.Instant? { phase == .streaming && output.isEmpty ? nil : deadline }
+    var end: SuspendingClock.Instant? { phase == .streaming && !hasOutput ? nil : deadline }
+
+    private var hasOutput: Bool { sent < output.count }
 
     /// The daemon is at work for it, and answers by then.
     mutating func waits(until end: SuspendingClock.Instant?) { deadline = end }
@@ -62,34 +66,36 @@ struct HTTPConnection {
     }
 
     mutating func answer(_ response: HTTPResponse, isHead: Bool = false) {
-        (phase, output, deadline) = (
-            response.isStream && !isHead ? .streaming : .writing, response.bytes(isHead: isHead), .now + Self.patience
+        (phase, output, sent, deadline) = (
+            response.isStream && !isHead ? .streaming : .writing, response.bytes(isHead: isHead), 0,
+            .now + Self.patience
         )
         write()
     }
 
     /// Adds an event to a stream; one that has not taken the last event gets it when it has.
     mutating func add(event: [UInt8]) {
-        guard phase == .streaming, output.isEmpty else { return }
-        (output, deadline) = (event, .now + Self.patience)
+        guard phase == .streaming, !hasOutput else { return }
+        (output, sent, deadline) = (event, 0, .now + Self.patience)
         write()
     }
 
     /// Writes what can be written now.
     mutating func write() {
-        while !output.isEmpty {
-            let sent = output.withUnsafeBytes {
+        while hasOutput {
+            let taken = output[sent...].withUnsafeBytes {
                 send(file.descriptor, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
             }
-            if sent < 0 && errno == EINTR { continue }
-            if sent < 0 && errno == EAGAIN { return }
-            guard sent > 0 else {
+            if taken < 0 && errno == EINTR { continue }
+            if taken < 0 && errno == EAGAIN { return }
+            guard taken > 0 else {
                 phase = .over
                 return
             }
-            output.removeFirst(sent)
-            if output.count > Self.largeAnswer { deadline = .now + Self.patience }
+            sent += taken
+            if output.count - sent > Self.largeAnswer { deadline = .now + Self.patience }
         }
+        (output, sent) = ([], 0)
         if phase == .writing { finish() }
     }
 

@@ -8,6 +8,8 @@ struct HTTPRequest: Equatable, Sendable {
     let method: Method
     /// Without the query, as it was sent.
     let path: String
+    /// The values of the query, decoded; of several of one name, the last.
+    var query: [String: String] = [:]
     /// By their names in lower case.
     let headers: [String: String]
     var body: [UInt8] = []
@@ -84,8 +86,26 @@ struct HTTPRequestReader {
                 .methodNotAllowed,
                 "the method '\(oneLine(String(words[0].prefix(20))))' is not used here; there are GET, HEAD and POST")
         }
-        let path = words[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)[0]
-        return HTTPRequest(method: method, path: String(path), headers: try headers(texts.dropFirst()))
+        let parts = words[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        return HTTPRequest(
+            method: method, path: String(parts[0]), query: parts.count == 2 ? try query(parts[1]) : [:],
+            headers: try headers(texts.dropFirst()))
+    }
+
+    /// `a=1&b=two%20words`; a plus sign is a space, as in a form.
+    private static func query(_ text: Substring) throws(HTTPRefusal) -> [String: String] {
+        var values: [String: String] = [:]
+        for pair in text.split(separator: "&") {
+            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let decoded = sides.map { side in
+                BytePath(percentEncoded: String(side.map { $0 == "+" ? " " : $0 }))?.text
+            }
+            guard let name = decoded[0], let value = decoded.count == 2 ? decoded[1] : "" else {
+                throw HTTPRefusal(.badRequest, "the query is malformed: '%' is followed by two digits")
+            }
+            values[name] = value
+        }
+        return values
     }
 
     private static func headers(_ lines: ArraySlice<String>) throws(HTTPRefusal) -> [String: String] {

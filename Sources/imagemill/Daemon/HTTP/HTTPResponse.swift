@@ -1,5 +1,6 @@
 // What the daemon answers to a request.
 import Engine
+import Pipeline
 
 /// The statuses that the daemon answers with.
 enum HTTPStatus: Int, Sendable {
@@ -34,6 +35,8 @@ struct HTTPResponse: Sendable {
     var headers: [(name: String, value: String)] = []
     /// The body has no end: events follow.
     var isStream = false
+    /// A cache may keep it for a day: it is the same for everybody and says nothing.
+    var isKept = false
 
     /// A document of ours.
     static func json(_ document: some Encodable, _ status: HTTPStatus = .ok) -> HTTPResponse {
@@ -42,6 +45,28 @@ struct HTTPResponse: Sendable {
 
     static func text(_ text: String, _ status: HTTPStatus = .ok) -> HTTPResponse {
         HTTPResponse(status: status, type: "text/plain; charset=utf-8", body: Array(text.utf8))
+    }
+
+    /// A file for a person to save. A browser shows nothing of it, whatever it holds.
+    static func attachment(_ body: [UInt8], named name: BytePath) -> HTTPResponse {
+        HTTPResponse(
+            type: "application/octet-stream", body: body,
+            headers: [sandbox, ("Content-Disposition", "attachment; filename*=UTF-8''\(fileName(name))")])
+    }
+
+    /// A picture that the program has written. It is one, whatever somebody may have put in its place: no script in it
+    /// runs.
+    static func picture(_ body: [UInt8], type: String, named name: BytePath) -> HTTPResponse {
+        HTTPResponse(
+            type: type, body: body,
+            headers: [sandbox, ("Content-Disposition", "inline; filename*=UTF-8''\(fileName(name))")])
+    }
+
+    private static let sandbox = ("Content-Security-Policy", "default-src 'none'; sandbox")
+
+    /// The last part of a path in the form of RFC 8187; it has no bytes that are not ASCII.
+    private static func fileName(_ path: BytePath) -> String {
+        BytePath(Array(path.lastComponent.text.utf8)).percentEncoded
     }
 
     /// A refusal in the form that the commands understand.
@@ -55,9 +80,10 @@ struct HTTPResponse: Sendable {
 
     init(
         status: HTTPStatus = .ok, type: String, body: [UInt8], headers: [(name: String, value: String)] = [],
-        isStream: Bool = false
+        isStream: Bool = false, isKept: Bool = false
     ) {
-        (self.status, self.type, self.body, self.headers, self.isStream) = (status, type, body, headers, isStream)
+        (self.status, self.type, self.body, self.headers) = (status, type, body, headers)
+        (self.isStream, self.isKept) = (isStream, isKept)
     }
 
     /// As it is sent.
@@ -65,13 +91,14 @@ struct HTTPResponse: Sendable {
     func bytes(isHead: Bool = false) -> [UInt8] {
         var lines = ["HTTP/1.1 \(status.rawValue) \(status.phrase)", "Content-Type: \(type)"]
         if !isStream { lines.append("Content-Length: \(body.count)") }
+        lines.append("Cache-Control: \(isKept ? "private, max-age=86400" : "no-store")")
         lines += Self.always + headers.map { "\($0.name): \($0.value)" }
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + (isHead ? [] : body)
     }
 
-    /// Nothing of this is for caches, for frames, or for pages of others.
+    /// Nothing of this is for frames, or for pages of others.
     private static let always = [
-        "Connection: close", "Cache-Control: no-store", "X-Content-Type-Options: nosniff", "X-Frame-Options: DENY",
+        "Connection: close", "X-Content-Type-Options: nosniff", "X-Frame-Options: DENY",
         "Referrer-Policy: no-referrer", "Cross-Origin-Resource-Policy: same-origin",
         "Cross-Origin-Opener-Policy: same-origin",
     ]

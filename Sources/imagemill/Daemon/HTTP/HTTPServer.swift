@@ -17,21 +17,27 @@ enum HTTPHandling: Sendable {
 enum HTTPWork: Hashable, Sendable {
     case reload
     case retry
-    /// Reading a file of an outbox, whose file system may hang.
-    case file(outbox: BytePath)
+    /// Making a list of what is in memory, which may be long.
+    case listing
+    /// Asking the ledger, whose disk may hang.
+    case ledger
+    /// Making a page of the journal.
+    case report
+    /// Reading a file of a folder, whose file system may hang.
+    case file(folder: BytePath)
 
     fileprivate var limit: Int {
         switch self {
-        case .reload, .retry: 1
-        case .file: 4
+        case .reload, .retry, .report: 1
+        case .file, .listing, .ledger: 4
         }
     }
 
     /// How long the client waits; nil if the work has a bound of its own.
     fileprivate var patience: Duration? {
         switch self {
-        case .reload, .retry: nil
-        case .file: .seconds(5)
+        case .reload, .retry, .report: nil
+        case .file, .listing, .ledger: .seconds(5)
         }
     }
 
@@ -40,6 +46,9 @@ enum HTTPWork: Hashable, Sendable {
         case .reload: HTTPRefusal(.unavailable, "the daemon is at another reload; ask again in a moment")
         case .retry: HTTPRefusal(.unavailable, "the daemon is at another retry; ask again in a moment")
         case .file: HTTPRefusal(.unavailable, "too many files are being read")
+        case .ledger: HTTPRefusal(.unavailable, "the ledger is busy; ask again in a moment")
+        case .report: HTTPRefusal(.unavailable, "another report is being made; ask again in a moment")
+        case .listing: HTTPRefusal(.unavailable, "too many lists are being made; ask again in a moment")
         }
     }
 }
@@ -216,7 +225,7 @@ final class HTTPServer: Sendable {
             try listeners[client.address].access.check(request)
             switch try routes.handle(request) {
             case .now(let response) where response.isStream && clients.streams(at: client.address) >= Self.mostStreams:
-                throw HTTPRefusal(.unavailable, "too many are watching; close another window")
+                throw HTTPRefusal(.unavailable, "too many are watching live; this page asks now and then instead")
             case .now(let response): client.answer(response)
             case .later(let kind, let work):
                 try start(kind, work, for: number)

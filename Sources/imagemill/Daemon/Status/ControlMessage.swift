@@ -10,6 +10,8 @@ enum ControlRequest: Equatable, Sendable {
     case reload
     /// Move failed sources back to their inboxes.
     case retry(RetryRequest)
+    /// Pause an inbox, or end that.
+    case pause(PauseRequest)
 
     /// The request as it is sent.
     var bytes: [UInt8] {
@@ -18,6 +20,8 @@ enum ControlRequest: Equatable, Sendable {
             case .status: ("GET", "/api/status", "")
             case .reload: ("POST", "/api/reload", "")
             case .retry(let retry): ("POST", "/api/retry", json(retry.wire))
+            case .pause(let pause):
+                ("POST", pause.isPaused ? "/api/pause" : "/api/resume", json(["inbox": pause.inbox]))
             }
         let head = [
             "\(method) \(path) HTTP/1.1", "Host: localhost", "X-Imagemill: 1", "Content-Length: \(body.utf8.count)",
@@ -32,6 +36,31 @@ struct RetryRequest: Equatable, Sendable {
     var names: [BytePath]
     /// All that there are; `names` is empty then.
     var all: Bool
+    /// Those of the list that are selected; `names` is empty then.
+    var selection: FailureQuery?
+
+    init(names: [BytePath], all: Bool) { (self.names, self.all) = (names, all) }
+}
+
+/// Which inbox is to pause, or to go on.
+struct PauseRequest: Equatable, Sendable {
+    var inbox: String
+    var isPaused: Bool
+
+    init(inbox: String, isPaused: Bool) { (self.inbox, self.isPaused) = (inbox, isPaused) }
+
+    /// - Parameter body: `{"inbox": "NAME"}`.
+    init(body: [UInt8], isPaused: Bool) throws(HTTPRefusal) {
+        guard let wire = try? JSONDecoder().decode([String: String].self, from: Data(body)), let inbox = wire["inbox"]
+        else { throw HTTPRefusal(.badRequest, "the request is not understood: expected JSON with 'inbox'") }
+        self.init(inbox: inbox, isPaused: isPaused)
+    }
+}
+
+/// How far a retry has come, as the dashboard asks for it.
+struct RetryProgress: Encodable, Sendable {
+    /// Nil if none is under way.
+    var count: Retry.Count?
 }
 
 /// The answer to anything but `status`.
@@ -53,10 +82,22 @@ extension RetryRequest {
     private static let mostNames = 10_000
     private static let longestName = 4096
 
-    /// - Parameter body: `{"names": [...]}` with percent-encoded names, or `{"all": true}`.
+    /// - Parameter body: `{"names": [...]}` with percent-encoded names, `{"all": true}`, or `{"select": {"inbox": ...,
+    ///   "code": ..., "search": ...}}`, of which at least one is there.
     init(body: [UInt8]) throws(HTTPRefusal) {
         guard let wire = try? JSONDecoder().decode(Wire.self, from: Data(body)) else {
             throw HTTPRefusal(.badRequest, "the request is not understood: expected JSON with 'names' or 'all'")
+        }
+        if let selection = wire.select {
+            guard wire.names == nil, wire.all == nil else {
+                throw HTTPRefusal(.badRequest, "retry takes 'select', or names, or 'all'")
+            }
+            self.init(names: [], all: false)
+            self.selection = try FailureQuery(selection)
+            guard self.selection != FailureQuery() else {
+                throw HTTPRefusal(.badRequest, "the selection has none of 'inbox', 'code' and 'search'; use 'all'")
+            }
+            return
         }
         let (texts, all) = (wire.names ?? [], wire.all ?? false)
         guard all != !texts.isEmpty else { throw HTTPRefusal(.badRequest, "retry takes names, or 'all'") }
@@ -84,5 +125,6 @@ extension RetryRequest {
         /// Percent-encoded bytes.
         var names: [String]?
         var all: Bool?
+        var select: [String: String]?
     }
 }

@@ -9,12 +9,24 @@ struct Standing: Sendable {
     var failures: StandingFailures?
     /// By the names of the folders.
     var bytes: [String: Int] = [:]
+    /// The disks that it needs.
+    var disks: [Disk] = []
+
+    struct Disk: Equatable, Sendable {
+        enum Role: String, Encodable, Sendable { case inbox, spool, outbox }
+
+        let role: Role
+        let path: BytePath
+        let space: DiskSpace
+    }
 }
 
 /// Looks into the spool. A file system that hangs holds up the look at its own inbox only. For any thread.
 final class StandingWatch: Sendable {
     private struct Entry {
         var found: Standing?
+        /// Rises with each change of the failures.
+        var revision = 0
         var isLooking = false
         /// Something has changed while it was looked at.
         var isStale = false
@@ -25,11 +37,16 @@ final class StandingWatch: Sendable {
     private static let pause = Duration.seconds(30)
     /// A folder with very much in it is looked at so much less often.
     private static let share = 100
-    /// Failed sources of each inbox that the dashboard lists.
-    private static let described = 25
+    /// Failed sources of each inbox that the dashboard lists, and whose notes are kept in memory.
+    private static let described = 20_000
+    /// A folder that changes all the time takes this part of the time at most.
+    private static let staleShare = 10
 
     /// What was found, by the inboxes' names.
     var found: [String: Standing] { entries.withLock { $0.compactMapValues(\.found) } }
+
+    /// Another one after each change of what has failed.
+    var revision: Int { entries.withLock { $0.values.reduce(0) { $0 + $1.revision } } }
 
     /// Something was put into the folder `failed/` of an inbox, or taken out of it.
     func changed(_ inbox: String) {
@@ -53,21 +70,34 @@ final class StandingWatch: Sendable {
                 return true
             }
             let places = [("work", folders.work), ("done", folders.done), ("failed", folders.failed)]
-            guard isDue, !startThread({ [self] in look(at: inbox.name, places, failed: folders.failed) }) else {
+            let disks: [(role: Standing.Disk.Role, path: BytePath)] = [
+                (.inbox, inbox.path), (.spool, folders.work), (.outbox, inbox.outbox),
+            ]
+            guard isDue, !startThread({ [self] in look(at: inbox.name, places, folders.failed, disks) }) else {
                 continue
             }
             entries.withLock { $0[inbox.name]?.isLooking = false }
         }
     }
 
-    private func look(at inbox: String, _ folders: [(name: String, path: BytePath)], failed: BytePath) {
+    private func look(
+        at inbox: String, _ folders: [(name: String, path: BytePath)], _ failed: BytePath,
+        _ disks: [(role: Standing.Disk.Role, path: BytePath)]
+    ) {
         let start = Moment.now
-        var found = Standing(failures: StandingFailures(failed, describing: Self.described))
+        let known = entries.withLock { $0[inbox]?.found?.failures }
+        var found = Standing(failures: StandingFailures(failed, describing: Self.described, known: known))
         for folder in folders { found.bytes[folder.name] = try? bytes(in: Directory(folder.path)) }
-        let pause = max(Self.pause, .milliseconds(start.milliseconds(until: .now) * Self.share))
+        found.disks = disks.compactMap { disk in
+            DiskSpace(of: disk.path).map { Standing.Disk(role: disk.role, path: disk.path, space: $0) }
+        }
+        let took = start.milliseconds(until: .now)
+        let pause = max(Self.pause, .milliseconds(took * Self.share))
         entries.withLock { entries in
-            guard let isStale = entries[inbox]?.isStale else { return }
-            entries[inbox] = Entry(found: found, next: isStale ? .now : .now + pause)
+            guard let entry = entries[inbox] else { return }
+            let revision = entry.revision + (found.failures == known ? 0 : 1)
+            let next: Moment = entry.isStale ? .now + .milliseconds(took * Self.staleShare) : .now + pause
+            entries[inbox] = Entry(found: found, revision: revision, next: next)
         }
     }
 

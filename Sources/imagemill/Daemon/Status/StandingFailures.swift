@@ -5,38 +5,52 @@ import Pipeline
 
 /// What is in the failed folder of one inbox. It is read by whoever asks for the status, so that a slow folder holds up
 /// nobody else.
-struct StandingFailures: Sendable {
-    struct Entry: Sendable {
+struct StandingFailures: Equatable, Sendable {
+    struct Entry: Equatable, Sendable {
+        /// From the folder.
         let path: BytePath
-        /// From the note beside it; nil if there is none that can be read.
-        let reason: String?
+        /// Nil for a set.
+        let bytes: Int?
+        /// Nil if there is none that can be read.
+        let note: Note?
+        /// By which it is known whether the note is still the same.
+        fileprivate let file: FileStatus?
+
+        var reason: String? { note.map { "\($0.code): \($0.message)" } }
+    }
+
+    /// What the note beside a source says.
+    struct Note: Equatable, Sendable, Decodable {
+        let code: String
+        let message: String
+        let stage: String?
+        let attempts: Int?
+        let time: String?
+        /// What to do, as the program says that wrote the note.
+        let remedy: String?
     }
 
     let count: Int
-    /// Some of them, with their reasons.
+    /// Some of them, sorted by their paths.
     let entries: [Entry]
 
-    /// - Parameter most: so many are described.
+    /// - Parameters:
+    ///   - most: so many are described.
+    ///   - known: what was found before: notes that have not changed are not read again.
     /// - Returns: nil if the folder cannot be read.
-    init?(_ folder: BytePath, describing most: Int = 10) {
-        guard let sources = try? FailedFolder(folder: folder, inbox: folder).sources() else { return nil }
+    init?(_ folder: BytePath, describing most: Int = 10, known: StandingFailures? = nil) {
+        guard let sources = try? FailedFolder(folder: folder, inbox: folder).entries() else { return nil }
+        let known = Dictionary((known?.entries ?? []).map { ($0.path, $0) }) { first, _ in first }
         count = sources.count
-        entries = sources.prefix(most).map {
-            Entry(path: $0, reason: Self.reason(FailureNote.path(beside: folder.appending($0))))
+        entries = sources.prefix(most).map { source in
+            if let entry = known[source.path], entry.file == source.note, entry.bytes == source.bytes { return entry }
+            let note = source.note.flatMap { _ in Self.note(FailureNote.path(beside: folder.appending(source.path))) }
+            return Entry(path: source.path, bytes: source.bytes, note: note, file: source.note)
         }
     }
 
-    private struct Note: Decodable {
-        let code: String
-        let message: String
-    }
-
-    private static func reason(_ note: BytePath) -> String? {
-        guard let bytes = try? OpenFile.contents(note, limit: 1 << 16),
-            let note = try? JSONDecoder().decode(Note.self, from: Data(bytes))
-        else {
-            return nil
-        }
-        return "\(note.code): \(note.message)"
+    private static func note(_ path: BytePath) -> Note? {
+        guard let bytes = try? OpenFile.contents(path, limit: 1 << 16) else { return nil }
+        return try? JSONDecoder().decode(Note.self, from: Data(bytes))
     }
 }

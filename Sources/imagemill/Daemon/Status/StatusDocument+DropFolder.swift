@@ -32,6 +32,7 @@ extension StatusDocument.Inbox {
             StatusDocument.Pause(
                 reason: $0.reason, message: $0.message, since: timestamp(milliseconds: inbox.pausedSince))
         }
+        pausedByRequest = inbox.requestedPause.map { timestamp(milliseconds: $0) }
         (settling, ready, blocked) = (counts.settling, counts.ready, counts.blocked)
         settlingSources = inbox.watching.settling.map {
             StatusDocument.SettlingEntry(

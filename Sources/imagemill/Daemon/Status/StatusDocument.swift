@@ -59,6 +59,8 @@ struct StatusDocument: Codable, Equatable, Sendable {
         var watching: Watching
         var state = State.running
         var paused: Pause?
+        /// Since when a person has paused it, whatever else keeps it from working.
+        var pausedByRequest: String?
         /// Eligible files that are in the inbox.
         var seen = 0
         var settling = 0

@@ -22,6 +22,7 @@ extension StatusDocument.Inbox {
             ignored, done, failed
         case inProgress = "in-progress"
         case oldestSeconds = "oldest-seconds"
+        case pausedByRequest = "paused-by-request"
         case settlingSources = "settling-sources"
         case failedNow = "failed-now"
         case doneFolder = "done-folder"

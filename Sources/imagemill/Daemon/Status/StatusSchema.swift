@@ -42,6 +42,7 @@ enum StatusSchema {
                 "type": "integer", "minimum": 0,
                 "description": "Sources in the failed folder; only if `imagemill status` may read it.",
             ], "paused": object(["reason": words(PauseReason.self), "message": text, "since": time]),
+            "paused-by-request": time,
         ])
 
     private static let running = object([

@@ -8,8 +8,10 @@ import Testing
 @testable import imagemill
 
 @Suite struct DaemonRoutesTests {
-    private func answer(_ routes: DaemonRoutes, _ path: String) throws -> HTTPResponse {
-        switch try routes.handle(HTTPRequest(method: .get, path: path, headers: [:])) {
+    private func answer(
+        _ routes: DaemonRoutes, _ path: String, _ query: [String: String] = [:]
+    ) throws -> HTTPResponse {
+        switch try routes.handle(HTTPRequest(method: .get, path: path, query: query, headers: [:])) {
         case .now(let response): response
         case .later(_, let work): work()
         }
@@ -33,27 +35,68 @@ import Testing
         }
     }
 
-    @Test func `a picture is one that the daemon has named, read without following a link`() throws {
+    @Test func `a rendition is one that the daemon has named, read without following a link`() throws {
         let folder = try TemporaryFolder()
         try folder.write("pixels", to: "out/sub/a.webp")
         try folder.write("secret", to: "secret.webp")
         #expect(symlink("../secret.webp", folder.path("out/link.webp")) == 0)
-        func file(_ name: String) -> (outbox: BytePath, path: BytePath, type: String) {
-            (BytePath(folder.path("out")), BytePath(name), "image/webp")
+        func file(_ name: String, _ type: String? = "image/webp") -> ServedRendition {
+            ServedRendition(outbox: BytePath(folder.path("out")), path: BytePath(name), type: type)
         }
         let pictures = [
             1: file("sub/a.webp"), 2: file("link.webp"), 3: file("../secret.webp"), 4: file("gone.webp"),
-            5: file("sub"),
+            5: file("sub"), 6: file("sub/a.webp", nil),
         ]
         let routes = DaemonRoutes(control: FakeDaemon(pictures: pictures))
-        let response = try answer(routes, "/api/results/1/picture")
+        let response = try answer(routes, "/api/results/1/renditions/0")
         #expect(response.type == "image/webp" && response.body == Array("pixels".utf8))
         #expect(response.headers.contains { $0 == ("Content-Security-Policy", "default-src 'none'; sandbox") })
         for number in 2...5 {
-            #expect(try answer(routes, "/api/results/\(number)/picture").status == .notFound, "\(number)")
+            #expect(try answer(routes, "/api/results/\(number)/renditions/0").status == .notFound, "\(number)")
         }
-        for path in ["9/picture", "1", "1/", "-1/picture", "1/picture/x", "/picture", "1/../../secret", "%31/picture"] {
+        // What a browser does not show is saved.
+        let saved = try answer(routes, "/api/results/6/renditions/0")
+        #expect(saved.type == "application/octet-stream" && saved.body == Array("pixels".utf8))
+        #expect(saved.headers.contains { $0 == ("Content-Disposition", "attachment; filename*=UTF-8''a.webp") })
+        for path in [
+            "9/renditions/0", "1", "1/", "-1/renditions/0", "1/renditions/1", "1/renditions/-1", "1/renditions",
+            "1/renditions/0/x", "/renditions/0", "1/../../secret", "%31/renditions/0",
+        ] {
             #expect(throws: HTTPRefusal.self) { try answer(routes, "/api/results/" + path) }
+        }
+    }
+
+    @Test
+    func `an original is one of the list, is sent as a file to save, and nothing else in its folder can be asked for`()
+        throws
+    {
+        let folder = try TemporaryFolder()
+        let script = "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
+        for name in ["x\r\nEvil: 1.svg", "other.svg", "secret"] { try folder.write(script, to: "failed/" + name) }
+        let failed = BytePath(folder.path("failed"))
+        let standing = Standing(failures: StandingFailures(failed))
+        // It came after the look.
+        try folder.write("late", to: "failed/late")
+        try folder.write("x", to: "elsewhere")
+        #expect(symlink("../elsewhere", folder.path("failed/link")) == 0)
+        #expect(unlink(folder.path("failed/other.svg")) == 0)
+        #expect(symlink("../elsewhere", folder.path("failed/other.svg")) == 0)
+        let routes = DaemonRoutes(control: FakeDaemon(standing: ["in": standing], failed: ["in": failed]))
+        func original(_ name: String) throws -> HTTPResponse {
+            try answer(routes, "/api/failures/original", ["name": name])
+        }
+        let response = try original("in/x%0D%0AEvil%3A%201.svg")
+        #expect(response.body == Array(script.utf8) && response.type == "application/octet-stream")
+        let head = String(decoding: response.bytes(isHead: true), as: UTF8.self)
+        for line in [
+            "X-Content-Type-Options: nosniff", "Content-Security-Policy: default-src 'none'; sandbox",
+            "Content-Disposition: attachment; filename*=UTF-8''x%0D%0AEvil%3A%201.svg",
+        ] { #expect(head.contains("\r\n\(line)\r\n"), "\(head)") }
+        for name in ["in/late", "in/link", "in/other.svg", "in/../elsewhere", "in/", "in"] {
+            #expect(try original(name).status == .notFound, "\(name)")
+        }
+        for name in ["", "nowhere/secret", "/secret", "%zz"] {
+            #expect(throws: HTTPRefusal.self) { try original(name) }
         }
     }
 

@@ -13,7 +13,7 @@ private struct TwoOutboxes: HTTPRoutes {
     let hang: Monitor<Bool>
 
     func handle(_ request: HTTPRequest) throws(HTTPRefusal) -> HTTPHandling {
-        .later(.file(outbox: BytePath(request.path))) {
+        .later(.file(folder: BytePath(request.path))) {
             if request.path == "/slow" { hang.wait { $0 ? () : nil } }
             return .text("read\n")
         }
@@ -180,7 +180,7 @@ private struct TwoOutboxes: HTTPRoutes {
         let text = try await onNewThread {
             var text = ""
             var chunk = [UInt8](repeating: 0, count: 65_536)
-            while text.components(separatedBy: "data: {\"failed\"").count < 3,
+            while text.components(separatedBy: "data: {\"disks\"").count < 3,
                 case let got = recv(socket.descriptor, &chunk, chunk.count, 0), got > 0
             {
                 text += String(decoding: chunk[..<got], as: UTF8.self)
@@ -188,7 +188,7 @@ private struct TwoOutboxes: HTTPRoutes {
             return text
         }
         #expect(text.contains("Content-Type: text/event-stream\r\n") && !text.contains("Content-Length"))
-        #expect(text.components(separatedBy: "data: {\"failed\"").count == 3)
+        #expect(text.components(separatedBy: "data: {\"disks\"").count == 3)
         server.stop()
         _ = try await answer(socket)
     }

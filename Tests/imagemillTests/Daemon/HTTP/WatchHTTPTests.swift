@@ -27,19 +27,27 @@ import Testing
                 && metrics.contains("imagemill_jobs_total{inbox=\"in\",status=\"failed\"} 1\n")
                 && metrics.contains("imagemill_failed_files{inbox=\"in\"} 1\n")
         }
-        _ = try await get(drop, "/api/results/1/picture", "-o picture")
+        _ = try await get(drop, "/api/results/1/renditions/0", "-o picture")
         #expect(try drop.runner.bytes("picture") == drop.runner.bytes("out/a.webp"))
         #expect(try await get(drop, "/readyz").output == "running\n")
-        let dashboard = try #require(
-            try JSONSerialization.jsonObject(with: Data(try await get(drop, "/api/dashboard").output.utf8))
+        let dashboard = try await get(drop, "/api/dashboard").output
+        #expect(dashboard.contains(#""headline":{"level":"attention","sentence":"1 failed"}"#), "\(dashboard)")
+        let page = try #require(
+            try JSONSerialization.jsonObject(
+                with: Data(try await get(drop, "/api/failures?code=not-an-image").output.utf8))
                 as? [String: Any])
-        let failure = try #require((dashboard["failures"] as? [[String: Any]])?.first)
+        let failure = try #require((page["failures"] as? [[String: Any]])?.first)
         #expect(
-            failure["name"] as? String == "in/b.jpg"
-                && (failure["reason"] as? String)?.hasPrefix("not-an-image: ") == true)
+            failure["name"] as? String == "in/b.jpg" && failure["code"] as? String == "not-an-image"
+                && failure["attempts"] as? Int == 1)
+        _ = try await get(drop, "/api/failures/original?name=in%2Fb.jpg", "-o original")
+        #expect(try drop.runner.bytes("original") == Array("no picture".utf8))
         let refused = try await get(drop, "/api/retry", "-d '{\"names\":[\"in/b.jpg\"]}'")
         #expect(refused.output.contains("a request that changes something needs the header 'X-Imagemill: 1'"))
-        let retried = try await get(drop, "/api/retry", "-H 'X-Imagemill: 1' -d '{\"names\":[\"in/b.jpg\"]}'")
+        let none = "-H 'X-Imagemill: 1' -d '{\"select\":{\"code\":\"truncated\"}}'"
+        #expect(try await get(drop, "/api/retry", none).output.contains("0 sources moved back"))
+        let group = "-H 'X-Imagemill: 1' -d '{\"select\":{\"inbox\":\"in\",\"code\":\"not-an-image\"}}'"
+        let retried = try await get(drop, "/api/retry", group)
         #expect(retried.output.contains("1 source moved back"))
         try await drop.until("it has failed again") {
             try await get(drop, "/metrics").output.contains("{inbox=\"in\",status=\"failed\"} 2\n")

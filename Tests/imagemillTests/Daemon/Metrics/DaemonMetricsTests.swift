@@ -12,7 +12,16 @@ import Testing
         let activity = Activity(clock: { 3_600_000 })
         var report = SourceReport(status: .done, pipeline: "p", source: BytePath("a.png"))
         (report.milliseconds.wait, report.milliseconds.render, report.milliseconds.publish) = (5, 700, 60)
+        report.renditions = [
+            SourceReport.RenditionEntry(
+                name: "r", scale: 1, path: BytePath("a.webp"), format: .webp, size: PixelSize(1, 1), frames: 1,
+                bytes: 99,
+                sha256: nil)
+        ]
         activity.happened(.done(JobID(milliseconds: 1, counter: 2, random: 3), report), inbox: "share")
+        activity.happened(.hook(.postponed("x", after: 1)), inbox: "share")
+        activity.happened(.hook(.givenUp("x")), inbox: "share")
+        activity.happened(.hook(.dropped(3)), inbox: "share")
         activity.happened(
             .failed(
                 JobID(milliseconds: 1, counter: 2, random: 3), BytePath("b"), Failure(.truncated, stage: "decode", "x"),
@@ -24,7 +33,9 @@ import Testing
     }
 
     @Test func `the names that users expect are there, with their labels`() {
-        let standing = ["share": Standing(failures: nil, bytes: ["done": 12])]
+        let disk = Standing.Disk(
+            role: .outbox, path: BytePath("/o"), space: DiskSpace(device: 1, free: 5, total: 100))
+        let standing = ["share": Standing(failures: nil, bytes: ["done": 12], disks: [disk])]
         let lines = Set(text(standing: standing).split(separator: "\n").map(String.init))
         for line in [
             #"imagemill_jobs_total{inbox="share",status="done"} 1"#,
@@ -41,6 +52,14 @@ import Testing
             "imagemill_worker_restarts_total 2", "imagemill_memory_budget_bytes 4294967296",
             "imagemill_cache_hits_total 7",
             "imagemill_configuration_refused 1",
+            #"imagemill_failures_total{inbox="share",code="truncated"} 1"#,
+            #"imagemill_renditions_total{inbox="share"} 1"#, #"imagemill_rendition_bytes_total{inbox="share"} 99"#,
+            #"imagemill_last_success_timestamp_seconds{inbox="share"} 3600"#,
+            #"imagemill_hook_retries_total{inbox="share"} 1"#, #"imagemill_hook_losses_total{inbox="share"} 4"#,
+            #"imagemill_settling_files{inbox="a \"quoted\\ name"} 2"#,
+            #"imagemill_disk_free_bytes{inbox="share",folder="outbox"} 5"#,
+            #"imagemill_disk_bytes{inbox="share",folder="outbox"} 100"#,
+            #"imagemill_paused{inbox="share",reason="by-request"} 0"#,
         ] { #expect(lines.contains(line), "\(line)") }
     }
 
@@ -57,7 +76,11 @@ import Testing
     @Test func `every metric that the alerts and the dashboard of Grafana ask for exists`() throws {
         let folder = try TemporaryFolder()
         let known = text(standing: [
-            "share": Standing(failures: StandingFailures(BytePath(folder.path("."))), bytes: ["done": 1])
+            "share": Standing(
+                failures: StandingFailures(BytePath(folder.path("."))), bytes: ["done": 1],
+                disks: [
+                    Standing.Disk(role: .spool, path: BytePath("/"), space: DiskSpace(device: 1, free: 1, total: 2))
+                ])
         ])
         for file in ["deploy/prometheus/alerts.yaml", "deploy/grafana/imagemill.json"] {
             let names = Set(try Checkout.text(file).matches(of: /imagemill_[a-z_]+/).map { String($0.output) })

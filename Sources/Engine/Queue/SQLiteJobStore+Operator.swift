@@ -1,0 +1,53 @@
+// What the ledger keeps for the people who look after the drop folder: pauses that they have asked for, and how much was
+// done.
+import GRDB
+
+/// What an inbox has done in one hour.
+package struct HistoryHour: Equatable, Sendable {
+    package let inbox: String
+    /// The hour of the wall clock, counted since 1970.
+    package let hour: Int
+    package let done: Int
+    package let failed: Int
+}
+
+extension SQLiteJobStore {
+    /// Hours that are kept: a week, and a day for whoever compares.
+    private static let keptHours = 8 * 24
+
+    /// Records that an inbox is to pause until somebody ends it.
+    /// - Parameter since: in milliseconds since 1970.
+    func recordPause(of inbox: String, since: Int) throws(StoreError) {
+        try change {
+            try $0.execute(sql: "INSERT OR IGNORE INTO pauses (inbox, since) VALUES (?, ?)", arguments: [inbox, since])
+        }
+    }
+
+    func endPause(of inbox: String) throws(StoreError) {
+        try change { try $0.execute(sql: "DELETE FROM pauses WHERE inbox = ?", arguments: [inbox]) }
+    }
+
+    /// Since when a person has paused an inbox, in milliseconds since 1970; nil if nobody has.
+    func recordedPause(of inbox: String) throws(StoreError) -> Int? {
+        try look { try Int.fetchOne($0, sql: "SELECT since FROM pauses WHERE inbox = ?", arguments: [inbox]) }
+    }
+
+    /// The hours of the last week in which something ended, from the oldest.
+    package func history() throws(StoreError) -> [HistoryHour] {
+        try look { database in
+            let rows = try Row.fetchAll(
+                database, sql: "SELECT * FROM history WHERE hour > ? AND hour <= ? ORDER BY hour, inbox",
+                arguments: [clock.hour - 7 * 24, clock.hour])
+            return rows.map {
+                HistoryHour(inbox: $0["inbox"], hour: $0["hour"], done: $0["done"], failed: $0["failed"])
+            }
+        }
+    }
+
+    /// Removes what is too old, and what a clock that was wrong has put into the future.
+    func pruneHistory(_ database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM history WHERE hour <= ? OR hour > ?",
+            arguments: [clock.hour - Self.keptHours, clock.hour + 24])
+    }
+}

@@ -1,0 +1,92 @@
+// What an operator does next: pause and resume, read the configuration again, and what there is to know for that.
+let eventsShown = 6;
+
+function showDisks(disks) {
+  list($("disks"), disks, disk => disk.path, () => element("li", "", [element("div", "what", [element("bdi"), element("p", "")]), element("meter")]), (node, disk) => {
+    set(node.querySelector("bdi"), shown(disk.path));
+    set(node.querySelector("p"), (disk.isLow ? "▲ nearly full: " : "") + amount(disk.free) + " of " + amount(disk.total) + " free");
+    node.querySelector("p").className = disk.isLow ? "warn" : "quiet";
+    const meter = node.querySelector("meter");
+    meter.setAttribute("aria-label", "used of " + shown(disk.path));
+    meter.max = disk.total;
+    meter.high = disk.total * .95;
+    meter.optimum = 0;
+    meter.value = disk.total - disk.free;
+  });
+}
+
+function showEvents(events) {
+  list($("events"), events.slice(0, eventsShown), event => event.number, event =>
+    element("li", "", [timeElement(event.time), element("div", "what", [element("bdi", "", [(event.inbox === undefined ? "" : shown(event.inbox) + ": ") + shown(event.sentence)])])]),
+    (node, event) => set(node.querySelector("time"), when(event.time)));
+  $("more-events").hidden = events.length <= eventsShown;
+  set($("more-events"), "Show " + count(events.length - eventsShown, "more event"));
+}
+$("more-events").addEventListener("click", () => {
+  eventsShown = Infinity;
+  showEvents(latest.events);
+  $("events").tabIndex = -1;
+  $("events").focus();
+});
+
+// A button that pauses an inbox or ends that, and its answer.
+function pauseControls() {
+  const answer = element("span", "");
+  answer.setAttribute("role", "status");
+  const control = button("Pause", async () => {
+    const inbox = control.inbox;
+    busy(control, true);
+    try {
+      const reply = await post(inbox["paused-by-request"] ? "/api/resume" : "/api/pause", {inbox: inbox.name});
+      set(answer, sentence(reply));
+      answer.className = reply.ok ? "" : "bad";
+    } catch (error) {
+      set(answer, "The daemon does not answer.");
+      answer.className = "bad";
+    }
+    busy(control, false);
+  });
+  return element("div", "buttons pausing", [control, answer]);
+}
+
+function fillPauseControls(node, inbox) {
+  const control = node.querySelector("button");
+  control.inbox = inbox;
+  set(control, inbox["paused-by-request"] ? "Resume" : "Pause");
+  control.setAttribute("aria-label", (inbox["paused-by-request"] ? "Resume " : "Pause ") + shown(inbox.name));
+  node.hidden = inbox.state === "leaving";
+}
+
+$("reload").addEventListener("click", async event => {
+  const node = event.currentTarget;
+  if (node.getAttribute("aria-disabled") === "true") return;
+  busy(node, true);
+  set($("reload-answer"), "reading …");
+  try {
+    const reply = await post("/api/reload", {});
+    set($("reload-answer"), sentence(reply));
+    $("reload-answer").className = reply.ok ? "" : "bad";
+    if (!$("configuration").hidden) showConfiguration();
+  } catch (error) {
+    set($("reload-answer"), "The daemon does not answer.");
+    $("reload-answer").className = "bad";
+  }
+  busy(node, false);
+});
+
+async function showConfiguration() {
+  try {
+    const answer = await fetch("/api/configuration");
+    // Its lines are its own; what would turn them is shown.
+    set($("configuration"), (await answer.text()).split("\n").map(shown).join("\n"));
+  } catch (error) {
+    set($("configuration"), "The daemon does not answer.");
+  }
+}
+$("show-configuration").addEventListener("click", () => {
+  const isHidden = !$("configuration").hidden;
+  $("configuration").hidden = isHidden;
+  $("show-configuration").setAttribute("aria-expanded", String(!isHidden));
+  set($("show-configuration"), isHidden ? "Show" : "Hide");
+  if (!isHidden) showConfiguration();
+});

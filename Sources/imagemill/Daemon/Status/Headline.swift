@@ -1,0 +1,58 @@
+// The daemon in one sentence, worst first.
+import Engine
+import Pipeline
+
+/// What an operator has to know first.
+struct Headline: Codable, Equatable, Sendable {
+    enum Level: String, Codable, Sendable {
+        /// Nothing is to be done.
+        case good
+        /// Somebody should look, but the flow goes on.
+        case attention
+        /// An inbox takes nothing.
+        case trouble
+    }
+
+    let level: Level
+    let sentence: String
+
+    init(level: Level, sentence: String) { (self.level, self.sentence) = (level, sentence) }
+
+    /// - Parameters:
+    ///   - failed: sources that are in a folder `failed/`, as far as that is known.
+    ///   - lowDisks: how many disks are nearly full.
+    init(_ status: StatusDocument, failed: Int, lowDisks: Int = 0) {
+        let inboxes = status.inboxes
+        let blocked = inboxes.reduce(0) { $0 + $1.blocked }
+        let requested = inboxes.count { $0.paused?.reason == .byRequest }
+        let paused = inboxes.count { $0.state == .paused } - requested
+        let isRefused = status.reload.state == .refused
+        var parts: [String] = []
+        if status.state != .running { parts.append(status.state == .starting ? "starting" : "stopping") }
+        if paused > 0 { parts.append("\(counted(paused, "inbox", "inboxes")) paused") }
+        if requested > 0 { parts.append("\(requested) paused by request") }
+        if isRefused { parts.append("configuration refused") }
+        if lowDisks > 0 { parts.append("\(counted(lowDisks, "disk")) nearly full") }
+        if failed > 0 { parts.append("\(failed) failed") }
+        if blocked > 0 { parts.append("\(blocked) blocked") }
+        let needsHelp = !parts.isEmpty
+        if status.queue.depth > 0 {
+            parts.append("\(status.queue.depth) queued")
+            if let oldest = status.queue.oldestSeconds, oldest > 0 { parts.append("oldest \(Self.span(oldest))") }
+        } else if !needsHelp {
+            parts.append("nothing to do: \(counted(inboxes.count, "inbox", "inboxes")) watched")
+        }
+        level = paused > 0 ? .trouble : needsHelp ? .attention : .good
+        sentence = parts.joined(separator: ", ")
+    }
+
+    /// `4 min`: a glance, not a measurement.
+    private static func span(_ seconds: Int) -> String {
+        switch seconds {
+        case ..<60: "\(seconds) s"
+        case ..<3600: "\(seconds / 60) min"
+        case ..<86_400: "\(seconds / 3600) h"
+        default: "\(seconds / 86_400) d"
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// What the ledger keeps for people: pauses and the history of a week.
+import Pipeline
+import TestSupport
+import Testing
+
+@testable import Engine
+
+@Suite struct SQLiteJobStoreOperatorTests {
+    private let folder: TemporaryFolder
+    private let fake = FakeClocks()
+    private let names = JobNames()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func open(_ inboxes: [BytePath: String] = [BytePath("/in"): "in"]) throws -> SQLiteJobStore {
+        try SQLiteJobStore(
+            state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) }, inboxes: inboxes,
+            clocks: fake.clocks)
+    }
+
+    /// A source comes and is done.
+    private func end(_ name: String, in store: SQLiteJobStore) throws {
+        let observed = ObservedFile(device: 1, inode: 1, bytes: 1, modified: 1)
+        _ = try store.offer([NewJob(id: names.next(), inbox: "in", path: BytePath(name), observed: observed)])
+        let request = TakeRequest(
+            inbox: "in", limit: 1, lightBytes: 1, owner: "one", lease: 60_000, recipe: "r")
+        let lease = try #require(try store.take(request).first)
+        _ = try store.update([JobUpdate(lease, .published(damage: nil)), JobUpdate(lease, .settled)])
+    }
+
+    @Test func `a pause that was asked for is there after a restart, and goes along with a new name`() throws {
+        try open().recordPause(of: "in", since: 7)
+        // The first one counts.
+        try open().recordPause(of: "in", since: 9)
+        #expect(try open().recordedPause(of: "in") == 7)
+        let renamed = try open([BytePath("/in"): "new"])
+        #expect(try renamed.recordedPause(of: "new") == 7 && renamed.recordedPause(of: "in") == nil)
+        try renamed.endPause(of: "new")
+        #expect(try open([BytePath("/in"): "new"]).recordedPause(of: "new") == nil)
+    }
+
+    @Test func `what was done is counted by hours for a week, and no longer kept than a day more`() throws {
+        let store = try open()
+        try end("a", in: store)
+        try end("b", in: store)
+        fake.pass(.seconds(3600))
+        try end("c", in: store)
+        let history = try store.history()
+        #expect(history.map(\.done) == [2, 1] && history.map(\.failed) == [0, 0])
+        #expect(history[1].hour == history[0].hour + 1)
+        fake.pass(.seconds(7 * 86_400))
+        #expect(try store.history().isEmpty)
+        try end("d", in: store)
+        fake.pass(.seconds(86_400 + 3600))
+        _ = try store.prune(keeping: 100)
+        fake.setWall(by: .seconds(-86_400 - 3600))
+        #expect(try store.history().map(\.done) == [1])
+        fake.setWall(by: .seconds(-7 * 86_400))
+        #expect(try store.history().isEmpty, "those of the first day are gone")
+    }
+}

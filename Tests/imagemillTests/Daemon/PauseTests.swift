@@ -1,0 +1,81 @@
+// An inbox that a person pauses, and the one who resumes it.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct PauseTests {
+    private func start(_ drop: WatchedFolder) async throws -> RunningCommand {
+        let told = drop.runner.folder.path("told")
+        let inbox = "path: in, outbox: out, pipeline: p.yaml, settle: 100ms, on-pause: [touch, '\(told)']"
+        try drop.runner.folder.write(
+            "state: state\nworkers: 2\nhttp: ./web.sock\ninboxes:\n  - { \(inbox) }\n", to: "mill.yaml")
+        return try await drop.start()
+    }
+
+    private func get(_ drop: WatchedFolder, _ path: String) async throws -> String {
+        try await drop.runner.shell("curl -s --max-time 20 --unix-socket web.sock 'http://localhost\(path)'").output
+    }
+
+    /// While nothing is taken, what is complete is looked at again and again, and may be either for a moment.
+    private func seen(_ drop: WatchedFolder) async throws -> Int {
+        let inbox = try await drop.inbox()
+        return (inbox["ready"] as? Int ?? 0) + (inbox["settling"] as? Int ?? 0)
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `nothing is taken until somebody ends it, also after a restart, and neither a hook nor a probe hears of it`()
+        async throws
+    {
+        let drop = try WatchedFolder()
+        var watch = try await start(drop)
+        let paused = try await drop.runner.run("pause", "mill.yaml", "in")
+        #expect(paused.exit == 0 && paused.output == "'in' is paused until it is resumed; running jobs finish\n")
+        try await drop.drop("a.jpg")
+        try await drop.until("the source is seen") { try await seen(drop) == 1 }
+        #expect(try await drop.pause() == "by-request")
+        #expect(try await get(drop, "/healthz") == "alive\n")
+        #expect(try await get(drop, "/readyz") == "running\n")
+        #expect(try await drop.runner.run("status", "mill.yaml").exit == 0)
+        #expect(try await drop.stop(watch).exit == 0)
+        watch = try await start(drop)
+        try await drop.until("the source is seen again") { try await seen(drop) == 1 }
+        #expect(try await drop.pause() == "by-request")
+        #expect(try await drop.inbox()["paused-by-request"] != nil)
+        // Longer than the housekeeper takes to end a pause whose cause is gone.
+        try await Task.sleep(for: .seconds(5))
+        #expect(drop.runner.exists("in/a.jpg") && !drop.runner.exists("out/a.webp"))
+        let resumed = try await drop.runner.run("resume", "--state", "state", "in")
+        #expect(resumed.exit == 0 && resumed.output == "'in' is resumed\n")
+        try await drop.until("out/a.webp")
+        #expect(try await drop.pause() == nil)
+        #expect(try await drop.stop(watch).exit == 0)
+        #expect(!drop.runner.exists("told"), "on-pause ran")
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `trouble ends by itself under a pause that somebody has asked for, and that goes on`() async throws {
+        let drop = try WatchedFolder()
+        let watch = try await start(drop)
+        _ = try await drop.runner.shell("mv out away")
+        try await drop.drop("a.jpg")
+        try await drop.until("it is paused by trouble") { try await drop.pause() == "missing-outbox" }
+        #expect(try await drop.runner.run("pause", "mill.yaml", "in").exit == 0)
+        #expect(try await drop.pause() == "missing-outbox")
+        _ = try await drop.runner.shell("mv away out")
+        try await drop.until("only the person's pause is left") { try await drop.pause() == "by-request" }
+        #expect(!drop.runner.exists("out/a.webp"))
+        #expect(try await drop.runner.run("resume", "mill.yaml", "in").exit == 0)
+        try await drop.until("out/a.webp")
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+
+    @Test func `an inbox that is not there is named, with those that are`() async throws {
+        let drop = try WatchedFolder()
+        let watch = try await start(drop)
+        let result = try await drop.runner.run("pause", "mill.yaml", "nowhere")
+        #expect(result.exit == 1 && result.errors == "there is no inbox 'nowhere'\nthe inboxes: in\n")
+        let none = try await drop.runner.run("resume", "--state", "state")
+        #expect(none.exit == 64 && none.errors.contains("name the inbox"))
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+}

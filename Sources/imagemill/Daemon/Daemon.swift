@@ -54,6 +54,7 @@ final class Daemon: DaemonControl {
         try folder.start()
         state.withLock { $0.isReady = true }
         log.logger.notice("started", metadata: .event(.started))
+        if let http { log.logger.notice("\(http.dashboardSentence(beside: BytePath(file)))") }
         manager?.tell(.ready, .status(sentence))
         serve()
         stop()

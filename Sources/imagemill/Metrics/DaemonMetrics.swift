@@ -52,6 +52,8 @@ struct DaemonMetrics {
         var paused = Metric("imagemill_paused", .gauge, "Whether the inbox takes no sources for this reason.")
         var blocked = Metric(
             "imagemill_blocked_files", .gauge, "Sources in the inbox that the system does not let be taken.")
+        var passedOver = Metric(
+            "imagemill_passed_over_files", .gauge, "Files in the inbox that are no pictures, and are left alone.")
         var failed = Metric("imagemill_failed_files", .gauge, "Sources in the folder failed/ now.")
         var spool = Metric(
             "imagemill_spool_bytes", .gauge, "Bytes in the folders work/, done/ and failed/, as of the last look.")
@@ -61,13 +63,14 @@ struct DaemonMetrics {
                     inbox.paused?.reason == reason ? 1 : 0, [("inbox", inbox.name), ("reason", reason.rawValue)])
             }
             blocked.add(Double(inbox.blocked), [("inbox", inbox.name)])
+            passedOver.add(Double(inbox.passedOver), [("inbox", inbox.name)])
             guard let standing = standing[inbox.name] else { continue }
             if let failures = standing.failures { failed.add(Double(failures.count), [("inbox", inbox.name)]) }
             for (folder, bytes) in standing.bytes.sorted(by: { $0.key < $1.key }) {
                 spool.add(Double(bytes), [("inbox", inbox.name), ("folder", folder)])
             }
         }
-        return [paused, blocked, failed, spool]
+        return [paused, blocked, passedOver, failed, spool]
     }
 
     private var workers: [Metric] {

@@ -263,6 +263,7 @@ function open(row) {
     make('div', { class: 'head' }, make('h3', { id: 'detail-title' }, visible(row.path)), make('button', { class: 'plain', type: 'button', onclick: () => dialog.close() }, 'Close')),
     make('p', { class: 'hint' }, facts.filter(Boolean).join(' · ')), ...(error ? [error] : []),
     ...(row.error && row.error.detail ? [make('p', { class: 'hint' }, visible(row.error.detail))] : []),
+    ...(row.error && report.remedies[row.error.code] ? [make('p', {}, report.remedies[row.error.code])] : []),
     ...(row.error ? [make('p', {}, row.error.retryable ? 'Trying again can help.' : 'Trying again does not help as long as the file is the same.')] : []),
     ...row.warnings.map(one => make('p', { class: 's-warned' }, `${visible(one.code)}: ${visible(one.message)}`)),
     ...(row.renditions.length ? [comparison(row), renditions(row)] : []));

@@ -12,6 +12,8 @@ struct DashboardDocument: Encodable, Sendable {
         /// What `retry` takes: the inbox and the path, percent-encoded.
         var name: String
         var reason: String?
+        /// What to do about it.
+        var remedy: String?
     }
 
     struct Result: Encodable, Sendable {
@@ -41,7 +43,9 @@ struct DashboardDocument: Encodable, Sendable {
         failures = standing.sorted { $0.key < $1.key }.flatMap { inbox, found in
             (found.failures?.entries ?? []).map { entry in
                 let name = BytePath(inbox).appending(entry.path)
-                return Failure(inbox: inbox, path: entry.path.text, name: name.percentEncoded, reason: entry.reason)
+                return Failure(
+                    inbox: inbox, path: entry.path.text, name: name.percentEncoded, reason: entry.reason,
+                    remedy: entry.remedy)
             }
         }
         results = activity.results.map {

@@ -10,6 +10,8 @@ struct StandingFailures: Sendable {
         let path: BytePath
         /// From the note beside it; nil if there is none that can be read.
         let reason: String?
+        /// What to do about it; nil if there is no note, or one with a code that this version does not know.
+        let remedy: String?
     }
 
     let count: Int
@@ -22,7 +24,10 @@ struct StandingFailures: Sendable {
         guard let sources = try? FailedFolder(folder: folder, inbox: folder).sources() else { return nil }
         count = sources.count
         entries = sources.prefix(most).map {
-            Entry(path: $0, reason: Self.reason(FailureNote.path(beside: folder.appending($0))))
+            let note = Self.note(FailureNote.path(beside: folder.appending($0)))
+            return Entry(
+                path: $0, reason: note.map { "\($0.code): \($0.message)" },
+                remedy: note.flatMap { FailureCode(rawValue: $0.code)?.remedy })
         }
     }
 
@@ -31,12 +36,8 @@ struct StandingFailures: Sendable {
         let message: String
     }
 
-    private static func reason(_ note: BytePath) -> String? {
-        guard let bytes = try? OpenFile.contents(note, limit: 1 << 16),
-            let note = try? JSONDecoder().decode(Note.self, from: Data(bytes))
-        else {
-            return nil
-        }
-        return "\(note.code): \(note.message)"
+    private static func note(_ path: BytePath) -> Note? {
+        guard let bytes = try? OpenFile.contents(path, limit: 1 << 16) else { return nil }
+        return try? JSONDecoder().decode(Note.self, from: Data(bytes))
     }
 }

@@ -23,6 +23,8 @@ extension StatusDocument.Inbox {
         case inProgress = "in-progress"
         case oldestSeconds = "oldest-seconds"
         case settlingSources = "settling-sources"
+        case passedOver = "passed-over"
+        case passedOverFiles = "passed-over-files"
         case failedNow = "failed-now"
         case doneFolder = "done-folder"
         case failedFolder = "failed-folder"

@@ -116,11 +116,12 @@ struct CheckCommand: RenderingCommand {
 
     /// Tries again what could not be seen, or took too long.
     private func checkPlaces(of inbox: LoadedMill.Inbox, in mill: LoadedMill?) throws {
-        guard var mill, inbox.places == nil else { return }
+        guard let mill, inbox.places == nil else { return }
         guard let found = onNewThread(withinSeconds: 10, { Result { try mill.look(at: inbox) } }) else {
             throw SystemError("look at the folders of the inbox '\(inbox.settings.name)'", code: ETIMEDOUT)
         }
-        _ = try mill.place(inbox, at: try found.get())
+        var placed = mill
+        _ = try placed.place(inbox, at: try found.get())
     }
 
     private func checkToken(_ http: HTTPSettings, beside file: BytePath) throws {

@@ -170,7 +170,8 @@ struct StatusTable {
 
     /// Each once.
     private func remedies(_ all: [String]) -> [String] {
-        all.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }.map { "  what to do: \($0)" }
+        var seen: Set<String> = []
+        return all.filter { seen.insert($0).inserted }.map { "  what to do: \($0)" }
     }
 
     /// What the daemon remembers, if the failed folders cannot be read.

@@ -2,6 +2,13 @@
 import ArgumentParser
 import Pipeline
 
+/// Reads the value of an option.
+/// - Throws: what is expected instead.
+func readOption<Value: ParameterValue & ExpressibleByArgument>(_ text: String) throws -> Value {
+    guard let value = Value(argument: text) else { throw ValidationError("expected \(Value.expectation)") }
+    return value
+}
+
 extension Count: ExpressibleByArgument {
     package init?(argument: String) { self.init(argument) }
 }

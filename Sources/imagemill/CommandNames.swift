@@ -1,5 +1,6 @@
 // What is wrong with the command line before any command reads it.
 import ArgumentParser
+import Engine
 import Pipeline
 
 enum CommandNames {
@@ -56,6 +57,40 @@ enum CommandNames {
             }
         }
         return nil
+    }
+
+    /// What is wrong with a word that the command's parser does not take for one of its options; nil if it takes all of
+    /// them. Only asked after it has refused the words, since to describe the commands takes a while.
+    static func complaint(aboutOptionsIn words: [String]) -> String? {
+        guard let command = words.first else { return nil }
+        let own = options(of: command).flatMap(\.texts)
+        guard !own.isEmpty else { return nil }
+        for word in words.dropFirst().prefix(while: { $0 != "--" }) where word.hasPrefix("-") && word != "-" {
+            let name = String(word.prefix { $0 != "=" })
+            guard !own.contains(name), !["--help", "-h", "--version"].contains(name) else { continue }
+            if isFileName(word) {
+                return "'\(oneLine(word))' begins like an option; for the file of that name write ./\(oneLine(word))"
+            }
+            guard name.hasPrefix("--"), suggestion(for: name, among: own).isEmpty else { continue }
+            let others = RootCommand.configuration.subcommands.compactMap { $0.configuration.commandName }.filter {
+                $0 != command && options(of: $0).contains { $0.texts.contains(name) }
+            }
+            let place = others.isEmpty ? "" : "; it is one of \(listed(others))"
+            return "'\(command)' has no option \(oneLine(name))\(place); imagemill \(command) --help lists its own"
+        }
+        return nil
+    }
+
+    private static func isFileName(_ word: String) -> Bool {
+        let path = RawArguments.paths([word])[0]
+        return (try? FileSystem.status(path, followLinks: false))??.kind != nil
+            || isNamedLikeAPicture(path, allowed: Set(SourceFormat.onRequest))
+    }
+
+    /// `run`, `run and plan`, `run, plan and shard`.
+    private static func listed(_ words: [String]) -> String {
+        words.count < 2
+            ? words.joined() : words.dropLast().joined(separator: ", ") + " and " + (words.last ?? "")
     }
 
     /// - Parameter command: nil for the program itself.

@@ -41,6 +41,7 @@ enum ExitStatus {
             return error.isEnvironmental ? tryAgain : configuration
         case let failure as Failure:
             printError("imagemill: " + oneLine(failure.message + (failure.detail.map { " (\($0))" } ?? "")))
+            printError("  \(failure.remedy)")
             return someFailed
         case is PlanMismatch:
             printError("imagemill: \(error)")
@@ -80,7 +81,7 @@ func printOutput(_ text: String) {
 }
 
 private func writeAll(_ descriptor: CInt, _ text: String) {
-    var bytes = Array(text.utf8)[...]
+    var bytes = Array(Terminal.shown(text, on: descriptor).utf8)[...]
     while !bytes.isEmpty {
         let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         if written < 0 && errno == EINTR { continue }

@@ -20,7 +20,7 @@ struct Imagemill {
             exit(ExitStatus.usage.rawValue)
         }
         do {
-            var command = try RootCommand.parseAsRoot(words)
+            var command = try parsed(words)
             if let task = (command as? RunCommand)?.planned {
                 try await task.start()
             } else if let rendering = command as? any RenderingCommand {
@@ -36,6 +36,21 @@ struct Imagemill {
         // Without the exit handlers of a hundred libraries: the system frees their memory faster.
         fflush(nil)
         _exit(0)
+    }
+}
+
+extension Imagemill {
+    /// The command. Ends the program if the parser has no good words for what is wrong.
+    private static func parsed(_ words: [String]) throws -> any ParsableCommand {
+        do {
+            return try RootCommand.parseAsRoot(words)
+        } catch {
+            guard RootCommand.exitCode(for: error) == ExitStatus.usage,
+                let complaint = CommandNames.complaint(aboutOptionsIn: words)
+            else { throw error }
+            printError("imagemill: \(complaint)")
+            exit(ExitStatus.usage.rawValue)
+        }
     }
 }
 

@@ -35,12 +35,15 @@ private struct ProgressState {
     private let showsLine: Bool
     private let outbox: BytePath?
     private let paint = Paint(2)
+    /// Otherwise a line is written now and then, and stays.
+    private let canGoBack = Terminal.canGoBack(2)
     private var total = 0
     private var start = SuspendingClock.now
     private var lastShown = SuspendingClock.now
     private var isLineShown = false
     private(set) var environmentFailures = 0
     private(set) var warnings: [WarningCode: Int] = [:]
+    private var explained: Set<FailureCode> = []
 
     init(showsLine: Bool, outbox: BytePath?) {
         self.showsLine = showsLine
@@ -57,11 +60,13 @@ private struct ProgressState {
             clearLine()
             if [.diskFull, .outputNotWritable].contains(error.code) { environmentFailures += 1 }
             printError("\(report.source.shown): \(paint.red(error.code.rawValue)): \(oneLine(error.message))")
+            // Once for each code, so that a thousand of them stay readable.
+            if explained.insert(error.code).inserted { printError("  \(error.remedy)") }
         }
         for warning in report.warnings { warnings[warning.code, default: 0] += 1 }
         if let outbox { list(report, in: outbox) }
         let now = SuspendingClock.now
-        guard showsLine, now - lastShown > .milliseconds(100) else { return }
+        guard showsLine, now - lastShown > (canGoBack ? .milliseconds(100) : .seconds(10)) else { return }
         lastShown = now
         show(summary, now)
     }
@@ -82,12 +87,11 @@ private struct ProgressState {
         let seconds = Double((now - start).components.seconds) + Double((now - start).components.attoseconds) / 1e18
         let rate = Double(finished) / max(seconds, 0.001)
         let secondsLeft = Int((Double(left) / max(rate, 0.001)).rounded(.up))
-        let filled = total == 0 ? 20 : finished * 20 / total
-        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 20 - filled)
-        let failed = summary.failed > 0 ? ", \(summary.failed) failed" : ""
-        let line = "\(bar) \(finished)/\(total)\(failed)  \(oneDecimal(rate))/s  \(duration(secondsLeft)) left"
-        // A line that wraps could not be taken back.
-        write("\r\u{1B}[2K" + line.prefix(Machine.terminalColumns(2).map { $0 - 1 } ?? line.count))
+        let line = ProgressLine(
+            finished: finished, total: total, failed: summary.failed, rate: oneDecimal(rate),
+            left: duration(secondsLeft))
+        guard canGoBack else { return printError(line.text) }
+        write("\r\u{1B}[2K" + line.fitting(Terminal.width(2)))
         isLineShown = true
     }
 
@@ -98,7 +102,37 @@ private struct ProgressState {
     }
 
     private func write(_ text: String) {
+        let text = Terminal.shown(text, on: 2)
         _ = Glibc.write(2, text, text.utf8.count)
+    }
+}
+
+/// The line of progress, which is never cut in the middle of a number.
+struct ProgressLine {
+    let finished, total, failed: Int
+    /// Sources in a second.
+    let rate: String
+    /// The time that is left.
+    let left: String
+
+    private var count: String { "\(finished)/\(total)" + (failed > 0 ? ", \(failed) failed" : "") }
+
+    private func bar(_ width: Int) -> String {
+        let filled = total == 0 ? width : finished * width / total
+        return String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+    }
+
+    /// Without a bar.
+    var text: String { "\(count)  \(rate)/s  \(left) left" }
+
+    /// As much of it as a line can have.
+    func fitting(_ width: Int) -> String {
+        Terminal.fitting(
+            [
+                "\(bar(20)) \(text)", "\(bar(10)) \(text)", text, "\(count)  \(left) left", count,
+                "\(finished)/\(total)",
+            ],
+            width)
     }
 }
 

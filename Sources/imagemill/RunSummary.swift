@@ -11,16 +11,20 @@ struct RunSummary {
     let warnings: [WarningCode: Int]
     /// The warnings were listed.
     let isVerbose: Bool
+    /// How many files a search has found that are no pictures, by the reason.
+    var passedOver: [NoPicture: Int] = [:]
+    /// Nothing was given to tell sources of one name in several folders apart.
+    var hintsAtTree = false
     /// The user has said which files are wanted.
     var isFiltered = false
 
     var lines: [String] {
         [sentence] + [warningsSentence].compactMap(\.self)
-            + [versionsSentence(warnings[.nameVersioned] ?? 0)].compactMap(\.self)
+            + [versionsSentence(warnings[.nameVersioned] ?? 0, hintsAtTree: hintsAtTree)].compactMap(\.self)
     }
 
     private var sentence: String {
-        let passedOver = passedOverClause(summary.passedOver)
+        let passedOver = passedOverClause(self.passedOver)
         if summary.sources == 0 {
             let filter = isFiltered ? " that --include and --exclude let pass" : ""
             return "nothing to do: no pictures were found\(filter)\(passedOver)"
@@ -57,10 +61,12 @@ struct RunSummary {
 }
 
 /// Says that names were not the expected ones; nil if all were.
-func versionsSentence(_ count: Int) -> String? {
-    switch count {
+/// - Parameter hintsAtTree: sub-folders like those of the sources would keep the names apart.
+func versionsSentence(_ count: Int, hintsAtTree: Bool = false) -> String? {
+    let remedy = hintsAtTree ? "; --keep-tree keeps their folders apart" : ""
+    return switch count {
     case 0: nil
-    case 1: "1 source shares a name with another one and was given a version; see the report"
-    default: "\(count) sources share a name with another one and were given versions; see the report"
+    case 1: "1 source shares a name with another one and was given a version; see the report\(remedy)"
+    default: "\(count) sources share a name with another one and were given versions; see the report\(remedy)"
     }
 }

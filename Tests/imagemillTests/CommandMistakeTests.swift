@@ -33,6 +33,43 @@ import Testing
             "run p.yaml in/*.gif -o out", 2,
             "in/*.gif: not-found: no file matches this pattern; check the folder and the ending\n"
         ),
+        (
+            "run p.yaml nofolder/ -o fresh", 2,
+            "nofolder: not-found: cannot find the folder: No such file or directory\n  Check the path, and whether something else moves files there.\nnone of 1 source is there; nothing was written\n"
+        ),
+        (
+            "run p.yaml -rf.jpg -o out", 64,
+            "imagemill: '-rf.jpg' begins like an option; for the file of that name write ./-rf.jpg\n"
+        ),
+        (
+            "check p.yaml --allow svg", 64,
+            "imagemill: 'check' has no option --allow; it is one of run, plan and shard; imagemill check --help lists its own\n"
+        ),
+        (
+            "check p.yaml --frobnicate", 64,
+            "imagemill: 'check' has no option --frobnicate; imagemill check --help lists its own\n"
+        ),
+        (
+            "run p.yaml in -o out --max-pixels 5X", 64,
+            "Error: The value '5X' is invalid for '--max-pixels <max-pixels>': expected a count such as 5000 or 300M\n"
+        ),
+        (
+            "run p.yaml in -o out --max-source-bytes 5X", 64,
+            "'--max-source-bytes <max-source-bytes>': expected a number of bytes such as 512M or 4G\n"
+        ),
+        ("run p.yaml in -o out --max-time 5X", 64, "'--max-time <max-time>': expected a time such as "),
+        (
+            "run p.yaml in -o out --max-memory 10", 64,
+            "Error: --max-memory is less than any picture needs; allow 128M or more\n"
+        ),
+        (
+            "run --resize big in -o out", 64,
+            "imagemill: --resize: expected a size such as 800x600, 800x, x600, 800 or 50%, followed by > < ! or ^ if you like, found 'big'\n"
+        ),
+        (
+            "run p.yaml empty -o -", 64,
+            "imagemill: no picture was found; standard output (-o -) takes the rendition of one;"
+        ),
         ("run p.yaml empty -o out", 0, "nothing to do: no pictures were found\n"),
         ("run p.yaml in -o out --collision versoin", 64, "Please provide one of 'version', 'fail' or 'overwrite'.\n"),
         ("run p.yaml in -o out --dryrun", 64, "Error: Unknown option '--dryrun'. Did you mean '--dry-run'?\n"),
@@ -45,7 +82,10 @@ import Testing
             "run p.yaml in -o out --why gone.jpg", 64,
             "imagemill: 'gone.jpg' is not among the sources; --why takes one of them\n"
         ),
-        ("run --resize % in -o out", 64, "imagemill: expected a size such as 800x600, 800x, x600, 800 or 50%"),
+        (
+            "run --resize % in -o out", 64,
+            "imagemill: --resize: expected a size such as 800x600, 800x, x600, 800 or 50%"
+        ),
         ("run --quality 0 in -o out", 64, "imagemill: 'quality' expects a whole number from 1 to 100, found 0\n"),
         ("run --quality 101 in -o out", 64, "imagemill: 'quality' expects a whole number from 1 to 100, found 101\n"),
         ("run --quality 82% in -o out", 64, "Help:  --quality <quality>  How good the result is, 1 to 100."),
@@ -60,7 +100,7 @@ import Testing
         ("run --metadata none in -o out", 64, "Please provide one of 'copyright', 'keep' or 'strip'.\n"),
         (
             "run --watermark gone.png in -o out", 64,
-            "imagemill: the asset 'gone.png' cannot be used: cannot find the file: No such file or directory\n"
+            "imagemill: --watermark: the asset 'gone.png' cannot be used: cannot find the file: No such file or directory\n"
         ),
         (
             "run web-fotos in -o out", 78,
@@ -187,7 +227,7 @@ import Testing
         let result = try await runner.run(arguments.split(separator: " ").map(String.init))
         #expect(result.exit == exit)
         #expect(result.errors.contains(words), "\(result.errors)")
-        for name in ["one", "two", "in/.imagemill", "drop", "plan", "in/plan.json", "s3:"] {
+        for name in ["one", "two", "fresh", "in/.imagemill", "drop", "plan", "in/plan.json", "s3:"] {
             #expect(!runner.exists(name))
         }
         #expect(!runner.exists("out") || exit == 2 || exit == 0)
@@ -201,6 +241,92 @@ import Testing
             result.exit == 64
                 && result.errors.hasPrefix("Error: -o has an empty name; name the folder for the renditions\n"),
             "\(result.errors)")
+    }
+
+    @Test func `a list with the line ends of Windows names the same files`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        for name in ["in/a.jpg", "in/b.jpg", "in/c.jpg"] { try await runner.picture(name) }
+        try runner.folder.write("in/a.jpg\r\n\r\nin/b.jpg\r\nin/c.jpg\r", to: "list")
+        let result = try await runner.run("run", "p.yaml", "--files-from", "list", "-o", "out")
+        #expect(result.exit == 0 && runner.files() == ["a.webp", "b.webp", "c.webp"], "\(result.errors)")
+        // Between NULs a name is what it is.
+        try runner.folder.write("in/a.jpg\r\0in/b.jpg\0", to: "list0")
+        let exact = try await runner.run("run", "p.yaml", "--files-from", "list0", "--from0", "-o", "out")
+        #expect(exact.errors.contains("in/a.jpg\\r: not-found"), "\(exact.errors)")
+    }
+
+    @Test(.enabled(if: TestMachine.isRoot))
+    func `an output folder that cannot be written to is named, with what to do`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        let tool = "setpriv --reuid=65534 --regid=65534 --clear-groups"
+        guard
+            try await runner.shell(
+                "mkdir ro; chmod 755 . in ro; chmod 644 p.yaml in/a.jpg; \(tool) test -x '\(CommandRunner.executable)'"
+            ).exit == 0
+        else { return }
+        let result = try await runner.shell("\(tool) '\(CommandRunner.executable)' run p.yaml in -o ro")
+        #expect(
+            result.exit == 75
+                && result.errors
+                    == "imagemill: cannot write to the output folder 'ro': Permission denied; change its permissions, or choose another folder (-o)\n",
+            "\(result.errors)")
+        let state = try await runner.shell("\(tool) '\(CommandRunner.executable)' run p.yaml in -o ro --state ro/s")
+        #expect(state.exit == 75 && state.errors.contains("the folder 'ro/s'") && state.errors.contains("(--state)"))
+    }
+
+    @Test func `usual extensions are formats too, in a file as on the command line`() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/a.png")
+        try runner.folder.write(
+            "renditions:\n  a: { save: { format: jpg, quality: 80 } }\n  b: { save: { format: [tif, gif] }, file: \"b.{ext}\" }\n",
+            to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(
+            result.exit == 0 && runner.files() == ["a-a.jpg", "b.gif", "b.tif"], "\(result.errors) \(runner.files())")
+        try runner.folder.write("renditions:\n  a: { save: { format: [jpeg, jpg] } }\n", to: "p.yaml")
+        let twice = try await runner.run("check", "p.yaml")
+        #expect(
+            twice.errors.hasPrefix("p.yaml:2:32: error: duplicate format 'jpg'; remove one of them\n"),
+            "\(twice.errors)")
+    }
+
+    @Test func `a search that passes over drawings names the option that reads them`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        try runner.folder.write("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\"/>", to: "in/b.svg")
+        let one = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(one.errors.contains("; 1 other file passed over; --allow svg reads it; report: "), "\(one.errors)")
+        try runner.folder.write("text", to: "in/c.txt")
+        let two = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(two.errors.contains("; 2 other files passed over; --allow svg reads 1 of them; "), "\(two.errors)")
+    }
+
+    @Test func `sources of one name in several folders get the hint that keeps them apart`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        for name in ["in/a/IMG_0001.JPG", "in/b/IMG_0001.JPG"] { try await runner.picture(name) }
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(
+            result.errors.hasSuffix("was given a version; see the report; --keep-tree keeps their folders apart\n"),
+            "\(result.errors)")
+        let kept = try await runner.run("run", "p.yaml", "in", "-o", "out2", "--keep-tree")
+        #expect(!kept.errors.contains("version"), "\(kept.errors)")
+        for name in ["flat/x.jpg", "flat/x.png"] { try await runner.picture(name) }
+        let flat = try await runner.run("run", "p.yaml", "flat", "-o", "out3")
+        #expect(flat.errors.hasSuffix("was given a version; see the report\n"), "\(flat.errors)")
+    }
+
+    @Test func `a sheet that was written is said to be`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        let result = try await runner.run("plan", "in/a.jpg", "p.yaml", "--sheet", "sheet.png")
+        #expect(
+            result.exit == 0 && result.errors == "wrote sheet.png\n" && runner.exists("sheet.png"), "\(result.errors)")
     }
 
     @Test func `options that may be repeated are, and what follows '--' is no option`() async throws {

@@ -45,6 +45,45 @@ import Testing
         #expect(single.count > 50)
     }
 
+    @Test func `the units name the program's own manual`() throws {
+        for name in ["imagemill.service", "imagemill@.service"] {
+            let line = try settings(name).first { $0.hasPrefix("Documentation=") }
+            let pages = line?.dropFirst("Documentation=".count).split(separator: " ") ?? []
+            #expect(pages.first == "man:imagemill(1)")
+            for page in pages {
+                let parts = page.dropFirst(4).split(whereSeparator: { "()".contains($0) })
+                #expect(
+                    FileManager.default.fileExists(atPath: "\(Checkout.path)/docs/man/\(parts[0]).\(parts[1])"),
+                    "\(page)")
+            }
+        }
+    }
+
+    /// What a script of the package has systemd do. The folder by which it knows that systemd runs is another one.
+    private func calls(of script: String, _ arguments: String) async throws -> [String] {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            try Checkout.text("deploy/debian/\(script)").replacingOccurrences(of: "/run/systemd/system", with: "."),
+            to: "script")
+        for tool in ["systemctl", "deb-systemd-invoke", "systemd-sysusers", "systemd-tmpfiles"] {
+            try runner.folder.write(
+                "#!/bin/sh\nprintf '%s' ${0##*/} >> calls\nfor word; do printf ' <%s>' \"$word\" >> calls; done\necho >> calls\n",
+                to: "bin/\(tool)")
+        }
+        // A file that a pattern without quotes would become.
+        try runner.folder.write("", to: "imagemill@x.service")
+        let result = try await runner.shell("chmod +x bin/*; PATH=\"$PWD/bin:$PATH\" sh script \(arguments)")
+        #expect(result.exit == 0, "\(result.errors)")
+        return String(decoding: try runner.bytes("calls"), as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    @Test func `an upgrade restarts the named instances too, and a removal stops them`() async throws {
+        let units = "<imagemill.service> <imagemill@*.service>"
+        #expect(try await calls(of: "postinst", "configure 0.1").contains("deb-systemd-invoke <try-restart> \(units)"))
+        #expect(try await calls(of: "postinst", "configure ''").contains { $0.contains("restart") } == false)
+        #expect(try await calls(of: "prerm", "remove") == ["deb-systemd-invoke <stop> \(units)"])
+    }
+
     private func settings(_ name: String) throws -> [String] {
         try Checkout.text("deploy/systemd/\(name)").split(separator: "\n").map(String.init).filter {
             !$0.hasPrefix("#")

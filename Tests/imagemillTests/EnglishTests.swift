@@ -46,6 +46,43 @@ import Testing
         }
     }
 
+    /// The other spellings of `color` and `gray`, which users neither read nor write.
+    private static let spelling = /(?i)colour|\bgrey/
+
+    /// Words of other programs, and names of colors that CSS has in both spellings.
+    private static let quotations = ["| `sharp -i photos/*.jpg -o out greyscale` |"]
+
+    @Test(
+        arguments: ["README.md", "CHANGELOG.md", "SECURITY.md"]
+            + ["docs", "Benchmarks", "Tests"].flatMap { Checkout.files(below: $0, extension: "md") }
+            + ["html", "css", "js", "swift"].flatMap { Checkout.files(below: "Sources", extension: $0) }
+            + ["1", "5"].flatMap { Checkout.files(below: "docs/man", extension: $0) }
+            + Checkout.files(below: "docs/schema", extension: "json")
+            + ["pipelines", "deploy"].flatMap { Checkout.files(below: $0, extension: "yaml") })
+    func `color and gray have one spelling in everything that a user reads or writes`(file: String) throws {
+        // Synonyms are what other programs write, and libvips has operations of its own.
+        let others = ["Diagnostics/Synonyms.swift", "Values/ColorNames.swift", "Sources/Vips/"]
+        guard !others.contains(where: file.contains) else { return }
+        for (number, line) in try Checkout.text(file).split(separator: "\n", omittingEmptySubsequences: false)
+            .enumerated()
+        {
+            guard !Self.quotations.contains(where: line.contains) else { continue }
+            var texts = [String(line)]
+            if file.hasSuffix(".swift") {
+                // Names in the code, also those within texts, are nobody's reading.
+                let code = line.drop { $0 == " " }
+                guard !code.hasPrefix("//") else { continue }
+                texts = line.replacing(/\\\([^()]*(\([^()]*\)[^()]*)*\)/, with: "").matches(of: /"((?:[^"\\]|\\.)*)"/)
+                    .map {
+                        String($0.output.1)
+                    }
+            }
+            for text in texts where text.firstMatch(of: Self.spelling) != nil {
+                Issue.record("\(file):\(number + 1): write 'color' and 'gray': \(text)")
+            }
+        }
+    }
+
     @Test(arguments: ["README.md", "CHANGELOG.md"] + Checkout.files(below: "docs", extension: "md"))
     func `documents for users have none of the phrases`(page: String) throws {
         // Decisions and the architecture are for those who change the program.
@@ -54,8 +91,6 @@ import Testing
             .enumerated()
         {
             for phrase in try found(in: String(line)) { Issue.record("\(page):\(number + 1): \(phrase)") }
-            // The changes of old versions stay as they were written.
-            #expect(!line.contains("colour") || page == "CHANGELOG.md", "\(page):\(number + 1): write 'color'")
         }
     }
 

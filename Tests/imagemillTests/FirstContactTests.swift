@@ -1,6 +1,7 @@
 // What a new user tries first: options instead of a pipeline file, names of shipped pipelines, `init`, `-`, and any
 // order of arguments.
 import Foundation
+import Pipeline
 import TestSupport
 import Testing
 
@@ -66,9 +67,17 @@ import Testing
         #expect(
             bad.exit == 2
                 && bad.errors
-                    == "standard input: not-an-image: expected a picture, found a file in no recognized image format\n"
+                    == "standard input: not-an-image: expected a picture, found a file in no recognized image format\n  \(FailureCode.notAnImage.remedy)\n"
         )
         #expect(try runner.bytes("c.webp").isEmpty)
+        try await runner.picture("in/b.jpg")
+        let two = try await runner.shell("\"$IMAGEMILL\" run --resize 16x in -o - > d.webp")
+        #expect(
+            two.exit == 64
+                && two.errors
+                    == "imagemill: 2 pictures were found; standard output (-o -) takes the rendition of one; name one picture, or a folder for the renditions\n",
+            "\(two.errors)")
+        #expect(try runner.bytes("d.webp").isEmpty)
         let several = try await runner.shell("\"$IMAGEMILL\" run web-photos in/a.jpg -o - | cat")
         #expect(
             several.errors.contains("this pipeline makes 3 renditions of a picture; only one can go to standard output")

@@ -83,6 +83,60 @@ import Testing
         #expect(result.output.isEmpty)
     }
 
+    @Test
+    func `one pass finds the mistakes of all layers: keys, values, inboxes, pipelines, assets, folders, hooks, token`()
+        async throws
+    {
+        let runner = try runner(
+            """
+            state: state
+            inbxes: 3
+            http: { address: "127.0.0.1:8080", token: gone-token }
+            inboxes:
+              - { path: in, outbox: out, pipeline: p.yaml, settle: 5 }
+              - { path: in, outbox: out, pipeline: gone.yaml }
+              - { path: in3, outbox: in3/out, pipeline: bad.yaml, on-failure: [/gone/program] }
+
+            """)
+        try runner.folder.write(
+            """
+            renditions:
+              a:
+                stages: [ { overlay: { image: gone.png } }, { overlay: { image: torn.png } } ]
+                save: { format: webp }
+                file: "{stm}.{ext}"
+              b: { save: { format: wepb } }
+
+            """, to: "bad.yaml")
+        try runner.folder.write(Array(try await SamplePicture.png.bytes.prefix(60)), to: "torn.png")
+        let result = try await runner.run("check", "mill.yaml")
+        #expect(result.exit == 78)
+        for words in [
+            "mill.yaml:2:1: error: unknown key 'inbxes' in the mill file",
+            "mill.yaml:5:48: error: 'settle' expects",
+            "mill.yaml:6:5: error: the folder 'in' is an inbox already, in line 5",
+            "mill.yaml:6:36: error: the pipeline 'gone.yaml' cannot be used: cannot open 'gone.yaml': No such file",
+            "mill.yaml:7:5: error: inbox 'in3': the outbox '", "mill.yaml:7:67: error: on-failure of 'in3': ",
+            "bad.yaml:3:35: error: the asset 'gone.png' cannot be used: cannot find the file",
+            "bad.yaml:3:67: error: the asset 'torn.png' cannot be used: ", "bad.yaml:5:",
+            "bad.yaml:6:24: error: expected one of",
+            "the 'token' of 'http' cannot be read: ",
+        ] { #expect(result.errors.contains(words), "\(words) is not in:\n\(result.errors)") }
+        // Each once.
+        let heads = result.errors.split(separator: "\n").filter { $0.contains(": error: ") }
+        #expect(Set(heads).count == heads.count, "\(result.errors)")
+    }
+
+    @Test func `a budget of memory in which no picture fits is a mistake`() async throws {
+        let runner = try runner("max-memory: 10\n" + one)
+        let result = try await runner.run("check", "mill.yaml")
+        #expect(
+            result.exit == 78
+                && result.errors.hasPrefix(
+                    "mill.yaml:1:1: error: 'max-memory' is less than any picture needs; allow 128M or more\n"),
+            "\(result.errors)")
+    }
+
     @Test(arguments: [
         ("path: in, outbox: in/out", "is inside of the inbox"),
         ("path: out/in, outbox: out", "is inside of the outbox"),

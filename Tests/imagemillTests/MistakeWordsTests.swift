@@ -103,6 +103,14 @@ import Testing
             "4:26: error: 'angle' expects a number from -360 to 360, found '90deg'; write 90 without a unit"
         ),
         (
+            stage("frame: { width: 9, height: 9, mode: aspect-fill, anchor: { x: 0.12, y: 50% } }"),
+            "4:67: error: 'x' of a focus point expects 0% to 100%, found 0.12; write 12%\n"
+        ),
+        (
+            stage("frame: { width: 9, height: 9, mode: aspect-fill, anchor: { x: 50%, y: 12 } }"),
+            "4:75: error: 'y' of a focus point expects 0% to 100%, found 12\n"
+        ),
+        (
             stage("flatten: { colour: red }"),
             "4:20: error: unknown key 'colour' in stage 'flatten'; did you mean 'background'?"
         ),

@@ -1,5 +1,6 @@
 // The options of `run`, each by what it does.
 import Foundation
+import Pipeline
 import TestSupport
 import Testing
 
@@ -76,7 +77,26 @@ import Testing
         let bad = try await runner.run("run", "p.yaml", "in", "-o", "out", "-q")
         #expect(bad.exit == 1)
         #expect(
-            bad.errors == "in/c.jpg: not-an-image: expected a picture, found a file in no recognized image format\n")
+            bad.errors
+                == "in/c.jpg: not-an-image: expected a picture, found a file in no recognized image format\n  \(FailureCode.notAnImage.remedy)\n"
+        )
+    }
+
+    @Test func `what to do about a failure is said once for each code, and in the report of each source`() async throws
+    {
+        let runner = try await runner()
+        try runner.folder.write("no", to: "in/c.jpg")
+        try runner.folder.write("no", to: "in/d.jpg")
+        try runner.folder.write("", to: "in/e.jpg")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 1)
+        for code in [FailureCode.notAnImage, .empty] {
+            #expect(result.errors.components(separatedBy: "\n  \(code.remedy)\n").count == 2, "\(result.errors)")
+        }
+        let report = String(decoding: try runner.bytes("out/.imagemill/report.json"), as: UTF8.self)
+        #expect(report.components(separatedBy: "\"remedy\":\"\(FailureCode.notAnImage.remedy)\"").count == 3)
+        let plan = try await runner.run("plan", "in/c.jpg", "p.yaml")
+        #expect(plan.exit == 1 && plan.errors.hasSuffix("\n  \(FailureCode.notAnImage.remedy)\n"), "\(plan.errors)")
     }
 
     @Test(arguments: ["1", "4"])
@@ -97,7 +117,7 @@ import Testing
         let slow = try await SamplePicture.noise(width: 500, height: 400)
         for index in 1...4 { try runner.folder.write(slow, to: "in/\(index).jpg") }
         let line = "\\\"$IMAGEMILL\\\" run p.yaml in -o out --jobs 1"
-        let terminal = try await runner.shell("script -qec \"\(line)\" /dev/null")
+        let terminal = try await runner.shell("TERM=xterm script -qec \"\(line)\" /dev/null")
         #expect(terminal.exit == 0)
         #expect(terminal.output.contains("/4  ") && terminal.output.contains(" left"))
         let silent = try await runner.shell("script -qec \"\(line) --no-progress\" /dev/null")

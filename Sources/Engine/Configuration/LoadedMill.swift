@@ -70,14 +70,17 @@ package struct LoadedMill: Sendable {
     package init(
         path: String, text: String, patience: Duration = .seconds(1), environment: (String) -> String?
     ) throws {
-        let file = try MillFile(text: text, file: path)
+        let (read, written) = MillFile.reading(text: text, file: path)
+        guard let file = read else { throw written ?? Diagnostics(file: path, text: text, items: []) }
         var loader = MillPipelines(path: path)
         let pipelines = try file.inboxes.map { try loader.load($0.pipeline) }
+        for pipeline in file.otherPipelines { _ = try loader.load(pipeline) }
         var mistakes = loader.mistakes
-        if !loader.problems.isEmpty {
-            mistakes.insert(Diagnostics(file: path, text: text, items: loader.problems), at: 0)
-        }
-        guard let state = Self.state(of: file, at: path, environment: environment) else {
+        let own = (written?.items ?? []) + loader.problems
+        if !own.isEmpty { mistakes.insert(Diagnostics(file: path, text: text, items: own), at: 0) }
+        // A file with mistakes may hold placeholders for the places of all inboxes.
+        guard written == nil || file.namesItsPlaces else { throw Self.problems(mistakes) }
+        guard let state = Self.state(file.state, at: path, environment: environment) else {
             throw MillProblems(
                 mistakes: mistakes,
                 refusals: ["there is no place for the ledger: write 'state:' into '\(path)', or set $HOME"])
@@ -102,7 +105,11 @@ package struct LoadedMill: Sendable {
         let placed = misplaced.compactMap { refusal in refusal.position.map { Diagnostic($0, refusal.sentence) } }
         if !placed.isEmpty { mistakes.append(Diagnostics(file: path, text: text, items: placed)) }
         let refusals = moved + misplaced.filter { $0.position == nil }.map(\.sentence)
-        guard mistakes.isEmpty && refusals.isEmpty else { throw MillProblems(mistakes: mistakes, refusals: refusals) }
+        guard mistakes.isEmpty && refusals.isEmpty else {
+            // What is written wrongly in the mill file alone is counted.
+            throw written != nil && refusals.isEmpty
+                ? Self.problems(mistakes) : MillProblems(mistakes: mistakes, refusals: refusals)
+        }
         (self.file, self.state, self.cache, self.path, self.layout) = (file, state, cache, path, layout)
         inboxes = zip(zip(file.inboxes, folders), zip(pipelines, zip(files, places))).compactMap { pair, found in
             let (settings, (inbox, outbox)) = pair
@@ -114,6 +121,10 @@ package struct LoadedMill: Sendable {
                     hooks: Self.hooks(settings, path))
             }
         }
+    }
+
+    private static func problems(_ mistakes: [Diagnostics]) -> any Error {
+        mistakes.count == 1 ? mistakes[0] : MillProblems(mistakes: mistakes, refusals: [])
     }
 
     /// Finds out where the folders of an inbox are. Waits for their file systems.
@@ -163,13 +174,16 @@ package struct LoadedMill: Sendable {
     }
 
     /// The state folder of a mill file, without a look at its pipelines and folders.
-    /// - Throws: `Diagnostics` for what is written wrongly.
+    /// A file with mistakes names it too: the daemon that runs has read an earlier one, and can say what it thinks of
+    /// this one.
+    /// - Throws: `Diagnostics` for what is no mill file.
     package static func stateFolder(path: String, text: String, environment: (String) -> String?) throws -> BytePath? {
-        state(of: try MillFile(text: text, file: path), at: path, environment: environment)
+        if !MillFile.isLikely(text) { _ = try MillFile(text: text, file: path) }
+        return state(MillFile.state(in: text), at: path, environment: environment)
     }
 
-    private static func state(of file: MillFile, at path: String, environment: (String) -> String?) -> BytePath? {
-        if let state = file.state { return absolute(state, path) }
+    private static func state(_ written: WrittenPath?, at path: String, environment: (String) -> String?) -> BytePath? {
+        if let written { return absolute(written, path) }
         return folder(environment, named: "STATE_DIRECTORY") ?? folder(
             environment, named: "XDG_STATE_HOME", appending: "imagemill")
             ?? folder(environment, named: "HOME", appending: ".local/state/imagemill")
@@ -193,7 +207,7 @@ package struct LoadedMill: Sendable {
         return BytePath(String(value)).appending(BytePath(rest))
     }
 
-    private static func hooks(_ inbox: MillInbox, _ file: String) -> [HookEvent: Hook] {
+    static func hooks(_ inbox: MillInbox, _ file: String) -> [HookEvent: Hook] {
         Dictionary(uniqueKeysWithValues: inbox.hooks.map { ($0.event, Hook($0.settings) { absolute($0, file) }) })
     }
 
@@ -265,12 +279,14 @@ extension Pause {
 extension LoadedMill.Inbox {
     /// The settings of the inbox's watcher.
     package func watchSettings(takesSets: Bool) -> WatchSettings {
-        WatchSettings(
+        var watch = WatchSettings(
             name: settings.name, path: path, mode: settings.watch,
             times: SettleTimes(
                 settle: settings.settle, incompleteAfter: settings.incompleteAfter,
                 zeroByteAfter: settings.zeroByteAfter),
             setQuiet: settings.setQuiet, takesSets: takesSets, ignored: ignored)
+        watch.allowed = settings.allowed.formats
+        return watch
     }
 
     /// Makes the outbox if nothing but itself is missing, as `run` does. For the start only: an outbox that vanishes

@@ -77,12 +77,21 @@ package struct LoadedPipeline: Sendable {
 
     /// Takes a pipeline's text and opens its assets.
     /// - Parameter catalogue: the stages that it may name.
+    /// - Throws: every mistake at once.
     package init(path: String, text: String, catalogue: StageCatalogue = .all) throws {
-        file = try PipelineFile(text: text, file: path, catalogue: catalogue)
-        self.path = path
+        let read = Result { () throws(Diagnostics) in
+            try PipelineFile(text: text, file: path, catalogue: catalogue)
+        }
         var assets: [OpenedAsset] = []
         var problems: [Diagnostic] = []
-        for reference in file.assets where !assets.contains(where: { $0.reference.path == reference.path }) {
+        let references: [AssetReference]
+        switch read {
+        case .success(let file): references = file.assets
+        case .failure(let mistakes):
+            references = PipelineFile.assets(in: text, catalogue: catalogue)
+            problems = mistakes.items
+        }
+        for reference in references where !assets.contains(where: { $0.reference.path == reference.path }) {
             do throws(Failure) {
                 assets.append(try Self.open(reference, beside: BytePath(path)))
             } catch {
@@ -90,8 +99,31 @@ package struct LoadedPipeline: Sendable {
                     Diagnostic(reference.position, "the asset '\(reference.path)' cannot be used: \(error.message)"))
             }
         }
-        self.assets = assets
-        if !problems.isEmpty { throw Diagnostics(file: path, text: text, items: problems) }
+        guard problems.isEmpty, case .success(let file) = read else {
+            throw Diagnostics(file: path, text: text, items: problems)
+        }
+        (self.file, self.path, self.assets) = (file, path, assets)
+    }
+
+    /// What is wrong with the contents of the assets that a pipeline names, whatever else is wrong with it: each is
+    /// decoded by itself.
+    /// - Parameter decode: has a worker decode the assets of a pipeline.
+    package static func assetMistakes(
+        path: String, text: String, decode: (LoadedPipeline) async throws -> Void
+    ) async throws -> [Diagnostic] {
+        var (mistakes, seen): ([Diagnostic], Set<String>) = ([], [])
+        for reference in PipelineFile.assets(in: text, catalogue: .all) where seen.insert(reference.path).inserted {
+            let stage = "stages: [ { overlay: { image: \(json(reference.path)) } } ]"
+            let alone = "renditions: { a: { \(stage), save: { format: png } } }"
+            // What cannot even be opened is a mistake of the pipeline.
+            guard let trial = try? LoadedPipeline(path: path, text: alone) else { continue }
+            do {
+                try await decode(trial)
+            } catch let found as Diagnostics {
+                mistakes += found.items.map { Diagnostic(reference.position, $0.message) }
+            }
+        }
+        return mistakes
     }
 
     private static func open(_ reference: AssetReference, beside pipeline: BytePath) throws(Failure) -> OpenedAsset {

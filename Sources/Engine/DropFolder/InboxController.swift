@@ -343,7 +343,7 @@ extension InboxController: JobSite {
         if let reason = WriteProbe.trouble(in: shared.state, missing: .ioError) { return reason }
         // Obstacles to the folders of the spool show when they are made.
         guard let spool else { return nil }
-        return Shelf.allCases.lazy.compactMap { WriteProbe.trouble(in: spool.path($0), missing: .missingInbox) }.first
+        return Shelf.allCases.firstFound { WriteProbe.trouble(in: spool.path($0), missing: .missingInbox) }
     }
 
     func countObstacle(of job: Job) -> Int {

@@ -5,13 +5,16 @@ package import Pipeline
 extension LoadedMill {
     /// Programs and files that hooks need and that are missing, each with its place in the mill file. No reason not to
     /// start: it may come before it is needed.
-    package var hookProblems: [Diagnostic] {
+    package var hookProblems: [Diagnostic] { Self.hookProblems(of: inboxes.map(\.settings), in: path) }
+
+    /// The same of inboxes that cannot all run.
+    /// - Parameter file: the mill file.
+    package static func hookProblems(of inboxes: [MillInbox], in file: String) -> [Diagnostic] {
         inboxes.flatMap { inbox in
-            inbox.settings.hooks.flatMap { event, settings in
-                inbox.hooks[event].map { hook in
-                    Self.problems(settings, hook).map {
-                        Diagnostic($0, "on-\(event.rawValue) of '\(inbox.settings.name)': \($1)")
-                    }
+            let declared = Self.hooks(inbox, file)
+            return inbox.hooks.flatMap { event, settings in
+                declared[event].map { hook in
+                    problems(settings, hook).map { Diagnostic($0, "on-\(event.rawValue) of '\(inbox.name)': \($1)") }
                 } ?? []
             }
         }

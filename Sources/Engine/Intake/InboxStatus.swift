@@ -39,6 +39,8 @@ package struct InboxStatus: Sendable {
     package var tooDeep = 0
     /// Some of the sources that cannot be taken, with the reason.
     package var blocked: [(path: BytePath, reason: SystemError)] = []
+    /// Some of the files that are no pictures, with the reason.
+    package var passedOver: [(path: BytePath, reason: NoPicture)] = []
     /// Some of the sources that are not complete yet.
     package var settling: [SettlingSource] = []
     /// Whole scans that have ended.
@@ -61,6 +63,8 @@ package enum WatchNote: Equatable, Sendable {
     case unreadable(BytePath, SystemError)
     /// A file that the system refuses to let be read or taken.
     case blocked(BytePath, SystemError)
+    /// A file that is no picture.
+    case passedOver(BytePath, NoPicture)
     /// A file beside the folders of an inbox that takes sets.
     case loose(BytePath)
     /// A folder below the deepest level that is watched.
@@ -68,7 +72,7 @@ package enum WatchNote: Equatable, Sendable {
 
     package var isWarning: Bool {
         switch self {
-        case .watching, .resumed: false
+        case .watching, .resumed, .passedOver: false
         case .paused, .overflow, .irregular, .unreadable, .blocked, .loose, .tooDeep: true
         }
     }
@@ -82,6 +86,7 @@ package enum WatchNote: Equatable, Sendable {
         case .irregular(let path, .link): "left alone '\(path.printable)': it is a link, and links are not followed"
         case .irregular(let path, _): "left alone '\(path.printable)': it is a pipe, a socket or a device"
         case .blocked(let path, let error): "cannot take '\(path.printable)': \(error.reason); it is looked at again"
+        case .passedOver(let path, let reason): "left alone '\(path.printable)': \(reason.sentence)"
         case .loose(let path):
             "left alone '\(path.printable)': the pipeline takes sets; put it into a folder with the others of its set"
         case .tooDeep(let path):

@@ -1,5 +1,57 @@
-// What a search for pictures passes over: files that are recognisably something else.
+// What a search and an inbox pass over: files that are recognizably something else than pictures that are read.
 package import Pipeline
+
+/// Why a file that was found is no source.
+package enum NoPicture: Hashable, Sendable {
+    /// Neither its name nor its content is that of a picture.
+    case somethingElse
+    /// It is in a format that is never read, in the words of messages.
+    case unread(String)
+    /// It is in a format that is read on request only, which was not requested.
+    case onRequest(SourceFormat)
+}
+
+extension NoPicture {
+    /// For the log and the status of an inbox.
+    package var sentence: String {
+        switch self {
+        case .somethingElse: "it is no picture, by its name and its content"
+        case .unread(let name): "it is no picture that is read: found \(name)"
+        case .onRequest(let format):
+            "it is \(format.title), which is read if the inbox has 'allow: [\(format.rawValue)]'"
+        }
+    }
+}
+
+/// Why a file is no source, by its name and its content; nil for a source. A file that cannot be examined may be one.
+/// - Parameters:
+///   - path: a path whose last component is the file's name.
+///   - folder: the folder that the file is in.
+///   - allowed: formats on request that are read.
+///   - followLinks: a link stands for what it leads to; otherwise it is a link and nothing else.
+func noPicture(
+    _ path: BytePath, in folder: Directory, allowed: Set<SourceFormat>, followLinks: Bool = true
+) -> NoPicture? {
+    guard !isNamedLikeAPicture(path, allowed: allowed) else { return nil }
+    let name = path.lastComponent
+    guard let found = try? folder.status(name, followLinks: followLinks) else {
+        // Either it cannot be examined, or it is a link that leads nowhere.
+        return (try? folder.status(name))??.kind == .link ? .somethingElse : nil
+    }
+    guard found.kind == .regular, found.bytes > 0 else { return .somethingElse }
+    guard let file = try? folder.opening(name, followLinks: followLinks) else { return nil }
+    return noPicture(in: file, at: 0, count: found.bytes, allowed: allowed)
+}
+
+/// The same by the content of a range of bytes alone.
+func noPicture(in file: OpenFile, at offset: Int, count: Int, allowed: Set<SourceFormat>) -> NoPicture? {
+    guard let beginning = try? file.bytes(at: offset, count: min(count, 4096)) else { return nil }
+    switch guessFormat(beginning) {
+    case .readable(let format): return format.isRead(allowed) ? nil : .onRequest(format)
+    case .recognised(let name): return .unread(name)
+    case .unknown: return .somethingElse
+    }
+}
 
 /// Returns true if a name is that of a picture. Such a file is always a source: if it is broken, its failure must be
 /// seen.
@@ -7,24 +59,6 @@ package import Pipeline
 package func isNamedLikeAPicture(_ path: BytePath, allowed: Set<SourceFormat>) -> Bool {
     let name = SourceName(path).fileExtension
     return SourceFormat.allCases.contains { $0.isRead(allowed) && $0.fileExtensions.contains(name) }
-}
-
-/// Returns true if the content of a file is no picture that can be read. A file that cannot be examined may be one.
-func isNoPicture(_ name: BytePath, in folder: Directory, allowed: Set<SourceFormat>) -> Bool {
-    guard let found = try? folder.status(name, followLinks: true) else {
-        // Either it cannot be examined, or it is a link that leads nowhere.
-        return (try? folder.status(name))??.kind == .link
-    }
-    guard found.kind == .regular, found.bytes > 0 else { return true }
-    guard let file = try? folder.opening(name, followLinks: true) else { return false }
-    return isNoPicture(file, at: 0, count: found.bytes, allowed: allowed)
-}
-
-/// The same for a range of bytes.
-func isNoPicture(_ file: OpenFile, at offset: Int, count: Int, allowed: Set<SourceFormat>) -> Bool {
-    guard let beginning = try? file.bytes(at: offset, count: min(count, 4096)) else { return false }
-    guard case .readable(let format) = guessFormat(beginning) else { return true }
-    return !format.isRead(allowed)
 }
 
 extension SourceFormat {

@@ -7,10 +7,13 @@ package struct TrackerCounts: Equatable, Sendable {
     package var settling = 0
     package var ready = 0
     package var blocked = 0
-    package init(settling: Int = 0, ready: Int = 0, blocked: Int = 0) {
+    /// Files that are no pictures.
+    package var passedOver = 0
+    package init(settling: Int = 0, ready: Int = 0, blocked: Int = 0, passedOver: Int = 0) {
         self.settling = settling
         self.ready = ready
         self.blocked = blocked
+        self.passedOver = passedOver
     }
 }
 
@@ -44,7 +47,7 @@ package struct SourceTracker {
         }
     }
 
-    private enum Phase: UInt8 { case settling, ready, blocked }
+    private enum Phase: UInt8 { case settling, ready, blocked, passedOver }
 
     private struct Entry {
         let path: BytePath
@@ -59,6 +62,8 @@ package struct SourceTracker {
         /// How often in a row it could not be taken.
         var blocks: UInt8 = 0
         var blockedBy: SystemError?
+        /// Why it is no source.
+        var passedOverFor: NoPicture?
         /// It was offered in its present state, and there is no answer yet.
         var isOffered = false
         /// The number of the last whole scan that saw it.
@@ -94,6 +99,10 @@ package struct SourceTracker {
     /// How many there are: by the last whole scan, and since.
     private var asideCount = 0
     private var asideInScan = 0
+    /// Files that are no pictures for which there is no room, and their number.
+    private var passed: SetAside
+    private var passedCount = 0
+    private var passedInScan = 0
 
     /// - Parameter setQuiet: how long nothing must change in a set until it is complete.
     package init(times: SettleTimes, setQuiet: Duration = .seconds(5), capacity: Int = 150_000) {
@@ -102,16 +111,19 @@ package struct SourceTracker {
             settle: setQuiet, incompleteAfter: max(times.incompleteAfter, setQuiet), zeroByteAfter: times.zeroByteAfter)
         self.capacity = capacity
         aside = SetAside(count: 4 * capacity)
+        passed = SetAside(count: 4 * capacity)
     }
 
     package var counts: TrackerCounts {
         var counts = phases
         counts.blocked += asideCount
+        counts.passedOver += passedCount
         return counts
     }
 
-    /// Blocked sources have a part of the room only, so that they leave enough to the others.
-    private var mostBlocked: Int { max(1, capacity / 16) }
+    /// Blocked sources have a part of the room only, and so have files that are no pictures: they leave enough to the
+    /// others.
+    private var mostIdle: Int { max(1, capacity / 16) }
 
     package var count: Int { index.count }
 
@@ -128,6 +140,18 @@ package struct SourceTracker {
         for case let entry? in slots where entry.phase == .blocked {
             guard found.count < limit, let reason = entry.blockedBy else { break }
             found.append((entry.path, reason))
+        }
+        return found
+    }
+
+    /// Up to `limit` files that are no pictures, with the reason.
+    package func passedOver(limit: Int) -> [(path: BytePath, reason: NoPicture)] {
+        var found: [(path: BytePath, reason: NoPicture)] = []
+        guard phases.passedOver > 0 else { return found }
+        for case let entry? in slots where entry.phase == .passedOver {
+            guard let reason = entry.passedOverFor else { break }
+            found.append((entry.path, reason))
+            guard found.count < min(limit, phases.passedOver) else { break }
         }
         return found
     }
@@ -207,6 +231,8 @@ package struct SourceTracker {
         forgetFolder(BytePath([]))
         aside.removeAll()
         asideCount = 0
+        passed.removeAll()
+        passedCount = 0
     }
 
     /// Records that the permissions of a folder may have changed: what is blocked in it is tried again at once.
@@ -231,6 +257,7 @@ package struct SourceTracker {
         scan &+= 1
         hasOverflowed = false
         asideInScan = 0
+        passedInScan = 0
     }
 
     /// Records that a scan saw a file or a set. Nothing happens if it is known and has not changed.
@@ -248,6 +275,10 @@ package struct SourceTracker {
             asideInScan += 1
             return
         }
+        guard !passed.holds(path, status, at: now) else {
+            passedInScan += 1
+            return
+        }
         guard let slot = slot(of: path, isSet: isSet, at: now) else { return }
         change(slot) { entry, times in
             entry.due = now
@@ -259,6 +290,7 @@ package struct SourceTracker {
     /// Ends a scan that saw everything: sources that it did not see are looked at, and are usually gone.
     package mutating func endScan(at now: Moment) {
         asideCount = asideInScan
+        passedCount = passedInScan
         for slot in slots.indices {
             guard let entry = slots[slot], entry.scan != scan else { continue }
             change(slot) { entry, _ in entry.due = min(entry.due, now) }
@@ -373,12 +405,29 @@ package struct SourceTracker {
             entry.due = now + min(.seconds(1 << Int(min(entry.blocks, 12))), .seconds(3600))
             if entry.blocks < 13 { entry.blocks += 1 }
         }
-        guard phases.blocked > mostBlocked, let entry = slots[slot] else { return }
+        guard phases.blocked > mostIdle, let entry = slots[slot] else { return }
         // For a minute at least, so that the next scan has room for those that this one left out.
         let due = max(entry.due, now + .seconds(60))
         aside.add(entry.path, entry.settling.status, until: due, blocks: entry.blocks)
         asideCount += 1
         asideInScan += 1
+        forget(entry.path)
+    }
+
+    /// Records that a file is no picture: it is left alone until it changes. If there are too many, it is set aside, and
+    /// scans tell whether it is as it was.
+    package mutating func passOver(_ path: BytePath, _ reason: NoPicture, at now: Moment) {
+        guard let slot = index[path].map(Int.init) else { return }
+        change(slot) { entry, _ in
+            entry.phase = .passedOver
+            entry.passedOverFor = reason
+            entry.isOffered = false
+            entry.due = .never
+        }
+        guard phases.passedOver > mostIdle, let entry = slots[slot] else { return }
+        passed.add(entry.path, entry.settling.status, until: .never, blocks: 0)
+        passedCount += 1
+        passedInScan += 1
         forget(entry.path)
     }
 
@@ -440,6 +489,7 @@ package struct SourceTracker {
         case .settling: phases.settling += step
         case .ready: phases.ready += step
         case .blocked: phases.blocked += step
+        case .passedOver: phases.passedOver += step
         }
     }
 }

@@ -8,8 +8,17 @@ package struct FoundSources: Sendable {
     package var sources: [SourceFile] = []
     /// What was left out on purpose, as sentences for the user.
     package var notes: [String] = []
-    /// Files that are recognisably no pictures, as the user would type their paths.
-    package var passedOver: [BytePath] = []
+    /// Files that are recognizably no pictures, as the user would type their paths, and why.
+    package var passedOver: [(path: BytePath, why: NoPicture)] = []
+
+    /// Whether sources in several folders have one name, so that sub-folders would keep their renditions apart.
+    package var haveOneNameInSeveralFolders: Bool {
+        var folders: [[UInt8]: BytePath] = [:]
+        return sources.contains { source in
+            let folder = source.relative.directory
+            return folders.updateValue(folder, forKey: source.name.stem).map { $0 != folder } ?? false
+        }
+    }
 }
 
 /// The kind of source that a walk finds, and the folders that it leaves out.
@@ -53,13 +62,13 @@ package struct SourceWalk {
     private let sink: Sink
     /// Takes what was left out on purpose, as a sentence for the user.
     private let note: (String) -> Void
-    /// Takes the path of each file that was found and is no picture.
-    private let passOver: (BytePath) -> Void
+    /// Takes the path of each file that was found and is no picture, and why.
+    private let passOver: (BytePath, NoPicture) -> Void
     private var anchors = Anchors()
     private var isEnded = false
 
     package init(
-        _ rules: WalkRules, note: @escaping (String) -> Void, passOver: @escaping (BytePath) -> Void,
+        _ rules: WalkRules, note: @escaping (String) -> Void, passOver: @escaping (BytePath, NoPicture) -> Void,
         sink: @escaping Sink
     ) {
         self.rules = rules
@@ -78,7 +87,7 @@ package struct SourceWalk {
         var walk = SourceWalk(rules) {
             found.notes.append($0)
         } passOver: {
-            if passedOver.insert($0).inserted { found.passedOver.append($0) }
+            if passedOver.insert($0).inserted { found.passedOver.append(($0, $1)) }
         } sink: { source, _ in
             if let source = source.leavingOut(&seen) { found.sources.append(source) }
             return true
@@ -95,7 +104,7 @@ package struct SourceWalk {
     /// - Parameter common: the folder at which relative paths begin; nil for the root itself, or for the folder that it
     ///   is in.
     package mutating func walk(_ root: BytePath, below common: CommonFolder? = nil) {
-        let root = root.withoutTrailingSlashes
+        let (written, root) = (root, root.withoutTrailingSlashes)
         let status = (try? FileSystem.status(root)).flatMap { $0 }
         guard let status, status.kind == .directory else {
             guard rules.filter.takes(root.lastComponent) else { return }
@@ -108,7 +117,7 @@ package struct SourceWalk {
             return emit(
                 SourceFile(
                     location: .path(root), identity: identity, address: address, relative: relative, typed: root,
-                    problem: status == nil ? Self.unmatched(root) : nil), nil)
+                    problem: status == nil ? Self.unmatched(written) : nil), nil)
         }
         guard let absolute = FileSystem.absolute(root), !isLeftOut(status, root) else { return }
         do throws(SystemError) {
@@ -129,7 +138,7 @@ package struct SourceWalk {
         }
     }
 
-    /// Why a file is missing, if its name shows it. A shell passes a pattern on as it is if no file matches it.
+    /// Why a root that cannot be examined is missing; nil if that is for whoever opens it to find out. A shell passes a pattern on as it is if no file matches it.
     private static func unmatched(_ root: BytePath) -> Failure? {
         if root.printable.contains("://") {
             return Failure(.notFound, stage: "read", "this is an address, and only files are read; download it first")
@@ -138,8 +147,12 @@ package struct SourceWalk {
             return Failure(
                 .notFound, stage: "read", "cannot find the file; the shell replaces '~' only if it is not in quotes")
         }
-        guard root.bytes.contains(where: { "*?[".utf8.contains($0) }) else { return nil }
-        return Failure(.notFound, stage: "read", "no file matches this pattern; check the folder and the ending")
+        if root.bytes.contains(where: { "*?[".utf8.contains($0) }) {
+            return Failure(.notFound, stage: "read", "no file matches this pattern; check the folder and the ending")
+        }
+        guard (try? FileSystem.status(root.withoutTrailingSlashes)) == .some(nil) else { return nil }
+        let isFolder = root.bytes.last == UInt8(ascii: "/")
+        return SystemError("find the \(isFolder ? "folder" : "file")", code: ENOENT).asSourceFailure
     }
 
     private mutating func emit(_ source: SourceFile, _ folder: Directory?) {
@@ -256,10 +269,8 @@ package struct SourceWalk {
             } else if status?.kind == .link, (try? folder.status(name, followLinks: true))??.kind == .directory {
                 note("did not follow the link '\(root.path.appending(inner).printable)' to a folder")
             } else if rules.filter.takes(inner) {
-                if !isNamedLikeAPicture(inner, allowed: rules.allowed)
-                    && isNoPicture(name, in: folder, allowed: rules.allowed)
-                {
-                    passOver(root.path.appending(inner))
+                if let why = noPicture(name, in: folder, allowed: rules.allowed) {
+                    passOver(root.path.appending(inner), why)
                     continue
                 }
                 let source = SourceFile(

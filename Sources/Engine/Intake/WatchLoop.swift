@@ -328,7 +328,7 @@ final class WatchLoop {
         guard logged.insert(path).inserted else { return }
         switch text {
         case .irregular, .loose: status.irregular += 1
-        case .watching, .paused, .resumed, .overflow, .unreadable, .blocked, .tooDeep: break
+        case .watching, .paused, .resumed, .overflow, .unreadable, .blocked, .passedOver, .tooDeep: break
         }
         log(text)
     }
@@ -353,7 +353,8 @@ final class WatchLoop {
         var (next, look) = (first, look)
         while let action = next {
             if case .offer(let path, let isSet, let status, let order) = action {
-                if let offer = offer(path, isSet: isSet, status, order) { ready.append(offer) }
+                goesOn()
+                if let offer = offer(path, isSet: isSet, status, order, look.root) { ready.append(offer) }
                 return
             }
             goesOn()
@@ -362,12 +363,28 @@ final class WatchLoop {
         }
     }
 
-    private func offer(_ path: BytePath, isSet: Bool, _ status: FileStatus, _ order: UInt64) -> Offer? {
+    private func offer(
+        _ path: BytePath, isSet: Bool, _ status: FileStatus, _ order: UInt64, _ inbox: Directory
+    ) -> Offer? {
         guard let root, !isDone(path, status) else {
             tracker.answered(path, observed: ObservedFile(status), with: .taken, at: .now)
             return nil
         }
+        if !isSet, let reason = passesOver(path, in: inbox) {
+            logOnce(path, .passedOver(path, reason))
+            tracker.passOver(path, reason, at: .now)
+            return nil
+        }
         return Offer(inbox: settings.name, root: root, path: path, isSet: isSet, status: status, order: order)
+    }
+
+    /// Why a complete file is no source, as a search judges it; nil for a source.
+    private func passesOver(_ path: BytePath, in inbox: Directory) -> NoPicture? {
+        // Most files need no folder for that.
+        guard !isNamedLikeAPicture(path, allowed: settings.allowed),
+            let folder = try? path.directory.bytes.isEmpty ? inbox : inbox.folder(path.directory)
+        else { return nil }
+        return noPicture(path, in: folder, allowed: settings.allowed, followLinks: false)
     }
 
     /// Tells the tracker what came of an action.
@@ -399,6 +416,7 @@ final class WatchLoop {
     private func updateStatus() {
         status.counts = tracker.counts
         status.blocked = tracker.blocked(limit: 5)
+        status.passedOver = tracker.passedOver(limit: 5)
         status.settling = tracker.settling(limit: 5)
         if let events { status.how = .events(folders: events.count) }
     }

@@ -12,6 +12,8 @@ package struct WatchSettings: Sendable {
     /// The pipeline takes sets: each folder in the inbox is one source.
     package var takesSets: Bool
     package var ignored: IgnoredNames
+    /// The formats on request that are read.
+    package var allowed: Set<SourceFormat> = []
     /// Bytes beyond which a source will be refused.
     package var largest = Int.max
     /// How often the whole inbox is scanned if there are events.

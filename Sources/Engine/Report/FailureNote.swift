@@ -82,7 +82,7 @@ package struct FailureNote: Equatable, Sendable {
 
 extension FailureNote: Encodable {
     private enum Key: String, CodingKey {
-        case schema, source, inbox, code, stage, message, detail, retryable, attempts, time, replay
+        case schema, source, inbox, code, stage, message, detail, remedy, retryable, attempts, time, replay
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -94,6 +94,7 @@ extension FailureNote: Encodable {
         try container.encode(failure.stage, forKey: .stage)
         try container.encode(failure.message, forKey: .message)
         try container.encodeIfPresent(failure.detail, forKey: .detail)
+        try container.encode(failure.remedy, forKey: .remedy)
         try container.encode(failure.code.isRetryable, forKey: .retryable)
         try container.encode(attempts, forKey: .attempts)
         try container.encode(timestamp(), forKey: .time)

@@ -54,7 +54,11 @@ package enum ReportSchema {
 
     private static let failure = object(
         ["code": words(FailureCode.self), "stage": text, "message": text, "retryable": ["type": "boolean"]],
-        optional: ["detail": text])
+        optional: ["detail": text, "remedy": remedy])
+
+    private static let remedy: JSONValue = [
+        "type": "string", "description": "What to do about it, for people. The words may change within a version.",
+    ]
 
     private static let engine = ["imagemill": text, "libvips": text]
 
@@ -97,7 +101,7 @@ package enum ReportSchema {
                 "code": words(FailureCode.self), "stage": text,
                 "message": text, "retryable": ["type": "boolean"], "attempts": count, "time": time, "replay": text,
             ],
-            optional: ["detail": text])
+            optional: ["detail": text, "remedy": remedy])
         return note.merging(dialect).merging(["title": "Imagemill: why a source is in failed/"])
     }
 

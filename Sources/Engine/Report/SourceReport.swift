@@ -189,6 +189,7 @@ private struct FailureEntry: Encodable {
     let message: String
     let retryable: Bool
     let detail: String?
+    let remedy: String
 
     init(_ failure: Failure) {
         code = failure.code
@@ -196,5 +197,6 @@ private struct FailureEntry: Encodable {
         message = failure.message
         retryable = failure.code.isRetryable
         detail = failure.detail
+        remedy = failure.remedy
     }
 }

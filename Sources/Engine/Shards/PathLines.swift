@@ -24,7 +24,7 @@ package final class PathLines {
     package func next() throws(SystemError) -> BytePath? {
         while true {
             if let end = buffer[position...].firstIndex(of: separator) {
-                let path = Array(buffer[position..<end])
+                let path = trimmed(buffer[position..<end])
                 position = end + 1
                 number += 1
                 if !path.isEmpty { return BytePath(path) }
@@ -32,11 +32,19 @@ package final class PathLines {
                 guard position < buffer.count else { return nil }
                 defer { position = buffer.count }
                 number += 1
-                return BytePath(Array(buffer[position...]))
+                let path = trimmed(buffer[position...])
+                if path.isEmpty { continue }
+                return BytePath(path)
             } else {
                 try fill()
             }
         }
+    }
+
+    /// Lines from Windows end with a carriage return, which is no part of the path.
+    private func trimmed(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        let isLine = separator == UInt8(ascii: "\n") && bytes.last == UInt8(ascii: "\r")
+        return Array(isLine ? bytes.dropLast() : bytes)
     }
 
     private func fill() throws(SystemError) {

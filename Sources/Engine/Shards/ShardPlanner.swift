@@ -57,8 +57,8 @@ package final class ShardPlanner {
     private var roots: [BytePath] = []
     private var sources = 0
     private var bytes = 0
-    /// Files that were found and are no pictures.
-    package private(set) var passedOver = 0
+    /// How many files were found that are no pictures, by the reason.
+    package private(set) var passedOver: [NoPicture: Int] = [:]
     private var failure: (any Error)?
     /// Folders that have ended, as hashes: a list must not come back to one if folders are kept together.
     private var ended: Set<Int> = []
@@ -146,8 +146,8 @@ package final class ShardPlanner {
         let rules = WalkRules(
             outbox: request.folder, kind: request.pipeline.file.source, filter: request.filter,
             allowed: request.limits.allowed)
-        var walk = SourceWalk(rules, note: note) { [self] _ in
-            passedOver += 1
+        var walk = SourceWalk(rules, note: note) { [self] _, why in
+            passedOver[why, default: 0] += 1
         } sink: { [self] source, folder in
             let inner = source.identity == absolute ? BytePath([]) : source.relative
             return add(planned(source, root: number, path: prefix.appending(inner), folder: folder))
@@ -200,11 +200,10 @@ package final class ShardPlanner {
             while let member = try reader.next() {
                 guard let inner = innerPath(of: member, in: path), isWanted(inner) else { continue }
                 let allowed = request.limits.allowed
-                guard
-                    isNamedLikeAPicture(inner, allowed: allowed)
-                        || !isNoPicture(tar, at: member.offset, count: member.bytes, allowed: allowed)
-                else {
-                    passedOver += 1
+                if !isNamedLikeAPicture(inner, allowed: allowed),
+                    let why = noPicture(in: tar, at: member.offset, count: member.bytes, allowed: allowed)
+                {
+                    passedOver[why, default: 0] += 1
                     continue
                 }
                 let file = PlannedSource.File(path: inner, bytes: member.bytes, modified: time)

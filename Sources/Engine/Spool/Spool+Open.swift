@@ -93,12 +93,8 @@ extension Spool {
     /// Whether a file of a set is no member: a sidecar, a video, a text, a format on request, which sets do not read.
     /// It goes where the set goes, but `settle` does not delete it.
     private static func isPassedOver(_ member: SetContents.Member, in root: Directory) -> Bool {
-        guard !isNamedLikeAPicture(member.path, allowed: []) else { return false }
-        guard member.status.bytes > 0 else { return true }
-        guard let file = try? root.folder(member.path.directory).opening(member.path.lastComponent) else {
-            return false
-        }
-        return isNoPicture(file, at: 0, count: member.status.bytes, allowed: [])
+        guard let folder = try? root.folder(member.path.directory) else { return false }
+        return noPicture(member.path, in: folder, allowed: [], followLinks: false) != nil
     }
 
     /// Says which member it is that failed.

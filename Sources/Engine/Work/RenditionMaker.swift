@@ -292,7 +292,7 @@ package final class RenditionMaker {
         }
         // A worker is not believed what it says of the disk; whether there is room is found out here.
         let trouble = {
-            outputs.lazy.compactMap { $0.troubleGrowing(to: planner.limits.maximumOutputBytes) }.first?.asOutputFailure
+            outputs.firstFound { $0.troubleGrowing(to: planner.limits.maximumOutputBytes) }?.asOutputFailure
         }
         do {
             do {

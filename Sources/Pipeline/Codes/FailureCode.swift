@@ -88,70 +88,115 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         }
     }
 
-    /// One sentence for the documentation: when it happens and what to do.
-    package var explanation: String {
+    /// When it happens, as Markdown.
+    package var cause: String {
         switch self {
-        case .empty: "The file has no bytes. Copy it again."
-        case .notAnImage:
-            "The first bytes are those of no picture that Imagemill knows. Remove the file from the source folder."
-        case .unsupportedFormat: "The format is known by name but not read. Convert the file first."
-        case .unsupportedColour:
-            "The picture's colors cannot be used for what the pipeline does. Remove `profile: keep`, or convert the file first."
-        case .truncated: "The file ends before the picture does. Copy it again, or allow it with `tolerate: truncated`."
-        case .corrupt: "The decoder found the file damaged. Export it again."
-        case .tooManyPixels:
-            "The picture, or a result, has more pixels than the limit. Raise it with `--max-pixels`, or `max-pixels` in a mill file."
-        case .tooLongSide:
-            "The picture is wider or higher than the limit. Raise it with `--max-side`, or `max-side` in a mill file."
-        case .tooManyBands:
-            "The picture has more bands, which are its colors and alpha, than the limit. Raise it with `--max-bands`, or `max-bands` in a mill file."
-        case .tooManyFrames:
-            "The animation has more frames than the limit. Raise it with `--max-frames`, or `max-frames` in a mill file."
-        case .tooManyScans:
-            "The JPEG is drawn in more passes than the limit, which no camera or program does. Raise it with `--max-scans`, or `max-scans` in a mill "
-                + "file."
-        case .tooManyMembers: "The set has more than 50,000 files. Divide it."
-        case .tooManyBytes:
-            "The file is larger than the limit. Raise it with `--max-source-bytes`, or `max-source-bytes` in a mill file."
+        case .empty: "The file has no bytes."
+        case .notAnImage: "The first bytes are those of no picture that Imagemill knows."
+        case .unsupportedFormat: "The format is known by name but not read."
+        case .unsupportedColour: "The picture's colors cannot be used for what the pipeline does."
+        case .truncated: "The file ends before the picture does."
+        case .corrupt: "The decoder found the file damaged."
+        case .tooManyPixels: "The picture, or a result, has more pixels than the limit."
+        case .tooLongSide: "The picture is wider or higher than the limit."
+        case .tooManyBands: "The picture has more bands, which are its colors and alpha, than the limit."
+        case .tooManyFrames: "The animation has more frames than the limit."
+        case .tooManyScans: "The JPEG is drawn in more passes than the limit, which no camera or program does."
+        case .tooManyMembers: "The set has more than 50,000 files."
+        case .tooManyBytes: "The file is larger than the limit."
         case .tooMuchMetadata:
-            "The picture's metadata or color profile is larger than the limit, which no camera or program makes. Raise it with "
-                + "`--max-metadata-bytes` or `--max-profile-bytes`, which a mill file has too."
+            "The picture's metadata or color profile is larger than the limit, which no camera or program makes."
         case .tooMuchMemory:
-            "Rendering would need more memory than the budget, or decoding took far more than the header led to expect. Raise the budget with "
-                + "`--max-memory`, or `max-memory` in a mill file."
+            "Rendering would need more memory than the budget, or decoding took far more than the header led to expect."
         case .notFound: "The file is not there, or the link points to nothing."
-        case .isADirectory: "A directory is named like a picture. What is in it is processed as usual."
-        case .notARegularFile: "It is a pipe, a socket or a device. It is never opened."
-        case .permissionDenied: "The file may not be read. Change its permissions."
-        case .changedWhileRead: "Something wrote to the file while it was read. Run again when the writer is done."
-        case .changedSincePlan: "The file is not the one that `imagemill shard` saw. Make a plan of what has changed."
-        case .noSuchPage:
-            "The file has fewer pages than `page` in the pipeline asks for. Change `page`, or leave the file out."
-        case .emptyResult: "A stage would leave nothing of this picture. Change the stage, or leave the picture out."
+        case .isADirectory: "A directory is named like a picture."
+        case .notARegularFile: "It is a pipe, a socket or a device, which is never opened."
+        case .permissionDenied: "The file may not be read."
+        case .changedWhileRead: "Something wrote to the file while it was read."
+        case .changedSincePlan: "The file is not the one that `imagemill shard` saw."
+        case .noSuchPage: "The file has fewer pages than `page` in the pipeline asks for."
+        case .emptyResult: "A stage would leave nothing of this picture."
         case .overlayDoesNotFit: "The overlay cannot be moved off the protected rectangle and stay inside the picture."
-        case .tooLargeForFormat:
-            "The output format cannot hold a picture of this size. Choose another format or a smaller size."
-        case .unequalSizes: "The members of a set must have one size."
+        case .tooLargeForFormat: "The output format cannot hold a picture of this size."
+        case .unequalSizes: "The members of the set have several sizes."
         case .setMemberFailed: "One member of a set failed; the message names it."
-        case .timedOut:
-            "The work on the picture took longer than the limit and was stopped. Raise it with `--max-time` or `--max-cpu-time`, which a mill file "
-                + "has too."
+        case .timedOut: "The work on the picture took longer than the limit and was stopped."
         case .workerCrashed: "The process that decoded this file died each time."
-        case .outOfMemory:
-            "The system killed the worker process, most likely because memory ran out. Give the machine or the service more memory, or lower "
-                + "`max-pixels`."
+        case .outOfMemory: "The system killed the worker process, most likely because memory ran out."
         case .encodingFailed: "The encoder refused the result; the detail is its own text."
-        case .outputRejected: "The rendered file is not what was planned, so it was not published. Please report this."
+        case .outputRejected: "The rendered file is not what was planned, so it was not published."
         case .nameTaken: "The output name belongs to another source, and the collision policy is `fail`."
         case .nameInvalid: "The output name that the pipeline makes for this source cannot be a file name."
-        case .outputTooLarge:
-            "A rendition is larger than the limit. Raise it with `--max-output-bytes`, or `max-output-bytes` in a mill file."
+        case .outputTooLarge: "A rendition is larger than the limit."
         case .diskFull: "The disk or the quota of the output folder is full."
         case .outputNotWritable: "The output folder cannot be written to."
         case .ioError: "The system reported an input or output error."
-        case .internal: "A mistake in Imagemill. Please report it with the detail."
+        case .internal: "A mistake in Imagemill."
         }
     }
+
+    /// What to do about it, as Markdown: the one text that reports, terminals, pages and the documentation show.
+    private var remedyMarkdown: String {
+        switch self {
+        case .empty: "Copy the file again."
+        case .notAnImage:
+            "Remove the file, or leave such names out with `--exclude`, or with `ignore` in a mill file."
+        case .unsupportedFormat:
+            "Convert the file to JPEG, PNG or TIFF first. If the message names an option or a package, use that."
+        case .unsupportedColour: "Remove `profile: keep` from the pipeline, or convert the file to RGB first."
+        case .truncated: "Copy the file again, or allow it with `tolerate: truncated` in the pipeline."
+        case .corrupt: "Open the file in the program that made it, and export it again."
+        case .tooManyPixels: Self.raise("max-pixels")
+        case .tooLongSide: Self.raise("max-side")
+        case .tooManyBands: Self.raise("max-bands")
+        case .tooManyFrames: Self.raise("max-frames")
+        case .tooManyScans: Self.raise("max-scans")
+        case .tooManyMembers: "Divide the set into several folders."
+        case .tooManyBytes: Self.raise("max-source-bytes")
+        case .tooMuchMetadata:
+            "Raise the limit with `--max-metadata-bytes` or `--max-profile-bytes`, or the same settings in a mill file."
+        case .tooMuchMemory:
+            "Raise the budget with `--max-memory`, or `max-memory` in a mill file, or make smaller renditions."
+        case .notFound: "Check the path, and whether something else moves files there."
+        case .isADirectory: "Rename the folder; what is in it is processed as usual."
+        case .notARegularFile: "Remove it from the source folder."
+        case .permissionDenied: "Change the permissions of the file and of its folders, so that this user may read it."
+        case .changedWhileRead: "Run again when its writer is done; a drop folder tries again by itself."
+        case .changedSincePlan: "Make another plan of what has changed, with `imagemill shard`."
+        case .noSuchPage: "Change `page` in the pipeline, or leave the file out."
+        case .emptyResult: "Change the stage that the message names, or leave the picture out."
+        case .overlayDoesNotFit: "Make the overlay smaller, or the rectangle that `avoid` protects."
+        case .tooLargeForFormat: "Choose another output format, or a smaller size."
+        case .unequalSizes: "Add a `frame` or `resize` stage that gives all of them one size."
+        case .setMemberFailed: "Repair or remove the member that the message names."
+        case .timedOut:
+            "Raise the limit with `--max-time` or `--max-cpu-time`, or the same settings in a mill file."
+        case .workerCrashed: "Keep the file, and please report it; the other pictures are not affected."
+        case .outOfMemory: "Give the machine or the service more memory, or lower `max-memory` or `max-pixels`."
+        case .encodingFailed: "Try another format, or other options in `save`."
+        case .outputRejected: "Please report this, with the picture."
+        case .nameTaken: "Add `{dir}` or `{ext}` to `file` in the pipeline, or use `--keep-tree`."
+        case .nameInvalid: "Change `file` in the pipeline."
+        case .outputTooLarge:
+            "Choose a smaller size or another format, or raise the limit with `--max-output-bytes`, or "
+                + "`max-output-bytes` in a mill file."
+        case .diskFull: "Make room, and run again; what was done stays."
+        case .outputNotWritable: "Change the permissions of the output folder, or mount it for writing."
+        case .ioError: "Look at the system's log (`dmesg`), and at the disk, its cable or the network."
+        case .internal: "Please report it, with the detail from the report."
+        }
+    }
+
+    /// - Parameter limit: its name in a mill file.
+    private static func raise(_ limit: String) -> String {
+        "Raise the limit with `--\(limit)`, or `\(limit)` in a mill file, if you trust where the file comes from."
+    }
+
+    /// What to do about it, as plain text.
+    package var remedy: String { remedyMarkdown.filter { $0 != "`" } }
+
+    /// When it happens and what to do, as Markdown for the documentation.
+    package var explanation: String { "\(cause) \(remedyMarkdown)" }
 }
 
 /// Why one source failed, with what a person needs to act on it.
@@ -163,6 +208,9 @@ package struct Failure: Error, Equatable, Sendable, Codable {
     package let message: String
     /// libvips' or the system's own words, if there are any.
     package let detail: String?
+
+    /// What to do about it, as plain text.
+    package var remedy: String { code.remedy }
 
     package init(_ code: FailureCode, stage: String, _ message: String, detail: String? = nil) {
         self.code = code

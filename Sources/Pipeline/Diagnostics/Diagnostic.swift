@@ -34,10 +34,19 @@ package struct Diagnostics: Error, Equatable, CustomStringConvertible {
     private let lines: [Substring]
 
     package init(file: String, text: String, items: [Diagnostic]) {
-        self.file = file
-        self.items = items.sorted { $0.position < $1.position }
         // "\r\n" is one Character, so that splitting by Character would miss it.
-        lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        self.init(file: file, lines: lines, items: items)
+    }
+
+    /// These and others of the same file, each once.
+    package func adding(_ others: [Diagnostic]) -> Diagnostics {
+        Diagnostics(file: file, lines: lines, items: items + others.filter { !items.contains($0) })
+    }
+
+    private init(file: String, lines: [Substring], items: [Diagnostic]) {
+        (self.file, self.lines) = (file, lines)
+        self.items = items.sorted { $0.position < $1.position }
     }
 
     /// `file:line:column: error: message`, the line itself, and a caret under the place; once for each mistake.

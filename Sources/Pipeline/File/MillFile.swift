@@ -16,10 +16,21 @@ package struct MillFile: Sendable {
     package let drain: Duration
     private let limitGroup: MillLimits
 
+    /// The pipelines of inboxes that have mistakes and are not in `inboxes`.
+    package let otherPipelines: [WrittenPath]
+
     /// Reads a mill file.
     /// - Parameter file: the name to show in messages.
     /// - Throws: every mistake at once.
     package init(text: String, file: String) throws(Diagnostics) {
+        let (found, mistakes) = Self.reading(text: text, file: file)
+        guard let found, mistakes == nil else { throw mistakes ?? Diagnostics(file: file, text: text, items: []) }
+        self = found
+    }
+
+    /// Reads a mill file as far as that is possible, so that the mistakes of what it names are found too.
+    /// - Returns: what is right of it, nil if it is none; and every mistake.
+    package static func reading(text: String, file: String) -> (file: MillFile?, mistakes: Diagnostics?) {
         let (root, problems) = readYAML(text, need: "inboxes")
         var log = ReadingLog(catalogue: StageCatalogue([]))
         for problem in problems { log.problem(problem.position, problem.message) }
@@ -28,16 +39,37 @@ package struct MillFile: Sendable {
             let mixedUp = root.flatMap { Self.kind($0, isOnly: PipelineGroup.self, not: MillGroup.self) }.map {
                 [Diagnostic($0, "expected a mill file, found a pipeline; name it as the 'pipeline' of an inbox")]
             }
-            throw Diagnostics(file: file, text: text, items: mixedUp ?? log.problems)
+            let mistakes = Diagnostics(file: file, text: text, items: mixedUp ?? log.problems)
+            return (mixedUp == nil ? group.map { MillFile(text, $0) } : nil, mistakes)
         }
+        return (MillFile(text, group), nil)
+    }
+
+    private init(_ text: String, _ group: MillGroup) {
         self.text = text
         state = group.state
         workers = group.workers
         inboxes = group.inboxes.inboxes
+        otherPipelines = group.inboxes.otherPipelines
         cache = group.cache
         http = group.http
         drain = group.drain
         limitGroup = group.limits
+    }
+
+    /// Whether the folders that all inboxes share are those of the text, and no placeholders.
+    package var namesItsPlaces: Bool {
+        ![state, cache?.path].compactMap(\.self).contains(WrittenPath.placeholder)
+    }
+
+    /// The ledger's folder as a text names it, whatever else is wrong with the text; nil if it names none.
+    package static func state(in text: String) -> WrittenPath? {
+        let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("state:") }
+        guard let root = readYAML(text).root ?? line.flatMap({ readYAML(String($0)).root }),
+            case .mapping(let entries) = root.content, let node = entries.first(where: { $0.key == "state" })?.value
+        else { return nil }
+        var log = ReadingLog(catalogue: StageCatalogue([]))
+        return WrittenPath.read(node, &log)
     }
 
     /// How much one source may cost.
@@ -46,7 +78,9 @@ package struct MillFile: Sendable {
 
     /// Whether a text looks more like a mill file than like a pipeline, by its keys.
     package static func isLikely(_ text: String) -> Bool {
-        guard let root = readYAML(text).root else { return false }
+        guard let root = readYAML(text).root else {
+            return text.split(whereSeparator: \.isNewline).contains { $0.hasPrefix("inboxes:") }
+        }
         // `limits` and `source` alone tell nothing; these keys are in every file of their kind.
         let (hasInboxes, hasRenditions) = (root.hasKey("inboxes"), root.hasKey("renditions"))
         if hasInboxes != hasRenditions { return hasInboxes }
@@ -137,6 +171,11 @@ struct MillLimits: ParameterGroup {
     init(_ p: inout Parameters) {
         source = LimitOverrides(&p)
         memory = p.optional("max-memory", "Memory for all workers together; default half of the machine's.")
+        if let memory, memory.value < CostModel.base {
+            p.problem(
+                at: "max-memory",
+                "'max-memory' is less than any picture needs; allow \(CostModel.smallestBudget) or more")
+        }
     }
 
     func limits(memory usual: Int) -> Limits {

@@ -150,7 +150,10 @@ struct InboxGroup: ParameterGroup {
 
 /// `inboxes`: a list of inboxes.
 struct InboxList: ParameterValue {
+    /// Those without mistakes.
     let inboxes: [MillInbox]
+    /// The pipelines of the others.
+    var otherPipelines: [WrittenPath] = []
 
     static var expectation: String { "a list of inboxes, each with 'path', 'outbox' and 'pipeline'" }
     static var schema: JSONValue { ["type": "array", "minItems": 1, "items": ["$ref": "#/$defs/inbox"]] }
@@ -160,23 +163,42 @@ struct InboxList: ParameterValue {
     static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> InboxList? {
         guard case .list(let items) = node.content else { return nil }
         if items.isEmpty { log.problem(node.position, "'inboxes' is empty: nothing would be watched") }
-        var inboxes: [MillInbox] = []
+        var (inboxes, known): ([MillInbox], [MillInbox]) = ([], [])
+        var otherPipelines: [WrittenPath] = []
         for item in items {
             let problemsBefore = log.problems.count
             let group = Parameters.read(InboxGroup.self, from: item, owner: "the inbox", &log)
-            // An inbox with problems holds placeholders, whose consequences are no mistakes of the user.
-            guard let inbox = group?.inbox(at: item.position), log.problems.count == problemsBefore else { continue }
-            if let other = inboxes.first(where: { $0.path.text == inbox.path.text }) {
+            guard let inbox = group?.inbox(at: item.position) else { continue }
+            let isRight = log.problems.count == problemsBefore
+            if !isRight {
+                // An inbox with problems holds placeholders, whose consequences are no mistakes of the user.
+                if item.wrote(inbox.pipeline, at: "pipeline") { otherPipelines.append(inbox.pipeline) }
+                guard item.wrote(inbox.path, at: "path") else { continue }
+            }
+            if let other = known.first(where: { $0.path.text == inbox.path.text }) {
                 log.problem(
                     item.position,
                     "the folder '\(inbox.path.text)' is an inbox already, in line \(other.position.line); remove one of them"
                 )
-            } else if inboxes.contains(where: { $0.name == inbox.name }) {
+                // That its folders are those of the other one is no other mistake.
+                if isRight { otherPipelines.append(inbox.pipeline) }
+                continue
+            }
+            if isRight && known.contains(where: { $0.name == inbox.name }) {
                 log.problem(
                     item.position, "two inboxes are called '\(inbox.name)'; give one of them a 'name' of its own")
             }
-            inboxes.append(inbox)
+            known.append(inbox)
+            if isRight { inboxes.append(inbox) }
         }
-        return InboxList(inboxes: inboxes)
+        return InboxList(inboxes: inboxes, otherPipelines: otherPipelines)
+    }
+}
+
+extension YAMLNode {
+    /// Whether a path is what a mapping has at a key, and no placeholder.
+    fileprivate func wrote(_ path: WrittenPath, at key: String) -> Bool {
+        guard case .mapping(let entries) = content else { return false }
+        return entries.contains { $0.key == key && $0.value.text == path.text && $0.value.position == path.position }
     }
 }

@@ -67,6 +67,13 @@ package struct PipelineFile: Sendable {
         sharedCanonical = root?.canonical(without: ["renditions", "limits"]) ?? ""
     }
 
+    /// The assets that a pipeline names, whatever else is wrong with it, in the order of the text.
+    package static func assets(in text: String, catalogue: StageCatalogue) -> [AssetReference] {
+        var log = ReadingLog(catalogue: catalogue)
+        _ = readYAML(text).root.flatMap { Parameters.read(PipelineGroup.self, from: $0, owner: "the pipeline", &log) }
+        return log.assets
+    }
+
     /// Some rendition is a thumbnail for file managers.
     package var makesThumbnails: Bool { renditions.contains { $0.layout == .freedesktop } }
     /// Some stage needs fonts.

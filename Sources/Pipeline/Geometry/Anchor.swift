@@ -162,7 +162,10 @@ private struct FocusPoint: ParameterGroup {
 
     private static func fraction(at key: String, of length: Length, _ p: inout Parameters) -> Double {
         guard case .percent(let percent) = length, (0...100).contains(percent) else {
-            p.problem(at: key, "'\(key)' of a focus point expects 0% to 100%, found \(length.written)")
+            // CSS and image programs write shares from 0 to 1.
+            let isShare = if case .points = length { (0...1).contains(length.amount) } else { false }
+            let remedy = isShare ? "; write \(writtenNumber((length.amount * 10_000).rounded() / 100))%" : ""
+            p.problem(at: key, "'\(key)' of a focus point expects 0% to 100%, found \(length.written)\(remedy)")
             return 0.5
         }
         return percent / 100

@@ -10,7 +10,9 @@ package struct CostModel {
     var assets: [AssetFacts] = []
 
     /// What a worker needs before it has any picture: libraries, tables, buffers of lines, and `keptMemory`.
-    static let base = 96 << 20
+    package static let base = 96 << 20
+    /// The least memory for all workers to recommend: a small picture fits.
+    package static let smallestBudget = "128M"
     /// Freed memory that a worker keeps at most from one picture to a smaller one.
     package static let keptMemory = 32 << 20
     /// Bytes of assets that a worker keeps at the sizes at which they were drawn, for the next picture.

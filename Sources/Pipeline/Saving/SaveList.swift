@@ -42,7 +42,7 @@ struct SaveList: ParameterValue {
         case .mapping: return SaveList(ways: ways(node, &log))
         case .list(let items): return items.isEmpty ? nil : SaveList(ways: items.flatMap { ways($0, &log) })
         case .scalar(let text, _):
-            let remedy = SaveFormat(rawValue: text).map { "; write { format: \($0.rawValue) }" } ?? node.missingSpace
+            let remedy = SaveFormat(word: text).map { "; write { format: \($0.rawValue) }" } ?? node.missingSpace
             log.problem(node.position, "'save' expects \(expectation), found \(node.found)\(remedy)")
             return nil
         }
@@ -51,7 +51,7 @@ struct SaveList: ParameterValue {
     private static func ways(_ node: YAMLNode, _ log: inout ReadingLog) -> [SaveWay] {
         guard case .mapping(let entries) = node.content else {
             let remedy =
-                node.text.flatMap { SaveFormat(rawValue: $0) }.map { "; write { format: \($0.rawValue) }" } ?? ""
+                node.text.flatMap { SaveFormat(word: $0) }.map { "; write { format: \($0.rawValue) }" } ?? ""
             log.problem(
                 node.position,
                 "'save' expects a list of mappings such as { format: jpeg }, found \(node.found)\(remedy)")
@@ -68,7 +68,10 @@ struct SaveList: ParameterValue {
                 log.problem(item.position, "expected \(SaveFormat.expectation), found \(item.found)")
                 continue
             }
-            if formats[..<index].contains(where: { $0.text == text }) {
+            let isSame = { (other: String?) in
+                other == text || SaveFormat(word: text).map { $0 == other.flatMap(SaveFormat.init(word:)) } ?? false
+            }
+            if formats[..<index].contains(where: { isSame($0.text) }) {
                 log.problem(item.position, "duplicate format '\(text)'; remove one of them")
                 continue
             }

@@ -110,7 +110,8 @@ extension SaveSettings: ParameterValue {
         guard case .object(var schema) = group(of: format).mappingSchema(),
             case .object(var properties)? = schema["properties"]
         else { return .null }
-        properties["format"] = ["const": .string(format.rawValue)]
+        let words = format.words.map { JSONValue.string($0) }
+        properties["format"] = words.count == 1 ? ["const": words[0]] : ["enum": .array(words)]
         schema["properties"] = .object(properties)
         return .object(schema)
     }

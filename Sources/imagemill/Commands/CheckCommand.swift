@@ -49,22 +49,43 @@ struct CheckCommand: RenderingCommand {
     }
 
     private func checkPipeline(at path: String, text: String, workers: WorkerPool) async throws -> String {
-        let loaded = try LoadedPipeline(path: path, text: text)
-        try await checkAssets(of: loaded, limits: Limits(), workers: workers)
+        var findings = CheckFindings()
+        let loaded = try findings.value { try LoadedPipeline(path: path, text: text) }
+        try await checkContents(at: path, text, loaded, limits: Limits(), workers, &findings)
+        guard let loaded, findings.isEmpty else { throw findings.error }
         let files = loaded.file.renditions.reduce(0) { $0 + $1.scales.count }
         return "\(counted(files, "file")) for each picture"
     }
 
-    private func checkMill(at path: String, text: String, workers: WorkerPool) async throws -> String {
-        let mill = try LoadedMill(path: path, text: text) { name in getenv(name).map { String(cString: $0) } }
-        for inbox in mill.inboxes {
-            try checkPlaces(of: inbox, in: mill)
-            try await checkAssets(
-                of: inbox.pipeline, limits: inbox.settings.limits(within: mill.limits), workers: workers)
+    /// Looks for mistakes that only a worker finds, in a pipeline that may have others.
+    private func checkContents(
+        at path: String, _ text: String, _ loaded: LoadedPipeline?, limits: Limits, _ workers: WorkerPool,
+        _ findings: inout CheckFindings
+    ) async throws {
+        let mistakes = try await LoadedPipeline.assetMistakes(path: path, text: text) {
+            try await checkAssets(of: $0, limits: limits, workers: workers)
         }
-        let missing = mill.hookProblems
-        guard missing.isEmpty else { throw Diagnostics(file: path, text: text, items: missing) }
-        if let http = mill.file.http { try checkToken(http, beside: BytePath(path)) }
+        if !mistakes.isEmpty { findings.add(Diagnostics(file: path, text: text, items: mistakes)) }
+        guard let loaded, mistakes.isEmpty else { return }
+        do {
+            try await checkAssets(of: loaded, limits: limits, workers: workers)
+        } catch let found as Diagnostics {
+            findings.add(found)
+        }
+    }
+
+    private func checkMill(at path: String, text: String, workers: WorkerPool) async throws -> String {
+        var findings = CheckFindings()
+        let mill = try findings.value {
+            try LoadedMill(path: path, text: text) { name in getenv(name).map { String(cString: $0) } }
+        }
+        guard let file = mill?.file ?? MillFile.reading(text: text, file: path).file else { throw findings.error }
+        for inbox in mill?.inboxes ?? [] { try findings.value { try checkPlaces(of: inbox, in: mill) } }
+        try await checkPipelines(of: file, at: path, mill, workers, &findings)
+        let missing = LoadedMill.hookProblems(of: file.inboxes, in: path)
+        if !missing.isEmpty { findings.add(Diagnostics(file: path, text: text, items: missing)) }
+        if let http = file.http { try findings.value { try checkToken(http, beside: BytePath(path)) } }
+        guard let mill, findings.isEmpty else { throw findings.error }
         let count = mill.inboxes.count
         let head = counted(count, "inbox", "inboxes")
         let cache = mill.cache.map {
@@ -73,14 +94,34 @@ struct CheckCommand: RenderingCommand {
         return ([head] + mill.inboxes.map(sentence) + [cache].compactMap(\.self)).joined(separator: "\n  ")
     }
 
+    /// - Parameter mill: nil if it has mistakes.
+    private func checkPipelines(
+        of file: MillFile, at path: String, _ mill: LoadedMill?, _ workers: WorkerPool,
+        _ findings: inout CheckFindings
+    ) async throws {
+        let limits = file.limits(memory: Machine.memory / 2)
+        let named =
+            file.inboxes.map { ($0.pipeline, $0.limits(within: limits)) } + file.otherPipelines.map { ($0, limits) }
+        var seen: Set<BytePath> = []
+        for (written, limits) in named {
+            let pipeline = written.resolved(beside: BytePath(path))
+            // What cannot be read is a mistake of the mill file.
+            guard seen.insert(pipeline).inserted, let text = try? LoadedPipeline.text(of: pipeline.text) else {
+                continue
+            }
+            let loaded = try? LoadedPipeline(path: pipeline.text, text: text)
+            try await checkContents(at: pipeline.text, text, loaded, limits: limits, workers, &findings)
+        }
+    }
+
     /// Tries again what could not be seen, or took too long.
-    private func checkPlaces(of inbox: LoadedMill.Inbox, in mill: LoadedMill) throws {
-        guard inbox.places == nil else { return }
+    private func checkPlaces(of inbox: LoadedMill.Inbox, in mill: LoadedMill?) throws {
+        guard let mill, inbox.places == nil else { return }
         guard let found = onNewThread(withinSeconds: 10, { Result { try mill.look(at: inbox) } }) else {
             throw SystemError("look at the folders of the inbox '\(inbox.settings.name)'", code: ETIMEDOUT)
         }
-        var mill = mill
-        _ = try mill.place(inbox, at: try found.get())
+        var placed = mill
+        _ = try placed.place(inbox, at: try found.get())
     }
 
     private func checkToken(_ http: HTTPSettings, beside file: BytePath) throws {
@@ -112,5 +153,37 @@ struct CheckCommand: RenderingCommand {
     private func checkAssets(of pipeline: LoadedPipeline, limits: Limits, workers: WorkerPool) async throws {
         let settings = RenderSettings.looking(pipeline, limits: limits)
         try await onNewThread { try WorkerLoan(workers, cancellation: settings.cancellation).prepare(settings) }
+    }
+}
+
+/// What is wrong with a file and with what it names, from all layers.
+private struct CheckFindings {
+    private var mistakes: [Diagnostics] = []
+    private var refusals: [String] = []
+
+    var isEmpty: Bool { mistakes.isEmpty && refusals.isEmpty }
+
+    var error: any Error {
+        mistakes.count == 1 && refusals.isEmpty ? mistakes[0] : MillProblems(mistakes: mistakes, refusals: refusals)
+    }
+
+    mutating func add(_ found: Diagnostics) {
+        guard let index = mistakes.firstIndex(where: { $0.file == found.file }) else { return mistakes.append(found) }
+        mistakes[index] = mistakes[index].adding(found.items)
+    }
+
+    /// What a look gives; nil if it finds mistakes, which are kept.
+    /// - Throws: trouble that is nobody's mistake.
+    @discardableResult
+    mutating func value<Value>(_ look: () throws -> Value) throws -> Value? {
+        do {
+            return try look()
+        } catch let found as Diagnostics {
+            add(found)
+        } catch let found as MillProblems {
+            for diagnostics in found.mistakes { add(diagnostics) }
+            refusals += found.refusals
+        }
+        return nil
     }
 }

@@ -10,37 +10,37 @@ struct SourceLimitOptions: ParsableArguments {
             valueName: "format,..."))
     var allow: AllowedFormats?
 
-    @Option(help: help("max-pixels"))
+    @Option(help: help("max-pixels"), transform: readOption)
     var maxPixels: Count?
 
-    @Option(help: help("max-side"))
+    @Option(help: help("max-side"), transform: readOption)
     var maxSide: Count?
 
-    @Option(help: help("max-bands"))
+    @Option(help: help("max-bands"), transform: readOption)
     var maxBands: Count?
 
-    @Option(help: help("max-frames"))
+    @Option(help: help("max-frames"), transform: readOption)
     var maxFrames: Count?
 
-    @Option(help: help("max-scans"))
+    @Option(help: help("max-scans"), transform: readOption)
     var maxScans: Count?
 
-    @Option(help: help("max-source-bytes"))
+    @Option(help: help("max-source-bytes"), transform: readOption)
     var maxSourceBytes: ByteCount?
 
-    @Option(help: help("max-metadata-bytes"))
+    @Option(help: help("max-metadata-bytes"), transform: readOption)
     var maxMetadataBytes: ByteCount?
 
-    @Option(help: help("max-profile-bytes"))
+    @Option(help: help("max-profile-bytes"), transform: readOption)
     var maxProfileBytes: ByteCount?
 
-    @Option(help: help("max-output-bytes"))
+    @Option(help: help("max-output-bytes"), transform: readOption)
     var maxOutputBytes: ByteCount?
 
-    @Option(help: help("max-time"))
+    @Option(help: help("max-time"), transform: readOption)
     var maxTime: PositiveTime?
 
-    @Option(help: help("max-cpu-time"))
+    @Option(help: help("max-cpu-time"), transform: readOption)
     var maxCpuTime: PositiveTime?
 
     var limits: Limits {
@@ -71,8 +71,13 @@ struct LimitOptions: ParsableArguments {
     @OptionGroup
     var source: SourceLimitOptions
 
-    @Option(help: "Memory for all workers together, such as 4G. Default: half of the machine's.")
+    @Option(help: "Memory for all workers together, such as 4G. Default: half of the machine's.", transform: readOption)
     var maxMemory: ByteCount?
+
+    func validate() throws {
+        guard let maxMemory, maxMemory.value < CostModel.base else { return }
+        throw ValidationError("--max-memory is less than any picture needs; allow \(CostModel.smallestBudget) or more")
+    }
 
     var limits: Limits {
         var limits = source.limits

@@ -70,12 +70,15 @@ struct PlanCommand: RenderingCommand {
                 try file?.draw(plan, of: source.members?.first ?? source, by: maker, limits: settings.limits)
                 return (plan, names)
             }
+            if let sheet { printError("wrote \(RawArguments.paths([sheet])[0].printable)") }
             let table = PlanTable(plan: plan, names: names, title: path.printable)
             printOutput(json ? Engine.json(table.json, pretty: true) + "\n" : table.text)
         } catch let exit as ExitCode {
             throw exit
         } catch let failure as Failure {
-            printError("\(BytePath(sample).printable): \(failure.code.rawValue): \(oneLine(failure.message))")
+            printError(
+                "\(BytePath(sample).printable): \(failure.code.rawValue): \(oneLine(failure.message))\n  \(failure.remedy)"
+            )
             throw ExitStatus.someFailed
         } catch {
             throw ExitStatus.explaining(error, reading: pipeline)

@@ -3,12 +3,7 @@ import Engine
 import Pipeline
 
 extension SaveFormat: ExpressibleByArgument {
-    /// Also takes the usual file extensions.
-    package init?(argument: String) {
-        let word = argument.lowercased()
-        guard let format = Self(rawValue: ["jpg": "jpeg", "tif": "tiff"][word] ?? word) else { return nil }
-        self = format
-    }
+    package init?(argument: String) { self.init(word: argument.lowercased()) }
 }
 
 extension MetadataPolicy: ExpressibleByArgument {}
@@ -87,9 +82,19 @@ struct QuickOptions: ParsableArguments {
         do {
             return try LoadedPipeline(path: "options", text: text)
         } catch let diagnostics as Diagnostics {
-            for item in diagnostics.items { printError("imagemill: \(item.message)") }
+            for item in diagnostics.items { printError("imagemill: \(option(at: item.position))\(item.message)") }
             throw ExitStatus.usage
         }
+    }
+
+    /// `--resize: `, for the option whose stage is in a line of the text; empty for `save`, whose keys are named like the
+    /// options.
+    private func option(at position: Position) -> String {
+        let lines = text.split(separator: "\n")
+        guard lines.indices.contains(position.line - 1) else { return "" }
+        let line = lines[position.line - 1].drop { " -".contains($0) }
+        let options = [("resize:", "--resize"), ("crop:", "--crop"), ("overlay:", "--watermark")]
+        return options.first { line.hasPrefix($0.0) }.map { "\($0.1): " } ?? ""
     }
 
     private func quoted(_ text: String) -> String {

@@ -37,12 +37,12 @@ extension RunCommand {
                 try inputs.contains("-") ? streams?.takeInput(limit: limitOptions.limits.maximumSourceBytes + 1) : nil
             if let input { roots.append(input) }
             let found = find(roots, outbox: outbox, standardInput: input, for: pipeline)
+            try refuseSourcesToStandardOutput(found)
             try refuseOverSource(report, as: "report", option: "--report", among: found)
             try refuseOverSource(metrics, as: "metrics", option: "--metrics", among: found)
             let writes = !dryRun && why == nil
-            // The specification of thumbnails wants the folder to be the user's alone.
-            if writes && pipeline.file.makesThumbnails { try FileSystem.makeDirectories(outbox.path, mode: 0o700) }
-            let lock = writes ? try OutboxLock(outbox) : nil
+            if writes { try refuseMissing(found, outbox) }
+            let lock = writes ? try lockOutput(outbox, makesThumbnails: pipeline.file.makesThumbnails) : nil
             if let note = lock?.note { printError("note: \(note)") }
             let setup = RunSetup(pipeline, keepsTree: keepTree, policy: collision)
             let doesAll = force || why != nil
@@ -86,7 +86,7 @@ extension RunCommand {
             found.sources = found.sources.map { $0.typed == standardInput ? $0.shown(as: "standard input") : $0 }
         }
         if !quiet { found.notes.forEach { printError("note: \($0)") } }
-        if verbose { found.passedOver.forEach { printError("passed over: \($0.printable)") } }
+        if verbose { found.passedOver.forEach { printError("passed over: \($0.path.printable)") } }
         return found
     }
 

@@ -1,6 +1,7 @@
 // What `imagemill run` refuses before it renders anything.
 import ArgumentParser
 import Engine
+import Glibc
 import Pipeline
 
 extension RunCommand {
@@ -11,6 +12,49 @@ extension RunCommand {
             "imagemill: this pipeline makes \(count) renditions of a picture; only one can go to standard output (-o -)"
         )
         throw ExitStatus.usage
+    }
+
+    /// Refuses more or fewer sources than the one whose rendition goes to standard output.
+    func refuseSourcesToStandardOutput(_ found: FoundSources) throws {
+        guard isToStandardOutput, found.sources.count != 1 else { return }
+        let words = found.sources.isEmpty ? "no picture was" : "\(found.sources.count) pictures were"
+        printError(
+            "imagemill: \(words) found; standard output (-o -) takes the rendition of one; name one picture, or a folder for the renditions"
+        )
+        throw ExitStatus.usage
+    }
+
+    /// Ends the command if nothing that was named is there, before the output folder is made.
+    func refuseMissing(_ found: FoundSources, _ outbox: OutboxLocation) throws {
+        let isRecorded = json || jsonLines || report != nil || metrics != nil
+        guard !isRecorded, !found.sources.isEmpty, (try? FileSystem.status(outbox.path)) == .some(nil),
+            found.sources.allSatisfy({ $0.problem?.code == .notFound })
+        else { return }
+        for source in found.sources {
+            guard let failure = source.problem else { continue }
+            let code = Paint(2).red(failure.code.rawValue)
+            printError("\(source.typed.printable): \(code): \(oneLine(failure.message))")
+        }
+        printError("  \(FailureCode.notFound.remedy)")
+        if !quiet { printError("none of \(counted(found.sources.count, "source")) is there; nothing was written") }
+        throw ExitStatus.allFailed
+    }
+
+    /// Locks the output folder, which is made if it is missing.
+    func lockOutput(_ outbox: OutboxLocation, makesThumbnails: Bool) throws -> OutboxLock {
+        do {
+            // The specification of thumbnails wants the folder to be the user's alone.
+            if makesThumbnails { try FileSystem.makeDirectories(outbox.path, mode: 0o700) }
+            return try OutboxLock(outbox)
+        } catch let error as SystemError where [EACCES, EPERM, EROFS].contains(error.code) {
+            let (folder, option) =
+                state == nil
+                ? ("the output folder '\(outbox.path.printable)'", "-o")
+                : ("the folder '\(outbox.state.printable)'", "--state")
+            throw SystemError(
+                "write to \(folder)", code: error.code,
+                because: "\(error.reason); change its permissions, or choose another folder (\(option))")
+        }
     }
 
     /// Refuses output files and folders that cannot be written, before anything is rendered.

@@ -43,12 +43,16 @@ extension RunCommand {
     }
 
     func conclude(
-        _ summary: BatchSummary, removed: Int, outbox: OutboxLocation, progress: Progress, cancellation: Cancellation
+        _ summary: BatchSummary, removed: Int, _ preparation: Preparation, progress: Progress,
+        cancellation: Cancellation
     ) throws {
         if !quiet && !isToStandardOutput {
-            let report = reportPath(outbox)
+            let report = reportPath(preparation.outbox)
             let words = RunSummary(
                 summary: summary, isDryRun: dryRun, report: report, warnings: progress.warnings, isVerbose: verbose,
+                passedOver: preparation.found.passedOver.reduce(into: [:]) { $0[$1.why, default: 0] += 1 },
+                hintsAtTree: !keepTree && progress.warnings[.nameVersioned] != nil
+                    && preparation.found.haveOneNameInSeveralFolders,
                 isFiltered: !search.include.isEmpty || !search.exclude.isEmpty)
             words.lines.forEach(printError)
             if removed > 0 { printError("\(counted(removed, "rendition")) removed that nothing makes any more") }

@@ -102,7 +102,7 @@ struct RunCommand: RenderingCommand {
     @Option(help: "A folder that keeps renditions, so that no run makes the same one twice. Several runs may share it.")
     var cache: String?
 
-    @Option(help: "The most bytes that the cache may take, such as 10G. Default: 1G.")
+    @Option(help: "The most bytes that the cache may take, such as 10G. Default: 1G.", transform: readOption)
     var cacheSize: ByteCount?
 
     @Flag(name: [.customShort("v"), .long], help: "Lists what is written, warnings, and what is passed over.")
@@ -164,7 +164,7 @@ struct RunCommand: RenderingCommand {
             try counted?.write(
                 skipped: summary.unchanged, passedOver: summary.passedOver, isComplete: !summary.interrupted)
             try conclude(
-                summary, removed: removed, outbox: preparation.outbox, progress: progress, cancellation: cancellation)
+                summary, removed: removed, preparation, progress: progress, cancellation: cancellation)
         } catch let exit as ExitCode {
             throw exit
         } catch {

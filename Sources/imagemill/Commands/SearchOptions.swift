@@ -14,7 +14,7 @@ struct SearchOptions: ParsableArguments {
     @Option(help: "Leaves out files and folders that match this pattern, such as node_modules. May be repeated.")
     var exclude: [PathPattern] = []
 
-    @Option(help: "Reads the paths of more sources from this file, one per line; - for standard input.")
+    @Option(help: "Reads the paths of more sources from this file, one per line (LF or CR LF); - for standard input.")
     var filesFrom: String?
 
     @Flag(help: "The paths of --files-from end with NULs instead of lines, as find -print0 writes them.")

@@ -115,7 +115,7 @@ struct ShardCommand: RenderingCommand {
         }
     }
 
-    private func sentence(_ plan: ShardPlan, _ passedOver: Int) -> String {
+    private func sentence(_ plan: ShardPlan, _ passedOver: [NoPicture: Int]) -> String {
         let array = plan.tasks == 1 ? "0" : "0-\(plan.tasks - 1)"
         let place =
             switch plan.layout {
@@ -145,6 +145,7 @@ private final class PlanProgress: Sendable {
         var notes = 0
     }
 
+    /// Only a terminal that can go back shows it.
     private let showsLine: Bool
     private let isQuiet: Bool
     private let state = Mutex(State())
@@ -152,7 +153,7 @@ private final class PlanProgress: Sendable {
     private static let mostNotes = 20
 
     init(showsLine: Bool, isQuiet: Bool) {
-        self.showsLine = showsLine
+        self.showsLine = showsLine && Terminal.canGoBack(2)
         self.isQuiet = isQuiet
     }
 
@@ -164,7 +165,8 @@ private final class PlanProgress: Sendable {
             guard now - state.last > .milliseconds(100) else { return }
             state.last = now
             state.isShown = true
-            let line = "\r\u{1B}[2K\(sources) sources, \(shards) shards"
+            let words = ["\(sources) sources, \(shards) shards", "\(sources) sources"]
+            let line = "\r\u{1B}[2K" + Terminal.fitting(words, Terminal.width(2))
             _ = write(2, line, line.utf8.count)
         }
     }

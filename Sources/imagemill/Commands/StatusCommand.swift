@@ -20,6 +20,9 @@ struct StatusCommand: ParsableCommand {
     @Flag(help: "Prints the status document.")
     var json = false
 
+    @Flag(name: [.customShort("v"), .long], help: "Lists all inboxes with their folders, and all files.")
+    var verbose = false
+
     @OptionGroup
     var color: ColorOption
 
@@ -38,7 +41,9 @@ struct StatusCommand: ParsableCommand {
             status.inboxes[index].failedNow = standing.count
         }
         printOutput(
-            json ? Engine.json(status, pretty: true) + "\n" : StatusTable(status: status, failures: failures).text)
+            json
+                ? Engine.json(status, pretty: true) + "\n"
+                : StatusTable(status: status, failures: failures, isVerbose: verbose).text)
         let needsHelp =
             status.inboxes.contains { $0.state == .paused && $0.paused?.reason != .byRequest || $0.blocked > 0 }
             || status.reload.state == .refused

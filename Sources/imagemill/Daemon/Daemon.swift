@@ -57,6 +57,7 @@ final class Daemon: DaemonControl {
         state.withLock { $0.isReady = true }
         log.logger.notice("started", metadata: .event(.started))
         recent.noted("started")
+        if let http { log.logger.notice("\(http.dashboardSentence(beside: BytePath(file)))") }
         manager?.tell(.ready, .status(sentence))
         serve()
         stop()

@@ -103,6 +103,8 @@ struct DaemonMetrics {
         var settling = Metric("imagemill_settling_files", .gauge, "Sources in the inbox that are not complete yet.")
         var blocked = Metric(
             "imagemill_blocked_files", .gauge, "Sources in the inbox that the system does not let be taken.")
+        var passedOver = Metric(
+            "imagemill_passed_over_files", .gauge, "Files in the inbox that are no pictures, and are left alone.")
         var failed = Metric("imagemill_failed_files", .gauge, "Sources in the folder failed/ now.")
         var spool = Metric(
             "imagemill_spool_bytes", .gauge, "Bytes in the folders work/, done/ and failed/, as of the last look.")
@@ -113,13 +115,14 @@ struct DaemonMetrics {
             }
             settling.add(Double(inbox.settling), [("inbox", inbox.name)])
             blocked.add(Double(inbox.blocked), [("inbox", inbox.name)])
+            passedOver.add(Double(inbox.passedOver), [("inbox", inbox.name)])
             guard let standing = standing[inbox.name] else { continue }
             if let failures = standing.failures { failed.add(Double(failures.count), [("inbox", inbox.name)]) }
             for (folder, bytes) in standing.bytes.sorted(by: { $0.key < $1.key }) {
                 spool.add(Double(bytes), [("inbox", inbox.name), ("folder", folder)])
             }
         }
-        return [paused, settling, blocked, failed, spool]
+        return [paused, settling, blocked, passedOver, failed, spool]
     }
 
     private var workers: [Metric] {

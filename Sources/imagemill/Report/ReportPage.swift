@@ -80,7 +80,8 @@ struct ReportPage {
             },
             summary: document.summary, unreadable: document.unreadable, notices: document.notices,
             totals: document.totals,
-            usual: Self.usualWarnings.sorted(), codes: Self.codes, rows: document.entries.map(row))
+            usual: Self.usualWarnings.sorted(), codes: Self.codes, remedies: Self.remedies,
+            rows: document.entries.map(row))
         let text = Array(json(content).utf8)
         var safe: [UInt8] = []
         safe.reserveCapacity(text.count)
@@ -92,8 +93,12 @@ struct ReportPage {
 
     private static var codes: [String: String] {
         let failures = FailureCode.allCases.map { ($0.rawValue, $0.explanation) }
-        return Dictionary(failures + WarningCode.allCases.map { ($0.rawValue, $0.explanation) }) { first, _ in first }
+        let all = failures + WarningCode.allCases.map { ($0.rawValue, $0.explanation) }
+        return Dictionary(all.map { ($0.0, $0.1.filter { $0 != "`" }) }) { first, _ in first }
     }
+
+    private static let remedies = Dictionary(
+        uniqueKeysWithValues: FailureCode.allCases.map { ($0.rawValue, $0.remedy) })
 
     private func row(_ entry: ReportDocument.Entry) -> Row {
         let source = entry.source
@@ -134,6 +139,7 @@ struct ReportPage {
         let totals: ReportDocument.Totals?
         let usual: [String]
         let codes: [String: String]
+        let remedies: [String: String]
         let rows: [Row]
     }
 

@@ -321,7 +321,7 @@ function open(row) {
     make('p', { class: 'actions' }, row.url ? make('a', { href: row.url }, 'Open the source') : null, copying(row.path, 'the path of the source')),
     make('p', { class: 'hint' }, facts.filter(Boolean).join(' · ')), ...(error ? [error] : []),
     ...(row.error && row.error.detail ? [make('p', { class: 'hint' }, visible(row.error.detail))] : []),
-    ...(row.error && report.codes[row.error.code] ? [make('p', {}, ...prose(report.codes[row.error.code]))] : []),
+    ...(row.error && report.remedies[row.error.code] ? [make('p', {}, report.remedies[row.error.code])] : []),
     ...(row.error ? [make('p', {}, row.error.retryable ? 'Trying again can help.' : 'Trying again does not help as long as the file is the same.')] : []),
     ...row.warnings.map(one => make('p', { class: 's-warned' }, `${visible(one.code)}: ${visible(one.message)}`)),
     ...(row.renditions.length ? [comparison(row), renditions(row)] : []));

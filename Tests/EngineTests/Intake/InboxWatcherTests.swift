@@ -82,6 +82,52 @@ private final class WatchedFolder: Sendable {
         #expect(inbox.watcher.status.counts == TrackerCounts(ready: 4))
     }
 
+    @Test(arguments: [WatchMode.events, .poll(every: .milliseconds(150))])
+    func `what is no picture by name and content is left alone until it changes; what is one by either is offered`(
+        mode: WatchMode
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let inbox = try WatchedFolder(folder) { $0.mode = mode }
+        try folder.write("text", to: "in/notes.txt")
+        try folder.write("<x:xmpmeta/>", to: "in/sub/a.xmp")
+        try folder.write("<svg xmlns=\"http://www.w3.org/2000/svg\"/>", to: "in/logo.svg")
+        try folder.write("broken", to: "in/broken.jpg")
+        try folder.write(png, to: "in/download")
+        #expect(try await inbox.names(2) == ["broken.jpg", "download"])
+        for _ in 0..<2000 where inbox.watcher.status.counts.passedOver < 3 {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let status = inbox.watcher.status
+        #expect(status.counts == TrackerCounts(ready: 2, passedOver: 3))
+        #expect(Set(status.passedOver.map(\.path.text)) == ["notes.txt", "sub/a.xmp", "logo.svg"])
+        #expect(status.passedOver.first { $0.path.text == "logo.svg" }?.reason == .onRequest(.svg))
+        let said = try await inbox.wait { _ in true }
+        #expect(
+            said.notes.contains {
+                $0.sentence == "left alone 'notes.txt': it is no picture, by its name and its content"
+            })
+        // Scans do not open it again.
+        let opened = OpenFile(owning: inotify_init1(O_NONBLOCK | O_CLOEXEC))
+        #expect(inotify_add_watch(opened.descriptor, folder.path("in/notes.txt"), UInt32(IN_OPEN)) >= 0)
+        var event = [UInt8](repeating: 0, count: 4096)
+        inbox.watcher.rescan()
+        try await Task.sleep(for: .milliseconds(600))
+        #expect(read(opened.descriptor, &event, event.count) == -1 && errno == EAGAIN)
+        #expect(inbox.watcher.status.counts.passedOver == 3)
+        close(open(folder.path("in/notes.txt"), O_RDONLY))
+        #expect(read(opened.descriptor, &event, event.count) > 0)
+        // It becomes a picture.
+        try folder.write(png, to: "in/notes.txt")
+        #expect(try await inbox.names(3) == ["broken.jpg", "download", "notes.txt"])
+    }
+
+    @Test func `a format that the inbox allows is no file to leave alone`() async throws {
+        let folder = try TemporaryFolder()
+        let inbox = try WatchedFolder(folder) { $0.allowed = [.svg] }
+        try folder.write("<svg xmlns=\"http://www.w3.org/2000/svg\"/>", to: "in/logo")
+        #expect(try await inbox.names(1) == ["logo"])
+    }
+
     @Test func `a file that is moved in is offered long before the settle time is over`() async throws {
         let folder = try TemporaryFolder()
         let inbox = try WatchedFolder(folder) { $0.times.settle = .seconds(60) }

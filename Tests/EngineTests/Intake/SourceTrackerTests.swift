@@ -46,6 +46,41 @@ import Testing
         #expect(offers(&tracker, at: at(1), ["a": file()]) == ["a"])
     }
 
+    @Test func `a file that is no picture is looked at again only when it has changed, however many there are`() {
+        // Two of them are kept in memory, the others in the table.
+        var tracker = SourceTracker(times: SettleTimes(settle: .seconds(1)), capacity: 32)
+        let names = (0..<9).map { "\($0).xmp" }
+        var files = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, file(UInt64($0 + 10))) })
+        func scan(at seconds: Double) {
+            tracker.beginScan()
+            for name in names { tracker.scanned(BytePath(name), files[name], at: at(seconds)) }
+            tracker.endScan(at: at(seconds))
+        }
+        scan(at: 0)
+        #expect(offers(&tracker, at: at(2), files).sorted() == names)
+        for name in names { tracker.passOver(BytePath(name), .somethingElse, at: at(2)) }
+        #expect(tracker.counts == TrackerCounts(passedOver: 9))
+        #expect(tracker.passedOver(limit: 5).map(\.path.text) == ["0.xmp", "1.xmp"])
+        for minute in 1...3 {
+            scan(at: Double(minute * 60))
+            #expect(tracker.nextAction(at: at(Double(minute * 60 + 30))) == nil)
+            #expect(tracker.counts == TrackerCounts(passedOver: 9))
+        }
+        // One in memory and one in the table change.
+        files["0.xmp"] = file(10, changed: 6)
+        files["7.xmp"] = file(17, changed: 6)
+        scan(at: 240)
+        #expect(offers(&tracker, at: at(250), files).sorted() == ["0.xmp", "7.xmp"])
+        #expect(tracker.counts == TrackerCounts(ready: 2, passedOver: 7))
+        // All but one are removed.
+        files = ["3.xmp": file(13)]
+        tracker.beginScan()
+        tracker.scanned(BytePath("3.xmp"), files["3.xmp"], at: at(300))
+        tracker.endScan(at: at(300))
+        #expect(offers(&tracker, at: at(300), files) == [])
+        #expect(tracker.counts == TrackerCounts(passedOver: 1))
+    }
+
     @Test func `a file that was there at the start is offered after the settle time, once`() {
         var tracker = SourceTracker(times: SettleTimes())
         tracker.beginScan()

@@ -218,7 +218,7 @@ import Testing
         let found = find(folder)
         #expect(paths(found) == ["a.jpg", "no-extension", "wrong.dat"])
         let names = ["Makefile", "a.xmp", "dangling", "empty", "logo.svg", "notes.txt", "pipe", "sub/a.CR2"]
-        #expect(found.passedOver.map(\.text).sorted() == names.map { folder.path("in/" + $0) })
+        #expect(found.passedOver.map(\.path.text).sorted() == names.map { folder.path("in/" + $0) })
         #expect(paths(find(folder, ["in/notes.txt"])) == ["notes.txt"])
     }
 

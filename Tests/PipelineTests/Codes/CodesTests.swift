@@ -29,6 +29,18 @@ struct CodesTests {
         #expect(Set(all.map(\.1)).count == all.count)
     }
 
+    @Test(arguments: FailureCode.allCases)
+    func `a failure has a remedy: plain sentences that tell what to do`(code: FailureCode) {
+        let verbs = [
+            "Add", "Change", "Check", "Choose", "Convert", "Copy", "Divide", "Give", "Keep", "Look", "Make", "Open",
+            "Please report", "Raise", "Remove", "Rename", "Repair", "Run", "Try",
+        ]
+        #expect(verbs.contains { code.remedy.hasPrefix($0 + " ") } && code.remedy.hasSuffix("."))
+        #expect(!code.remedy.contains("`") && !code.remedy.contains("  ") && code.remedy.count < 160)
+        #expect(code.explanation.hasPrefix(code.cause) && code.cause != code.explanation)
+        #expect(code.explanation.filter { $0 != "`" }.hasSuffix(code.remedy))
+    }
+
     @Test
     func `what the world did may succeed later, what the file or the pipeline is will not`() {
         let retryable = FailureCode.allCases.filter(\.isRetryable).map(\.rawValue)

@@ -47,7 +47,12 @@ struct SchemaTests {
     func `save has one form for each format`(format: SaveFormat) throws {
         let forms = try #require(
             Self.schema["$defs"]?["rendition"]?["properties"]?["save"]?["anyOf"]?.elements?.first?["oneOf"]?.elements)
-        let form = try #require(forms.first { $0["properties"]?["format"]?["const"] == .string(format.rawValue) })
+        let form = try #require(
+            forms.first { form in
+                let words = form["properties"]?["format"]
+                return words?["const"] == .string(format.rawValue)
+                    || words?["enum"]?.elements?.contains(.string(format.rawValue)) == true
+            })
         let known = form["properties"]?.members.map { Set($0.keys) }
         #expect(known == Set(SaveSettings.descriptions(of: format).map(\.key)))
     }

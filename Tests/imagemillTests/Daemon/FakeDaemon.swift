@@ -69,6 +69,10 @@ final class FakeDaemon: DaemonControl {
             3, 2, 1, 10, 4, 75
         )
         products.blocked = 1
+        products.passedOver = 7
+        products.passedOverFiles = [
+            StatusDocument.Obstacle(path: ShownPath(BytePath("e\n.xmp")), message: "it is no picture")
+        ]
         (products.doneFolder, products.failedFolder) = (
             ShownPath(BytePath("/s/done")), ShownPath(BytePath("/s/failed"))
         )
@@ -93,7 +97,7 @@ final class FakeDaemon: DaemonControl {
         document.recentFailures = [
             StatusDocument.RecentFailure(
                 inbox: products.path, path: ShownPath(BytePath("b\u{1B}.jpg")), code: .truncated,
-                message: "it ends early", attempts: 1, time: time)
+                message: "it ends early", remedy: FailureCode.truncated.remedy, attempts: 1, time: time)
         ]
         document.workers = StatusDocument.Workers(total: 4, busy: 1, replaced: 2)
         document.memory = StatusDocument.Memory(residentBytes: 50 << 20, budgetBytes: 4 << 30, reservedBytes: 1 << 20)

@@ -54,7 +54,7 @@ import Testing
         let live = try #require(LiveLines(terminal: inside.descriptor, variables: ["TERM": "xterm"]))
         live.show((1...12).map { "inbox number \($0) is idle" })
         let lines = text(outside).split(separator: "\n")
-        #expect(lines.count == 8 && lines[0] == "inbox number 1 is i" && lines[7] == "and 5 other inboxes")
+        #expect(lines.count == 8 && lines[0] == "inbox number 1 i..." && lines[7] == "and 5 other inboxes")
     }
 
     @Test func `without a terminal that can go back there are none`() throws {

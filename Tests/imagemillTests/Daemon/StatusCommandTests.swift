@@ -20,7 +20,21 @@ import Testing
         #expect(result.exit == 1, "an inbox is paused")
         #expect(
             result.output == #"""
+                the new configuration was refused, 1 of 2 inboxes paused, 1 file blocked, some sources failed, the cache is not used
                 imagemill \#(imagemillVersion), process 42: running for 1 d 2 h; 1 of 4 workers busy, 6 queued, the oldest for 1 min 15 s, 50 MiB
+
+                the configuration was refused at \#(localTime(FakeDaemon.time)); the one before is still in use:
+                  mill.yaml:3:1: error: unknown key 'inbx'
+
+                paused:
+                  share, since \#(localTime(FakeDaemon.time)): no-space: the disk of '/o' is full
+
+                blocked:
+                  in\n/c\n.jpg: cannot move it: Permission denied
+
+                recent failures:
+                  \#(localTime(FakeDaemon.time)) b\u{1B}.jpg: truncated: it ends early
+                  what to do: Copy the file again, or allow it with tolerate: truncated in the pipeline.
 
                 inbox  state               settling  ready  blocked  in progress  waiting  done  failed
                 in\n   watching by events         2      -        1            -        1    10       4
@@ -31,13 +45,14 @@ import Testing
                   failed ones to /s/failed
 
                 share: /� → /o (q)
-                  paused since \#(localTime(FakeDaemon.time)): no-space: the disk of '/o' is full
 
                 settling:
                   in\n/d\n.jpg: its end is missing; decoded anyway in 8 min 20 s
+                  and 1 more
 
-                blocked:
-                  in\n/c\n.jpg: cannot move it: Permission denied
+                left alone:
+                  in\n/e\n.xmp: it is no picture
+                  and 6 more
 
                 cache /var/cache\n: 12 renditions, 3 MiB of 1024 MiB; 7 taken from it, 5 not found since the start
                   not used: its disk is\nfull
@@ -45,13 +60,49 @@ import Testing
                 in progress:
                   a.jpg: render, 3 s, attempt 2
 
-                recent failures:
-                  \#(localTime(FakeDaemon.time)) b\u{1B}.jpg: truncated: it ends early
-
-                the configuration was refused at \#(localTime(FakeDaemon.time)); the one before is still in use:
-                  mill.yaml:3:1: error: unknown key 'inbx'
-
                 """#)
+    }
+
+    @Test func `of many inboxes the first lines are about those with trouble, and the rest are only counted`() throws {
+        var document = StatusDocument(process: 1, state: .running, started: FakeDaemon.time, uptimeSeconds: 60)
+        document.inboxes = (1...50).map { number in
+            var inbox = StatusDocument.Inbox(
+                name: "inbox\(number)", path: ShownPath(BytePath("/in\(number)")), outbox: ShownPath(BytePath("/out")),
+                pipeline: "p.yaml", watching: .events)
+            inbox.done = 1000 + number
+            inbox.settling = number == 20 ? 3 : 0
+            inbox.blocked = number == 30 ? 200 : 0
+            if number == 40 {
+                inbox.state = .paused
+                inbox.paused = StatusDocument.Pause(reason: .noSpace, message: "full", since: FakeDaemon.time)
+            }
+            if number == 30 {
+                inbox.obstacles = (1...20).map {
+                    StatusDocument.Obstacle(path: ShownPath(BytePath("\($0).jpg")), message: "no")
+                }
+            }
+            return inbox
+        }
+        let folder = try TemporaryFolder()
+        try folder.write("x", to: "failed/z.jpg")
+        let standing = try #require(StandingFailures(BytePath(folder.path("failed"))))
+        let text = StatusTable(status: document, failures: ["inbox10": standing], paint: Paint(1, arguments: [])).text
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines[0] == "1 of 50 inboxes paused, 200 files blocked, 1 source failed")
+        #expect(lines.count < 40, "\(text)")
+        let table = lines.drop { !$0.hasPrefix("inbox ") }.dropFirst().prefix(5).map { $0.prefix { $0 != " " } }
+        #expect(table == ["inbox40", "inbox30", "inbox10", "inbox20", "and"])
+        #expect(text.contains("and 46 other inboxes; --verbose lists all\n"))
+        #expect(text.contains("  and 190 more; --verbose lists more of them\n"))
+        let all = StatusTable(status: document, isVerbose: true, paint: Paint(1, arguments: [])).text
+        #expect(all.contains("inbox1: /in1 ") && all.contains("inbox50: /in50 "))
+        #expect(all.contains("  inbox30/20.jpg: no\n"))
+    }
+
+    @Test func `a daemon without trouble is well in the first line`() {
+        let document = StatusDocument(process: 1, state: .running, started: FakeDaemon.time, uptimeSeconds: 60)
+        let text = StatusTable(status: document, paint: Paint(1, arguments: [])).text
+        #expect(text.hasPrefix("all is well\nimagemill "))
     }
 
     @Test func `the document is as its schema says, full and empty`() async throws {

@@ -1,5 +1,6 @@
 // `imagemill watch`, from the drop to the report.
 import Foundation
+import Pipeline
 import TestSupport
 import Testing
 
@@ -81,6 +82,47 @@ import Testing
     }
 
     @Test
+    func `what a camera leaves beside its pictures stays in the inbox, is counted and listed, and fails nobody`()
+        async throws
+    {
+        let drop = try WatchedFolder(inbox: "incomplete-after: 300ms")
+        let watch = try await drop.start()
+        try drop.drop("IMG_1.xmp", Array("<x:xmpmeta/>".utf8))
+        try drop.drop("list.txt", Array("IMG_1".utf8))
+        try drop.drop("logo.svg", Array("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8))
+        try drop.drop("broken.jpg", Array("no picture".utf8))
+        try await drop.drop("IMG_1.jpg")
+        try await drop.until("out/IMG_1.jpg.json", "state/failed/in/broken.jpg.error.json")
+        try await drop.until("three are passed over") { try await drop.inbox()["passed-over"] as? Int == 3 }
+        let inbox = try await drop.inbox()
+        #expect(inbox["failed"] as? Int == 1 && inbox["blocked"] as? Int == 0 && inbox["ready"] as? Int == 0)
+        let files = try #require(inbox["passed-over-files"] as? [[String: Any]])
+        let messages = Dictionary(
+            files.map { (($0["path"] as? [String: Any])?["path"] as? String ?? "", $0["message"] as? String ?? "") }
+        ) { first, _ in first }
+        #expect(
+            messages == [
+                "IMG_1.xmp": "it is no picture, by its name and its content",
+                "list.txt": "it is no picture, by its name and its content",
+                "logo.svg": "it is SVG, which is read if the inbox has 'allow: [svg]'",
+            ])
+        let status = try await drop.runner.run("status", "mill.yaml")
+        #expect(status.exit == 0 && status.output.hasPrefix("1 source failed\n"), "\(status.output)")
+        #expect(status.output.contains("\nleft alone:\n") && status.output.contains("  in/list.txt: it is no picture"))
+        #expect(status.output.contains("  what to do: Remove the file, or leave such names out"))
+        // The configuration changes so that one of them is a source.
+        try drop.runner.folder.write(
+            "state: state\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, settle: 200ms, allow: [svg] }\n",
+            to: "mill.yaml")
+        #expect(try await drop.runner.run("reload", "mill.yaml").exit == 0)
+        try await drop.until("two are left") { try await drop.inbox()["passed-over"] as? Int == 2 }
+        let result = try await drop.stop(watch)
+        #expect(drop.files("in").filter { $0 != "logo.svg" } == ["IMG_1.xmp", "list.txt"])
+        #expect(!drop.files("state/failed").contains { $0.hasSuffix(".txt") || $0.hasSuffix(".xmp") })
+        #expect(result.errors.contains("left alone 'IMG_1.xmp': it is no picture"), "\(result.errors)")
+    }
+
+    @Test
     func `what cannot be rendered is in failed/ with the reason, and the command in its note shows it again`()
         async throws
     {
@@ -99,6 +141,8 @@ import Testing
             let data = Data(try drop.runner.bytes("state/failed/in/\(name).error.json"))
             let note = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
             codes[name] = note["code"] as? String
+            let code = try #require(codes[name].flatMap(FailureCode.init))
+            #expect(note["remedy"] as? String == code.remedy)
             let replay = try #require(note["replay"] as? String)
             let again = try await drop.runner.shell(
                 replay.replacingOccurrences(of: "imagemill ", with: "\"$IMAGEMILL\" "))

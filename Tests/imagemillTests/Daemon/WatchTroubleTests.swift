@@ -404,6 +404,15 @@ import Testing
         let said = try await drop.status()["reload"] as? [String: Any]
         #expect(said?["state"] as? String == "refused" && (said?["diagnostics"] as? [String])?.isEmpty == false)
         #expect(watch.errorsSoFar.contains("pipelin"))
+        // By the mill file too, even if it is no YAML any more: the daemon says what it thinks of it, and logs it.
+        for (text, words) in [
+            ("  - { path: in, outbox: out, piplin: p.yaml }\n", "piplin"), ("  - { path: in, outbx\n", "not YAML"),
+        ] {
+            try drop.runner.folder.write("state: state\ninboxes:\n\(text)", to: "mill.yaml")
+            let again = try await drop.runner.run("reload", "mill.yaml")
+            #expect(again.exit == 78 && again.errors.contains("'mill.yaml' was refused"), "\(again.errors)")
+            #expect(watch.errorsSoFar.contains(words), "\(watch.errorsSoFar)")
+        }
 
         let second = "  - { path: in2, outbox: out2, pipeline: p.yaml, settle: 200ms }\n"
         try drop.makeFolder("in2")

@@ -71,7 +71,7 @@ struct FailureList: Encodable, Sendable {
     }
 
     fileprivate static func remedy(_ code: String, _ note: StandingFailures.Note?) -> String? {
-        note?.remedy ?? FailureCode(rawValue: code)?.explanation
+        note?.remedy ?? FailureCode(rawValue: code)?.remedy
     }
 }
 

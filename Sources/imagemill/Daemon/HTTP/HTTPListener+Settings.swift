@@ -3,6 +3,17 @@ import Engine
 import Glibc
 import Pipeline
 
+extension HTTPSettings {
+    /// Where to find the dashboard, for the log.
+    /// - Parameter file: the mill file, to which paths are relative.
+    func dashboardSentence(beside file: BytePath) -> String {
+        switch address {
+        case .tcp(let host, let port): "the dashboard is at http://\(host.contains(":") ? "[\(host)]" : host):\(port)/"
+        case .unix(let path): "the dashboard is on the socket '\(path.resolved(beside: file).printable)'"
+        }
+    }
+}
+
 extension HTTPListener {
     private static let shortestToken = 16
 

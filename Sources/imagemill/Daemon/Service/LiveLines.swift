@@ -20,7 +20,7 @@ final class LiveLines: Sendable {
 
     /// - Returns: nil if the terminal cannot go back.
     init?(terminal: CInt, variables: [String: String]) {
-        guard isatty(terminal) == 1, let kind = variables["TERM"], kind != "dumb" else { return nil }
+        guard Terminal.canGoBack(terminal, kind: variables["TERM"]) else { return nil }
         self.terminal = terminal
     }
 
@@ -43,13 +43,13 @@ final class LiveLines: Sendable {
     private static func erasing(_ lines: Int) -> String { lines == 0 ? "" : "\u{1B}[\(lines)F\u{1B}[J" }
 
     private func drawing(_ state: inout State) -> String {
-        // A line that wraps could not be taken back.
-        let width = (Machine.terminalColumns(terminal) ?? 80) - 1
+        let width = Terminal.width(terminal)
         state.shown = state.lines.count
-        return state.lines.map { "\($0.prefix(width))\n" }.joined()
+        return state.lines.map { "\(Terminal.cut($0, width))\n" }.joined()
     }
 
     private func put(_ text: String) {
+        let text = Terminal.shown(text, on: terminal)
         _ = text.utf8.withContiguousStorageIfAvailable { Glibc.write(terminal, $0.baseAddress, $0.count) }
     }
 }

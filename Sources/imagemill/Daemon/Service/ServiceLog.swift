@@ -73,7 +73,8 @@ struct LogSink: Sendable {
 
     private static func text(of line: LogLine, at place: Place, _ errors: CInt) -> String {
         switch place {
-        case .terminal: line.forTerminal(time: localTime(of: time(nil)), Paint(errors)) + "\n"
+        case .terminal:
+            Terminal.shown(line.forTerminal(time: localTime(of: time(nil)), Paint(errors)), on: errors) + "\n"
         case .journal, .lines(withPriority: true): "<\(line.level.priority)>\(line.text)\n"
         case .lines(withPriority: false): "\(timestamp()) \(line.level): \(line.text)\n"
         }

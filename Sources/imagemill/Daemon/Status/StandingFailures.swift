@@ -17,6 +17,8 @@ struct StandingFailures: Equatable, Sendable {
         fileprivate let file: FileStatus?
 
         var reason: String? { note.map { "\($0.code): \($0.message)" } }
+        /// What to do about it: as the note says, or this version of a code that it knows.
+        var remedy: String? { note.flatMap { $0.remedy ?? FailureCode(rawValue: $0.code)?.remedy } }
     }
 
     /// What the note beside a source says.

@@ -42,6 +42,10 @@ extension StatusDocument.Inbox {
         obstacles = inbox.watching.blocked.map {
             StatusDocument.Obstacle(path: ShownPath($0.path), message: $0.reason.description)
         }
+        passedOver = counts.passedOver
+        passedOverFiles = inbox.watching.passedOver.map {
+            StatusDocument.Obstacle(path: ShownPath($0.path), message: $0.reason.sentence)
+        }
         seen = counts.settling + counts.ready + counts.blocked
         (inProgress, waiting) = (inbox.open - inbox.waiting, inbox.waiting)
         ignored = inbox.watching.ignored + inbox.watching.irregular
@@ -71,7 +75,7 @@ extension StatusDocument.RecentFailure {
     fileprivate init(_ failure: DropFolderStatus.RecentFailure) {
         self.init(
             inbox: ShownPath(failure.inbox), path: ShownPath(failure.path), code: failure.failure.code,
-            message: failure.failure.message,
+            message: failure.failure.message, remedy: failure.failure.remedy,
             attempts: failure.attempts, time: failure.time)
     }
 }

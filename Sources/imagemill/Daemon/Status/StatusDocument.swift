@@ -74,6 +74,10 @@ struct StatusDocument: Codable, Equatable, Sendable {
         var inProgress = 0
         /// Put off after a failure.
         var waiting = 0
+        /// Left alone: files that are no pictures.
+        var passedOver = 0
+        /// Some of these, with the reason.
+        var passedOverFiles: [Obstacle] = []
         /// Left alone: leftovers of other programs, links, pipes.
         var ignored = 0
         var done = 0
@@ -94,7 +98,7 @@ struct StatusDocument: Codable, Equatable, Sendable {
         var secondsLeft: Int
     }
 
-    /// A source that cannot be taken.
+    /// A file that cannot be taken, or is no source.
     struct Obstacle: Codable, Equatable, Sendable {
         var path: ShownPath
         var message: String
@@ -125,6 +129,7 @@ struct StatusDocument: Codable, Equatable, Sendable {
         var path: ShownPath
         var code: FailureCode
         var message: String
+        var remedy: String
         var attempts: Int
         var time: String
     }

@@ -24,6 +24,8 @@ extension StatusDocument.Inbox {
         case oldestSeconds = "oldest-seconds"
         case pausedByRequest = "paused-by-request"
         case settlingSources = "settling-sources"
+        case passedOver = "passed-over"
+        case passedOverFiles = "passed-over-files"
         case failedNow = "failed-now"
         case doneFolder = "done-folder"
         case failedFolder = "failed-folder"

@@ -34,7 +34,8 @@ enum StatusSchema {
             "settling-sources": list(
                 object(["path": path, "reason": words(SettlingReason.self), "seconds-left": count])),
             "obstacles": list(object(["path": path, "message": text])), "waiting": count, "ignored": count,
-            "done": count, "failed": count,
+            "done": count, "failed": count, "passed-over": count,
+            "passed-over-files": list(object(["path": path, "message": text])),
         ],
         optional: [
             "oldest-seconds": count, "done-folder": path, "failed-folder": path,
@@ -50,7 +51,9 @@ enum StatusSchema {
     ])
 
     private static let failure = object([
-        "inbox": path, "path": path, "code": words(FailureCode.self), "message": text, "attempts": count, "time": time,
+        "inbox": path, "path": path, "code": words(FailureCode.self), "message": text, "remedy": text,
+        "attempts": count,
+        "time": time,
     ])
 
     private static let cache = object(

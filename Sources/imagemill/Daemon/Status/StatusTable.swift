@@ -6,11 +6,36 @@ struct StatusTable {
     let status: StatusDocument
     /// What is in the failed folders now, by the names of the inboxes.
     var failures: [String: StandingFailures] = [:]
+    /// All inboxes, folders and files are shown, however many there are.
+    var isVerbose = false
     var paint = Paint(1)
 
+    /// What is wrong comes first.
     var text: String {
-        let parts = [[head, ""], inboxes, places, settling, obstacles, cache, running, failed, reload]
+        let parts = [
+            [verdict, head], reload, pauses, obstacles, failed, [""], inboxes, places, settling, passedOver, cache,
+            running,
+        ]
         return parts.flatMap(\.self).joined(separator: "\n") + "\n"
+    }
+
+    // MARK: - What is wrong
+
+    private var verdict: String {
+        let paused = status.inboxes.count { $0.state == .paused }
+        let blocked = status.inboxes.reduce(0) { $0 + $1.blocked }
+        let isKnown = status.inboxes.contains { failures[$0.name] != nil }
+        let failed = status.inboxes.reduce(0) { $0 + (failures[$1.name]?.count ?? $1.failedNow ?? 0) }
+        let troubles = [
+            status.reload.state == .refused ? "the new configuration was refused" : nil,
+            paused > 0 ? "\(paused) of \(counted(status.inboxes.count, "inbox", "inboxes")) paused" : nil,
+            blocked > 0 ? "\(counted(blocked, "file")) blocked" : nil,
+            failed > 0 ? "\(counted(failed, "source")) failed" : nil,
+            !isKnown && !status.recentFailures.isEmpty ? "some sources failed" : nil,
+            status.cache?.trouble != nil ? "the cache is not used" : nil,
+        ].compactMap(\.self)
+        guard !troubles.isEmpty else { return paint.green("all is well") }
+        return paint.red(troubles.joined(separator: ", "))
     }
 
     private var head: String {
@@ -20,18 +45,66 @@ struct StatusTable {
             + "\(status.workers.busy) of \(status.workers.total) workers busy, \(status.queue.depth) queued\(Self.oldest(status.queue.oldestSeconds)), \(memory)"
     }
 
+    private var pauses: [String] {
+        list(
+            "paused:", isBad: true,
+            status.inboxes.compactMap { inbox in
+                inbox.paused.map {
+                    "\(oneLine(inbox.name)), since \(localTime($0.since)): \($0.reason.rawValue): \(oneLine($0.message))"
+                }
+            })
+    }
+
+    /// The most lines of one list.
+    private static let mostLines = 10
+
+    /// A list below a title; nothing if it is empty.
+    /// - Parameter count: how many there are, if they are more than the lines.
+    private func list(_ title: String, isBad: Bool = false, _ lines: [String], of count: Int? = nil) -> [String] {
+        guard !lines.isEmpty else { return [] }
+        let shown = isVerbose ? lines[...] : lines.prefix(Self.mostLines)
+        let more = max(count ?? 0, lines.count) - shown.count
+        let isCut = shown.count < lines.count
+        return ["", isBad ? paint.red(title) : title] + shown.map { "  \($0)" }
+            + (more > 0 ? ["  and \(more) more" + (isCut ? "; --verbose lists more of them" : "")] : [])
+    }
+
     // MARK: - Inboxes
+
+    /// More inboxes than these are only counted if nothing happens in them.
+    private static let mostInboxes = 10
+    /// More inboxes than these are shown without their folders.
+    private static let mostPlaces = 5
 
     private var inboxes: [String] {
         let titles = ["inbox", "state", "settling", "ready", "blocked", "in progress", "waiting", "done", "failed"]
-        let rows = status.inboxes.map { inbox in
+        let shown = isVerbose || status.inboxes.count <= Self.mostInboxes ? status.inboxes : busiest
+        let rows = shown.map { inbox in
             let state = inbox.state == .running ? "watching by \(inbox.watching.rawValue)" : inbox.state.rawValue
             let numbers = [
                 inbox.settling, inbox.ready, inbox.blocked, inbox.inProgress, inbox.waiting, inbox.done, inbox.failed,
             ]
             return [oneLine(inbox.name), state] + numbers.map { $0 == 0 ? "-" : "\($0)" }
         }
-        return Self.table([titles] + rows).enumerated().map { $0.offset == 0 ? paint.bold($0.element) : $0.element }
+        let table = Self.table([titles] + rows).enumerated().map {
+            $0.offset == 0 ? paint.bold($0.element) : $0.element
+        }
+        let more = status.inboxes.count - shown.count
+        guard more > 0 else { return table }
+        let others = "and \(counted(more, "other inbox", "other inboxes")); --verbose lists all"
+        return (shown.isEmpty ? [] : table) + [others]
+    }
+
+    /// Those in which something is wrong, then those in which something happens.
+    private var busiest: [StatusDocument.Inbox] {
+        func rank(_ inbox: StatusDocument.Inbox) -> Int {
+            if inbox.state == .paused { return 0 }
+            if inbox.blocked > 0 { return 1 }
+            if (failures[inbox.name]?.count ?? 0) > 0 { return 2 }
+            return inbox.settling + inbox.ready + inbox.inProgress + inbox.waiting > 0 ? 3 : 4
+        }
+        let ranked = status.inboxes.enumerated().map { (rank($0.element), $0.offset, $0.element) }
+        return ranked.filter { $0.0 < 4 }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.prefix(Self.mostInboxes).map(\.2)
     }
 
     /// Columns, the first two to the left and numbers to the right.
@@ -46,45 +119,59 @@ struct StatusTable {
     }
 
     private var places: [String] {
-        status.inboxes.flatMap { inbox -> [String] in
+        guard isVerbose || status.inboxes.count <= Self.mostPlaces else { return [] }
+        return status.inboxes.flatMap { inbox -> [String] in
             var lines = [
                 "",
                 "\(oneLine(inbox.name)): \(inbox.path.printable) → \(inbox.outbox.printable) (\(oneLine(inbox.pipeline)))",
             ]
             if let done = inbox.doneFolder { lines.append("  originals go to \(done.printable)") }
             if let failed = inbox.failedFolder { lines.append("  failed ones to \(failed.printable)") }
-            if let pause = inbox.paused {
-                let words = paint.red("paused since \(localTime(pause.since))")
-                lines.append("  \(words): \(pause.reason.rawValue): \(oneLine(pause.message))")
-            }
             return lines
         }
     }
 
     private var settling: [String] {
-        let lines = status.inboxes.flatMap { inbox in
-            inbox.settlingSources.map { "  \(oneLine(inbox.name))/\($0.path.printable): \($0.sentence)" }
-        }
-        return lines.isEmpty ? [] : ["", "settling:"] + lines
+        list(
+            "settling:",
+            status.inboxes.flatMap { inbox in
+                inbox.settlingSources.map { "\(oneLine(inbox.name))/\($0.path.printable): \($0.sentence)" }
+            }, of: status.inboxes.reduce(0) { $0 + $1.settling })
     }
 
     private var obstacles: [String] {
-        let lines = status.inboxes.flatMap { inbox in
-            inbox.obstacles.map { "  \(oneLine(inbox.name))/\($0.path.printable): \(oneLine($0.message))" }
+        list("blocked:", isBad: true, lines(\.obstacles), of: status.inboxes.reduce(0) { $0 + $1.blocked })
+    }
+
+    private var passedOver: [String] {
+        list("left alone:", lines(\.passedOverFiles), of: status.inboxes.reduce(0) { $0 + $1.passedOver })
+    }
+
+    private func lines(_ files: (StatusDocument.Inbox) -> [StatusDocument.Obstacle]) -> [String] {
+        status.inboxes.flatMap { inbox in
+            files(inbox).map { "\(oneLine(inbox.name))/\($0.path.printable): \(oneLine($0.message))" }
         }
-        return lines.isEmpty ? [] : ["", paint.red("blocked:")] + lines
     }
 
     private var failed: [String] {
-        let lines = status.inboxes.flatMap { inbox -> [String] in
-            guard let standing = failures[inbox.name], standing.count > 0 else { return [] }
-            let entries = standing.entries.map { entry in
-                "  \(oneLine(inbox.name))/\(entry.path.printable)" + (entry.reason.map { ": \(oneLine($0))" } ?? "")
+        let standing = status.inboxes.compactMap { inbox in failures[inbox.name].map { (inbox, $0) } }
+        let lines = standing.flatMap { inbox, found in
+            found.entries.map { entry in
+                "\(oneLine(inbox.name))/\(entry.path.printable)" + (entry.reason.map { ": \(oneLine($0))" } ?? "")
             }
-            let more = standing.count - entries.count
-            return entries + (more > 0 ? ["  and \(more) more in \(inbox.failedFolder?.printable ?? "")"] : [])
         }
-        return lines.isEmpty ? recentlyFailed : ["", paint.red("failed:")] + lines
+        guard !lines.isEmpty else { return recentlyFailed }
+        let entries = standing.flatMap(\.1.entries).prefix(isVerbose ? Int.max : Self.mostLines)
+        let folders = standing.filter { $0.1.count > 0 }.compactMap { $0.0.failedFolder?.printable }
+        return list("failed:", isBad: true, lines, of: standing.reduce(0) { $0 + $1.1.count })
+            + remedies(entries.compactMap(\.remedy))
+            + (folders.count == 1 ? ["  they are in \(folders[0])"] : [])
+    }
+
+    /// Each once.
+    private func remedies(_ all: [String]) -> [String] {
+        var seen: Set<String> = []
+        return all.filter { seen.insert($0).inserted }.map { "  what to do: \($0)" }
     }
 
     /// What the daemon remembers, if the failed folders cannot be read.
@@ -94,8 +181,11 @@ struct StatusTable {
             return failures[inbox.name] == nil
         }
         guard !unread.isEmpty else { return [] }
-        return ["", paint.red("recent failures:")]
-            + unread.map { "  \(localTime($0.time)) \($0.path.printable): \($0.code.rawValue): \(oneLine($0.message))" }
+        let lines = unread.map {
+            "\(localTime($0.time)) \($0.path.printable): \($0.code.rawValue): \(oneLine($0.message))"
+        }
+        return list("recent failures:", isBad: true, lines)
+            + remedies(unread.prefix(isVerbose ? Int.max : Self.mostLines).map { oneLine($0.remedy) })
     }
 
     // MARK: - The rest
@@ -105,17 +195,17 @@ struct StatusTable {
         let size =
             "\(counted(cache.renditions, "rendition")), \(Self.amount(cache.bytes)) of \(Self.amount(cache.boundBytes))"
         let use = "\(cache.hits) taken from it, \(cache.misses) not found since the start"
-        let trouble = cache.trouble.map { ["  not used: \(oneLine($0))"] } ?? []
+        let trouble = cache.trouble.map { [paint.red("  not used: \(oneLine($0))")] } ?? []
         return ["", "cache \(cache.path.printable): \(size); \(use)"] + trouble
     }
 
     private var running: [String] {
-        guard !status.inProgress.isEmpty else { return [] }
-        let jobs = status.inProgress.map { job in
-            let attempt = job.attempt > 1 ? ", attempt \(job.attempt)" : ""
-            return "  \(job.path.printable): \(oneLine(job.stage)), \(Self.span(job.seconds))\(attempt)"
-        }
-        return ["", "in progress:"] + jobs
+        list(
+            "in progress:",
+            status.inProgress.map { job in
+                let attempt = job.attempt > 1 ? ", attempt \(job.attempt)" : ""
+                return "\(job.path.printable): \(oneLine(job.stage)), \(Self.span(job.seconds))\(attempt)"
+            })
     }
 
     private var reload: [String] {

@@ -19,13 +19,16 @@ import Testing
     func `the metrics show what was done, failed and tried again, and the latest result has its picture`() async throws
     {
         let (drop, watch) = try await start("./web.sock")
+        #expect(watch.errorsSoFar.contains("the dashboard is on the socket './web.sock'"), "\(watch.errorsSoFar)")
         try await drop.drop("a.png")
+        try drop.drop("notes.txt", Array("text".utf8))
         try drop.drop("b.jpg", Array("no picture".utf8))
         try await drop.until("both are counted") {
             let metrics = try await get(drop, "/metrics").output
             return metrics.contains("imagemill_jobs_total{inbox=\"in\",status=\"done\"} 1\n")
                 && metrics.contains("imagemill_jobs_total{inbox=\"in\",status=\"failed\"} 1\n")
                 && metrics.contains("imagemill_failed_files{inbox=\"in\"} 1\n")
+                && metrics.contains("imagemill_passed_over_files{inbox=\"in\"} 1\n")
         }
         _ = try await get(drop, "/api/results/1/renditions/0", "-o picture")
         #expect(try drop.runner.bytes("picture") == drop.runner.bytes("out/a.webp"))

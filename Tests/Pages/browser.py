@@ -114,7 +114,17 @@ class Browser:
 
     def until(self, condition, seconds=20):
         end = time.monotonic() + seconds
-        while not self.run(condition):
+
+        def holds():
+            try:
+                return self.run(condition)
+            except RuntimeError as error:
+                # The page was left while it was asked; the next one is asked again.
+                if "navigated" not in str(error):
+                    raise
+                return False
+
+        while not holds():
             if time.monotonic() > end:
                 raise RuntimeError("never: " + condition)
             time.sleep(0.02)

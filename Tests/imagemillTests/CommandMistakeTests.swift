@@ -289,7 +289,7 @@ import Testing
         try runner.folder.write("renditions:\n  a: { save: { format: [jpeg, jpg] } }\n", to: "p.yaml")
         let twice = try await runner.run("check", "p.yaml")
         #expect(
-            twice.errors.hasPrefix("p.yaml:2:32: error: duplicate format 'jpg'; remove one of them\n"),
+            twice.errors.hasPrefix("p.yaml:2:31: error: duplicate format 'jpg'; remove one of them\n"),
             "\(twice.errors)")
     }
 

@@ -113,12 +113,12 @@ import Testing
         #expect(result.exit == 78)
         for words in [
             "mill.yaml:2:1: error: unknown key 'inbxes' in the mill file",
-            "mill.yaml:5:48: error: 'settle' expects",
+            "mill.yaml:5:56: error: expected a time such as 500ms, 2s, 10m or 1h, found '5' without a unit",
             "mill.yaml:6:5: error: the folder 'in' is an inbox already, in line 5",
-            "mill.yaml:6:36: error: the pipeline 'gone.yaml' cannot be used: cannot open 'gone.yaml': No such file",
-            "mill.yaml:7:5: error: inbox 'in3': the outbox '", "mill.yaml:7:67: error: on-failure of 'in3': ",
+            "mill.yaml:6:40: error: the pipeline 'gone.yaml' cannot be used: cannot open 'gone.yaml': No such file",
+            "mill.yaml:7:5: error: inbox 'in3': the outbox '", "mill.yaml:7:68: error: on-failure of 'in3': ",
             "bad.yaml:3:35: error: the asset 'gone.png' cannot be used: cannot find the file",
-            "bad.yaml:3:67: error: the asset 'torn.png' cannot be used: ", "bad.yaml:5:",
+            "bad.yaml:3:69: error: the asset 'torn.png' cannot be used: ", "bad.yaml:5:",
             "bad.yaml:6:24: error: expected one of",
             "the 'token' of 'http' cannot be read: ",
         ] { #expect(result.errors.contains(words), "\(words) is not in:\n\(result.errors)") }

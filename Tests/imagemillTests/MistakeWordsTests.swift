@@ -74,8 +74,8 @@ import Testing
         ),
         (rendition("    stages:\n      - resize:\n          size: >800x\n"), "; put the value in quotes: \">800x\""),
         (
-            "renditions:\n  a:\n    save: { format: [webp, jpg] }\n",
-            "3:28: error: expected one of jpeg, png, webp, avif, tiff, gif, same, found 'jpg'; did you mean 'jpeg'?"
+            "renditions:\n  a:\n    save: { format: [webp, jepg] }\n",
+            "3:28: error: expected one of jpeg, png, webp, avif, tiff, gif, same, found 'jepg'; did you mean 'jpeg'?"
         ),
         (
             "renditions:\n  a:\n    save: [ webp ]\n",
@@ -104,11 +104,11 @@ import Testing
         ),
         (
             stage("frame: { width: 9, height: 9, mode: aspect-fill, anchor: { x: 0.12, y: 50% } }"),
-            "4:67: error: 'x' of a focus point expects 0% to 100%, found 0.12; write 12%\n"
+            "4:68: error: 'x' of a focus point expects 0% to 100%, found 0.12; write 12%\n"
         ),
         (
             stage("frame: { width: 9, height: 9, mode: aspect-fill, anchor: { x: 50%, y: 12 } }"),
-            "4:75: error: 'y' of a focus point expects 0% to 100%, found 12\n"
+            "4:76: error: 'y' of a focus point expects 0% to 100%, found 12\n"
         ),
         (
             stage("flatten: { colour: red }"),

@@ -7,6 +7,9 @@ const meanings = {
   favicon: 'icon', hidpi: 'scales', retina: 'scales', upscale: 'enlarge',
 };
 
+// Words of a question that say nothing about what is looked for.
+const common = new Set('how do does i the a an to with is are can my use using in of for and it what where when'.split(' '));
+
 const fold = text => text.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '');
 const wordsOf = text => fold(text).match(/[\p{L}\p{N}]+/gu) ?? [];
 
@@ -64,7 +67,9 @@ function meant(typed, index) {
 
 // The sections that fit, best first, and what was taken for what was typed.
 function search({ sections, index }, text) {
-  const typed = wordsOf(text).flatMap(word => (meanings[word] ?? word).split(' '));
+  const asked = wordsOf(text);
+  const telling = asked.filter(word => !common.has(word));
+  const typed = (telling.length ? telling : asked).flatMap(word => (meanings[word] ?? word).split(' '));
   const values = sections.map(() => ({ value: 0, words: new Set() }));
   const found = typed.map(word => {
     const { words, instead } = meant(word, index);

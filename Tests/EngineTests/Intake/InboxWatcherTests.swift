@@ -156,17 +156,17 @@ private final class WatchedFolder: Sendable {
         let folder = try TemporaryFolder()
         let inbox = try WatchedFolder(folder)
         try await inbox.settled()
-        // Not an image: only the open descriptor shows that it is incomplete.
-        let file = open(folder.path("in/open.bin"), O_WRONLY | O_CREAT, 0o600)
+        // A picture by its name alone: only the open descriptor shows that it is incomplete.
+        let file = open(folder.path("in/open.jpg"), O_WRONLY | O_CREAT, 0o600)
         #expect(write(file, "abc", 3) == 3)
         try folder.write(Array(png.dropLast(8)), to: "in/torn.png")
         try await Task.sleep(for: .milliseconds(900))
         #expect(try await inbox.names(0) == [])
         #expect(inbox.watcher.status.counts == TrackerCounts(settling: 2))
         close(file)
-        #expect(try await inbox.names(1) == ["open.bin"])
+        #expect(try await inbox.names(1) == ["open.jpg"])
         try folder.write(png, to: "in/torn.png")
-        #expect(try await inbox.names(2) == ["open.bin", "torn.png"])
+        #expect(try await inbox.names(2) == ["open.jpg", "torn.png"])
     }
 
     @Test func `leftovers are ignored, and links, pipes and sockets are left alone and logged once`() async throws {

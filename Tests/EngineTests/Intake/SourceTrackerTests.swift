@@ -70,7 +70,9 @@ import Testing
         files["0.xmp"] = file(10, changed: 6)
         files["7.xmp"] = file(17, changed: 6)
         scan(at: 240)
-        #expect(offers(&tracker, at: at(250), files).sorted() == ["0.xmp", "7.xmp"])
+        // The one in memory was known with other facts, so that a first look begins its waiting anew.
+        let changed = offers(&tracker, at: at(250), files) + offers(&tracker, at: at(252), files)
+        #expect(changed.sorted() == ["0.xmp", "7.xmp"])
         #expect(tracker.counts == TrackerCounts(ready: 2, passedOver: 7))
         // All but one are removed.
         files = ["3.xmp": file(13)]

@@ -21,6 +21,8 @@ final class InboxController: Sendable {
         /// Its folders were made, or tried to be, since it was added.
         var hasBegun = false
         var pause = PauseState()
+        /// What is in the way of tidying up, as it was said.
+        var troubles: [Tidying: String] = [:]
         /// Updates that the store could not take.
         var deferred: [JobUpdate] = []
         /// Originals that stay in the inbox and need nothing more.
@@ -34,6 +36,11 @@ final class InboxController: Sendable {
         var totals = JobTotals()
         /// Taken out of the configuration; what was begun is finished.
         var isLeaving = false
+    }
+
+    /// What is done now and then in the folders of originals.
+    enum Tidying: Hashable {
+        case pruning(Shelf)
     }
 
     /// A job that is in the spool.

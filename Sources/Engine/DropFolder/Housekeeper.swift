@@ -120,6 +120,7 @@ final class Housekeeper: Sendable {
                 controller.forgetMissingOriginals(limit: Self.checkedAtOnce)
                 guard nextPruning <= .now else { return }
                 let start = Moment.now
+                controller.removeOrphanedNotes()
                 controller.pruneShelves(store)
                 // A folder with very much in it is looked at less often.
                 nextPruning = .now + max(Self.betweenPruning, .milliseconds(start.milliseconds(until: .now) * 50))
@@ -252,6 +253,19 @@ extension InboxController {
                 trouble.map { "cannot remove all that is old in '\(spool.path(shelf).printable)': \($0)" },
                 about: .pruning(shelf))
         }
+    }
+
+    /// Removes notes in `failed/` whose sources are gone.
+    func removeOrphanedNotes() {
+        guard let failed = spool?.failed else { return }
+        let troubles: [SystemError]
+        do throws(SystemError) {
+            troubles = try failed.removeOrphanedNotes()
+        } catch {
+            troubles = [error]
+        }
+        let others = troubles.count > 1 ? "; so it is with \(counted(troubles.count - 1, "other"))" : ""
+        sayOnce(troubles.first.map { "\($0)\(others)" }, about: .removingNotes)
     }
 
     /// Says what is in the way of tidying up, unless that was said already.

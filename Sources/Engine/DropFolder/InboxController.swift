@@ -41,6 +41,7 @@ final class InboxController: Sendable {
     /// What is done now and then in the folders of originals.
     enum Tidying: Hashable {
         case pruning(Shelf)
+        case removingNotes
     }
 
     /// A job that is in the spool.

@@ -19,7 +19,9 @@ struct StandingFailures: Sendable {
     /// - Parameter most: so many are described.
     /// - Returns: nil if the folder cannot be read.
     init?(_ folder: BytePath, describing most: Int = 10) {
-        guard let sources = try? FailedFolder(folder: folder, inbox: folder).sources() else { return nil }
+        guard let sources = try? FailedFolder(folder: folder, inbox: folder).contents().sources else {
+            return nil
+        }
         count = sources.count
         entries = sources.prefix(most).map {
             Entry(path: $0, reason: Self.reason(FailureNote.path(beside: folder.appending($0))))

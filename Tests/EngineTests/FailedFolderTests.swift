@@ -28,10 +28,10 @@ import Testing
 
     @Test func `it is in the inbox again, without its note, in the folder that it had`() throws {
         try fail("a/b.jpg", as: "a/b.jpg")
-        #expect(try failed.sources() == [BytePath("a/b.jpg")])
+        #expect(try failed.contents().sources == [BytePath("a/b.jpg")])
         #expect(try failed.giveBack(BytePath("a/b.jpg")) == BytePath("a/b.jpg"))
         #expect(try folder.text("in/a/b.jpg") == "a/b.jpg")
-        #expect(try failed.sources() == [])
+        #expect(try failed.contents().sources == [])
         #expect(try folder.entries().filter { $0.hasPrefix("failed") } == ["failed", "failed/a"])
     }
 
@@ -41,7 +41,7 @@ import Testing
         try fail("a/b.jpg", as: "a/b.jpg")
         try fail("c.error.json", as: "c.error.json")
         FileSystem.remove(BytePath(folder.path("failed/a/b.jpg")))
-        #expect(try failed.sources() == [BytePath("c.error.json")])
+        #expect(try failed.contents().sources == [BytePath("c.error.json")])
     }
 
     @Test func `a note that a killed retry has left is removed; notes of sources and other files stay`() throws {
@@ -50,12 +50,31 @@ import Testing
         try fail("c.error.json", as: "c.error.json")
         try folder.write("{}", to: "failed/mine.error.json")
         FileSystem.remove(BytePath(folder.path("failed/a/b.jpg")))
-        try failed.removeOrphanedNotes()
+        #expect(try failed.removeOrphanedNotes() == [])
         #expect(
             try folder.entries().filter { $0.hasPrefix("failed/") } == [
                 "failed/a", "failed/c.error.json", "failed/c.error.json.error.json", "failed/mine.error.json",
                 "failed/stays.jpg", "failed/stays.jpg.error.json",
             ])
+    }
+
+    @Test func `a folder that cannot be looked into hides nothing else, and is named`() async throws {
+        for name in ["a.jpg", "z/b.jpg"] { try fail(name, as: name) }
+        try fail("gone.jpg", as: "gone.jpg")
+        FileSystem.remove(BytePath(folder.path("failed/gone.jpg")))
+        // A set of somebody else's, whose note was deleted.
+        try folder.write("", to: "failed/locked/c.jpg")
+        #expect(chmod(folder.path("failed"), 0o777) == 0 && chmod(folder.path("failed/locked"), 0) == 0)
+        defer { chmod(folder.path("failed/locked"), 0o755) }
+        let failed = failed
+        let trouble = "cannot look into '\(folder.path("failed/locked"))': Permission denied"
+        let contents = try await Stranger.tries { try failed.contents() }
+        #expect(contents.sources == [BytePath("a.jpg"), BytePath("z/b.jpg")])
+        #expect(contents.troubles.map(\.description) == [trouble])
+        let troubles = try await Stranger.tries { try failed.removeOrphanedNotes() }
+        #expect(troubles.map(\.description) == [trouble])
+        #expect(try !folder.entries().contains("failed/gone.jpg.error.json"))
+        #expect(try folder.entries().contains("failed/a.jpg.error.json"))
     }
 
     @Test func `a second failure of one name gets its own name back`() throws {
@@ -92,7 +111,7 @@ import Testing
         symlink("/etc/passwd", folder.path("failed/link"))
         #expect(throws: SystemError.self) { try failed.giveBack(BytePath(name)) }
         #expect(try folder.text("in/other.jpg") == "other")
-        #expect(try failed.sources() == [BytePath("folder/x")])
+        #expect(try failed.contents().sources == [BytePath("folder/x")])
     }
 
     /// What is known of an original in the inbox.
@@ -141,7 +160,7 @@ import Testing
         #expect(throws: SystemError.self) {
             try failed.giveBack(BytePath("trip"), kept: kept("trip")) { _ in throw SystemError("write", code: ENOSPC) }
         }
-        #expect(try failed.sources() == [BytePath("trip")])
+        #expect(try failed.contents().sources == [BytePath("trip")])
         #expect(try failed.giveBack(BytePath("trip"), kept: kept("trip")) == BytePath("trip"))
         #expect(try folder.entries() == ["failed", "in", "in/other.jpg", "in/trip", "in/trip/1.png"])
     }

@@ -22,17 +22,22 @@ import Testing
     }
 
     /// Each look is by a program that was started anew.
+    private func pruning(age: String? = nil, size: String? = nil, sets: Bool = false) throws -> ShelfPruning {
+        let retention = Retention(age: age.flatMap { Duration(written: $0) }, size: size.flatMap { ByteCount($0) })
+        let store = try SQLiteJobStore(
+            state: BytePath(folder.path("state")), policy: { _ in .run }, clocks: fake.clocks)
+        return ShelfPruning(
+            folder: BytePath(folder.path("shelf")), retention: retention, takesSets: sets,
+            record: ShelfRecord(store, inbox: "in", shelf: "done"))
+    }
+
     private func prune(
         age: String? = nil, size: String? = nil, sets: Bool = false, after time: Duration = .zero
     ) throws -> Int {
         fake.pass(time)
-        let retention = Retention(age: age.flatMap { Duration(written: $0) }, size: size.flatMap { ByteCount($0) })
-        let store = try SQLiteJobStore(
-            state: BytePath(folder.path("state")), policy: { _ in .run }, clocks: fake.clocks)
-        return try ShelfPruning(
-            folder: BytePath(folder.path("shelf")), retention: retention, takesSets: sets,
-            record: ShelfRecord(store, inbox: "in", shelf: "done")
-        ).run()
+        let outcome = try pruning(age: age, size: size, sets: sets).run()
+        #expect(outcome.trouble == nil)
+        return outcome.removed
     }
 
     private var left: [String] {
@@ -128,5 +133,28 @@ import Testing
         for index in 0..<1100 { try folder.write("x", to: "shelf/\(index % 7)/\(index).jpg") }
         #expect(try prune(size: "100") == 1000)
         #expect(try prune(age: "1h", after: .seconds(4000)) == 100)
+    }
+
+    @Test(arguments: [("1h", nil), (nil, "250")] as [(String?, String?)])
+    func `what cannot be looked into or removed stays, and keeps nothing else`(age: String?, size: String?) async throws
+    {
+        try make("1.jpg", "locked/2.jpg", "mine/3.jpg", "mine/set/4.jpg", "5.jpg", "6.jpg", "7.jpg")
+        #expect(try prune(age: "1h") == 0)
+        fake.pass(.seconds(4000))
+        try make("8.jpg", "9.jpg")
+        #expect(chmod(folder.path("shelf"), 0o777) == 0)
+        #expect(chmod(folder.path("shelf/locked"), 0) == 0)
+        for name in ["mine", "mine/set"] { #expect(chmod(folder.path("shelf/" + name), 0o555) == 0) }
+        defer { for name in ["locked", "mine", "mine/set"] { chmod(folder.path("shelf/" + name), 0o755) } }
+        let pruning = try pruning(age: age, size: size)
+        let outcome = try await Stranger.tries { try pruning.run() }
+        #expect(outcome.removed == 4 && outcome.trouble?.description.contains("'locked") == true, "\(outcome)")
+        #expect(chmod(folder.path("shelf/locked"), 0o555) == 0)
+        #expect(
+            left == [
+                "8.jpg", "9.jpg", "locked", "locked/2.jpg", "mine", "mine/3.jpg", "mine/set", "mine/set/4.jpg",
+            ])
+        let again = try await Stranger.tries { try pruning.run() }
+        #expect(again.removed == 0 && again.trouble?.description == "cannot remove 'locked/2.jpg': Permission denied")
     }
 }

@@ -26,6 +26,19 @@ import Testing
         #expect(runner.files() == ["a-2.webp", "a-3.webp", "a.webp", "a10-2.webp", "a10.webp", "a2.webp"])
     }
 
+    /// The versions from 5 on were looked for in steps, so that a source missed its own files.
+    @Test func `many sources of one name keep their versions although the record of names is lost`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        for folder in 1...9 { try await runner.picture("in/\(folder)/a.jpg") }
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        let names = try runner.report().names
+        try FileManager.default.removeItem(atPath: runner.folder.path("out/.imagemill"))
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out", "--jobs", "1").exit == 0)
+        #expect(try runner.report().names == names)
+        #expect(runner.files().count == 9)
+    }
+
     @Test func `a second run replaces its own renditions, and makes no copies beside them`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()

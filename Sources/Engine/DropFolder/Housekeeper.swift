@@ -120,6 +120,7 @@ final class Housekeeper: Sendable {
                 controller.forgetMissingOriginals(limit: Self.checkedAtOnce)
                 guard nextPruning <= .now else { return }
                 let start = Moment.now
+                controller.removeOrphanedNotes()
                 controller.pruneShelves(store)
                 // A folder with very much in it is looked at less often.
                 nextPruning = .now + max(Self.betweenPruning, .milliseconds(start.milliseconds(until: .now) * 50))
@@ -240,13 +241,41 @@ extension InboxController {
             let pruning = ShelfPruning(
                 folder: spool.path(shelf), retention: retention, takesSets: inbox.pipeline.file.source == .set,
                 record: ShelfRecord(store, inbox: name, shelf: shelf.rawValue))
+            let trouble: (any Error)?
             do {
-                let count = try pruning.run()
-                if count > 0 { tell(.pruned(count, from: spool.path(shelf))) }
+                let outcome = try pruning.run()
+                if outcome.removed > 0 { tell(.pruned(outcome.removed, from: spool.path(shelf))) }
+                trouble = outcome.trouble
             } catch {
-                tell(.trouble("cannot remove what is old in '\(spool.path(shelf).printable)': \(error)"))
+                trouble = error
             }
+            sayOnce(
+                trouble.map { "cannot remove all that is old in '\(spool.path(shelf).printable)': \($0)" },
+                about: .pruning(shelf))
         }
+    }
+
+    /// Removes notes in `failed/` whose sources are gone.
+    func removeOrphanedNotes() {
+        guard let failed = spool?.failed else { return }
+        let troubles: [SystemError]
+        do throws(SystemError) {
+            troubles = try failed.removeOrphanedNotes()
+        } catch {
+            troubles = [error]
+        }
+        let others = troubles.count > 1 ? "; so it is with \(counted(troubles.count - 1, "other"))" : ""
+        sayOnce(troubles.first.map { "\($0)\(others)" }, about: .removingNotes)
+    }
+
+    /// Says what is in the way of tidying up, unless that was said already.
+    /// - Parameter trouble: nil if nothing is, so that it is said again when it comes back.
+    private func sayOnce(_ trouble: String?, about subject: Tidying) {
+        let isNew = state.withLock { state in
+            defer { state.troubles[subject] = trouble }
+            return state.troubles[subject] != trouble
+        }
+        if isNew, let trouble { tell(.trouble(trouble)) }
     }
 
     /// Forgets originals that were kept and are no longer in the inbox.

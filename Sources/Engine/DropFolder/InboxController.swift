@@ -23,6 +23,8 @@ final class InboxController: Sendable {
         var pause = PauseState()
         /// Since when a person has paused it, in milliseconds since 1970; nil if nobody has.
         var requestedPause: Int?
+        /// What is in the way of tidying up, as it was said.
+        var troubles: [Tidying: String] = [:]
         /// Updates that the store could not take.
         var deferred: [JobUpdate] = []
         /// Originals that stay in the inbox and need nothing more.
@@ -39,6 +41,12 @@ final class InboxController: Sendable {
 
         /// Nothing keeps it from taking sources.
         var isOpen: Bool { pause.pause == nil && requestedPause == nil }
+    }
+
+    /// What is done now and then in the folders of originals.
+    enum Tidying: Hashable {
+        case pruning(Shelf)
+        case removingNotes
     }
 
     /// A job that is in the spool.

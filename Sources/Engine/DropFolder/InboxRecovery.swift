@@ -44,7 +44,6 @@ struct InboxRecovery {
             state.kept = kept
         }
         try controller.shared.hooks.takeUpForgotten()
-        try spool.failed.removeOrphanedNotes()
         if count > 0 { controller.tell(.recovered(count)) }
         controller.shared.dispatcher.added(to: controller.name)
     }

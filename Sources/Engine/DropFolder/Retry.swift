@@ -87,7 +87,16 @@ package struct Retry {
     private static func wanted(
         _ names: [BytePath]?, in folder: FailedFolder, of controller: InboxController, _ progress: Monitor<Progress>
     ) -> [BytePath] {
-        guard let names else { return (try? folder.sources()) ?? [] }
+        guard let names else {
+            do throws(SystemError) {
+                let contents = try folder.contents()
+                progress.change { $0.problems += contents.troubles.map(\.description) }
+                return contents.sources
+            } catch {
+                progress.change { $0.problems.append("\(error)") }
+                return []
+            }
+        }
         return names.compactMap { name in
             let found = folder.path(of: name) ?? rest(of: name, after: controller.name).flatMap(folder.path)
             if found != nil { progress.change { _ = $0.found.insert(name) } }

@@ -8,7 +8,8 @@ final class FolderScan {
         /// A folder that is about to be listed, and must be watched before.
         case folder(BytePath, Directory)
         /// A set, in an inbox of sets. Its folders are searched only in order to watch them.
-        case set(BytePath)
+        /// - Parameter folder: nil if it is something in the set that was found.
+        case set(BytePath, folder: FileIdentity?)
         case file(BytePath, FileStatus)
         /// A link, a pipe, a socket or a device.
         case irregular(BytePath, FileStatus.Kind)
@@ -95,12 +96,14 @@ final class FolderScan {
         guard let status = try directory.status(BytePath(name)) else { return nil }
         switch status.kind {
         case .regular:
-            return takesSets && !folder.bytes.isEmpty ? .set(BytePath(path.components[0])) : .file(path, status)
+            guard takesSets && !folder.bytes.isEmpty else { return .file(path, status) }
+            return .set(BytePath(path.components[0]), folder: nil)
         case .link, .other: return .irregular(path, status.kind)
         case .directory:
             guard path.components.count <= Self.deepest else { return .tooDeep(path) }
             folders.append(path)
-            return takesSets ? .set(BytePath(path.components[0])) : nil
+            guard takesSets else { return nil }
+            return .set(BytePath(path.components[0]), folder: folder.bytes.isEmpty ? status.identity : nil)
         }
     }
 }

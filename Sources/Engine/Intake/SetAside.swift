@@ -12,9 +12,23 @@ struct SetAside {
         var blocks: UInt8 = 0
     }
 
+    /// Where what is set aside is, while that is in few places.
+    private enum Places {
+        case known(Set<Place>)
+        case many
+    }
+
+    private struct Place: Hashable {
+        let path: BytePath
+        let isSet: Bool
+    }
+
     /// Empty until something is set aside.
     private var entries: [Entry] = []
+    private var places = Places.known([])
     private let size: Int
+
+    private static let mostPlaces = 1_000
 
     /// - Parameter count: how many it is meant for.
     init(count: Int) {
@@ -23,10 +37,22 @@ struct SetAside {
 
     /// Sets a source aside.
     /// - Parameter blocks: how often in a row it could not be taken.
-    mutating func add(_ path: BytePath, _ status: FileStatus?, until due: Moment, blocks: UInt8) {
+    mutating func add(_ path: BytePath, isSet: Bool, _ status: FileStatus?, until due: Moment, blocks: UInt8) {
         if entries.isEmpty { entries = [Entry](repeating: Entry(), count: size) }
         let (place, mark) = place(of: path)
         entries[place] = Entry(path: mark, state: Self.mark(of: status), due: Self.seconds(due), blocks: blocks)
+        if case .known(var known) = places {
+            known.insert(Place(path: isSet ? path : path.directory, isSet: isSet))
+            places = known.count > Self.mostPlaces ? .many : .known(known)
+        }
+    }
+
+    /// Whether something may have been set aside that concerns the permissions of a folder.
+    func mayHold(concerning folder: BytePath) -> Bool {
+        switch places {
+        case .known(let known): known.contains { $0.path.isConcerned(by: folder, isSet: $0.isSet) }
+        case .many: true
+        }
     }
 
     /// Whether it is not time yet to try a source again, which is as it was.
@@ -38,7 +64,10 @@ struct SetAside {
     /// How often in a row a source could not be taken; 0 if that is not known.
     func blocks(of path: BytePath) -> UInt8 { entry(of: path)?.blocks ?? 0 }
 
-    mutating func removeAll() { entries = [] }
+    mutating func removeAll() {
+        entries = []
+        places = .known([])
+    }
 
     private func entry(of path: BytePath) -> Entry? {
         guard !entries.isEmpty else { return nil }
@@ -63,5 +92,12 @@ struct SetAside {
 
     private static func seconds(_ moment: Moment) -> UInt32 {
         UInt32(clamping: max(1, moment.nanoseconds / 1_000_000_000))
+    }
+}
+
+extension BytePath {
+    /// Whether the permissions of a folder matter to a source: the source is in it, or it is a part of a set.
+    func isConcerned(by folder: BytePath, isSet: Bool) -> Bool {
+        isAtOrBelow(folder) || isSet && folder.isAtOrBelow(self)
     }
 }

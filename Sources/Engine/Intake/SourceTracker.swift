@@ -53,6 +53,8 @@ package struct SourceTracker {
         let path: BytePath
         let isSet: Bool
         let order: UInt64
+        /// A set's folder, as the last scan has seen it.
+        var folder: FileIdentity?
         var settling: Settling
         var phase = Phase.settling
         /// When to look at it; `never` while it is offered.
@@ -238,14 +240,15 @@ package struct SourceTracker {
     /// Records that the permissions of a folder may have changed: what is blocked in it is tried again at once.
     /// - Returns: whether a scan has to find some of that.
     package mutating func unblock(below folder: BytePath, at now: Moment) -> Bool {
-        guard phases.blocked > 0 else { return false }
-        var isConcerned = false
-        for slot in slots.indices {
-            guard let entry = slots[slot], entry.phase == .blocked, entry.path.isAtOrBelow(folder) else { continue }
-            isConcerned = true
-            change(slot) { entry, _ in entry.due = now }
+        if phases.blocked > 0 {
+            for slot in slots.indices {
+                guard let entry = slots[slot], entry.phase == .blocked,
+                    entry.path.isConcerned(by: folder, isSet: entry.isSet)
+                else { continue }
+                change(slot) { entry, _ in entry.due = now }
+            }
         }
-        guard isConcerned, asideCount > 0 else { return false }
+        guard asideCount > 0, aside.mayHold(concerning: folder) else { return false }
         aside.removeAll()
         return true
     }
@@ -260,11 +263,36 @@ package struct SourceTracker {
         passedInScan = 0
     }
 
-    /// Records that a scan saw a file or a set. Nothing happens if it is known and has not changed.
-    package mutating func scanned(_ path: BytePath, isSet: Bool = false, _ status: FileStatus?, at now: Moment) {
+    /// Records that a scan saw a set, of which the names in it tell nothing. Nothing happens if it is blocked, unless
+    /// another folder has its name.
+    /// - Parameter folder: nil if the scan saw something in it.
+    package mutating func scannedSet(_ path: BytePath, folder: FileIdentity?, at now: Moment) {
+        if let known = index[path].map(Int.init), let entry = slots[known] {
+            slots[known]!.scan = scan
+            if let folder { slots[known]!.folder = folder }
+            let isAsItWas = folder == nil || entry.folder == nil || folder == entry.folder
+            switch entry.phase {
+            case .settling where entry.settling.reason != .empty: return
+            case .blocked where isAsItWas: return
+            case .settling, .ready, .blocked: return change(known) { entry, _ in entry.due = now }
+            }
+        }
+        guard !aside.holds(path, nil, at: now) else {
+            if folder != nil { asideInScan += 1 }
+            return
+        }
+        guard let slot = slot(of: path, isSet: true, at: now) else { return }
+        change(slot) { entry, _ in
+            entry.folder = folder
+            entry.due = now
+        }
+    }
+
+    /// Records that a scan saw a file. Nothing happens if it is known and has not changed.
+    package mutating func scanned(_ path: BytePath, _ status: FileStatus, at now: Moment) {
         if let known = index[path], let entry = slots[Int(known)] {
             slots[Int(known)]!.scan = scan
-            let isAsItWas = status.map { $0 == entry.settling.status } ?? false
+            let isAsItWas = status == entry.settling.status
             // It is looked at by itself, unless it was empty and waited for long. If it is blocked, the change may be the
             // repair; if it is offered, it must settle again.
             let isAwaited = entry.phase == .settling && entry.settling.reason != .empty
@@ -279,10 +307,10 @@ package struct SourceTracker {
             passedInScan += 1
             return
         }
-        guard let slot = slot(of: path, isSet: isSet, at: now) else { return }
+        guard let slot = slot(of: path, isSet: false, at: now) else { return }
         change(slot) { entry, times in
             entry.due = now
-            guard let status, case .wait(let time) = entry.settling.look(status, at: now, times: times) else { return }
+            guard case .wait(let time) = entry.settling.look(status, at: now, times: times) else { return }
             entry.due = time
         }
     }
@@ -408,7 +436,7 @@ package struct SourceTracker {
         guard phases.blocked > mostIdle, let entry = slots[slot] else { return }
         // For a minute at least, so that the next scan has room for those that this one left out.
         let due = max(entry.due, now + .seconds(60))
-        aside.add(entry.path, entry.settling.status, until: due, blocks: entry.blocks)
+        aside.add(entry.path, isSet: entry.isSet, entry.settling.status, until: due, blocks: entry.blocks)
         asideCount += 1
         asideInScan += 1
         forget(entry.path)

@@ -24,12 +24,16 @@ final class WatchLoop {
     private var tooDeepInScan = 0
     /// The scan could not read something, for a reason that may be gone soon.
     private var hasMissedSome = false
+    /// The folders as the last scan has seen them, while something is blocked and there are no events.
+    private var blockedFolders: [BytePath: FileStatus] = [:]
     /// What was logged already; cleared when it grows too long.
     private var logged: Set<BytePath> = []
     private(set) var status = InboxStatus()
 
     /// When to scan again after something could not be read.
     private static let retryInterval = Duration.seconds(5)
+    /// Folders whose permissions are watched without events; what is blocked in others waits for its time.
+    private static let mostFolders = 10_000
     /// Names in one step of a scan, and the most looks in one turn: a few milliseconds of work.
     private static let stepSize = 512
 
@@ -130,6 +134,7 @@ final class WatchLoop {
         events = nil
         scan.stop()
         tracker.forgetAll()
+        blockedFolders = [:]
         logged = []
     }
 
@@ -297,7 +302,7 @@ final class WatchLoop {
     private func handle(_ found: FolderScan.Found) {
         switch found {
         case .folder(let path, let directory): watch(path, directory)
-        case .set(let path): tracker.scanned(path, isSet: true, nil, at: .now)
+        case .set(let path, let folder): tracker.scannedSet(path, folder: folder, at: .now)
         case .file(let path, _) where settings.takesSets: logOnce(path, .loose(path))
         case .file(let path, let status):
             if !isDone(path, status) { tracker.scanned(path, status, at: .now) }
@@ -313,12 +318,25 @@ final class WatchLoop {
     }
 
     private func watch(_ path: BytePath, _ directory: Directory) {
-        guard let events else { return }
+        guard let events else { return noticeRepair(path, directory) }
         do throws(FolderEvents.Shortage) {
             try events.watch(directory, as: path)
         } catch {
             poll(every: WatchMode.usualPoll, because: error.advice)
             tracker.forgetWriters()
+        }
+    }
+
+    /// Without events, a scan notices that the permissions of a folder have changed since the last one. Its contents
+    /// change the folder's own times alike, and new permissions only one of them.
+    private func noticeRepair(_ path: BytePath, _ directory: Directory) {
+        guard tracker.counts.blocked > 0, let now = try? directory.file.status() else { return blockedFolders = [:] }
+        let before = blockedFolders[path]
+        if blockedFolders.count < Self.mostFolders || before != nil { blockedFolders[path] = now }
+        guard let before else { return }
+        let isNew = now.changed != before.changed && now.changed != now.modified
+        if isNew || now.mode != before.mode || now.owner != before.owner, tracker.unblock(below: path, at: .now) {
+            nextScan = .now
         }
     }
 

@@ -77,7 +77,8 @@ package struct RetryPolicy: Equatable, Sendable {
         return !mayBeRetried || attempt >= attempts && code != .outOfMemory
     }
 
-    /// A recorded time as it holds now: never further away than the longest delay, however the clock was set meanwhile.
+    /// A recorded time as it holds now: never further away than the longest delay, whatever the mill file said when
+    /// it was recorded.
     package func capped(_ notBefore: Int, now: Int) -> Int { min(notBefore, now + longest) }
 
     /// - Parameter surroundings: looks whether the outbox can be written to, and says why not. Only called if the

@@ -81,12 +81,20 @@ package struct ShelfRecord: Sendable {
 
     /// The items that have been there for longest, and since when. Of those that were found together, the first changed
     /// come first.
-    func oldest(limit: Int) throws(StoreError) -> [(item: Item, since: Int)] {
-        try store.look { database in
+    /// - Parameter last: the item after which the list begins; nil for all.
+    func oldest(after last: (item: Item, since: Int)? = nil, limit: Int) throws(StoreError) -> [(
+        item: Item, since: Int
+    )] {
+        let (since, changed, path) =
+            last.map { ($0.since, $0.item.changed, $0.item.path) } ?? (.min, .min, BytePath([]))
+        return try store.look { database in
             try Row.fetchAll(
                 database,
-                sql: "SELECT * FROM shelved WHERE \(Self.isHere) ORDER BY since, changed LIMIT ?",
-                arguments: here + [limit]
+                sql: """
+                    SELECT * FROM shelved WHERE \(Self.isHere) AND (since, changed, path) > (?, ?, ?)
+                    ORDER BY since, changed, path LIMIT ?
+                    """,
+                arguments: here + [since, changed, path.blob, limit]
             ).map { row in
                 (Item(path: BytePath(blob: row["path"]), changed: row["changed"], bytes: row["bytes"]), row["since"])
             }

@@ -31,10 +31,13 @@ package struct FailureNote: Equatable, Sendable {
         path.bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
     }
 
+    /// The name or path of what a note is about.
+    static func source(note: BytePath) -> BytePath { BytePath(Array(note.bytes.dropLast(suffix.utf8.count))) }
+
     /// Whether a name in a folder is that of a note, and what it is about is beside it.
     static func isNote(_ name: BytePath, in folder: Directory) throws(SystemError) -> Bool {
         guard isNoteName(name) else { return false }
-        let source = BytePath(Array(name.bytes.dropLast(suffix.utf8.count)))
+        let source = source(note: name)
         guard !source.bytes.isEmpty else { return false }
         return try folder.status(source) != nil
     }

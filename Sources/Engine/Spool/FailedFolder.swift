@@ -19,62 +19,104 @@ package struct FailedFolder: Sendable {
         package let note: FileStatus?
     }
 
-    /// The failed sources, as paths from the folder, sorted.
-    package func sources() throws(SystemError) -> [BytePath] { try contents().sources }
+    /// What is in it. What cannot be looked into is passed over.
+    package struct Contents: Sendable {
+        /// The failed sources, as paths from the folder, sorted.
+        package fileprivate(set) var sources: [BytePath] = []
+        /// Notes whose source somebody has moved away.
+        fileprivate(set) var orphans: [BytePath] = []
+        /// Why something was passed over, a sentence for each.
+        package fileprivate(set) var troubles: [SystemError] = []
+        fileprivate var files: [BytePath: FileStatus] = [:]
 
-    /// The failed sources, sorted by their paths.
-    package func entries() throws(SystemError) -> [Entry] {
-        let contents = try contents()
-        return contents.sources.map { path in
-            Entry(path: path, bytes: contents.files[path]?.bytes, note: contents.files[FailureNote.path(beside: path)])
+        /// The failed sources, sorted by their paths.
+        package var entries: [Entry] {
+            sources.map {
+                Entry(path: $0, bytes: files[$0]?.bytes, note: files[FailureNote.path(beside: $0)])
+            }
         }
     }
 
-    /// Removes notes whose source is gone: a `retry` that was killed has left them, or somebody who has taken the source
-    /// away.
-    func removeOrphanedNotes() throws(SystemError) {
+    /// - Throws: `SystemError` if the folder itself cannot be opened.
+    package func contents() throws(SystemError) -> Contents {
         let root = try Directory(folder)
-        for path in try contents().orphans {
-            let folder = try root.folder(path.directory)
-            guard FailureNote.source(ofNote: path.lastComponent, in: folder) != nil else { continue }
-            try folder.remove(path.lastComponent)
-        }
-    }
-
-    private func contents() throws(SystemError) -> (
-        sources: [BytePath], orphans: [BytePath], files: [BytePath: FileStatus]
-    ) {
-        let root = try Directory(folder)
+        var contents = Contents()
         var found: [BytePath] = []
-        var files: [BytePath: FileStatus] = [:]
         var pending = [BytePath([])]
         while let path = pending.popLast() {
-            let folder = try root.folder(path)
-            for name in try folder.names().map({ BytePath($0) }) {
-                let status = try folder.status(name)
-                switch status?.kind {
-                // A set is a folder with a note of its own.
-                case .directory:
-                    if try hasNote(name, in: folder) {
+            do throws(SystemError) {
+                let folder = try root.folder(path)
+                for name in try folder.names().map({ BytePath($0) }) {
+                    let status = try folder.status(name)
+                    switch status?.kind {
+                    // A set is a folder with a note of its own.
+                    case .directory:
+                        if try hasNote(name, in: folder) {
+                            found.append(path.appending(name))
+                        } else {
+                            pending.append(path.appending(name))
+                        }
+                    case .regular:
                         found.append(path.appending(name))
-                    } else {
-                        pending.append(path.appending(name))
+                        contents.files[path.appending(name)] = status
+                    case .link, .other, nil: break
                     }
-                case .regular:
-                    found.append(path.appending(name))
-                    files[path.appending(name)] = status
-                case .link, .other, nil: break
                 }
+            } catch {
+                if error.isAbsence { continue }
+                contents.troubles.append(
+                    SystemError("look into '\(folder.appending(path).printable)'", code: error.code))
             }
         }
         let all = Set(found)
         let notes = Set(found.map { FailureNote.path(beside: $0) }).intersection(found)
-        let rest = found.filter { !notes.contains($0) }.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
         // A note whose source somebody has moved away is no source. One that is called like a note has its own.
         func isOrphan(_ path: BytePath) -> Bool {
             FailureNote.isNoteName(path) && !all.contains(FailureNote.path(beside: path))
         }
-        return (rest.filter { !isOrphan($0) }, rest.filter(isOrphan), files)
+        for path in found.filter({ !notes.contains($0) }).sorted(by: { $0.bytes.lexicographicallyPrecedes($1.bytes) }) {
+            if isOrphan(path) { contents.orphans.append(path) } else { contents.sources.append(path) }
+        }
+        return contents
+    }
+
+    // MARK: - Tidying up
+
+    /// Removes notes whose source is gone: a `retry` that was killed has left them, or somebody who has taken the source
+    /// away. Sources may fail meanwhile.
+    /// - Returns: why something could not be looked into or removed, a sentence for each.
+    /// - Throws: `SystemError` if the folder itself cannot be opened.
+    func removeOrphanedNotes() throws(SystemError) -> [SystemError] {
+        let root = try Directory(folder)
+        let contents = try contents()
+        var troubles = contents.troubles
+        for path in contents.orphans {
+            do throws(SystemError) {
+                let above = try root.folder(path.directory)
+                guard FailureNote.source(ofNote: path.lastComponent, in: above) != nil else { continue }
+                try removeOrphan(path.lastComponent, in: above)
+            } catch {
+                if error.isAbsence { continue }
+                troubles.append(SystemError("remove '\(folder.appending(path).printable)'", code: error.code))
+            }
+        }
+        return troubles
+    }
+
+    /// Removes a note unless its source is there by now. It is moved aside first, so that it is not the note of a source
+    /// that fails just now; under a name of a note, so that the next look removes what a crash leaves.
+    private func removeOrphan(_ note: BytePath, in folder: Directory) throws(SystemError) {
+        let aside = BytePath(".imagemill-\(DurableFile.newToken)\(FailureNote.suffix)")
+        try folder.rename(note, to: folder, as: aside)
+        if try folder.status(FailureNote.source(note: note)) != nil {
+            do throws(SystemError) {
+                return try folder.move(aside, to: folder, as: note)
+            } catch {
+                // It has got another one meanwhile.
+                guard error.code == EEXIST else { throw error }
+            }
+        }
+        try folder.remove(aside)
     }
 
     /// The path from the folder of something in it.

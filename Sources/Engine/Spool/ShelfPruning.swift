@@ -13,67 +13,109 @@ struct ShelfPruning {
 
     private static let itemsAtOnce = 500
 
+    /// What a look at the folder has done.
+    struct Outcome: Equatable {
+        /// Sources that were removed.
+        var removed = 0
+        /// The first thing that could not be looked at or removed, and why; nil if everything could. It stays, and the
+        /// others go all the same.
+        var trouble: SystemError?
+
+        fileprivate mutating func passOver(_ error: SystemError, _ attempt: String) {
+            // Somebody has removed it meanwhile.
+            guard !error.isAbsence else { return }
+            trouble = trouble ?? SystemError(attempt, code: error.code)
+        }
+    }
+
     /// Removes what is too old, and then the oldest until the rest is small enough.
-    /// - Returns: how many sources were removed.
-    /// - Throws: `SystemError` or `StoreError`.
-    func run() throws -> Int {
+    /// - Throws: `SystemError` if the folder itself cannot be opened, or `StoreError`.
+    func run() throws -> Outcome {
         let root = try Directory(folder)
         let now = try record.recordedNow()
-        try forgetMissing(in: root)
-        try recordNew(in: root, now: now)
-        var (left, removed) = (retention.size == nil ? 0 : try record.bytes(), 0)
+        var outcome = Outcome()
+        try forgetMissing(in: root, &outcome)
+        try recordNew(in: root, now: now, &outcome)
+        var left = retention.size == nil ? 0 : try record.bytes()
+        var last: (item: ShelfRecord.Item, since: Int)?
         while true {
-            let doomed = try record.oldest(limit: Self.itemsAtOnce).prefix { item, since in
+            // Of too much, what cannot be removed counts as gone: no other original goes in its place.
+            let doomed = try record.oldest(after: last, limit: Self.itemsAtOnce).prefix { item, since in
                 let isOld = retention.age.map { since < now - Int($0.inNanoseconds / 1_000_000) } ?? false
                 let isTooMuch = retention.size.map { left > $0.value } ?? false
                 if isOld || isTooMuch { left -= item.bytes }
                 return isOld || isTooMuch
             }
-            guard !doomed.isEmpty else { return removed }
-            for (item, _) in doomed where try remove(item, from: root) { removed += 1 }
-            try record.remove(doomed.map(\.item.path))
+            guard !doomed.isEmpty else { return outcome }
+            last = doomed.last
+            try record.remove(remove(doomed.map(\.item), from: root, &outcome))
         }
     }
 
     // MARK: - The record
 
     /// Forgets items that are no longer there, or that are part of a set now.
-    private func forgetMissing(in root: Directory) throws {
+    private func forgetMissing(in root: Directory, _ outcome: inout Outcome) throws {
         var place: BytePath?
         while case let paths = try record.paths(after: place, limit: Self.itemsAtOnce), !paths.isEmpty {
-            try record.remove(
-                paths.filter { path in
-                    switch try FileLocation.below(root, path).status()?.kind {
-                    case .regular: takesSets && !path.directory.bytes.isEmpty
-                    case .directory: !takesSets
-                    case .link, .other, nil: true
-                    }
-                })
+            var missing: [BytePath] = []
+            for path in paths {
+                do throws(SystemError) {
+                    let isThere =
+                        switch try FileLocation.below(root, path).status()?.kind {
+                        case .regular: !takesSets || path.directory.bytes.isEmpty
+                        case .directory: takesSets
+                        case .link, .other, nil: false
+                        }
+                    if !isThere { missing.append(path) }
+                } catch {
+                    outcome.passOver(error, "look at '\(path.printable)'")
+                }
+            }
+            try record.remove(missing)
             place = paths.last
         }
     }
 
-    private func recordNew(in root: Directory, now: Int) throws {
+    private func recordNew(in root: Directory, now: Int, _ outcome: inout Outcome) throws {
         var pending = [BytePath([])]
         while let path = pending.popLast() {
-            let folder = try root.folder(path)
-            let names = try DirectoryStream(folder)
-            var found: [(path: BytePath, status: FileStatus)] = []
-            while let name = try names.next().map({ BytePath($0) }) {
+            do {
+                pending += try recordNew(in: path, of: root, now: now, &outcome)
+            } catch let error as SystemError {
+                outcome.passOver(error, "look into '\(path.printable)'")
+            }
+        }
+    }
+
+    /// - Returns: the folders in it that are no sets.
+    private func recordNew(
+        in path: BytePath, of root: Directory, now: Int, _ outcome: inout Outcome
+    ) throws -> [BytePath] {
+        let folder = try root.folder(path)
+        let names = try DirectoryStream(folder)
+        var found: [(path: BytePath, status: FileStatus)] = []
+        var folders: [BytePath] = []
+        while let name = try names.next().map({ BytePath($0) }) {
+            let entry = path.appending(name)
+            do throws(SystemError) {
                 guard try !FailureNote.isNote(name, in: folder), let status = try folder.status(name) else { continue }
                 switch status.kind {
-                case .regular: found.append((path.appending(name), status))
-                case .directory where try isSet(folder.folder(name)): found.append((path.appending(name), status))
-                case .directory: pending.append(path.appending(name))
+                case .regular: found.append((entry, status))
+                case .directory where try isSet(folder.folder(name)): found.append((entry, status))
+                case .directory: folders.append(entry)
                 case .link, .other: break
                 }
-                if found.count == Self.itemsAtOnce {
-                    try add(found, in: root, now: now)
-                    found = []
-                }
+            } catch {
+                outcome.passOver(error, "look at '\(entry.printable)'")
             }
-            try add(found, in: root, now: now)
+            if found.count == Self.itemsAtOnce {
+                try add(found, in: root, now: now, &outcome)
+                found = []
+            }
         }
+        try add(found, in: root, now: now, &outcome)
+        return folders
     }
 
     /// A set is the first folder from above that has files in it.
@@ -84,14 +126,20 @@ struct ShelfPruning {
         return false
     }
 
-    private func add(_ found: [(path: BytePath, status: FileStatus)], in root: Directory, now: Int) throws {
+    private func add(
+        _ found: [(path: BytePath, status: FileStatus)], in root: Directory, now: Int, _ outcome: inout Outcome
+    ) throws {
         let known = try record.changes(of: found.map(\.path))
-        let new = found.filter { known[$0.path] != $0.status.changed }
-        try record.add(
-            new.map { path, status in
+        var new: [ShelfRecord.Item] = []
+        for (path, status) in found where known[path] != status.changed {
+            do throws(SystemError) {
                 let bytes = status.kind == .directory ? try bytes(in: root.folder(path)) : status.bytes
-                return ShelfRecord.Item(path: path, changed: status.changed, bytes: bytes)
-            }, since: now)
+                new.append(ShelfRecord.Item(path: path, changed: status.changed, bytes: bytes))
+            } catch {
+                outcome.passOver(error, "look into '\(path.printable)'")
+            }
+        }
+        try record.add(new, since: now)
     }
 
     private func bytes(in root: Directory) throws(SystemError) -> Int {
@@ -109,6 +157,20 @@ struct ShelfPruning {
     }
 
     // MARK: - Removing
+
+    /// - Returns: the items that are gone.
+    private func remove(_ items: [ShelfRecord.Item], from root: Directory, _ outcome: inout Outcome) -> [BytePath] {
+        var gone: [BytePath] = []
+        for item in items {
+            do throws(SystemError) {
+                if try remove(item, from: root) { outcome.removed += 1 }
+                gone.append(item.path)
+            } catch {
+                outcome.passOver(error, "remove '\(item.path.printable)'")
+            }
+        }
+        return gone
+    }
 
     /// - Returns: false if it is gone, or another one has come in its place.
     private func remove(_ item: ShelfRecord.Item, from root: Directory) throws(SystemError) -> Bool {

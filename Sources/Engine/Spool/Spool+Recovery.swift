@@ -111,11 +111,17 @@ extension Spool {
         guard let source = try folder.status(Self.source), source.kind == .directory else {
             return try folder.status(Self.source)
         }
-        let contents = try SetContents(of: folder.folder(Self.source), ignored: ignored)
-        guard contents.excess == nil,
-            case .source(let set, _) = try SourceLook(root: folder, ignored: ignored).look(Self.source, isSet: true)
-        else { return source }
-        return set
+        do throws(SystemError) {
+            let contents = try SetContents(of: folder.folder(Self.source), ignored: ignored)
+            guard contents.excess == nil,
+                case .source(let set, _) = try SourceLook(root: folder, ignored: ignored).look(Self.source, isSet: true)
+            else { return source }
+            return set
+        } catch {
+            // That somebody has locked a part of it is its own trouble, which shows when it is opened.
+            if error.mayPass { throw error }
+            return source
+        }
     }
 
     /// Where a link points to; nil if there is none.

@@ -186,7 +186,7 @@ package final class JobRunner {
                     attempt.work.report.attempt += 1
                 }
             } catch let failure as Failure
-                where isFinal(failure, of: attempt) && !isSeenInFile(failure, route) && !hasAskedTwice
+                where isFinal(failure, of: attempt) && !isSeenHere(failure, route) && !hasAskedTwice
                 && !maker.worker.isFresh
             {
                 // A worker that other pictures have been through may have brought that about, whatever it is: a fresh
@@ -198,11 +198,11 @@ package final class JobRunner {
         }
     }
 
-    /// Our own code has found it in the file, so that no worker can have brought it about.
-    private func isSeenInFile(_ failure: Failure, _ route: Route) -> Bool {
+    /// Our own code has found it in the file or in its surroundings, so that no worker can have brought it about.
+    private func isSeenHere(_ failure: Failure, _ route: Route) -> Bool {
         switch failure.code {
         case .truncated: route.render.pipeline.file.tolerance == .nothing
-        case .tooManyScans: true
+        case .tooManyScans, .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound: true
         default: false
         }
     }

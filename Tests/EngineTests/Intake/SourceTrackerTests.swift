@@ -53,7 +53,7 @@ import Testing
         var files = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, file(UInt64($0 + 10))) })
         func scan(at seconds: Double) {
             tracker.beginScan()
-            for name in names { tracker.scanned(BytePath(name), files[name], at: at(seconds)) }
+            for name in names { tracker.scanned(BytePath(name), files[name]!, at: at(seconds)) }
             tracker.endScan(at: at(seconds))
         }
         scan(at: 0)
@@ -77,7 +77,7 @@ import Testing
         // All but one are removed.
         files = ["3.xmp": file(13)]
         tracker.beginScan()
-        tracker.scanned(BytePath("3.xmp"), files["3.xmp"], at: at(300))
+        tracker.scanned(BytePath("3.xmp"), files["3.xmp"]!, at: at(300))
         tracker.endScan(at: at(300))
         #expect(offers(&tracker, at: at(300), files) == [])
         #expect(tracker.counts == TrackerCounts(passedOver: 1))
@@ -209,7 +209,7 @@ import Testing
     private func scan(_ tracker: inout SourceTracker, _ names: [String], at now: Double) -> [String] {
         let files = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, file(UInt64($0 + 10))) })
         tracker.beginScan()
-        for name in names { tracker.scanned(BytePath(name), files[name], at: at(now)) }
+        for name in names { tracker.scanned(BytePath(name), files[name]!, at: at(now)) }
         tracker.endScan(at: at(now))
         let offered = offers(&tracker, at: at(now + 2), files)
         for name in offered {
@@ -251,6 +251,74 @@ import Testing
         #expect(wantsScan)
         let second = scan(&tracker, names, at: 2.3)
         #expect(second.count == 100)
+    }
+
+    @Test func `the permissions of a folder change in which everything was set aside, and a scan is to find it`() throws
+    {
+        var tracker = SourceTracker(times: SettleTimes(), capacity: 160)
+        let names = (0..<30).map { "bad\($0)/a" }
+        #expect(scan(&tracker, names, at: 0).count == 30)
+        let known = Set(tracker.blocked(limit: 100).map(\.path.text))
+        #expect(known.count == 10)
+        let aside = try #require(names.first { !known.contains($0) })
+        let isElsewhere = tracker.unblock(below: BytePath("other"), at: at(2.1))
+        #expect(!isElsewhere)
+        let wantsScan = tracker.unblock(below: BytePath(aside).directory, at: at(2.2))
+        #expect(wantsScan)
+        #expect(scan(&tracker, [aside], at: 2.3) == [aside])
+    }
+
+    /// Scans an inbox with one set in it, which has two members.
+    private func scanSet(_ tracker: inout SourceTracker, _ name: String, inode: UInt64, at now: Double) {
+        tracker.beginScan()
+        tracker.scannedSet(BytePath(name), folder: FileIdentity(device: 1, inode: inode), at: at(now))
+        for _ in 0..<2 { tracker.scannedSet(BytePath(name), folder: nil, at: at(now)) }
+        tracker.endScan(at: at(now))
+    }
+
+    private func set(_ inode: UInt64) -> FileStatus {
+        FileStatus(
+            kind: .directory, identity: FileIdentity(device: 1, inode: inode), bytes: 100, modified: 5, changed: 5)
+    }
+
+    @Test func `a set that cannot be taken is not tried again by each scan, unless another one has its name`() {
+        var tracker = SourceTracker(times: SettleTimes())
+        scanSet(&tracker, "a", inode: 7, at: 0)
+        var found = offers(&tracker, at: at(0), ["a": set(7)])
+        #expect(found == [])
+        var pauses: [Double] = []
+        var (now, blocked) = (5.0, 5.0)
+        while pauses.count < 5 && now < 100 {
+            scanSet(&tracker, "a", inode: 7, at: now)
+            found = offers(&tracker, at: at(now), ["a": set(7)])
+            if found == ["a"] {
+                tracker.answered(
+                    BytePath("a"), observed: ObservedFile(set(7)), with: .blocked(SystemError("move", code: EACCES)),
+                    at: at(now))
+                pauses.append(now - blocked)
+                blocked = now
+            }
+            now += 0.5
+        }
+        #expect(pauses == [0, 1, 2, 4, 8])
+        scanSet(&tracker, "a", inode: 8, at: now)
+        found = offers(&tracker, at: at(now), ["a": set(8)])
+        #expect(found == [] && tracker.counts == TrackerCounts(settling: 1))
+    }
+
+    @Test func `a set that was set aside is counted once, however much is in it`() {
+        var tracker = SourceTracker(times: SettleTimes(), capacity: 16)
+        for name in ["a", "b"] { tracker.recordSet(BytePath(name), isDeclaredComplete: false, at: at(0)) }
+        let reason = SystemError("look", code: EACCES)
+        while case .look(let path, _)? = tracker.nextAction(at: at(5)) { tracker.failed(path, reason, at: at(5)) }
+        #expect(tracker.counts == TrackerCounts(blocked: 2) && tracker.count == 1)
+        tracker.beginScan()
+        for (number, name) in ["a", "b"].enumerated() {
+            let folder = FileIdentity(device: 1, inode: UInt64(number))
+            for folder in [folder, nil, nil] { tracker.scannedSet(BytePath(name), folder: folder, at: at(5.5)) }
+        }
+        tracker.endScan(at: at(5.5))
+        #expect(tracker.counts == TrackerCounts(blocked: 2))
     }
 
     @Test func `what cannot be taken now is offered again later, unchanged`() {

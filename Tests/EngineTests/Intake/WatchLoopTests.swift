@@ -82,6 +82,40 @@ import Testing
         #expect(try Directory(BytePath(folder.path("in"))).names() == [])
     }
 
+    @Test func `without events, what is blocked in a folder is tried at once when its permissions change`() throws {
+        try folder.write("x", to: "in/sub/a")
+        let loop = try loop(settings: { $0.mode = .poll(every: .milliseconds(50)) })
+        let blocked = SystemError("move 'sub/a'", code: EACCES)
+        /// Turns until it is offered, and says that it cannot be taken.
+        func block() -> Moment? {
+            let end = Moment.now + .seconds(60)
+            while Moment.now < end {
+                guard let source = loop.turn().ready.first else { continue }
+                loop.answered(source.path, observed: ObservedFile(source.status), with: .blocked(blocked))
+                return .now
+            }
+            return nil
+        }
+        // After the third time it waits for four seconds.
+        _ = block()
+        _ = block()
+        let last = try #require(block())
+        let scans = loop.status.scans + 2
+        while loop.status.scans < scans { _ = loop.turn() }
+        #expect(chmod(folder.path("in/sub"), 0o750) == 0)
+        let next = try #require(block())
+        #expect(last.milliseconds(until: next) < 3_900)
+        // Others that come into the folder are no reason to try again: now it waits for eight seconds.
+        let end = next + .seconds(2)
+        var number = 0
+        while Moment.now < end {
+            number += 1
+            try folder.write("x", to: "in/sub/.\(number).part")
+            #expect(loop.turn().ready.isEmpty)
+            usleep(20_000)
+        }
+    }
+
     @Test func `a file above max-source-bytes is offered without a look at its structure`() throws {
         try makeSparseGIF("a.gif", bytes: 1 << 40)
         // A look at all of it would take a quarter of an hour.

@@ -173,10 +173,9 @@ final class HTTPServer: Sendable {
     /// matter how many others have sent half of one.
     private func letIn(at address: Int, _ clients: inout Clients) {
         for _ in 0..<Self.admittedAtOnce {
-            if clients.count(at: address) >= listeners[address].places {
-                guard let last = clients.last(at: address) else { return }
-                clients.all[last] = nil
-            }
+            let isFull = clients.count(at: address) >= listeners[address].places
+            let last = isFull ? clients.last(at: address) : nil
+            guard !isFull || last != nil else { return }
             let descriptor = listeners[address].socket.acceptConnection()
             guard descriptor >= 0 else {
                 if errno != EAGAIN && errno != EINTR && errno != ECONNABORTED {
@@ -184,6 +183,8 @@ final class HTTPServer: Sendable {
                 }
                 return
             }
+            // Nobody leaves before it is certain that somebody comes.
+            if let last { clients.all[last] = nil }
             let number = clients.next
             clients.all[number] = Client(connection: HTTPConnection(OpenFile(owning: descriptor)), address: address)
             clients.next += 1

@@ -41,7 +41,8 @@ struct StandingFailures: Equatable, Sendable {
     ///   - known: what was found before: notes that have not changed are not read again.
     /// - Returns: nil if the folder cannot be read.
     init?(_ folder: BytePath, describing most: Int = 10, known: StandingFailures? = nil) {
-        guard let sources = try? FailedFolder(folder: folder, inbox: folder).entries() else { return nil }
+        guard let contents = try? FailedFolder(folder: folder, inbox: folder).contents() else { return nil }
+        let sources = contents.entries
         let known = Dictionary((known?.entries ?? []).map { ($0.path, $0) }) { first, _ in first }
         count = sources.count
         entries = sources.prefix(most).map { source in

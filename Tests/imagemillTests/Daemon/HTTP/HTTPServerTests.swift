@@ -236,6 +236,23 @@ private struct TwoOutboxes: HTTPRoutes {
         silent.removeAll()
     }
 
+    @Test func `nobody leaves for the client that takes the last place`() async throws {
+        let server = try serve()
+        defer { server.stop() }
+        let silent = try (0..<15).map { _ in try client(saying: "GET /healthz HTTP/1.1\r\n") }
+        let watching = try client(saying: "GET /api/events HTTP/1.1\r\n\r\n")
+        // Those who came before it are in when it gets its first event.
+        let got = try await onNewThread {
+            var byte: UInt8 = 0
+            return recv(watching.descriptor, &byte, 1, 0)
+        }
+        #expect(got == 1)
+        for client in silent {
+            #expect(send(client.descriptor, "\r\n", 2, CInt(MSG_NOSIGNAL)) == 2)
+            #expect(try await answer(client).hasPrefix("HTTP/1.1 200 OK\r\n"))
+        }
+    }
+
     @Test func `files of an outbox that hangs keep nobody from those of another, and are answered in the end`()
         async throws
     {

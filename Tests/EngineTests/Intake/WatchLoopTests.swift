@@ -44,7 +44,7 @@ import Testing
         try FileSystem.makeDirectories(BytePath(folder.path("in")))
         let root = try Directory(BytePath(folder.path("in")))
         for number in 0..<count {
-            let file = try root.making(BytePath("f\(number)"))
+            let file = try root.making(BytePath("f\(number).jpg"))
             _ = write(file.descriptor, "x", 1)
         }
     }
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `without events, what is blocked in a folder is tried at once when its permissions change`() throws {
-        try folder.write("x", to: "in/sub/a")
+        try folder.write("x", to: "in/sub/a.jpg")
         let loop = try loop(settings: { $0.mode = .poll(every: .milliseconds(50)) })
         let blocked = SystemError("move 'sub/a'", code: EACCES)
         /// Turns until it is offered, and says that it cannot be taken.
@@ -155,7 +155,7 @@ import Testing
 
     @Test
     func `if the system has no more watches, the inbox is polled, and the log says which setting to raise`() throws {
-        for name in ["a", "b", "c"] { try folder.write("x", to: "in/\(name)/file") }
+        for name in ["a", "b", "c"] { try folder.write("x", to: "in/\(name)/file.jpg") }
         var notes: [WatchNote] = []
         let loop = try loop(watches: 2) { notes.append($0) }
         #expect(offered(loop, 3).count == 3)
@@ -209,11 +209,11 @@ import Testing
 
     @Test func `a folder below the deepest level is logged once and counted, also when it appears later`() throws {
         let deepest = (0..<64).map { _ in "d" }.joined(separator: "/")
-        try folder.write("x", to: "in/\(deepest)/file")
-        try folder.write("x", to: "in/\(deepest)/e/file")
+        try folder.write("x", to: "in/\(deepest)/file.jpg")
+        try folder.write("x", to: "in/\(deepest)/e/file.jpg")
         var notes: [WatchNote] = []
         let loop = try loop { notes.append($0) }
-        #expect(offered(loop, 1) == [BytePath("\(deepest)/file")])
+        #expect(offered(loop, 1) == [BytePath("\(deepest)/file.jpg")])
         #expect(loop.status.tooDeep == 1)
         func tooDeep() -> [WatchNote] { notes.filter { if case .tooDeep = $0 { true } else { false } } }
         #expect(tooDeep() == [.tooDeep(BytePath("\(deepest)/e"))])
@@ -221,7 +221,7 @@ import Testing
         #expect(
             tooDeep().first?.sentence.hasSuffix("it is more than 64 levels below the inbox; move it to a higher level")
                 == true)
-        try folder.write("x", to: "in/\(deepest)/f/file")
+        try folder.write("x", to: "in/\(deepest)/f/file.jpg")
         _ = loop.turn()
         #expect(tooDeep().count == 2)
         loop.rescan()
@@ -233,15 +233,15 @@ import Testing
     func `an answer is matched by path and observation; one to an older state of the source changes nothing`() throws {
         try fill(1)
         let loop = try loop()
-        #expect(offeredOnce(loop)?.path == BytePath("f0"))
-        loop.answered(BytePath("f0"), observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4), with: .taken)
+        #expect(offeredOnce(loop)?.path == BytePath("f0.jpg"))
+        loop.answered(BytePath("f0.jpg"), observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4), with: .taken)
         #expect(loop.turn().ready.isEmpty && loop.status.counts == TrackerCounts(ready: 1))
-        let found = try #require(try FileSystem.status(BytePath(folder.path("in/f0"))))
+        let found = try #require(try FileSystem.status(BytePath(folder.path("in/f0.jpg"))))
         let observed = ObservedFile(
             device: found.identity.device, inode: found.identity.inode, bytes: found.bytes, modified: found.modified)
-        loop.answered(BytePath("f0"), observed: observed, with: .later(.zero))
-        #expect(offeredOnce(loop)?.path == BytePath("f0"))
-        loop.answered(BytePath("f0"), observed: observed, with: .taken)
+        loop.answered(BytePath("f0.jpg"), observed: observed, with: .later(.zero))
+        #expect(offeredOnce(loop)?.path == BytePath("f0.jpg"))
+        loop.answered(BytePath("f0.jpg"), observed: observed, with: .taken)
         _ = loop.turn()
         #expect(loop.status.counts == TrackerCounts())
     }

@@ -43,7 +43,7 @@ struct PipelineFileTests {
                 stages:
                   - blurr: { sigma: 4 }
                   - flip: { axis: up }
-                save: { format: jpg }
+                save: { format: jepg }
             """
         #expect(mistakes(text).map { $0.prefix { $0 != " " } } == ["1:10", "4:12", "6:9", "7:23", "8:21"])
     }

@@ -39,6 +39,16 @@ import Testing
         withExtendedLifetime(index) {}
     }
 
+    @Test func `strangers may not open the lock, with which they could keep everybody out`() throws {
+        for mode in [nil, 0o644, 0o666] as [mode_t?] {
+            if let mode { #expect(chmod(folder.path("cache/lock"), mode) == 0) }
+            _ = try open()
+            // Those who have let everybody write to their cache share it.
+            let found = try FileSystem.status(BytePath(folder.path("cache/lock")))?.mode
+            #expect(found.map { $0 & 0o007 } == (mode == 0o666 ? 0o006 : 0))
+        }
+    }
+
     /// Copies a rendition out; nil if it is not there.
     private func get(_ store: CacheStore, _ number: Int) throws -> [UInt8]? {
         guard let entry = try store.entry(key(number)) else { return nil }

@@ -47,6 +47,53 @@ import Testing
         withExtendedLifetime(lock) {}
     }
 
+    @Test(.enabled(if: TestMachine.isRoot, "only root can act as another user"), arguments: ["-x", "-s"])
+    func `a stranger who locks an inbox or a folder above it keeps nobody from it, and is named`(kind: String) throws {
+        for (name, strangers) in [("a/b", ["a/b"]), ("a", kind == "-x" ? ["a"] : [])] {
+            let stranger = Process()
+            stranger.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
+            stranger.arguments = [
+                "--reuid=65534", "--clear-groups", "flock", kind, folder.path(name), "sh", "-c", "echo; exec cat",
+            ]
+            let (input, output) = (Pipe(), Pipe())
+            (stranger.standardInput, stranger.standardOutput) = (input, output)
+            try stranger.run()
+            #expect(try output.fileHandleForReading.read(upToCount: 1)?.count == 1)
+            let lock = try #require(try first.lock(path("a/b")))
+            #expect(lock.strangers == strangers.map(path))
+            // What it does hold keeps others of this user away.
+            #expect(refusal(name == "a" ? "a/b" : "a") != nil)
+            withExtendedLifetime(lock) {}
+            try input.fileHandleForWriting.close()
+            stranger.waitUntilExit()
+        }
+    }
+
+    @Test func `of a lock whose holder is not in the table it depends on who may open the folder`() throws {
+        let folder = try Directory(path("e"))
+        let table = LockTable([])
+        for (mode, owner) in [(0o700, LockOwner.user), (0o750, .stranger), (0o755, .stranger)] as [(mode_t, LockOwner)]
+        {
+            #expect(chmod(path("e").text, mode) == 0)
+            #expect(LockOwner(of: folder, by: table, .current) == owner)
+        }
+    }
+
+    @Test func `the table of locks has who holds one of a whole file, and not who waits`() {
+        let text = """
+            1: FLOCK  ADVISORY  WRITE 19876 fe:00:16498971 0 EOF
+            1: -> FLOCK  ADVISORY  WRITE 300 fe:00:16498971 0 EOF
+            2: POSIX  ADVISORY  WRITE 301 fe:00:16498971 0 EOF
+            3: FLOCK  ADVISORY  READ 302 fe:0a:2 0 EOF
+            4: FLOCK  ADVISORY  READ 303 fe:0a:2 0 EOF
+            5: FLOCK
+            """
+        let table = LockTable(Array(text.utf8))
+        #expect(table.holders(of: 16_498_971, on: "254:0") == [19876])
+        #expect(table.holders(of: 2, on: "254:10") == [302, 303])
+        #expect(table.holders(of: 2, on: "254:0") == [])
+    }
+
     @Test func `inboxes beside each other are free, and all are when the lock is gone`() throws {
         var lock = try first.lock(path("a/b"))
         let others = try ["a/d", "e"].map { try second.lock(path($0)) }

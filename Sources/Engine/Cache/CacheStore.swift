@@ -82,9 +82,12 @@ package final class CacheStore: Sendable {
 
     private static func lockFile(_ folder: BytePath) throws(SystemError) -> OpenFile {
         let path = folder.appending(BytePath("lock"))
-        let descriptor = withPath(path) { clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_CLOEXEC, 0o666) }
+        let descriptor = withPath(path) { clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_CLOEXEC, 0o660) }
         guard descriptor >= 0 else { throw SystemError("open '\(path.printable)'") }
-        return OpenFile(owning: descriptor)
+        let file = OpenFile(owning: descriptor)
+        // Whoever may read it may lock it, so that nobody else could join. A version before this one has let everybody.
+        if let mode = try? file.status().mode, mode & 0o006 == 0o004 { fchmod(descriptor, mode & 0o770) }
+        return file
     }
 
     private static func join(_ lock: OpenFile) throws(SystemError) {

@@ -191,6 +191,12 @@ extension InboxController {
             let spool = try Spool(inbox.spool, inbox: inbox.path, name: name)
             // The mount is busy anyway: the lock of the spool, or the state folder, is on it too.
             let lock = try shared.locks.lock(inbox.path)
+            for folder in lock?.strangers ?? [] {
+                tell(
+                    .trouble(
+                        "another user's process has locked '\(folder.printable)'; the work goes on, but a second imagemill watch on the inbox may not be refused"
+                    ))
+            }
             try InboxRecovery(self, spool).run()
             // A reload may have moved the inbox meanwhile; its folders are made anew then.
             let isCurrent = state.withLock { state in

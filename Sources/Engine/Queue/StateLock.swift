@@ -23,10 +23,12 @@ package final class StateLock: Sendable {
         }
         let path = state.appending(BytePath("lock"))
         let descriptor = withPath(path) {
-            clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
+            clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         }
         guard descriptor >= 0 else { throw SystemError("open '\(path.printable)'") }
         file = OpenFile(owning: descriptor)
+        // Whoever may read it may lock it. A version before this one has let everybody.
+        fchmod(descriptor, 0o600)
         guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 else {
             guard errno == EWOULDBLOCK else { throw SystemError("lock '\(path.printable)'") }
             throw StateInUse(description: Self.sentence(state, file))

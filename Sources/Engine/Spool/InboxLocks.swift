@@ -1,5 +1,4 @@
 // Locks on the inboxes themselves: two drop folders on one machine must not share one, nor have one inside of another's.
-import CLinux
 import Glibc
 package import Pipeline
 import Synchronization
@@ -15,8 +14,14 @@ package final class InboxLocks: Sendable {
     /// that nobody can lock one of them as an inbox.
     package final class Lock: Sendable {
         private let folders: [Directory]
+        /// The folders that somebody else has locked, who may be anybody: whoever may read a folder may lock it. They
+        /// do not keep the inbox from working, but another program of this user's does not see that it works.
+        package let strangers: [BytePath]
 
-        fileprivate init(_ folders: [Directory]) { self.folders = folders }
+        fileprivate init(_ folders: [Directory], strangers: [BytePath]) {
+            self.folders = folders
+            self.strangers = strangers
+        }
     }
 
     /// The lock of one inbox.
@@ -42,7 +47,7 @@ package final class InboxLocks: Sendable {
 
     /// Locks an inbox against other processes. Waits for its file system.
     /// - Returns: nil if its file system has no locks of folders.
-    /// - Throws: EWOULDBLOCK if another process has locked it, a folder above it, or one inside of it.
+    /// - Throws: EWOULDBLOCK if another process of this user's has locked it, a folder above it, or one inside of it.
     package func lock(_ inbox: BytePath) throws(SystemError) -> Lock? {
         let folder = try Directory(inbox)
         let identity = try folder.identity
@@ -53,19 +58,25 @@ package final class InboxLocks: Sendable {
         }
         return try entry.asking.withLock { _ throws(SystemError) in
             if let lock = entry.lock { return lock }
-            guard clinux_lock_exclusive(folder.file.descriptor) == 0 else {
-                guard errno == EWOULDBLOCK else { return nil }
+            var (held, strangers): ([Directory], [BytePath]) = ([], [])
+            switch Self.lock(folder, LOCK_EX) {
+            case .locked: held.append(folder)
+            case .impossible: return nil
+            case .taken(by: .stranger): strangers.append(inbox)
+            case .taken(by: .user):
                 let isShared = flock(folder.file.descriptor, LOCK_SH | LOCK_NB) == 0
                 throw Self.refusal(inbox, isShared ? "has an inbox inside of it" : "takes them")
             }
-            let lock = Lock(try [folder] + lockFolders(above: inbox))
+            try lockFolders(above: inbox, &held, &strangers)
+            let lock = Lock(held, strangers: strangers)
             entry.lock = lock
             return lock
         }
     }
 
-    private func lockFolders(above inbox: BytePath) throws(SystemError) -> [Directory] {
-        var folders: [Directory] = []
+    private func lockFolders(
+        above inbox: BytePath, _ held: inout [Directory], _ strangers: inout [BytePath]
+    ) throws(SystemError) {
         var path = FileSystem.absolute(inbox) ?? inbox
         while path.bytes.count > 1 {
             path = path.directory
@@ -74,13 +85,32 @@ package final class InboxLocks: Sendable {
             guard let folder = try? Directory(path), let status = try? folder.file.status(), status.mode & S_ISVTX == 0,
                 !isLocked(status.identity)
             else { continue }
-            guard flock(folder.file.descriptor, LOCK_SH | LOCK_NB) == 0 else {
-                guard errno == EWOULDBLOCK else { continue }
+            switch Self.lock(folder, LOCK_SH) {
+            case .locked: held.append(folder)
+            case .impossible: continue
+            case .taken(by: .stranger): strangers.append(path)
+            case .taken(by: .user):
                 throw Self.refusal(inbox, "takes those in '\(path.printable)', with all that is inside of it")
             }
-            folders.append(folder)
         }
-        return folders
+    }
+
+    private enum Locking {
+        case locked
+        /// The file system has no locks of folders.
+        case impossible
+        case taken(by: LockOwner)
+    }
+
+    private static func lock(_ folder: Directory, _ kind: CInt) -> Locking {
+        // Once more if whoever had it has let it go meanwhile, and so is not in the table.
+        for isLast in [false, true] {
+            if flock(folder.file.descriptor, kind | LOCK_NB) == 0 { return .locked }
+            guard errno == EWOULDBLOCK else { return .impossible }
+            let owner = LockOwner(of: folder, by: .current, .current)
+            if isLast || owner == .user { return .taken(by: owner) }
+        }
+        return .impossible
     }
 
     /// Whether this process has locked a folder as an inbox.

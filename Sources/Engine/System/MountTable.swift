@@ -48,6 +48,9 @@ struct MountTable: Sendable {
         return FileSystemPlace(device: mount.device, path: mount.root.appending(rest))
     }
 
+    /// The device of a file system as `major:minor`; nil if the table does not have the mount.
+    func device(onMount number: Int64) -> String? { mounts[number]?.device }
+
     /// Blanks and the like are written as `\040` in the table.
     private static func plain(_ field: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []

@@ -116,6 +116,20 @@ import Testing
         #expect(try fixture.list("in") == ["trip", "trip/1.png", "trip/2.png"])
     }
 
+    /// While a set waits in the queue, its writer may go on.
+    @Test(arguments: ["2.png.part", ".2.png", "up.part/2.png"])
+    func `a set to which a program writes under a name that is no member returns to its inbox`(name: String) throws {
+        try folder.write("1", to: "in/trip/1.png")
+        try folder.write("half", to: "in/trip/\(name)")
+        let (moved, kept) = (try fixture.job("trip", isSet: true), try fixture.job("trip", isSet: true, keeps: true))
+        let writer = Glibc.open(folder.path("in/trip/\(name)"), O_WRONLY)
+        #expect(fixture.claim(kept) == .changed)
+        #expect(fixture.claim(moved) == .claimed)
+        #expect(throws: StillWritten.self) { try fixture.open(moved) }
+        close(writer)
+        #expect(try fixture.open(moved).members?.count == 1)
+    }
+
     // MARK: - B3
 
     @Test func `a member that is swapped for a link after the look, or a folder above it, is not followed`() throws {

@@ -71,6 +71,17 @@ struct SourceLook {
         return isWhole ? worst : nil
     }
 
+    /// Whether a program writes to something in a set that is no member yet, and may be a part of one. If there is a
+    /// doubt, it does not.
+    func isContinued(set path: BytePath) throws(SystemError) -> Bool {
+        var isContinued = false
+        _ = try visitNames(in: root.folder(path)) { folder, path, found, ignored throws(SystemError) in
+            guard ignored != nil, !isContinued, found.kind == .regular else { return }
+            isContinued = (try? folder.opening(path.lastComponent))?.hasWriter == true
+        }
+        return isContinued
+    }
+
     /// Examines a file that is open for reading.
     /// - Returns: nil if it was given up.
     func examine(_ file: OpenFile) throws(SystemError) -> Examination? {
@@ -125,7 +136,8 @@ struct SourceLook {
     private typealias Visit = (_ folder: Directory, _ path: BytePath, FileStatus, _ ignored: IgnoredName?)
         throws(SystemError) -> Void
 
-    /// Visits everything in a set except folders: those are looked into, unless their name is an unfinished one.
+    /// Visits everything in a set except folders, which are looked into; folders with unfinished names are visited as
+    /// well.
     /// - Parameter above: why the folder itself is ignored, and with it all that is in it.
     /// - Returns: false if it was given up.
     private func visitNames(
@@ -136,13 +148,9 @@ struct SourceLook {
             guard .now < deadline else { return false }
             guard let found = try folder.status(BytePath(name)) else { continue }
             let (inner, ignored) = (path.appending(BytePath(name)), above ?? ignored.kind(of: name))
-            if ignored == .unfinished || found.kind != .directory {
-                try visit(folder, inner, found, ignored)
-            } else if inner.components.count < FolderScan.deepest {
-                guard try visitFolder(BytePath(name), of: folder, at: inner, ignored: ignored, visit) else {
-                    return false
-                }
-            }
+            if ignored == .unfinished || found.kind != .directory { try visit(folder, inner, found, ignored) }
+            guard found.kind == .directory, inner.components.count < FolderScan.deepest else { continue }
+            guard try visitFolder(BytePath(name), of: folder, at: inner, ignored: ignored, visit) else { return false }
         }
         return true
     }

@@ -56,8 +56,9 @@ struct Snapshot {
         for path in contents.folders + [BytePath([])] { try copy.folder(path).sync() }
         // The set must be the one that was observed, and must not have changed while it was copied.
         guard try SetContents(of: set, ignored: ignored).members.elementsEqual(contents.members, by: Self.isSame),
-            case .source(let now, _) = try SourceLook(root: root, ignored: ignored).look(job.path, isSet: true),
-            job.isObserved(now)
+            case let look = SourceLook(root: root, ignored: ignored),
+            case .source(let now, _) = try look.look(job.path, isSet: true), job.isObserved(now),
+            try !look.isContinued(set: job.path)
         else { throw Self.changed }
     }
 

@@ -46,7 +46,11 @@ import Testing
         #expect(try examine("album")?.hasWriter == false)
     }
 
-    @Test(arguments: [".2.png", "sub/.2.png.Xa1", ".upload/2.png"])
+    @Test(
+        arguments: [
+            ".2.png", "sub/.2.png.Xa1", ".upload/2.png", "2.png.part", ".~tmp~/2.png", ".rsync-partial/2.png",
+            "up.part/deep/2.png",
+        ])
     func `what appears or changes under a name that is passed over is a sign, and not a part of the set`(
         name: String
     ) throws {

@@ -234,7 +234,8 @@ import Testing
         try fill(1)
         let loop = try loop()
         #expect(offeredOnce(loop)?.path == BytePath("f0.jpg"))
-        loop.answered(BytePath("f0.jpg"), observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4), with: .taken)
+        loop.answered(
+            BytePath("f0.jpg"), observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4), with: .taken)
         #expect(loop.turn().ready.isEmpty && loop.status.counts == TrackerCounts(ready: 1))
         let found = try #require(try FileSystem.status(BytePath(folder.path("in/f0.jpg"))))
         let observed = ObservedFile(

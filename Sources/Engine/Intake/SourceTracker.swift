@@ -274,7 +274,7 @@ package struct SourceTracker {
             switch entry.phase {
             case .settling where entry.settling.reason != .empty: return
             case .blocked where isAsItWas: return
-            case .settling, .ready, .blocked: return change(known) { entry, _ in entry.due = now }
+            case .settling, .ready, .blocked, .passedOver: return change(known) { entry, _ in entry.due = now }
             }
         }
         guard !aside.holds(path, nil, at: now) else {
@@ -453,7 +453,7 @@ package struct SourceTracker {
             entry.due = .never
         }
         guard phases.passedOver > mostIdle, let entry = slots[slot] else { return }
-        passed.add(entry.path, entry.settling.status, until: .never, blocks: 0)
+        passed.add(entry.path, isSet: entry.isSet, entry.settling.status, until: .never, blocks: 0)
         passedCount += 1
         passedInScan += 1
         forget(entry.path)

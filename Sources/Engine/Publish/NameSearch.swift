@@ -5,7 +5,7 @@ import Pipeline
 /// halves.
 ///
 /// If the record is lost, a file itself says whose it is, and is found only if it is asked: the first versions all are.
-/// Ten thousand sources that want one name ask some thirty times each, not some thousand times. Versions may be left
+/// Ten thousand sources that want one name ask some forty-five times each, not some thousand times. Versions may be left
 /// out if others in between were freed.
 struct NameSearch {
     let owner: BytePath

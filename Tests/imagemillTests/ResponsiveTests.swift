@@ -55,6 +55,20 @@ import Testing
         #expect(plan.output.contains("\nphoto 20w\n"), "\(plan.output)")
     }
 
+    /// A width as wide as the picture gives it a size in points, a larger one leaves it as it is: the same file.
+    @Test func `widths that come out alike once the picture was measured are one file, also of a source at @2x`()
+        async throws
+    {
+        let runner = try CommandRunner()
+        try await runner.save("in/a@2x.png", as: "pngsave_target") {
+            try TestPicture.make(width: 16, height: 12) { x, _ in (3..<13).contains(x) ? [255, 0, 0] : [255, 255, 255] }
+        }
+        try runner.folder.write(
+            "stages: [ trim: {} ]\nrenditions: { a: { widths: [10, 12], save: { format: jpeg } } }\n", to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0 && runner.files() == ["a-10.jpg"], "\(result.errors) \(runner.files())")
+    }
+
     @Test func `with 'format: same' each picture keeps its format`() async throws {
         let runner = try CommandRunner()
         for name in ["a.jpg", "b.png", "c.webp"] { try await runner.picture("in/" + name) }

@@ -11,7 +11,10 @@ extension RenditionPlan {
     }
 
     private func repeats(_ other: RenditionPlan) -> Bool {
-        guard rendition.layout == .plain, other.rendition.layout == .plain, output == other.output,
+        // No file says how many of its pixels are a point.
+        var alike = other.output
+        alike.pixelsPerPoint = output.pixelsPerPoint
+        guard rendition.layout == .plain, other.rendition.layout == .plain, output == alike,
             output.certainty == .exact,
             rendition.canonicalSave == other.rendition.canonicalSave, nameParts == other.nameParts
         else { return false }

@@ -140,7 +140,9 @@ import Testing
         #expect(result.exit == 0, "\(result.errors)")
         #expect(
             result.errorLines.contains(
-                "3 sources share a name with another one and were given versions; see the report"), "\(result.errors)")
+                "3 sources share a name with another one and were given versions; see the report; --keep-tree keeps their folders apart"
+            ),
+            "\(result.errors)")
         #expect(runner.files() == ["a-2.webp", "a.webp", "b-2.webp", "b.webp", "c-2.webp", "c.webp"])
         let report = try runner.report()
         let pairs = report.sources.map { "\($0.source.location ?? "") \($0.renditions.map(\.path).joined())" }.sorted()

@@ -39,7 +39,7 @@ struct ShelfPruning {
         var left = retention.size == nil ? 0 : try record.bytes()
         var last: (item: ShelfRecord.Item, since: Int)?
         while true {
-            // Of too much, what cannot be removed counts as gone: no other original goes in its place.
+            // What cannot be removed counts as gone: no other original goes in its place.
             let doomed = try record.oldest(after: last, limit: Self.itemsAtOnce).prefix { item, since in
                 let isOld = retention.age.map { since < now - Int($0.inNanoseconds / 1_000_000) } ?? false
                 let isTooMuch = retention.size.map { left > $0.value } ?? false

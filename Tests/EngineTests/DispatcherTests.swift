@@ -126,6 +126,26 @@ import Testing
         lanes.finish()
     }
 
+    @Test func `the longest wait of an inbox for a file system is known, and what a worker does is none`() throws {
+        let lanes = Lanes(workers: 2)
+        lanes.dispatcher.set("a", weight: 1, recipe: "")
+        lanes.offer(2, to: "a")
+        #expect(lanes.working { $0["a"] == 2 } == ["a": 2])
+        let busy = lanes.busy
+        for lane in busy { lanes.dispatcher.note(.worker, lane: lane, within: .seconds(3 * 3600)) }
+        #expect(lanes.dispatcher.fileWaits == [:])
+        let before = Moment.now
+        lanes.dispatcher.note(.files, lane: busy[0])
+        let between = Moment.now
+        lanes.dispatcher.note(.files, lane: busy[1])
+        let wait = try #require(lanes.dispatcher.fileWaits["a"])
+        #expect(wait >= before && wait <= between)
+        // What a worker may take is still known when it goes on.
+        for lane in busy { lanes.dispatcher.note(.worker, lane: lane) }
+        #expect(lanes.dispatcher.fileWaits == [:] && lanes.dispatcher.isAlive(at: .now + .seconds(2 * 3600)))
+        lanes.finish()
+    }
+
     @Test
     func `as many lanes work as there are workers, and an inbox with work gets one, however long another's takes`() {
         let lanes = Lanes(workers: 2)

@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func `trouble with the outbox pauses the inbox; a crash says nothing about it, and does not ask`() {
-        for code: FailureCode in [.diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound] {
+        for code: FailureCode in [.diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound, .timedOut] {
             #expect(decision(code, .missingOutbox) == .pause(.missingOutbox))
         }
         let crash = policy.decide(after: Failure(.workerCrashed, stage: "x", "x")) {

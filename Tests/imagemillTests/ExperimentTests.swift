@@ -20,6 +20,7 @@ import Testing
     @Test func `disk-full`() async throws { try await holds("disk-full") }
     @Test func `no-room`() async throws { try await holds("no-room") }
     @Test func `hanging-file-system`() async throws { try await holds("hanging-file-system") }
+    @Test func `hanging-outbox`() async throws { try await holds("hanging-outbox") }
     @Test func `hanging-start`() async throws { try await holds("hanging-start") }
     @Test func `failing-reads`() async throws { try await holds("failing-reads") }
     @Test func `slow-sources`() async throws { try await holds("slow-sources") }

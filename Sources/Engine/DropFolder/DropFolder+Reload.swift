@@ -91,7 +91,11 @@ extension DropFolder {
             if state.inbox.path != inbox.path || inbox.places == nil { state.spool = nil }
             // It would be in the way of a lock on the folder above.
             if state.inbox.path != inbox.path { state.lock = nil }
-            if state.inbox.outbox != inbox.outbox { state.outboxWasMount = false }
+            if state.inbox.outbox != inbox.outbox {
+                state.outboxWasMount = false
+                // What was asked of the old one says nothing of the new one.
+                state.answers = AnswerState()
+            }
             state.inbox = inbox
             state.route = route
             return state.watcher

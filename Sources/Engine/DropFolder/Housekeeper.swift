@@ -66,7 +66,12 @@ final class Housekeeper: Sendable {
             dispatcher.startLanes()
             endIdleWorkers()
             if .now >= nextRound {
-                for controller in controllers() where controller.needsMaintenance { maintain(controller) }
+                let waits = dispatcher.fileWaits
+                for controller in controllers() {
+                    controller.lookWhetherItAnswers(waiting: waits[controller.name])
+                    if let pause = controller.silence(waiting: waits[controller.name]) { controller.pause(pause) }
+                    if controller.needsMaintenance { maintain(controller) }
+                }
                 nextRound = .now + Self.rounds
             }
             state.change { $0.lastTurn = .now }
@@ -159,7 +164,8 @@ final class Housekeeper: Sendable {
         let isThere = watching?.pause == nil
         // Its folders may have gone with a share that another one has replaced, or with somebody who tidied up.
         if let spool, isPaused, isThere { try? spool.makeFolders() }
-        let canGoOn = !isPaused || isDue && trouble(controller) == nil
+        let isSilent = controller.silence(waiting: dispatcher.fileWaits[controller.name]) != nil
+        let canGoOn = !isPaused || isDue && !isSilent && trouble(controller) == nil
         // Without its folders it does not go on.
         let hasFolders = canGoOn && (spool != nil || !isThere || controller.makeFolders())
         if hasFolders && (try? controller.recordDeferred()) != nil && isPaused { controller.resume() }
@@ -173,6 +179,46 @@ final class Housekeeper: Sendable {
 }
 
 extension InboxController {
+    // MARK: - Whether it answers
+
+    /// Asks something of its file systems, on a thread of its own, unless the last look is not over. The outbox alone is
+    /// opened, which costs nothing; if a lane waits for files, all folders are tried.
+    /// - Parameter waiting: since when a lane has waited.
+    func lookWhetherItAnswers(waiting: Moment?) {
+        let (inbox, spool) = state.withLock { ($0.inbox, $0.spool) }
+        guard state.withLock({ $0.answers.begin(with: inbox.outbox, at: .now) }) else { return }
+        let isThorough = waiting.map { .now > $0 + AnswerState.suspicion } ?? false
+        let written = [inbox.outbox, shared.state] + (spool.map { spool in Shelf.allCases.map(spool.path) } ?? [])
+        let isStarted = startThread { [self] in
+            if isThorough {
+                for folder in written {
+                    state.withLock { $0.answers.goOn(to: folder, at: .now) }
+                    // What is wrong with it concerns those who use it.
+                    _ = WriteProbe.trouble(in: folder, missing: .ioError)
+                }
+                state.withLock { $0.answers.goOn(to: inbox.path, at: .now) }
+                _ = try? Directory(inbox.path).file.status()
+            } else {
+                _ = try? Directory(inbox.outbox).file.status()
+            }
+            state.withLock { $0.answers.end(at: .now) }
+        }
+        if !isStarted { state.withLock { $0.answers.end(at: .now) } }
+    }
+
+    /// The pause while one of its file systems does not answer; nil if all do, as far as is known.
+    func silence(waiting: Moment?) -> Pause? {
+        state.withLock { state in
+            if let silence = state.watcher?.silence {
+                state.lastSilence = .now
+                return silence.pause
+            }
+            return state.answers.silent(waiting: waiting, at: .now).map { Pause(silent: $0) }
+        }
+    }
+
+    // MARK: - Its folders
+
     /// - Returns: false if that failed, and the inbox is paused.
     func makeFolders() -> Bool {
         do {

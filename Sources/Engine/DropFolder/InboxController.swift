@@ -16,6 +16,9 @@ final class InboxController: Sendable {
         var spool: Spool?
         /// Keeps other drop folders from this inbox, whatever their state folders are.
         var lock: InboxLocks.Lock?
+        var answers = AnswerState()
+        /// When the watcher was last known to wait for the file system of the inbox.
+        var lastSilence: Moment?
         /// The outbox was a mount when it was last written to.
         var outboxWasMount = false
         /// Its folders were made, or tried to be, since it was added.
@@ -343,6 +346,12 @@ extension InboxController: JobSite {
 
     func surroundings(_ route: Route) -> PauseReason? {
         spool == nil ? .missingInbox : trouble(outbox: route.render.outbox.path)
+    }
+
+    func wasSilent(since time: Moment) -> Bool {
+        state.withLock { state in
+            [state.answers.lastSilence, state.lastSilence].contains { $0.map { $0 > time } ?? false }
+        }
     }
 
     /// Why one of its folders, or the state folder, cannot be written to or read now; nil if all can.

@@ -13,6 +13,8 @@ struct HookProcess {
     /// The bytes of /dev/fd/3; nil if it is not open.
     var more: [UInt8]?
     let timeout: Duration
+    /// How long the guard may take to end all. One that is still there then is held by the system.
+    var patienceWithGuard = Duration.seconds(20)
     /// Why it failed, in a sentence; nil if it did not.
     var judge: @Sendable (Ending) -> String? = { $0.failure }
 
@@ -45,8 +47,6 @@ struct HookProcess {
     private static let longestOutput = 2048
     /// Between SIGTERM and the end of all that it has started, in milliseconds.
     private static let patienceAfterTerm: CInt = 2_000
-    /// A process that is still there then is held by the system.
-    private static let patienceWithGuard = Duration.seconds(20)
 
     /// Waits until it has ended, or has taken too long. Blocks the thread.
     func run(_ cancellation: Cancellation) -> Outcome {
@@ -133,8 +133,10 @@ struct HookProcess {
                 return term == nil ? judged(status, said) : .failed(tooLong(said))
             }
             if let term {
-                guard .now < term + Self.patienceWithGuard else {
+                guard .now < term + patienceWithGuard else {
                     kill(process, SIGKILL)
+                    // When the system lets it go.
+                    _ = startThread { waitpid(process, nil, 0) }
                     return isInterrupted ? .interrupted : .failed(tooLong(said))
                 }
             } else if cancellation.isRaised || .now >= end {

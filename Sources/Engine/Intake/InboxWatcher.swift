@@ -43,12 +43,17 @@ package final class InboxWatcher: Sendable {
     /// The inbox counts as paused while its file system does not answer.
     package var status: InboxStatus {
         var status = latestStatus.withLock { $0 }
-        let silence = lastSign.withLock { $0 }?.milliseconds(until: .now) ?? 0
-        if status.pause == nil, .milliseconds(silence) > settings.patience {
-            status.pause = Pause(.ioError, "the file system of '\(settings.path.printable)' does not answer")
-            status.pausedSince = wallClock() - silence
+        if status.pause == nil, let silence {
+            status.pause = silence.pause
+            status.pausedSince = wallClock() - silence.milliseconds
         }
         return status
+    }
+
+    /// The pause while its file system does not answer, and for how long it has not; nil if it does.
+    package var silence: (pause: Pause, milliseconds: Int)? {
+        let silence = lastSign.withLock { $0 }?.milliseconds(until: .now) ?? 0
+        return .milliseconds(silence) > settings.patience ? (Pause(silent: settings.path), silence) : nil
     }
 
     package func start() {

@@ -54,6 +54,11 @@ package struct Pause: Equatable, Sendable {
         self.init(.missingInbox, "the inbox '\(path.printable)' is missing; make it with mkdir -p, or mount it")
     }
 
+    /// The pause while a file system hangs.
+    init(silent folder: BytePath) {
+        self.init(.ioError, "the file system of '\(folder.printable)' does not answer")
+    }
+
     /// The pause after a folder was unmounted: the next mount would hide what is written into the folder beneath.
     init(unmounted path: BytePath, _ reason: PauseReason) {
         self.init(

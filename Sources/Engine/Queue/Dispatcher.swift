@@ -192,18 +192,26 @@ package final class Dispatcher: Sendable {
     }
 
     /// What a lane does now.
-    /// - Parameter allowed: how long it may take by its limits, which users may set to many hours.
-    package func note(_ activity: Activity, lane: Int, within allowed: Duration = .zero) {
+    /// - Parameter allowed: how long it may take by its limits, which users may set to many hours; nil if that stays.
+    package func note(_ activity: Activity, lane: Int, within allowed: Duration? = nil) {
         // Called six times per source: waking the waiting lanes each time would be slow. Only the end of a hang
         // concerns them.
         let hung = state.note { state in
             let hung = state.lanes[lane].map(state.hangs) ?? false
             state.lanes[lane]?.activity = activity
             state.lanes[lane]?.since = .now
-            state.lanes[lane]?.allowed = allowed
+            if let allowed { state.lanes[lane]?.allowed = allowed }
             return hung
         }
         if hung { state.change { _ in } }
+    }
+
+    /// The inboxes that have lanes which wait for a file system, and since when: the longest wait of each.
+    package var fileWaits: [String: Moment] {
+        state.note { state in
+            let waiting = state.lanes.values.filter { $0.activity == .files }.map { ($0.inbox, $0.since) }
+            return Dictionary(waiting) { min($0, $1) }
+        }
     }
 
     /// Waits until no other lane attempts what is to be attempted alone. One that waits for a file system for a while

@@ -93,9 +93,9 @@ package struct RetryPolicy: Equatable, Sendable {
 
     private func decision(_ code: FailureCode, _ surroundings: () -> PauseReason?) -> AfterFailure {
         switch code {
-        case .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound:
+        case .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound, .timedOut:
             surroundings().map { .pause($0) } ?? .retry
-        case .changedWhileRead, .timedOut, .workerCrashed:
+        case .changedWhileRead, .workerCrashed:
             .retry
         // The system killed a worker that kept to its predicted memory: others need it at present.
         case .outOfMemory: .wait(min(Self.wantOfMemory, longest))

@@ -206,6 +206,7 @@ package final class BatchRun: JobSite {
     package func owner(of job: Job) -> BytePath { settings.outbox.identity(of: job.path) }
 
     package func surroundings(_ route: Route) -> PauseReason? { nil }
+    package func wasSilent(since time: Moment) -> Bool { false }
 
     package func settle(_ job: Job, isDamaged: Bool) throws(SystemError) -> [BytePath] { [] }
 

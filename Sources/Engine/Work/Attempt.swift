@@ -6,6 +6,7 @@ final class Attempt {
     let lease: Lease
     /// The route at the beginning of the attempt. A reload does not change it.
     let route: Route
+    let began = Moment.now
     var work: SourceWork
     var outputs: [StagedFile] = []
     var allocation: Allocation?

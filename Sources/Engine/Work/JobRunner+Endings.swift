@@ -2,12 +2,24 @@
 import Pipeline
 
 extension JobRunner {
+    /// How long the folders may take to show that they can be written to.
+    private static let patienceWithSurroundings = Duration.seconds(10)
+
     // MARK: - Failures
 
     /// An attempt has failed: again later, never again, or not the source's fault.
     func fail(_ attempt: Attempt, with failure: Failure, at site: any JobSite) {
-        switch attempt.route.policy.decide(after: failure, surroundings: { site.surroundings(attempt.route) }) {
-        case .pause(let reason): obstruct(attempt, for: Pause(reason, failure.message), after: failure, at: site)
+        let decision = attempt.route.policy.decide(after: failure) {
+            let wasSilent = failure.code == .timedOut && site.wasSilent(since: attempt.began)
+            return wasSilent ? .ioError : surroundings(of: attempt, site)
+        }
+        switch decision {
+        case .pause(let reason):
+            let message =
+                failure.code == .timedOut
+                ? "while '\(attempt.job.path.printable)' was worked on, the outbox or the state folder could not be used, or did not answer"
+                : failure.message
+            obstruct(attempt, for: Pause(reason, message), after: failure, at: site)
         case .wait(let time): postpone(attempt, because: failure, by: time, at: site)
         // A job that is retried at once has had all its attempts.
         case .retry: attemptFailed(attempt, with: failure, isFinal: attempt.route.retriesAtOnce, at: site)
@@ -32,6 +44,14 @@ extension JobRunner {
 
     // MARK: - Surroundings
 
+    /// Why nothing can be written now; nil if it can. What does not answer soon is no place to write to either.
+    private func surroundings(of attempt: Attempt, _ site: any JobSite) -> PauseReason? {
+        dispatcher.note(.files, lane: lane)
+        let route = attempt.route
+        let found = Background { site.surroundings(route) }.value(until: .now + Self.patienceWithSurroundings)
+        return found ?? .ioError
+    }
+
     /// Something around the job is broken: the inbox pauses, and the job waits, which costs no attempt.
     func obstruct(_ attempt: Attempt, for pause: Pause, after failure: Failure?, at site: any JobSite) {
         let reason = failure ?? Failure(.ioError, stage: "publish", pause.message)
@@ -52,7 +72,7 @@ extension JobRunner {
     /// it waits longer each time, and others go on.
     func obstruct(_ attempt: Attempt, by error: SystemError, at site: any JobSite) {
         let failure = Failure(.ioError, stage: "put away", "the original cannot be put away: \(error)")
-        if let reason = site.surroundings(attempt.route) {
+        if let reason = surroundings(of: attempt, site) {
             return obstruct(attempt, for: Pause(reason, error.description), after: failure, at: site)
         }
         let count = site.countObstacle(of: attempt.job)

@@ -7,7 +7,7 @@ import Pipeline
 package final class JobRunner {
     let dispatcher: Dispatcher
     let store: any JobStore
-    private let lane: Int
+    let lane: Int
     private let site: (String) -> (any JobSite)?
     let maker: RenditionMaker
     private let status: LaneStatus
@@ -32,6 +32,7 @@ package final class JobRunner {
         self.maker = maker
         self.status = status
         self.site = site
+        maker.noteActivity = { [dispatcher] in dispatcher.note($0, lane: lane) }
     }
 
     package func run() {
@@ -153,7 +154,7 @@ package final class JobRunner {
                     &attempt.work, opened: opened, settings: route.render, alone: isAlone
                 ) { candidates in
                     attempt.candidates = candidates
-                    try attempt.takeNames(site)
+                    try maker.onFiles { try attempt.takeNames(site) }
                     return attempt.allocation?.names ?? []
                 } beforeRendering: { pixels, time in
                     // Finished renditions are published before a long rendering begins.

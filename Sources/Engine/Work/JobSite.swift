@@ -80,6 +80,8 @@ package protocol JobSite: AnyObject, Sendable {
     func takingTurns(_ job: Job, _ claim: () throws -> Allocation) throws -> Allocation
     /// Why nothing can be written now; nil if it can. Asked after a failure that may be the surroundings' fault.
     func surroundings(_ route: Route) -> PauseReason?
+    /// Whether a file system that the site needs has not answered for a while, now or at any time since.
+    func wasSilent(since time: Moment) -> Bool
 
     /// Lets an original leave the spool after success.
     /// - Parameter isDamaged: the decoder has warned, so that the original is not deleted.

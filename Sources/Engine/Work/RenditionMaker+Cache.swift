@@ -23,7 +23,7 @@ extension RenditionMaker {
         let names = try names(for: known, of: &work, opened: opened, settings: settings, by: choose)
         work.report.renditions = zip(known.renditions, names).map(Self.entry)
         let outputs = try stage(names, settings)
-        let filled = cached.fill(outputs, plan)
+        let filled = onFiles { cached.fill(outputs, plan) }
         work.cached = cached
         guard !filled.contains(where: { $0 == nil }) else { return nil }
         try checkUnchanged(opened)

@@ -11,6 +11,8 @@ package final class RenditionMaker {
     /// Makes the names of staged files distinct.
     private let token: String
     private var staged = 0
+    /// Hears when the thread begins to wait for a file system, and when it has done with that.
+    var noteActivity: (Dispatcher.Activity) -> Void = { _ in }
 
     private struct CachePlanner {
         let planner: Planner
@@ -25,6 +27,13 @@ package final class RenditionMaker {
     package init(_ workers: WorkerPool, cancellation: Cancellation, token: String = DurableFile.newToken) {
         worker = WorkerLoan(workers, cancellation: cancellation)
         self.token = token
+    }
+
+    /// Does something that waits for a file system.
+    func onFiles<Value, Trouble: Error>(_ work: () throws(Trouble) -> Value) throws(Trouble) -> Value {
+        noteActivity(.files)
+        defer { noteActivity(.worker) }
+        return try work()
     }
 
     /// The pipeline as a worker for sources of these formats knows it. What the worker says of its assets is kept for
@@ -255,7 +264,7 @@ package final class RenditionMaker {
         opened: OpenedInput, memory: ReservedMemory, for work: inout SourceWork, settings: RenderSettings
     ) throws -> [StagedFile] {
         let outputs = try stage(names, settings)
-        let cached = work.cached?.fill(outputs, plan) ?? outputs.map { _ in nil }
+        let cached = onFiles { work.cached?.fill(outputs, plan) } ?? outputs.map { _ in nil }
         let wanted = outputs.indices.filter { cached[$0] == nil }
         var message = message
         message.omitted = Set(outputs.indices).subtracting(wanted)
@@ -270,8 +279,9 @@ package final class RenditionMaker {
         if result?.warnings.contains(where: \.isOfDamage) ?? false { try opened.confirmDamage() }
         note(cached, &work)
         for (index, said) in zip(wanted, result?.renditions ?? []) {
-            work.report.renditions[index].bytes = try checked(
-                outputs[index], against: plan.renditions[index], said: said, settings.limits)
+            work.report.renditions[index].bytes = try onFiles {
+                try checked(outputs[index], against: plan.renditions[index], said: said, settings.limits)
+            }
             (work.report.renditions[index].size, work.report.renditions[index].frames) = (said.size, said.frames)
         }
         work.add(result?.warnings ?? [])
@@ -291,8 +301,10 @@ package final class RenditionMaker {
                 message, planner, of: opened, to: outputs.map(\.file), within: plan.time, memory: memory)
         }
         // A worker is not believed what it says of the disk; whether there is room is found out here.
-        let trouble = {
-            outputs.firstFound { $0.troubleGrowing(to: planner.limits.maximumOutputBytes) }?.asOutputFailure
+        let trouble = { [self] in
+            onFiles {
+                outputs.firstFound { $0.troubleGrowing(to: planner.limits.maximumOutputBytes) }?.asOutputFailure
+            }
         }
         do {
             do {
@@ -353,9 +365,11 @@ package final class RenditionMaker {
 
     func stage(_ names: [RenditionName], _ settings: RenderSettings) throws(Failure) -> [StagedFile] {
         do throws(SystemError) {
-            return try settings.outbox.stage(names) {
-                staged += 1
-                return "\(token)-\(staged)"
+            return try onFiles { () throws(SystemError) in
+                try settings.outbox.stage(names) {
+                    staged += 1
+                    return "\(token)-\(staged)"
+                }
             }
         } catch {
             throw error.asOutputFailure

@@ -49,6 +49,25 @@ import Testing
         #expect(!isAlive(child))
     }
 
+    @Test func `a guard that does not end leaves no dead process behind when the system lets it go`() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path("guard")
+        var process = HookProcess(
+            arguments: ["sh", "-c", "echo $PPID > '\(file).part'; mv '\(file).part' '\(file)'; sleep 300"], input: [],
+            timeout: .seconds(2))
+        process.patienceWithGuard = .milliseconds(200)
+        let running = Background { [process] in process.run(Cancellation()) }
+        while !FileManager.default.fileExists(atPath: file) { try await Task.sleep(for: .milliseconds(10)) }
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        let guardian = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+        #expect(kill(guardian, SIGSTOP) == 0)
+        let outcome = try await onNewThread { running.value(until: .now + .seconds(20)) }
+        #expect(outcome == .failed("'sh' took longer than 2s and was stopped"))
+        // A dead process answers as well.
+        for _ in 0..<500 where kill(guardian, 0) == 0 { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(kill(guardian, 0) != 0)
+    }
+
     /// A script that starts a process in a session of its own, which writes its number, and goes on when it has.
     private func leaver(_ folder: TemporaryFolder, then rest: String) throws -> [String] {
         let (script, child) = (folder.path("child.sh"), folder.path("child"))

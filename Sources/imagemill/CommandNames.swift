@@ -59,7 +59,7 @@ enum CommandNames {
         return nil
     }
 
-    /// What is wrong with a word that the command's parser does not take for one of its options; nil if it takes all of
+    /// The complaint about a word that the command's parser does not take for one of its options; nil if it takes all of
     /// them. Only asked after it has refused the words, since to describe the commands takes a while.
     static func complaint(aboutOptionsIn words: [String]) -> String? {
         guard let command = words.first else { return nil }

@@ -1,4 +1,4 @@
-// What a terminal can show: whether it can go back, which letters it has, and how much fits into a line.
+// The abilities of a terminal: whether it can go back, which letters it has, and how much fits into a line.
 import Engine
 import Glibc
 

@@ -85,7 +85,7 @@ package final class CacheStore: Sendable {
         let descriptor = withPath(path) { clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_CLOEXEC, 0o660) }
         guard descriptor >= 0 else { throw SystemError("open '\(path.printable)'") }
         let file = OpenFile(owning: descriptor)
-        // Whoever may read it may lock it, so that nobody else could join. A version before this one has let everybody.
+        // A user who may read the file may lock it, and keep all others out. Versions before this one let everybody read it.
         if let mode = try? file.status().mode, mode & 0o006 == 0o004 { fchmod(descriptor, mode & 0o770) }
         return file
     }

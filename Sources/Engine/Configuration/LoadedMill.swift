@@ -106,7 +106,7 @@ package struct LoadedMill: Sendable {
         if !placed.isEmpty { mistakes.append(Diagnostics(file: path, text: text, items: placed)) }
         let refusals = moved + misplaced.filter { $0.position == nil }.map(\.sentence)
         guard mistakes.isEmpty && refusals.isEmpty else {
-            // What is written wrongly in the mill file alone is counted.
+            // If all mistakes are in the mill file itself, they are counted.
             throw written != nil && refusals.isEmpty
                 ? Self.problems(mistakes) : MillProblems(mistakes: mistakes, refusals: refusals)
         }

@@ -105,7 +105,7 @@ package struct LoadedPipeline: Sendable {
         (self.file, self.path, self.assets) = (file, path, assets)
     }
 
-    /// What is wrong with the contents of the assets that a pipeline names, whatever else is wrong with it: each is
+    /// The mistakes in the contents of the assets that a pipeline names, whatever else is wrong with it. Each asset is
     /// decoded by itself.
     /// - Parameter decode: has a worker decode the assets of a pipeline.
     package static func assetMistakes(
@@ -115,7 +115,7 @@ package struct LoadedPipeline: Sendable {
         for reference in PipelineFile.assets(in: text, catalogue: .all) where seen.insert(reference.path).inserted {
             let stage = "stages: [ { overlay: { image: \(json(reference.path)) } } ]"
             let alone = "renditions: { a: { \(stage), save: { format: png } } }"
-            // What cannot even be opened is a mistake of the pipeline.
+            // An asset that cannot be opened is a mistake of the pipeline.
             guard let trial = try? LoadedPipeline(path: path, text: alone) else { continue }
             do {
                 try await decode(trial)

@@ -1,4 +1,4 @@
-// Whether the file systems of an inbox answer: what is asked of them now, and since when. It reads no clock and no disk.
+// The state of the looks that show whether the file systems of an inbox answer. It reads no clock and no disk.
 import Pipeline
 
 /// The looks at the folders of one inbox that show whether they answer, one at a time.

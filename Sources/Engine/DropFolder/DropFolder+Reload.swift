@@ -93,7 +93,7 @@ extension DropFolder {
             if state.inbox.path != inbox.path { state.lock = nil }
             if state.inbox.outbox != inbox.outbox {
                 state.outboxWasMount = false
-                // What was asked of the old one says nothing of the new one.
+                // Looks at the old outbox say nothing of the new one.
                 state.answers = AnswerState()
             }
             state.inbox = inbox

@@ -323,7 +323,7 @@ package final class DropFolder: Sendable {
         return true
     }
 
-    /// What each inbox has done in the last week, by hours. Waits for the ledger.
+    /// The numbers of done and failed sources of each inbox in the last week, by hours. Waits for the ledger.
     package func history() throws(StoreError) -> [HistoryHour] { try store.history() }
 
     /// The configuration in force.

@@ -193,7 +193,7 @@ extension InboxController {
             if isThorough {
                 for folder in written {
                     state.withLock { $0.answers.goOn(to: folder, at: .now) }
-                    // What is wrong with it concerns those who use it.
+                    // Only the answer counts here. Trouble with the folder shows when it is used.
                     _ = WriteProbe.trouble(in: folder, missing: .ioError)
                 }
                 state.withLock { $0.answers.goOn(to: inbox.path, at: .now) }

@@ -26,7 +26,7 @@ final class InboxController: Sendable {
         var pause = PauseState()
         /// Since when a person has paused it, in milliseconds since 1970; nil if nobody has.
         var requestedPause: Int?
-        /// What is in the way of tidying up, as it was said.
+        /// The troubles with tidying up, as they were logged.
         var troubles: [Tidying: String] = [:]
         /// Updates that the store could not take.
         var deferred: [JobUpdate] = []
@@ -46,7 +46,7 @@ final class InboxController: Sendable {
         var isOpen: Bool { pause.pause == nil && requestedPause == nil }
     }
 
-    /// What is done now and then in the folders of originals.
+    /// The regular work in the folders of originals.
     enum Tidying: Hashable {
         case pruning(Shelf)
         case removingNotes

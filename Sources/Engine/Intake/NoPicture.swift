@@ -1,4 +1,4 @@
-// What a search and an inbox pass over: files that are recognizably something else than pictures that are read.
+// Files that a search and an inbox pass over: recognizably something else than pictures that are read.
 package import Pipeline
 
 /// Why a file that was found is no source.

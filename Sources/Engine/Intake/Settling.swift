@@ -53,6 +53,9 @@ package struct SetSigns: Equatable, Sendable {
     /// A digest of all files with names of leftovers. A writer may use such a name until a member is complete.
     package var leftovers: UInt64
 
+    /// There is nothing in the set but its members.
+    var namesMembersOnly: Bool { unfinished == nil && leftovers == 0 }
+
     package init(isDeclaredComplete: Bool = false, unfinished: UInt64? = nil, leftovers: UInt64 = 0) {
         self.isDeclaredComplete = isDeclaredComplete
         self.unfinished = unfinished

@@ -73,7 +73,9 @@ struct SourceLook {
 
     /// Whether a program writes to something in a set that is no member yet, and may be a part of one. If there is a
     /// doubt, it does not.
-    func isContinued(set path: BytePath) throws(SystemError) -> Bool {
+    /// - Parameter signs: as a look has found them.
+    func isContinued(set path: BytePath, _ signs: SetSigns) throws(SystemError) -> Bool {
+        guard !signs.namesMembersOnly else { return false }
         var isContinued = false
         _ = try visitNames(in: root.folder(path)) { folder, path, found, ignored throws(SystemError) in
             guard ignored != nil, !isContinued, found.kind == .regular else { return }

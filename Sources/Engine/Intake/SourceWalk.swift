@@ -138,7 +138,8 @@ package struct SourceWalk {
         }
     }
 
-    /// Why a root that cannot be examined is missing; nil if that is for whoever opens it to find out. A shell passes a pattern on as it is if no file matches it.
+    /// The failure of a root that is not there; nil if the reason shows when it is opened. A shell passes a pattern on
+    /// as it is if no file matches it.
     private static func unmatched(_ root: BytePath) -> Failure? {
         if root.printable.contains("://") {
             return Failure(.notFound, stage: "read", "this is an address, and only files are read; download it first")

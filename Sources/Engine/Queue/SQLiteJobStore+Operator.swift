@@ -1,8 +1,7 @@
-// What the ledger keeps for the people who look after the drop folder: pauses that they have asked for, and how much was
-// done.
+// The part of the ledger for operators: the pauses that they have asked for, and how much was done.
 import GRDB
 
-/// What an inbox has done in one hour.
+/// The sources of an inbox that ended in one hour.
 package struct HistoryHour: Equatable, Sendable {
     package let inbox: String
     /// The hour of the wall clock, counted since 1970.

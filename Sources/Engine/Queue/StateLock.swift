@@ -27,7 +27,7 @@ package final class StateLock: Sendable {
         }
         guard descriptor >= 0 else { throw SystemError("open '\(path.printable)'") }
         file = OpenFile(owning: descriptor)
-        // Whoever may read it may lock it. A version before this one has let everybody.
+        // A user who may read the file may lock it. Versions before this one let everybody read it.
         fchmod(descriptor, 0o600)
         guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 else {
             guard errno == EWOULDBLOCK else { throw SystemError("lock '\(path.printable)'") }

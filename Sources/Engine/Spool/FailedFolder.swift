@@ -19,7 +19,7 @@ package struct FailedFolder: Sendable {
         package let note: FileStatus?
     }
 
-    /// What is in it. What cannot be looked into is passed over.
+    /// The contents of the folder. Sub-folders that cannot be read are passed over.
     package struct Contents: Sendable {
         /// The failed sources, as paths from the folder, sorted.
         package fileprivate(set) var sources: [BytePath] = []

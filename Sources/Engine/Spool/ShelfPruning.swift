@@ -13,7 +13,7 @@ struct ShelfPruning {
 
     private static let itemsAtOnce = 500
 
-    /// What a look at the folder has done.
+    /// The outcome of one round.
     struct Outcome: Equatable {
         /// Sources that were removed.
         var removed = 0

@@ -57,8 +57,8 @@ struct Snapshot {
         // The set must be the one that was observed, and must not have changed while it was copied.
         guard try SetContents(of: set, ignored: ignored).members.elementsEqual(contents.members, by: Self.isSame),
             case let look = SourceLook(root: root, ignored: ignored),
-            case .source(let now, _) = try look.look(job.path, isSet: true), job.isObserved(now),
-            try !look.isContinued(set: job.path)
+            case .source(let now, let signs) = try look.look(job.path, isSet: true), job.isObserved(now),
+            try !look.isContinued(set: job.path, signs)
         else { throw Self.changed }
     }
 

@@ -60,8 +60,8 @@ extension Spool {
         // A set that was moved is still the folder of whoever dropped it: what came since it was observed may be
         // incomplete, and a member may be on its way under a name of its own.
         let look = SourceLook(root: folder, ignored: ignored)
-        if !job.keepsOriginal, case .source(let now, _) = try look.look(Self.source, isSet: true) {
-            guard job.isObserved(now), try !look.isContinued(set: Self.source) else { throw StillWritten() }
+        if !job.keepsOriginal, case .source(let now, let signs) = try look.look(Self.source, isSet: true) {
+            guard job.isObserved(now), try !look.isContinued(set: Self.source, signs) else { throw StillWritten() }
         }
         let root = try folder.folder(Self.source)
         let pictures = contents.members.filter { !Self.isPassedOver($0, in: root) }

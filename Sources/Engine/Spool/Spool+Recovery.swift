@@ -118,7 +118,7 @@ extension Spool {
             else { return source }
             return set
         } catch {
-            // That somebody has locked a part of it is its own trouble, which shows when it is opened.
+            // A part of it that may not be read is its own trouble, which shows when it is opened.
             if error.mayPass { throw error }
             return source
         }

@@ -1,7 +1,7 @@
-// Looks that may find something else the next time, each made once.
+// A search whose looks may give another answer the next time, so that each is made once.
 
 extension Sequence {
-    /// What is found for the first element for which anything is.
+    /// The first result of `find` that is not nil.
     ///
     /// `lazy.compactMap(find).first` calls `find` twice for that element, and traps if the second call finds nothing, as
     /// on a disk whose trouble has just passed.

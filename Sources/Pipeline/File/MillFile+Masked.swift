@@ -1,7 +1,7 @@
 // The mill file as it may be shown: without what may be a secret.
 
 extension MillFile {
-    /// What the file says, without its comments, the arguments of hooks' commands, and all of an address but its host. A
+    /// The text of the file, without its comments, the arguments of hooks' commands, and all of an address but its host. A
     /// secret that is in a file of its own is named by its path only.
     package var masked: String {
         guard let root = readYAML(text).root else { return "" }

@@ -180,7 +180,7 @@ struct InboxList: ParameterValue {
                     item.position,
                     "the folder '\(inbox.path.text)' is an inbox already, in line \(other.position.line); remove one of them"
                 )
-                // That its folders are those of the other one is no other mistake.
+                // Its folders are those of the other one, which is no further mistake.
                 if isRight { otherPipelines.append(inbox.pipeline) }
                 continue
             }

@@ -48,15 +48,25 @@ extension String: ParameterValue {
 }
 
 /// A closed set of words; an enum with string values becomes a parameter's type by naming this.
-package protocol ParameterWord: ParameterValue, RawRepresentable, CaseIterable where RawValue == String {}
+package protocol ParameterWord: ParameterValue, RawRepresentable, CaseIterable where RawValue == String {
+    /// The words for it in a file: its value, and others that are usual.
+    var words: [String] { get }
+}
 
 extension ParameterWord {
+    package var words: [String] { [rawValue] }
+
+    package init?(word: String) {
+        guard let value = Self.allCases.first(where: { $0.words.contains(word) }) else { return nil }
+        self = value
+    }
+
     package static var expectation: String { "one of " + allCases.map(\.rawValue).joined(separator: ", ") }
-    package static var schema: JSONValue { ["enum": .array(allCases.map { .string($0.rawValue) })] }
+    package static var schema: JSONValue { ["enum": .array(allCases.flatMap(\.words).map { .string($0) })] }
     package static var placeholder: Self { allCases[allCases.startIndex] }
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Self? {
         guard let text = node.text else { return nil }
-        if let value = Self(rawValue: text) { return value }
+        if let value = Self(word: text) { return value }
         log.problem(
             node.position,
             "expected \(expectation), found '\(text)'\(suggestion(for: text, among: allCases.map(\.rawValue)))")

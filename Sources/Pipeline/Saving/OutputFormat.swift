@@ -4,29 +4,13 @@ package enum SaveFormat: String, ParameterWord {
     /// The source's own.
     case same
 
-    /// The words for it in a file: its name, and the usual file extension.
-    var words: [String] {
+    /// Its name, and the usual file extension.
+    package var words: [String] {
         switch self {
         case .jpeg: ["jpeg", "jpg"]
         case .tiff: ["tiff", "tif"]
         case .png, .webp, .avif, .gif, .same: [rawValue]
         }
-    }
-
-    package init?(word: String) {
-        guard let format = Self.allCases.first(where: { $0.words.contains(word) }) else { return nil }
-        self = format
-    }
-
-    package static var schema: JSONValue { ["enum": .array(allCases.flatMap(\.words).map { .string($0) })] }
-
-    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> SaveFormat? {
-        guard let text = node.text else { return nil }
-        if let format = SaveFormat(word: text) { return format }
-        log.problem(
-            node.position,
-            "expected \(expectation), found '\(text)'\(suggestion(for: text, among: allCases.map(\.rawValue)))")
-        return nil
     }
 }
 

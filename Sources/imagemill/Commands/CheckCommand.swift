@@ -62,16 +62,18 @@ struct CheckCommand: RenderingCommand {
         at path: String, _ text: String, _ loaded: LoadedPipeline?, limits: Limits, _ workers: WorkerPool,
         _ findings: inout CheckFindings
     ) async throws {
+        var found: Diagnostics?
+        do {
+            if let loaded { return try await checkAssets(of: loaded, limits: limits, workers: workers) }
+        } catch let mistakes as Diagnostics {
+            found = mistakes
+        }
+        // That ends with the first mistake; each asset by itself shows all.
         let mistakes = try await LoadedPipeline.assetMistakes(path: path, text: text) {
             try await checkAssets(of: $0, limits: limits, workers: workers)
         }
-        if !mistakes.isEmpty { findings.add(Diagnostics(file: path, text: text, items: mistakes)) }
-        guard let loaded, mistakes.isEmpty else { return }
-        do {
-            try await checkAssets(of: loaded, limits: limits, workers: workers)
-        } catch let found as Diagnostics {
-            findings.add(found)
-        }
+        if !mistakes.isEmpty { found = Diagnostics(file: path, text: text, items: mistakes) }
+        if let found { findings.add(found) }
     }
 
     private func checkMill(at path: String, text: String, workers: WorkerPool) async throws -> String {
@@ -105,7 +107,7 @@ struct CheckCommand: RenderingCommand {
         var seen: Set<BytePath> = []
         for (written, limits) in named {
             let pipeline = written.resolved(beside: BytePath(path))
-            // What cannot be read is a mistake of the mill file.
+            // A pipeline that cannot be read is a mistake of the mill file.
             guard seen.insert(pipeline).inserted, let text = try? LoadedPipeline.text(of: pipeline.text) else {
                 continue
             }
@@ -156,7 +158,7 @@ struct CheckCommand: RenderingCommand {
     }
 }
 
-/// What is wrong with a file and with what it names, from all layers.
+/// The mistakes in a file and in all that it names, from all layers.
 private struct CheckFindings {
     private var mistakes: [Diagnostics] = []
     private var refusals: [String] = []
@@ -172,7 +174,7 @@ private struct CheckFindings {
         mistakes[index] = mistakes[index].adding(found.items)
     }
 
-    /// What a look gives; nil if it finds mistakes, which are kept.
+    /// The value that a look gives; nil if it finds mistakes, which are kept.
     /// - Throws: trouble that is nobody's mistake.
     @discardableResult
     mutating func value<Value>(_ look: () throws -> Value) throws -> Value? {

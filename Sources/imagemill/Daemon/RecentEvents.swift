@@ -1,4 +1,4 @@
-// What has happened lately that an operator may want to know, without what happens to each picture.
+// The latest events that an operator may want to know of, without those of single pictures.
 import Engine
 import Pipeline
 import Synchronization

@@ -99,6 +99,20 @@ import Testing
         #expect(all.contains("  inbox30/20.jpg: no\n"))
     }
 
+    @Test func `an inbox that a person has paused is told apart from one with trouble`() {
+        var document = StatusDocument(process: 1, state: .running, started: FakeDaemon.time, uptimeSeconds: 60)
+        document.inboxes = [PauseReason.byRequest, .noSpace].map { reason in
+            var inbox = StatusDocument.Inbox(
+                name: reason.rawValue, path: ShownPath(BytePath("/in")), outbox: ShownPath(BytePath("/out")),
+                pipeline: "p.yaml", watching: .events)
+            inbox.state = .paused
+            inbox.paused = StatusDocument.Pause(reason: reason, message: "so", since: FakeDaemon.time)
+            return inbox
+        }
+        let text = StatusTable(status: document, paint: Paint(1, arguments: [])).text
+        #expect(text.hasPrefix("1 of 2 inboxes paused, 1 paused by request\n"), "\(text)")
+    }
+
     @Test func `a daemon without trouble is well in the first line`() {
         let document = StatusDocument(process: 1, state: .running, started: FakeDaemon.time, uptimeSeconds: 60)
         let text = StatusTable(status: document, paint: Paint(1, arguments: [])).text

@@ -1,4 +1,4 @@
-// What the dashboard shows at every moment: the status, and what the status leaves to others.
+// The document that the dashboard shows at every moment: the status, and what the status leaves to others.
 import Engine
 import Pipeline
 

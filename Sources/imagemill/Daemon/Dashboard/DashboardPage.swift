@@ -31,7 +31,7 @@ enum DashboardPage {
         return page + rest
     }
 
-    /// What a policy allows by its content.
+    /// The name of a script or style in a policy.
     private static func digest(_ text: [UInt8]) -> String { "sha256-" + Digest.base64(of: text) }
 
     /// The icons in the tab, by their paths: three sheets, one on the other, with a mark for each level of the headline,

@@ -1,4 +1,4 @@
-// What each inbox has done in the last week, as the dashboard draws it.
+// The history of each inbox in the last week, as the dashboard draws it.
 import Engine
 
 /// The last week by hours. Internal to one version, as `DashboardDocument`.

@@ -1,4 +1,4 @@
-// What runs, what was done, and how much in an hour, a day and a week.
+// Running jobs, latest results, and the plot of an hour, a day and a week.
 const spans = [["hour", "hour", "The last hour"], ["day", "24 h", "The last 24 hours"], ["week", "7 days", "The last 7 days"]];
 const plot = {span: "hour", history: null, asked: 0};
 for (const [key, words] of spans) {

@@ -1,6 +1,6 @@
 // The failed sources: groups, filter, pages, and retries that answer where they were asked.
 const failures = {page: null, offset: 0, revision: null, groupsShown: 8, asked: 0, answers: new Map(), moved: new Map(), total: 0};
-// What was moved back stays in its place for a while, with what became of it.
+// A source that was moved back stays in its place for a while, with its outcome.
 const staying = 30000;
 
 async function askForFailures() {
@@ -93,7 +93,7 @@ $("more-groups").addEventListener("click", () => { failures.groupsShown = Infini
 
 function showFilters(page) {
   const inboxes = [...new Set(page.groups.map(group => group.inbox))].sort(), codes = [...new Set(page.groups.map(group => group.code))].sort();
-  // What was chosen stays, also when nothing of it is left.
+  // The chosen filter stays, also when nothing matches it any more.
   for (const [values, select] of [[inboxes, $("filter-inbox")], [codes, $("filter-code")]])
     if (select.value && !values.includes(select.value)) values.push(select.value);
   options($("filter-inbox"), [["", "all"], ...inboxes.map(name => [name, shown(name)])]);

@@ -65,7 +65,7 @@ function fillInbox(node, inbox, failed, all) {
 }
 
 function showPaused(all) {
-  // What a person has paused comes after what nobody wanted.
+  // An inbox that a person has paused comes after those with trouble.
   const byRequest = inbox => inbox.paused.reason === "by-request";
   const paused = all.status.inboxes.filter(inbox => inbox.paused).sort((one, other) => byRequest(one) - byRequest(other));
   const section = $("paused-section");

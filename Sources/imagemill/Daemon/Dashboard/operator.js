@@ -1,4 +1,4 @@
-// What an operator does next: pause and resume, read the configuration again, and what there is to know for that.
+// The buttons of an operator: pause and resume, read the configuration again; and the disks and events to decide by.
 let eventsShown = 6;
 
 function showDisks(disks) {

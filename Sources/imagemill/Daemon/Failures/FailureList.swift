@@ -2,7 +2,8 @@
 import Engine
 import Pipeline
 
-/// Some of the failed sources, the latest first, and the groups that all of them form. Internal to one version, as `DashboardDocument`.
+/// Some of the failed sources, the latest first, and the groups that all of them form. Internal to one version, as
+/// `DashboardDocument`.
 struct FailureList: Encodable, Sendable {
     /// All failed sources of one inbox with one code.
     struct Group: Encodable, Sendable {
@@ -76,7 +77,7 @@ struct FailureList: Encodable, Sendable {
 }
 
 extension StandingFailures.Entry {
-    /// What has none is the oldest.
+    /// An entry without a time counts as the oldest.
     fileprivate var time: String { note?.time ?? "" }
 }
 

@@ -34,7 +34,7 @@ protocol DaemonControl: Sendable {
     func reload() -> ControlReply
     /// Pauses an inbox until it is resumed, or ends that. On a thread of its own.
     func pause(_ request: PauseRequest) -> ControlReply
-    /// What each inbox has done in the last week. On a thread of its own.
+    /// The history of each inbox in the last week. On a thread of its own.
     func history() throws -> [HistoryHour]
     /// The mill file in force, without what it may hold of secrets.
     var configuration: String { get }

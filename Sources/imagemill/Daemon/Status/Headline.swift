@@ -2,7 +2,7 @@
 import Engine
 import Pipeline
 
-/// What an operator has to know first.
+/// The sentence that an operator has to read first.
 struct Headline: Codable, Equatable, Sendable {
     enum Level: String, Codable, Sendable {
         /// Nothing is to be done.

@@ -21,7 +21,7 @@ struct StandingFailures: Equatable, Sendable {
         var remedy: String? { note.flatMap { $0.remedy ?? FailureCode(rawValue: $0.code)?.remedy } }
     }
 
-    /// What the note beside a source says.
+    /// The note beside a source.
     struct Note: Equatable, Sendable, Decodable {
         let code: String
         let message: String

@@ -10,7 +10,7 @@ struct StatusTable {
     var isVerbose = false
     var paint = Paint(1)
 
-    /// What is wrong comes first.
+    /// The status as text. Trouble comes first.
     var text: String {
         let parts = [
             [verdict, head], reload, pauses, obstacles, failed, [""], inboxes, places, settling, passedOver, cache,
@@ -22,13 +22,15 @@ struct StatusTable {
     // MARK: - What is wrong
 
     private var verdict: String {
-        let paused = status.inboxes.count { $0.state == .paused }
+        let requested = status.inboxes.count { $0.paused?.reason == .byRequest }
+        let paused = status.inboxes.count { $0.state == .paused } - requested
         let blocked = status.inboxes.reduce(0) { $0 + $1.blocked }
         let isKnown = status.inboxes.contains { failures[$0.name] != nil }
         let failed = status.inboxes.reduce(0) { $0 + (failures[$1.name]?.count ?? $1.failedNow ?? 0) }
         let troubles = [
             status.reload.state == .refused ? "the new configuration was refused" : nil,
             paused > 0 ? "\(paused) of \(counted(status.inboxes.count, "inbox", "inboxes")) paused" : nil,
+            requested > 0 ? "\(requested) paused by request" : nil,
             blocked > 0 ? "\(counted(blocked, "file")) blocked" : nil,
             failed > 0 ? "\(counted(failed, "source")) failed" : nil,
             !isKnown && !status.recentFailures.isEmpty ? "some sources failed" : nil,

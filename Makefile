@@ -97,12 +97,8 @@ demo: build ## Makes sample pictures, runs a shipped pipeline over them, and say
 	@docs/demo/run.sh .build/release/imagemill demo
 
 test: deps ## Builds and runs all tests.
-	@# One after the other: libvips has one error buffer and one log for the whole process.
-	@# What failed is shown again at the end, where it is seen.
-	@mkdir -p .build
-	@set -o pipefail; $(SWIFT) test --no-parallel 2>&1 | tee .build/test.log || { \
-		printf '\nWhat failed (all of it is in .build/test.log):\n'; \
-		grep -aE '(^|: )error:|✘.*recorded' .build/test.log | cut -c 1-300 | sort -u | head -40; exit 1; }
+	$(SWIFT) build --build-tests
+	@Tests/run
 
 explore: build ## Draws pipelines and pictures by SEEDS, such as 1-1000, and holds what they make against what is promised; a second or two for each.
 	@# What fails is made shorter, which takes longer.

@@ -23,8 +23,11 @@ extension Exploration {
 
     /// To the same rendition of pixels that no decoder has shrunk. The decoder takes means, which leave something else
     /// of details as fine as a pixel than the filter that shrinks the rest, and which are those of values that were not
-    /// cut to the range yet; photos hardly have such.
-    private var twinLikeness: Double { source.pattern == .photo ? 45 : 27 }
+    /// cut to the range yet; photos hardly have such. Sharpening makes such differences larger too: up to 6 dB of that is
+    /// allowed.
+    private var twinLikeness: Double {
+        (source.pattern == .photo ? 45 : 27) - (drawn.pipeline.stages.contains("sharpen") ? 6 : 0)
+    }
 
     func compareTwins(_ outcome: Outcome, _ results: [String: Outcome]) async throws -> [Finding] {
         let property = source.frames == 1 ? Property.twin : .frames

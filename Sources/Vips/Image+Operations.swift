@@ -270,12 +270,22 @@ extension Image {
 
 // Filters.
 extension Image {
-    /// Sigma in pixels.
-    /// - Parameter leastAmplitude: where the curve is cut. libvips' default of a fifth shows at edges.
-    package func gaussblur(sigma: Double, leastAmplitude: Double = 0.02) throws(VipsError) -> Image {
-        try call(
+    /// In this picture's format.
+    /// - Parameters:
+    ///   - sigma: in pixels.
+    ///   - leastAmplitude: where the curve is cut. libvips' default of a fifth shows at edges.
+    ///   - isExact: in floating point. In whole numbers a curve has twenty steps, and even colors of 8 bits change by
+    ///     several of them.
+    package func gaussblur(
+        sigma: Double, leastAmplitude: Double = 0.02, isExact: Bool = true
+    ) throws(VipsError) -> Image {
+        let blurred = try call(
             "gaussblur",
-            [("sigma", .double(sigma)), ("min_ampl", .double(leastAmplitude)), ("precision", "integer")])
+            [
+                ("sigma", .double(sigma)), ("min_ampl", .double(leastAmplitude)),
+                ("precision", isExact ? "float" : "integer"),
+            ])
+        return blurred.format == format ? blurred : try blurred.rint().cast(format)
     }
 
     /// Sharpens the lightness; the parameters are libvips' own.

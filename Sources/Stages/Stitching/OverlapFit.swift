@@ -33,6 +33,10 @@ struct OverlapFit {
     let same, other: Int
     /// Rows at the top and the bottom that show something else throughout, as under a translucent bar.
     let bars: Int
+    /// Rows that show something else and are of some bar.
+    let excused: Int
+    /// How far places of the run are apart, on average in steps of 255.
+    let difference: Double
 }
 
 /// The largest share of a capture that may lie above and below the run.
@@ -41,6 +45,8 @@ private let largestMargin = 0.3
 private let largestBar = 0.15
 /// Rows that show the same, below which captures may be alike by chance.
 private let leastRows = 8
+/// Rows so far from each other differ in what a page shows, if anything does.
+private let rowsOfContrast = 4
 /// How much more a row that shows something else tells than one that shows the same.
 private let weightOfOther = 16
 /// So many rows beyond the smaller of two overlaps tell as much as one row that shows something else: the more if one
@@ -64,14 +70,35 @@ extension CapturePair {
         guard Double(run.lowerBound) <= largestMargin * Double(second.count),
             Double(count - run.upperBound) <= largestMargin * Double(first.count)
         else { return nil }
+        // Within the tolerance for losses, captures with little contrast are alike everywhere.
+        let (difference, contrast) = differences(in: run, offset: offset)
+        guard tolerance == losslessTolerance || difference <= contrast else { return nil }
         let same = rows.count { $0 == .same }
+        let differing = rows.count { $0 == .other }
         for row in rows.indices where rows[row] == .other && isBar[row] { rows[row] = .plain }
         let top = barLength(rows, most: Int(largestBar * Double(second.count)))
         let bottom = barLength(rows.reversed(), most: Int(largestBar * Double(first.count)))
         let other = rows.dropFirst(top).dropLast(bottom).count { $0 == .other }
         guard same >= leastRows, other * 2 < same else { return nil }
         return OverlapFit(
-            offset: offset, tolerance: tolerance, rows: rows, run: run, same: same, other: other, bars: top + bottom)
+            offset: offset, tolerance: tolerance, rows: rows, run: run, same: same, other: other, bars: top + bottom,
+            excused: differing - other, difference: difference)
+    }
+
+    /// How far the places of some rows are apart from those of the first capture, and from those of the second one a few
+    /// rows further down: what shows two places of an even page is about as far apart as these. Both are averages.
+    private func differences(in run: Range<Int>, offset: Int) -> (difference: Double, contrast: Double) {
+        let columns = CaptureRows.columns
+        var (difference, contrast, count) = (0, 0, 0)
+        for row in run where row + rowsOfContrast < second.count {
+            for place in second.places(row) where !secondFixed.isCovered[place] {
+                let value = second.lightness[place]
+                difference += apart(first.lightness[place + offset * columns], value)
+                contrast += apart(second.lightness[place + rowsOfContrast * columns], value)
+                count += 1
+            }
+        }
+        return (Double(difference) / Double(max(count, 1)), Double(contrast) / Double(max(count, 1)))
     }
 
     /// The row in the middle of those that are alike throughout, where the second capture may go on without a trace.

@@ -7,6 +7,8 @@ private let lossyTolerance = 20
 private let mostSamples = 64
 /// Offsets that are looked at closely.
 private let mostCandidates = 48
+/// And so many of those at which the rows differ least.
+private let mostNearest = 16
 /// Offsets as near to each other as this are one.
 private let leastDistance = 4
 
@@ -15,7 +17,7 @@ struct OverlapChoice {
     var best: OverlapFit
     /// Others that the best one does not exclude.
     var rivals: [OverlapFit]
-    /// All others at which no more rows differ than at the best.
+    /// All others at which no more rows differ than at the best, be they of a bar or not.
     let equals: [OverlapFit]
 
     /// Whether so much differs that the captures may have been compressed with losses.
@@ -57,7 +59,11 @@ extension CapturePair {
     }
 
     private func choice(tolerance: Int) -> OverlapChoice? {
-        let fits = candidates(tolerance: tolerance).compactMap { fit($0, tolerance: tolerance) }
+        let all = candidates(tolerance: tolerance).compactMap { fit($0, tolerance: tolerance) }
+        // Of neighbours, the one that is most like.
+        let fits = all.filter { fit in
+            !all.contains { abs($0.offset - fit.offset) <= leastDistance && $0.difference < fit.difference }
+        }
         let ranked = fits.map { fit in (fit: fit, wins: fits.count { fit.isBetter(than: $0) }) }
         guard let best = ranked.max(by: { ($0.wins, $0.fit.offset) < ($1.wins, $1.fit.offset) })?.fit else {
             return nil
@@ -65,49 +71,68 @@ extension CapturePair {
         let others = fits.filter { $0.offset != best.offset }
         return OverlapChoice(
             best: best, rivals: others.filter { !best.excludes($0) },
-            equals: others.filter { $0.other <= best.other })
+            equals: others.filter { $0.other <= best.other && $0.excused <= best.excused })
     }
 
-    /// The offsets at which the longest runs of rows show the same, judged by some of the rows.
+    /// The offsets at which the longest runs of rows show the same, and those at which all rows differ least: of captures
+    /// with little contrast that were compressed with losses, all are the same within the tolerance. They are judged by
+    /// some of the rows.
     private func candidates(tolerance: Int) -> [Int] {
         let telling = (0..<second.count).filter { row in
             second.places(row).contains { second.edges[$0] && !secondFixed.isCovered[$0] }
         }
-        var scores: [(offset: Int, score: Double)] = []
+        var (longest, nearest): (Scores, Scores) = ([], [])
         var available = telling.count
         for offset in stride(from: 1, to: first.count, by: 1) {
             while available > 0, telling[available - 1] + offset >= first.count { available -= 1 }
             guard available > 0 else { break }
             let samples = min(available, mostSamples)
             let rows = (0..<samples).lazy.map { telling[(2 * $0 + 1) * available / (2 * samples)] }
-            let run = longestRun(of: rows, offset: offset, tolerance: tolerance)
-            scores.append((offset, Double(run * available) / Double(samples)))
+            let found = compare(rows, offset: offset, tolerance: tolerance)
+            longest.append((offset, Double(found.longestRun * available) / Double(samples)))
+            nearest.append((offset, -Double(found.difference) / Double(samples)))
         }
+        let chosen = best(mostCandidates, of: longest)
+        guard tolerance == lossyTolerance else { return chosen }
+        return chosen + best(mostNearest, of: nearest).filter { !chosen.contains($0) }
+    }
+
+    private typealias Scores = [(offset: Int, score: Double)]
+
+    /// The offsets with the highest scores that are not next to each other.
+    private func best(_ most: Int, of scores: Scores) -> [Int] {
         var chosen: [Int] = []
         for (offset, _) in scores.sorted(by: { ($0.score, $0.offset) > ($1.score, $1.offset) }) {
             guard !chosen.contains(where: { abs($0 - offset) <= leastDistance }) else { continue }
             chosen.append(offset)
-            if chosen.count == mostCandidates { break }
+            if chosen.count == most { break }
         }
         return chosen
     }
 
-    /// How much the rows that follow each other and show the same outweigh those that do not.
-    private func longestRun(of rows: some Sequence<Int>, offset: Int, tolerance: Int) -> Int {
+    /// How much the rows that follow each other and show the same outweigh those that do not, and the sum of all
+    /// differences.
+    private func compare(
+        _ rows: some Sequence<Int>, offset: Int, tolerance: Int
+    ) -> (longestRun: Int, difference: Int) {
         let columns = CaptureRows.columns
         return first.lightness.withUnsafeBufferPointer { left in
             second.lightness.withUnsafeBufferPointer { right in
-                var (sum, longest) = (0, 0)
+                var (sum, longest, difference) = (0, 0, 0)
                 for row in rows {
                     let (a, b) = ((row + offset) * columns, row * columns)
                     var differing = 0
-                    for column in 0..<columns where apart(left[a + column], right[b + column]) > tolerance {
-                        if differs(a + column, b + column, tolerance: tolerance) { differing += 1 }
+                    for column in 0..<columns {
+                        let distance = apart(left[a + column], right[b + column])
+                        difference += distance
+                        if distance > tolerance, differs(a + column, b + column, tolerance: tolerance) {
+                            differing += 1
+                        }
                     }
                     sum = max(0, sum + max(2 - differing, -4))
                     longest = max(longest, sum)
                 }
-                return longest
+                return (longest, difference)
             }
         }
     }

@@ -1,3 +1,4 @@
+import Glibc
 import Pipeline
 import TestSupport
 import Testing
@@ -53,6 +54,44 @@ import Vips
         let page = ScrolledPage(.cards, seed: seed)
         let parts = newParts(of: try Self.captures(page))
         #expect(parts.reduce(0) { $0 + $1.rows.count } == page.length)
+    }
+
+    /// Two stripes alternate and a line runs across them, so that captures fit at every second stripe.
+    @Test(arguments: [(stripe: 40, step: 300), (30, 250), (50, 330)])
+    func `equal rows are joined where every row fits, in the smallest such overlap`(stripe: Int, step: Int) throws {
+        let captures = try [0, step].map { top in
+            try CaptureRows(
+                TestPicture.make(width: 300, height: 400) { x, y in
+                    (20..<24).contains(x)
+                        ? [255, 0, 0] : (y + top) / stripe % 2 == 0 ? [220, 220, 220] : [250, 250, 250]
+                })
+        }
+        let parts = newParts(of: captures)
+        #expect(parts[1].kind == .ambiguous)
+        let (ending, beginning) = (parts[0].rows.upperBound, parts[1].rows.lowerBound + step)
+        #expect((ending - beginning) % (2 * stripe) == 0, "row \(ending) of the page goes on with row \(beginning)")
+        let overlap = 400 - (ending - parts[1].rows.lowerBound)
+        #expect(overlap <= 2 * stripe + 24, "\(overlap) rows overlap")
+    }
+
+    @Test(arguments: [60, 75, 90, 95])
+    func `what has little contrast and was compressed with losses becomes the page again`(quality: Int) throws {
+        // Soft spots, and the grain of a photo.
+        let folder = try TemporaryFolder()
+        var random = SplitMix(state: 7)
+        let grain = (0..<300 * 800).map { _ in Int.random(in: 0..<9, using: &random) }
+        let page = try TestPicture.make(width: 300, height: 800) { x, y in
+            let level = 120 + 24 * sin(Double(x) / 9 + Double(y) / 31) + 9 * sin(Double(y * y) / 9000 + Double(x) / 50)
+            return Array(repeating: UInt8(Int(level) + grain[y * 300 + x]), count: 3)
+        }
+        let captures = try [0, 300].map { top in
+            let part = try page.extractArea(left: 0, top: top, width: 300, height: 500).inMemory()
+            let path = try TestPicture.save(
+                part, as: "jpegsave_target", [("Q", .int(quality))], to: folder.path("\(top).jpg"))
+            return try CaptureRows(TestPicture.load(path, by: "jpegload_source"))
+        }
+        let parts = newParts(of: captures)
+        #expect(parts.reduce(0) { $0 + $1.rows.count } == 800)
     }
 
     @Test func `a place that may be wrong is named with the other one, by the rows of the capture before`() throws {

@@ -75,6 +75,11 @@ struct DrawnPipeline: Equatable, Sendable {
     /// Names of the stages that it uses, not of those within others.
     var stages: [String] { file.map { ($0.stages + $0.renditions.flatMap(\.stages)).map(\.name) } ?? [] }
 
+    /// Whether some stage of a rendition sharpens: a shared one, one of its own, or one within another.
+    func sharpens(_ rendition: String) -> Bool {
+        [written["stages"], written["renditions"]?[rendition]].contains { $0?.contains(key: Sharpen.name) ?? false }
+    }
+
     /// Some stage looks at the pixels to find out where to cut.
     var measures: Bool {
         file.map { ($0.stages + $0.renditions.flatMap(\.stages)).contains { $0.stage.needsMeasurement } } ?? false

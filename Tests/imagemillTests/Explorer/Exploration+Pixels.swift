@@ -25,8 +25,8 @@ extension Exploration {
     /// of details as fine as a pixel than the filter that shrinks the rest, and which are those of values that were not
     /// cut to the range yet; photos hardly have such. Sharpening makes such differences larger too: up to 6 dB of that is
     /// allowed.
-    private var twinLikeness: Double {
-        (source.pattern == .photo ? 45 : 27) - (drawn.pipeline.stages.contains("sharpen") ? 6 : 0)
+    private func twinLikeness(of rendition: String) -> Double {
+        (source.pattern == .photo ? 45 : 27) - (drawn.pipeline.sharpens(rendition) ? 6 : 0)
     }
 
     func compareTwins(_ outcome: Outcome, _ results: [String: Outcome]) async throws -> [Finding] {
@@ -45,12 +45,13 @@ extension Exploration {
                     findings.append(Finding(property: property, detail: "\(code) in one of the source and \(twin)"))
                 }
             case (.rendered(let outputs), .rendered(let others)):
-                let bound = Bound(property: property, steps: 1, decibels: source.mayShrink ? twinLikeness : nil)
                 for output in outputs where frame == 0 || output.entry.isAnimation {
                     // Where all frames together decide what is cut, one alone is cut otherwise.
                     if source.frames > 1 && drawn.pipeline.measures { continue }
                     // What is saved in the source's own format is another file for a TIFF.
                     guard let match = others.first(where: { $0.path == output.path }) else { continue }
+                    let decibels = source.mayShrink ? twinLikeness(of: output.entry.name) : nil
+                    let bound = Bound(property: property, steps: 1, decibels: decibels)
                     let finding = try await compare(
                         output, frame: source.frames > 1 ? frame : nil, "out/s/" + output.path,
                         "out/\(twin)/" + match.path, bound, "out of \(twin)")
@@ -75,7 +76,11 @@ extension Exploration {
                 continue
             }
             for one in made {
-                guard let output = outputs.first(where: { $0.path == one.path }) else { continue }
+                guard let output = outputs.first(where: { $0.path == one.path }) else {
+                    let made = outputs.map(\.path)
+                    findings.append(Finding(property: .alone, detail: "\(one.path) alone, beside others \(made)"))
+                    continue
+                }
                 let bound = Bound(property: .alone, steps: 1, decibels: siblingLikeness)
                 let finding = try await compare(
                     output, frame: nil, "out/s/" + output.path, "alone\(index)/" + one.path, bound, "alone")

@@ -25,6 +25,15 @@ indirect enum Written: Equatable, Sendable {
 
     var entries: [Entry] { if case .mapping(let entries) = self { entries } else { [] } }
 
+    /// Whether a key stands anywhere in it.
+    func contains(key: String) -> Bool {
+        switch self {
+        case .plain, .text: false
+        case .list(let items): items.contains { $0.contains(key: key) }
+        case .mapping(let entries): entries.contains { $0.key == key || $0.value.contains(key: key) }
+        }
+    }
+
     /// The items of a list, or the value alone.
     var items: [Written] { if case .list(let items) = self { items } else { [self] } }
 

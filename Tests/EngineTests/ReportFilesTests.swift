@@ -47,7 +47,8 @@ import Testing
     private func note(_ name: [UInt8]) throws -> (note: FailureNote, source: BytePath) {
         let source = BytePath(Array(folder.path("failed/").utf8) + name)
         let note = FailureNote(
-            source: BytePath(name), job: "7", inbox: BytePath("/in"), quarantined: source, pipeline: BytePath("/etc/p q.yaml"),
+            source: BytePath(name), job: "7", inbox: BytePath("/in"), quarantined: source,
+            pipeline: BytePath("/etc/p q.yaml"),
             failure: Failure(.truncated, stage: "decode", "it ends early", detail: "premature end"), attempts: 2)
         try note.write(beside: BytePath(name), in: failed)
         return (note, source)

@@ -56,7 +56,8 @@ package final class HookRunner: Sendable {
     ///   - hook: what an inbox has for an event at present.
     ///   - tell: hears what went wrong.
     package init(
-        _ store: SQLiteJobStore, starter: ProcessStarter, hook: @escaping @Sendable (_ inbox: String, _ event: HookEvent) -> Hook?,
+        _ store: SQLiteJobStore, starter: ProcessStarter,
+        hook: @escaping @Sendable (_ inbox: String, _ event: HookEvent) -> Hook?,
         tell: @escaping @Sendable (_ inbox: String, HookNews) -> Void
     ) {
         (self.store, self.starter, self.hook, self.tell) = (store, starter, hook, tell)

@@ -157,7 +157,9 @@ extension Spool {
     private func isPutAway(_ job: Job) throws(SystemError) -> Bool {
         for (folder, name) in try putAway(job) {
             let note = FailureNote.path(beside: name)
-            if try folder.status(note) == nil || FailureNote.job(ofNote: note, in: folder) == job.id.text { return true }
+            if try folder.status(note) == nil || FailureNote.job(ofNote: note, in: folder) == job.id.text {
+                return true
+            }
         }
         return false
     }

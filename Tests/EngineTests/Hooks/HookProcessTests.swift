@@ -39,7 +39,8 @@ import Testing
                 == .failed("cannot start '/nonexistent/program': No such file or directory"))
     }
 
-    @Test func `its guard has neither descriptors nor memory of this process since the starter was made`() async throws {
+    @Test func `its guard has neither descriptors nor memory of this process since the starter was made`() async throws
+    {
         try starter.prepare()
         let file = try OpenFile.inMemory("imagemill-opened-later", [UInt8](repeating: 1, count: 4096))
         let memory = mmap(nil, 4096, PROT_READ, CInt(MAP_SHARED), file.descriptor, 0)
@@ -47,7 +48,8 @@ import Testing
         #expect(memory != MAP_FAILED)
         let folder = try TemporaryFolder()
         let (out, this) = (folder.path("out"), folder.path("this"))
-        let script = "grep -c opened-later /proc/$1/maps > \"$2\"; grep -c opened-later /proc/$PPID/maps > \"$0\"; "
+        let script =
+            "grep -c opened-later /proc/$1/maps > \"$2\"; grep -c opened-later /proc/$PPID/maps > \"$0\"; "
             + "ls /proc/$PPID/fd >> \"$0\"; true"
         #expect(try await run(["sh", "-c", script, out, "\(getpid())", this]) == .done)
         #expect(try String(contentsOfFile: this, encoding: .utf8) == "1\n")

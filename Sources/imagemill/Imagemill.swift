@@ -57,7 +57,7 @@ extension Imagemill {
 /// Work that needs workers.
 protocol Rendering: Sendable {
     associatedtype Preparation: Sendable
-    /// Finds out what there is to do. Starts no thread, since workers are copied from this process afterwards.
+    /// Finds out what there is to do. Starts no thread if workers are copied from this process afterwards.
     func prepare() throws -> Preparation
     /// How many workers it needs at once, at most.
     func workerCount(for preparation: Preparation) -> Int

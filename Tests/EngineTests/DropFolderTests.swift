@@ -1,5 +1,6 @@
 // The drop folder without its process, over workers that can be broken.
 import Foundation
+import GRDB
 import Glibc
 import Synchronization
 import TestSupport
@@ -56,10 +57,21 @@ import Testing
         try await drop.until("it is put off") { !observer.all.isEmpty }
         for name in ["b.jpg", "c.jpg"] { try drop.drop(name, picture) }
         try await drop.until("out/b.jpg.json", "out/c.jpg.json")
-        let (failure, after) = try #require(observer.all.first)
-        #expect(failure.code == .outOfMemory && after == 30_000)
+        let (failure, delay) = try #require(observer.all.first)
+        #expect(failure.code == .outOfMemory && delay == 30_000)
         #expect(mill.status.inboxes[0].pause == nil && drop.files("state/failed").isEmpty)
         #expect(mill.status.inboxes[0].waiting == 1)
+
+        // Half a minute later it begins alone, by a new worker, so that the system kills no second one for it.
+        let asked = { try drop.runner.folder.text("log").split(separator: "\n").map { $0.split(separator: " ")[1] } }
+        let before = try asked()
+        #expect(before.count == 4)
+        let ledger = try DatabaseQueue(path: drop.runner.folder.path("state/ledger.sqlite"))
+        try await ledger.write { try $0.execute(sql: "UPDATE jobs SET not_before = 0") }
+        for isPaused in [true, false] { #expect(try mill.pause("in", isPaused)) }
+        try await drop.until("it is put off again") { observer.all.count > 1 }
+        let after = try asked().dropFirst(before.count)
+        #expect(after.count == 1 && !before.contains(after[before.count]))
         try await onNewThread { mill.drain(within: .seconds(30)) }
     }
 

@@ -21,7 +21,8 @@ import Testing
     private func fail(_ name: String, as source: String) throws {
         let path = BytePath(try folder.write(name, to: "failed/" + name))
         try FailureNote(
-            source: BytePath(source), inbox: BytePath(folder.path("in")), quarantined: path, pipeline: BytePath("/p"),
+            source: BytePath(source), job: "7", inbox: BytePath(folder.path("in")), quarantined: path,
+            pipeline: BytePath("/p"),
             failure: Failure(.corrupt, stage: "decode", "x"), attempts: 1
         ).write(beside: path.lastComponent, in: Directory(path.directory))
     }

@@ -160,6 +160,34 @@ import Testing
         #expect(try starts == 4, "the shared worker is kept")
     }
 
+    @Test
+    func `with workers of one inbox alone, no idle one makes the processes more than there may be`() async throws {
+        try await runner.picture("a.jpg")
+        let pool = pool()
+        pool.limitIdle(to: 2)
+        let makers = (0..<3).map { _ in RenditionMaker(pool, cancellation: cancellation) }
+        let (one, two) = (
+            try settings(allowed: [], isolatedInbox: "one"), try settings(allowed: [], isolatedInbox: "two")
+        )
+        let alive = {
+            try runner.folder.text("starts").split(separator: "\n").compactMap { pid_t($0) }.filter { kill($0, 0) == 0 }
+                .count
+        }
+        for maker in makers[..<2] { _ = try make("a.jpg", maker, one) }
+        // The other inbox gets its share besides.
+        _ = try make("a.jpg", makers[2], two)
+        #expect(try alive() == 3)
+        makers[0].worker.giveBack()
+        #expect(try alive() == 2, "two are in use")
+        makers[1].worker.giveBack()
+        #expect(try alive() == 2 && starts == 3, "one is in use, and one is idle")
+        _ = try make("a.jpg", makers[0], two)
+        #expect(try alive() == 2 && starts == 4, "that of 'one' has made room")
+        makers[2].worker.giveBack()
+        _ = try make("a.jpg", makers[1], settings(allowed: []))
+        #expect(try alive() == 2 && starts == 5)
+    }
+
     private static let svg = "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>"
 
     @Test func `sources that need workers of two kinds get two, which are lent again and again`() async throws {

@@ -47,7 +47,8 @@ import Testing
     private func note(_ name: [UInt8]) throws -> (note: FailureNote, source: BytePath) {
         let source = BytePath(Array(folder.path("failed/").utf8) + name)
         let note = FailureNote(
-            source: BytePath(name), inbox: BytePath("/in"), quarantined: source, pipeline: BytePath("/etc/p q.yaml"),
+            source: BytePath(name), job: "7", inbox: BytePath("/in"), quarantined: source,
+            pipeline: BytePath("/etc/p q.yaml"),
             failure: Failure(.truncated, stage: "decode", "it ends early", detail: "premature end"), attempts: 2)
         try note.write(beside: BytePath(name), in: failed)
         return (note, source)
@@ -58,6 +59,7 @@ import Testing
         let text = try folder.text("failed/it's.jpg.error.json")
         let document = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         #expect(document["schema"] as? String == "imagemill.failure/1")
+        #expect(document["job"] as? String == "7")
         #expect(document["code"] as? String == "truncated")
         #expect(document["stage"] as? String == "decode")
         #expect(document["message"] as? String == "it ends early")

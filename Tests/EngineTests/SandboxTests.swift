@@ -34,7 +34,7 @@ import Testing
         let command = WorkerCommand(
             executable: "/bin/sh",
             arguments: ["-c", "LD_PRELOAD='\(library)' exec \"$0\" __worker", CommandRunner.executable])
-        let worker = try WorkerProcess(WorkerStarter(command))
+        let worker = try WorkerProcess(ProcessStarter(), command)
         // The attacker begins with the first JPEG: here an asset, which all kinds of workers read once they are shut
         // in.
         let asset = AssetMessage(path: "a.jpg", format: .jpeg, pixelsPerPoint: 1)
@@ -93,10 +93,10 @@ import Testing
         )
         #expect(compiling.exit == 0, "\(compiling)")
         let worker = try WorkerProcess(
-            WorkerStarter(
-                WorkerCommand(
-                    executable: "/bin/sh",
-                    arguments: ["-c", "LD_PRELOAD='\(library)' exec \"$0\" __worker", CommandRunner.executable])))
+            ProcessStarter(),
+            WorkerCommand(
+                executable: "/bin/sh",
+                arguments: ["-c", "LD_PRELOAD='\(library)' exec \"$0\" __worker", CommandRunner.executable]))
         let ask = { request in
             try worker.ask(request, files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
         }
@@ -117,7 +117,7 @@ import Testing
 
     @Test(arguments: [SourceFormat.jp2, .jxl, .svg, .pdf, .avif, .heic])
     func `a worker that has tried a format becomes one of any kind`(format: SourceFormat) throws {
-        let worker = try WorkerProcess(WorkerStarter(WorkerCommand(executable: CommandRunner.executable)))
+        let worker = try WorkerProcess(ProcessStarter(), WorkerCommand(executable: CommandRunner.executable))
         let ask = { request in
             try worker.ask(request, files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
         }
@@ -137,7 +137,7 @@ import Testing
     @Test(arguments: readable)
     func `a worker reads formats of its kind only`(kind: WorkerKind, read: [SourceFormat]) async throws {
         let runner = try CommandRunner()
-        let worker = try WorkerProcess(WorkerStarter(WorkerCommand(executable: CommandRunner.executable)))
+        let worker = try WorkerProcess(ProcessStarter(), WorkerCommand(executable: CommandRunner.executable))
         let message = PipelineMessage(
             id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [], kind: kind,
             limits: Limits())
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test func `a worker that has not been shut in yet looks at no picture`() throws {
-        let worker = try WorkerProcess(WorkerStarter(WorkerCommand(executable: CommandRunner.executable)))
+        let worker = try WorkerProcess(ProcessStarter(), WorkerCommand(executable: CommandRunner.executable))
         let reply = try worker.ask(
             .probe(.jpeg), files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
         let failure = #expect(throws: Failure.self) { try reply.facts(of: .jpeg) }

@@ -8,12 +8,13 @@ import Testing
 @Suite struct SpareWorkerTests {
     private final class Starts: Sendable {
         private let processes = Mutex<[pid_t]>([])
-        private let starter = WorkerStarter(WorkerCommand(executable: "/bin/sh", arguments: ["-c", "exec sleep 600"]))
+        private let starter = ProcessStarter()
+        private let command = WorkerCommand(executable: "/bin/sh", arguments: ["-c", "exec sleep 600"])
 
         var all: [pid_t] { processes.withLock { $0 } }
 
         func start() throws(SystemError) -> WorkerProcess {
-            let worker = try WorkerProcess(starter)
+            let worker = try WorkerProcess(starter, command)
             processes.withLock { $0.append(worker.identifier) }
             return worker
         }

@@ -65,7 +65,7 @@ struct SpoolFixture {
     func note(_ job: Job) -> (BytePath) -> FailureNote {
         { path in
             FailureNote(
-                source: job.path, inbox: inbox, quarantined: path, pipeline: BytePath("/p.yaml"),
+                source: job.path, job: job.id.text, inbox: inbox, quarantined: path, pipeline: BytePath("/p.yaml"),
                 failure: Failure(.corrupt, stage: "decode", "x"),
                 attempts: 3)
         }

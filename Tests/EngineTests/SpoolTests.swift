@@ -615,6 +615,27 @@ import Testing
         #expect(try fixture.list(fixture.failed) == ["a.jpg", "a~2.jpg", "a~2.jpg.error.json"])
     }
 
+    /// A job that is rejected, as the ledger has it at a start.
+    private func rejected(_ job: Job, changed: Int) -> Job {
+        Job(
+            id: job.id, inbox: job.inbox, path: job.path, isSet: job.isSet, observed: job.observed,
+            originals: job.originals, progress: JobProgress(.rejected, attempts: 3), offered: job.offered,
+            changed: changed)
+    }
+
+    @Test(arguments: [false, true], [0, Int.max / 2_000_000])
+    func `a copy in failed/ is told by its note, whatever the clock was at the time`(isSet: Bool, changed: Int) throws {
+        try folder.write("abc", to: isSet ? "in/a/1.jpg" : "in/a")
+        let job = rejected(try fixture.claimed("a", isSet: isSet, keeps: true), changed: changed)
+        #expect(try fixture.place(job) == .spool)
+        #expect(try spool.deadLetter(job, note: fixture.note(job))?.text == "a")
+        #expect(try fixture.place(job) == .nowhere)
+        let next = rejected(try fixture.job("a", isSet: isSet, keeps: true), changed: changed)
+        #expect(try fixture.place(next) == .inbox, "the copy is the earlier job's")
+        #expect(unlink(folder.path("\(fixture.failed)/a.error.json")) == 0)
+        #expect(try fixture.place(job) == .nowhere, "the program ended before it wrote the note")
+    }
+
     @Test func `temporary files of earlier starts are removed beside notes, and those of this start stay`() throws {
         for name in [".imagemill-ab-1-x.part", ".imagemill-ab-2-x.part", ".imagemill-cd-1-x.part", "a.jpg"] {
             try folder.write("x", to: "\(fixture.failed)/sub/\(name)")

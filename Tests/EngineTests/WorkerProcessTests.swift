@@ -13,7 +13,7 @@ import Testing
     private func loss(_ command: WorkerCommand, seconds: Double = 20, _ cancellation: Cancellation = Cancellation())
         throws -> WorkerLoss?
     {
-        let worker = try WorkerProcess(WorkerStarter(command))
+        let worker = try WorkerProcess(ProcessStarter(), command)
         let loss = #expect(throws: WorkerLoss.self) {
             try worker.ask(.probe(.jpeg), files: [], within: TimeBound(seconds: seconds), cancellation: cancellation)
         }
@@ -48,7 +48,7 @@ import Testing
         limits.maximumProcessorMilliseconds = 200
         limits.maximumMilliseconds = 600_000
         let bound = TimeBound(limits, pixelSeconds: 0.1)
-        let worker = try WorkerProcess(WorkerStarter(shell("while :; do :; done")))
+        let worker = try WorkerProcess(ProcessStarter(), shell("while :; do :; done"))
         let loss = #expect(throws: WorkerLoss.self) {
             try worker.ask(.probe(.jpeg), files: [], within: bound, cancellation: Cancellation())
         }
@@ -79,7 +79,7 @@ import Testing
 
     @Test func `a program that is not there is an error of the system`() {
         let error = #expect(throws: SystemError.self) {
-            try WorkerProcess(WorkerStarter(WorkerCommand(executable: "/nowhere/imagemill")))
+            try WorkerProcess(ProcessStarter(), WorkerCommand(executable: "/nowhere/imagemill"))
         }
         #expect(error?.description == "cannot start a worker process: No such file or directory")
     }
@@ -90,7 +90,7 @@ import Testing
         let message = PipelineMessage(
             id: 1, name: "p.yaml", text: String(repeating: "#", count: 4 << 20), assets: [], limits: Limits())
         for isCancelled in [false, true] {
-            let worker = try WorkerProcess(WorkerStarter(shell("exec sleep 60")))
+            let worker = try WorkerProcess(ProcessStarter(), shell("exec sleep 60"))
             let cancellation = Cancellation()
             if isCancelled {
                 runOnNewThread {
@@ -120,7 +120,7 @@ import Testing
     @Test(arguments: [0, 1, 3, 1_000_000])
     func `a worker that asks for members for ever is stopped when it has had them all`(mostRequests: Int) throws {
         let worker = try WorkerProcess(
-            WorkerStarter(WorkerCommand(executable: "/usr/bin/python3", arguments: ["-c", Self.beggar])))
+            ProcessStarter(), WorkerCommand(executable: "/usr/bin/python3", arguments: ["-c", Self.beggar]))
         var opened = 0
         let access = MemberAccess(count: min(1, mostRequests), mostRequests: mostRequests) { _ in
             opened += 1
@@ -141,7 +141,7 @@ import Testing
     }
 
     private func python(_ program: String) throws -> WorkerProcess {
-        try WorkerProcess(WorkerStarter(WorkerCommand(executable: "/usr/bin/python3", arguments: ["-c", program])))
+        try WorkerProcess(ProcessStarter(), WorkerCommand(executable: "/usr/bin/python3", arguments: ["-c", program]))
     }
 
     /// Workers that never fall silent: one drips its answer, one asks for members without end, one reads slowly.

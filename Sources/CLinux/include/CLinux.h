@@ -126,27 +126,31 @@ int clinux_error_text(int code, char *buffer, size_t size);
 // is no copy.
 pid_t clinux_fork(int socket, int errors);
 
-// Copies this process, which may have several threads. The copy executes a program with `socket` as its standard input,
-// `errors` as its error output and nothing else open; it ends with 127 if it cannot.
-pid_t clinux_fork_program(
-    int socket, int errors, const char *executable, char *const *arguments, char *const *environment);
+// A program to start. Besides, a file with its text is given: the paths that it may be at, its arguments and its
+// environment, each string with a zero at its end.
+typedef struct {
+    int paths, arguments, environment;
+    // If this is not negative, the new process is not the program but its guard, which ends as the program ends, after
+    // it has killed whatever the program has left behind, also in sessions of its own. On SIGTERM, and when its parent
+    // ends, it sends SIGTERM to the group of the program and kills everything so many milliseconds later. The program
+    // is in `/` then, and ends with its guard.
+    int patience;
+} clinux_program;
 
-// Copies this process, which may have several threads. The copy starts a program, always the same with the same
-// arguments and environment, whenever it is sent one byte with two descriptors over the socket: the new process's
-// standard input and error output. It answers with two ints: the new process's number, or -1, and an errno, or 0. New
-// processes are children of this one, also those that could not execute the program. The copy ends when its socket is
-// closed.
-pid_t clinux_fork_starter(int socket, const char *executable, char *const *arguments, char *const *environment);
+// The most descriptors that a program can be given.
+#define CLINUX_MOST_PASSED 4
 
-// Starts a program, found as a shell finds it, in `/` and in a process group of its own, with the default for every
-// signal. It gets `input` as its standard input, `output` as its output and error output, and `more` as descriptor 3
-// unless it is -1; all must be above 3. Returns 0 or an errno.
-//
-// `process` is a guard, which ends as the program ends, after it has killed whatever the program has left behind, also
-// in sessions of its own. On SIGTERM, and when the calling thread or its process ends, it sends SIGTERM to the group of
-// the program and kills everything `patience` milliseconds later.
-int clinux_spawn(
-    char *const *arguments, char *const *environment, int input, int more, int output, int patience, pid_t *process);
+// Starts a program in a process group of its own, with the default for every signal. `descriptors` begins with its text
+// and a descriptor for the answer; the others become its first ones, and it has no more. The answer is an errno, if the
+// program cannot be executed, and is closed when it is. Returns the number of the new process, a copy of this one with
+// copies of all its descriptors at first, or -1. Waits for nothing.
+pid_t clinux_start(const clinux_program *program, const int *descriptors, int count);
+
+// Copies this process, which may have several threads. The copy, which has nothing open but its socket, does what
+// `clinux_start` does whenever it is sent a `clinux_program` with the descriptors. It answers with two ints: the new
+// process's number, or -1, and an errno, or 0. New processes are children of this one and of the calling thread. The
+// copy ends when its socket is closed.
+pid_t clinux_fork_starter(int socket);
 
 // Threads of this process.
 int clinux_thread_count(void);

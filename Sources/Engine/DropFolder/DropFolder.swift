@@ -90,7 +90,7 @@ package final class DropFolder: Sendable {
     /// hangs.
     /// - Throws: `Diagnostics` if an asset cannot be decoded, `SystemError` if no worker can be started, `StoreError`.
     package func start() throws {
-        try workers.prepareToStart()
+        try workers.starter.prepare()
         let mill = loaded.withLock { $0 }
         let cache = cache(for: mill)
         state.withLock { $0.cache = cache }
@@ -138,7 +138,7 @@ package final class DropFolder: Sendable {
             dispatcher.close()
             throw error
         }
-        let hooks = HookRunner(store) { [self] inbox, event in
+        let hooks = HookRunner(store, starter: workers.starter) { [self] inbox, event in
             loaded.withLock { $0.inboxes.first { $0.settings.name == inbox }?.hooks[event] }
         } tell: { [observer] inbox, news in
             observer.happened(.hook(news), inbox: inbox)

@@ -394,8 +394,8 @@ extension InboxController: JobSite {
         let (path, pipeline) = (path, inbox.pipeline.absolutePath)
         _ = try spool.deadLetter(job, token: shared.newToken()) { quarantined in
             FailureNote(
-                source: job.path, inbox: path, quarantined: quarantined, pipeline: pipeline, failure: failure,
-                attempts: max(1, job.progress.attempts))
+                source: job.path, job: job.id.text, inbox: path, quarantined: quarantined, pipeline: pipeline,
+                failure: failure, attempts: max(1, job.progress.attempts))
         }
         remember(job, code: failure.code)
     }

@@ -69,8 +69,8 @@ struct InboxRecovery {
         let failure = job.progress.failure ?? Failure(.internal, stage: "read", "the reason was not recorded")
         return { quarantined in
             FailureNote(
-                source: job.path, inbox: path, quarantined: quarantined, pipeline: pipeline, failure: failure,
-                attempts: max(1, job.progress.attempts)
+                source: job.path, job: job.id.text, inbox: path, quarantined: quarantined, pipeline: pipeline,
+                failure: failure, attempts: max(1, job.progress.attempts)
             )
         }
     }

@@ -1,5 +1,4 @@
 // Runs a program of the user's, for a limited time. Whatever it has started ends with it.
-import CLinux
 import Glibc
 import Pipeline
 
@@ -49,41 +48,24 @@ struct HookProcess {
     private static let patienceAfterTerm: CInt = 2_000
 
     /// Waits until it has ended, or has taken too long. Blocks the thread.
-    func run(_ cancellation: Cancellation) -> Outcome {
-        var ends: [CInt] = [0, 0]
-        guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-            return .failed("cannot start '\(arguments[0])': \(SystemError("make a socket"))")
+    func run(by starter: ProcessStarter, _ cancellation: Cancellation) -> Outcome {
+        do throws(SystemError) {
+            let (reading, writing) = try OpenFile.socketPair()
+            return wait(for: try starter.start(launch(output: writing)), reading, cancellation)
+        } catch {
+            return .failed(BytePath("\(error)").printable)
         }
-        let (reading, writing) = (OpenFile(owning: ends[0]), OpenFile(owning: ends[1]))
-        let process: pid_t
-        switch start(output: writing) {
-        case .success(let started): process = started
-        case .failure(let error):
-            return .failed("cannot start '\(BytePath(arguments[0]).printable)': \(BytePath(error.text).printable)")
-        }
-        return wait(for: process, closing: writing, reading, cancellation)
     }
 
-    private func start(output: OpenFile) -> Result<pid_t, StartError> {
-        guard let first = memoryFile(input), let second = memoryFile(more ?? []) else {
-            return .failure(StartError(code: errno))
+    /// Its input is in files in memory, so that a program that never reads it does not block us.
+    private func launch(output: OpenFile) throws(SystemError) -> ProgramLaunch {
+        let files = try [input, more].compactMap(\.self).map { bytes throws(SystemError) in
+            try OpenFile.inMemory("imagemill-hook", bytes)
         }
-        let words = arguments.map { strdup($0) } + [nil]
-        let environment = self.environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { (words + environment).forEach { free($0) } }
-        var process: pid_t = 0
-        // Only this thread waits, should the system take its time to start it.
-        let code = clinux_spawn(
-            words, environment, first.descriptor, more == nil ? -1 : second.descriptor, output.descriptor,
-            Self.patienceAfterTerm, &process)
-        withExtendedLifetime((first, second, output)) {}
-        return code == 0 ? .success(process) : .failure(StartError(code: code))
-    }
-
-    private struct StartError: Error {
-        let code: CInt
-
-        var text: String { String(cString: strerror(code)) }
+        return ProgramLaunch(
+            attempt: "start '\(BytePath(arguments[0]).printable)'", paths: Program(name: arguments[0]).places,
+            arguments: arguments, environment: environment.map { ($0.key, $0.value) },
+            descriptors: [files[0], output, output] + files.dropFirst(), patienceOfGuard: Self.patienceAfterTerm)
     }
 
     /// None of the daemon's secrets.
@@ -93,27 +75,9 @@ struct HookProcess {
         return Dictionary(passed) { first, _ in first }.merging(variables) { _, own in own }
     }
 
-    /// A file in memory with these bytes, so that a program that never reads its input does not block us.
-    private func memoryFile(_ bytes: [UInt8]) -> OpenFile? {
-        let descriptor = clinux_memory_file("imagemill-hook")
-        guard descriptor >= 0 else { return nil }
-        let file = OpenFile(owning: descriptor)
-        var sent = 0
-        while sent < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress! + sent, bytes.count - sent, off_t(sent))
-            }
-            guard count > 0 else { return nil }
-            sent += count
-        }
-        return file
-    }
-
-    /// - Parameter process: the guard of the program, which ends as the program does.
-    private func wait(
-        for process: pid_t, closing writing: OpenFile, _ reading: OpenFile, _ cancellation: Cancellation
-    ) -> Outcome {
-        let end = Moment.now + timeout
+    /// - Parameter program: its process is the guard of the program, which ends as the program does.
+    private func wait(for program: LaunchedProgram, _ reading: OpenFile, _ cancellation: Cancellation) -> Outcome {
+        let (process, end) = (program.process, Moment.now + timeout)
         var (said, hasEnded, term) = ([UInt8](), false, Moment?.none)
         var isInterrupted = false
         _ = fcntl(reading.descriptor, F_SETFL, O_NONBLOCK)
@@ -130,13 +94,12 @@ struct HookProcess {
             if waitpid(process, &status, WNOHANG) != 0 {
                 _ = read(reading, &said)
                 if isInterrupted { return .interrupted }
+                if let error = program.refusal { return .failed("\(error)") }
                 return term == nil ? judged(status, said) : .failed(tooLong(said))
             }
             if let term {
                 guard .now < term + patienceWithGuard else {
-                    kill(process, SIGKILL)
-                    // When the system lets it go.
-                    _ = startThread { waitpid(process, nil, 0) }
+                    program.end()
                     return isInterrupted ? .interrupted : .failed(tooLong(said))
                 }
             } else if cancellation.isRaised || .now >= end {

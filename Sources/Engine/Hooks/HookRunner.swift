@@ -15,6 +15,7 @@ package enum HookNews: Sendable {
 /// The hooks of a drop folder. For any thread.
 package final class HookRunner: Sendable {
     private let store: SQLiteJobStore
+    private let starter: ProcessStarter
     private let hook: @Sendable (_ inbox: String, _ event: HookEvent) -> Hook?
     private let tell: @Sendable (_ inbox: String, HookNews) -> Void
     private let state = Monitor(State())
@@ -51,13 +52,15 @@ package final class HookRunner: Sendable {
     private static let longestWait = Duration.seconds(60)
 
     /// - Parameters:
+    ///   - starter: starts the programs.
     ///   - hook: what an inbox has for an event at present.
     ///   - tell: hears what went wrong.
     package init(
-        _ store: SQLiteJobStore, hook: @escaping @Sendable (_ inbox: String, _ event: HookEvent) -> Hook?,
+        _ store: SQLiteJobStore, starter: ProcessStarter,
+        hook: @escaping @Sendable (_ inbox: String, _ event: HookEvent) -> Hook?,
         tell: @escaping @Sendable (_ inbox: String, HookNews) -> Void
     ) {
-        (self.store, self.hook, self.tell) = (store, hook, tell)
+        (self.store, self.starter, self.hook, self.tell) = (store, starter, hook, tell)
         started = store.now
     }
 
@@ -201,13 +204,13 @@ package final class HookRunner: Sendable {
         case .command(let arguments):
             let variables = ["IMAGEMILL_EVENT": record.event, "IMAGEMILL_INBOX": record.inbox]
             return HookProcess(arguments: arguments, variables: variables, input: record.body, timeout: hook.timeout)
-                .run(cancellation)
+                .run(by: starter, cancellation)
         case .webhook(let url, let file):
             do throws(SystemError) {
                 let key = try file.map { path throws(SystemError) in try Webhook.key(in: path) }
                 if let missing = Webhook.missingProgram { return .failed(missing) }
                 return Webhook(url: url, secret: key, timeout: hook.timeout).process(record, time: wallClock() / 1000)
-                    .run(cancellation)
+                    .run(by: starter, cancellation)
             } catch {
                 return .failed("\(error)")
             }

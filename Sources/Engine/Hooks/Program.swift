@@ -10,13 +10,19 @@ struct Program {
     /// Why it cannot be started; nil if nothing is known that speaks against it.
     var problem: String? {
         if name.contains("/") { return problem(of: BytePath(name)) }
-        let folders = getenv("PATH").map { String(cString: $0) } ?? "/bin:/usr/bin"
-        let places = folders.split(separator: ":").map { BytePath(String($0)).appending(BytePath(name)) }
+        let places = places.map { BytePath($0) }
         if places.contains(where: { Self.mayRun($0) && problem(of: $0) == nil }) { return nil }
         // The first one is what the system would try.
         return places.first(where: Self.mayRun).flatMap(problem)
-            ?? "there is no program '\(name)' in the folders of PATH (\(folders))"
+            ?? "there is no program '\(name)' in the folders of PATH (\(Self.folders))"
     }
+
+    /// The paths that it may be at, in the order in which they are tried.
+    var places: [String] {
+        name.contains("/") ? [name] : Self.folders.split(separator: ":").map { "\($0)/\(name)" }
+    }
+
+    private static var folders: String { getenv("PATH").map { String(cString: $0) } ?? "/bin:/usr/bin" }
 
     private func problem(of path: BytePath) -> String? {
         let shown = "'\(path.printable)'"

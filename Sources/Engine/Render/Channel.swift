@@ -30,11 +30,8 @@ final class Channel: Sendable {
 
     /// The two ends of a new socket.
     static func pair() throws(SystemError) -> (Channel, OpenFile) {
-        var ends: [CInt] = [0, 0]
-        guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-            throw SystemError("make a socket for a worker")
-        }
-        return (Channel(OpenFile(owning: ends[0])), OpenFile(owning: ends[1]))
+        let (ours, theirs) = try OpenFile.socketPair()
+        return (Channel(ours), theirs)
     }
 
     /// Sends a message.

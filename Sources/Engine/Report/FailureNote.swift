@@ -6,6 +6,8 @@ package import Pipeline
 package struct FailureNote: Equatable, Sendable {
     /// The source's path from its inbox.
     package let source: BytePath
+    /// The job that the source was; it tells its note from one of an earlier job of the same source.
+    package let job: String
     package let inbox: BytePath
     package let failure: Failure
     package let attempts: Int
@@ -16,9 +18,11 @@ package struct FailureNote: Equatable, Sendable {
     ///   - quarantined: where the source is now.
     ///   - pipeline: the pipeline file's absolute path.
     package init(
-        source: BytePath, inbox: BytePath, quarantined: BytePath, pipeline: BytePath, failure: Failure, attempts: Int
+        source: BytePath, job: String, inbox: BytePath, quarantined: BytePath, pipeline: BytePath, failure: Failure,
+        attempts: Int
     ) {
-        (self.source, self.inbox, self.failure, self.attempts) = (source, inbox, failure, attempts)
+        (self.source, self.job, self.inbox) = (source, job, inbox)
+        (self.failure, self.attempts) = (failure, attempts)
         replay = "imagemill run \(shellQuoted(pipeline)) \(shellQuoted(quarantined)) -o replay"
     }
 
@@ -62,12 +66,19 @@ package struct FailureNote: Equatable, Sendable {
 
     /// The same of a note by its own name.
     static func source(ofNote name: BytePath, in folder: Directory) -> BytePath? {
-        guard let file = try? FileLocation.below(folder, name).open().file,
-            let bytes = try? file.bytes(at: 0, count: 1 << 20),
-            let said = try? JSONDecoder().decode(Said.self, from: Data(bytes))
-        else { return nil }
+        guard let said = said(by: name, in: folder) else { return nil }
         let path = said.source.pathBytes.flatMap(BytePath.init(percentEncoded:)) ?? BytePath(said.source.path)
         return path.staysBelow ? path : nil
+    }
+
+    /// The job that a note is about; nil if it does not say.
+    static func job(ofNote name: BytePath, in folder: Directory) -> String? { said(by: name, in: folder)?.job }
+
+    private static func said(by name: BytePath, in folder: Directory) -> Said? {
+        guard let file = try? FileLocation.below(folder, name).open().file,
+            let bytes = try? file.bytes(at: 0, count: 1 << 20)
+        else { return nil }
+        return try? JSONDecoder().decode(Said.self, from: Data(bytes))
     }
 
     private struct Said: Decodable {
@@ -80,18 +91,20 @@ package struct FailureNote: Equatable, Sendable {
             }
         }
         let source: Source
+        let job: String?
     }
 }
 
 extension FailureNote: Encodable {
     private enum Key: String, CodingKey {
-        case schema, source, inbox, code, stage, message, detail, remedy, retryable, attempts, time, replay
+        case schema, source, job, inbox, code, stage, message, detail, remedy, retryable, attempts, time, replay
     }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode("imagemill.failure/1", forKey: .schema)
         try container.encode(SourceReport.Source(path: source), forKey: .source)
+        try container.encode(job, forKey: .job)
         try container.encode(SourceReport.Source(path: inbox), forKey: .inbox)
         try container.encode(failure.code, forKey: .code)
         try container.encode(failure.stage, forKey: .stage)

@@ -101,7 +101,9 @@ package enum ReportSchema {
                 "code": words(FailureCode.self), "stage": text,
                 "message": text, "retryable": ["type": "boolean"], "attempts": count, "time": time, "replay": text,
             ],
-            optional: ["detail": text, "remedy": remedy])
+            optional: [
+                "job": ["type": "string", "description": "The job that failed."], "detail": text, "remedy": remedy,
+            ])
         return note.merging(dialect).merging(["title": "Imagemill: why a source is in failed/"])
     }
 

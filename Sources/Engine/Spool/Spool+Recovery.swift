@@ -32,9 +32,7 @@ extension Spool {
             }
         }
         // The original of a copy that has gone to `failed/` is still in the inbox.
-        if job.keepsOriginal, job.progress.state == .rejected, try !putAway(job, since: job.changed).isEmpty {
-            return .nowhere
-        }
+        if job.keepsOriginal, job.progress.state == .rejected, try isPutAway(job) { return .nowhere }
         let root = try Directory(inbox)
         do throws(SystemError) {
             if let found = try root.folder(job.path.directory).status(job.path.lastComponent), isSame(found, job) {
@@ -145,8 +143,8 @@ extension Spool {
     package func completeNote(
         of job: Job, token: String = DurableFile.newToken, note: (BytePath) -> FailureNote
     ) throws(SystemError) -> BytePath? {
-        for (folder, name) in try putAway(job, since: 0) where try folder.status(FailureNote.path(beside: name)) == nil
-        {
+        for (folder, name) in try putAway(job)
+        where try folder.status(FailureNote.path(beside: name)) == nil {
             let path = job.path.directory.appending(name)
             try note(folders(of: job.id).path(.failed).appending(path)).write(beside: name, in: folder, token: token)
             return path
@@ -154,16 +152,25 @@ extension Spool {
         return nil
     }
 
+    /// Whether the source of a job has reached `failed/`. An earlier job of the same source may have left a copy there
+    /// too, which its note tells apart; one without a note was moved just before the program ended.
+    private func isPutAway(_ job: Job) throws(SystemError) -> Bool {
+        for (folder, name) in try putAway(job) {
+            let note = FailureNote.path(beside: name)
+            if try folder.status(note) == nil || FailureNote.job(ofNote: note, in: folder) == job.id.text {
+                return true
+            }
+        }
+        return false
+    }
+
     /// What is in `failed/` and may be a job's source, as folders and names.
-    /// - Parameter time: when it was moved there at the earliest, in milliseconds since 1970.
-    private func putAway(_ job: Job, since time: Int) throws(SystemError) -> [(folder: Directory, name: BytePath)] {
+    private func putAway(_ job: Job) throws(SystemError) -> [(folder: Directory, name: BytePath)] {
         guard let folder = try? folders(of: job.id).open(.failed).folder(job.path.directory) else { return [] }
         var found: [(Directory, BytePath)] = []
         for name in try folder.names().map({ BytePath($0) })
         where VersionedName.isVersion(name, of: job.path.lastComponent) {
-            // The clock of a file system may be some milliseconds late.
-            guard let status = try folder.status(name), isPutAway(status, job), status.changed / 1_000_000 + 100 >= time
-            else { continue }
+            guard let status = try folder.status(name), isPutAway(status, job) else { continue }
             found.append((folder, name))
         }
         return found

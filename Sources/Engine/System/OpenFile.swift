@@ -25,6 +25,31 @@ package final class OpenFile: Sendable {
         try Self.reading(BytePath("/proc/self/fd/\(descriptor)"))
     }
 
+    /// A file in memory with these bytes.
+    static func inMemory(_ name: String, _ bytes: [UInt8]) throws(SystemError) -> OpenFile {
+        let descriptor = clinux_memory_file(name)
+        guard descriptor >= 0 else { throw SystemError("make a file in memory") }
+        let file = OpenFile(owning: descriptor)
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress! + written, bytes.count - written, off_t(written))
+            }
+            guard count > 0 else { throw SystemError("write a file in memory") }
+            written += count
+        }
+        return file
+    }
+
+    /// The two ends of a connection.
+    static func socketPair() throws(SystemError) -> (OpenFile, OpenFile) {
+        var ends: [CInt] = [0, 0]
+        guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw SystemError("make a pair of sockets")
+        }
+        return (OpenFile(owning: ends[0]), OpenFile(owning: ends[1]))
+    }
+
     /// Accepts a connection at a listening socket. Never waits.
     /// - Returns: its descriptor, which no other program inherits; -1, with the reason in `errno`, if there is none.
     package func acceptConnection() -> CInt { clinux_accept(descriptor) }

@@ -141,9 +141,9 @@ package final class JobRunner {
         attempt.work.take(source)
         let opened = try attempt.work.open(route.render.limits)
         note(.worker, of: attempt.lease, stage: "render")
-        // What may have taken the program down is done alone, by a worker that nothing else has been through. Such a
-        // worker makes the last of several attempts, too.
-        var isAlone = attempt.job.progress.isSuspect
+        // What may have taken the program down, or has lacked memory before, is done alone, by a worker that nothing
+        // else has been through. Such a worker makes the last of several attempts, too.
+        var isAlone = attempt.job.progress.isSuspect || attempt.job.progress.failure?.code == .outOfMemory
         let number = attempt.work.report.attempt
         if isAlone || number > 1 && number >= route.policy.attempts { maker.worker.replace() }
         try prepare(route, opened)

@@ -1,6 +1,7 @@
 // Where workers come from: those that nobody needs at the moment, a few that were made ready while the program started,
 // then new processes.
 import CLinux
+import Glibc
 import Pipeline
 import Synchronization
 
@@ -14,11 +15,25 @@ package struct WorkerCommand: Sendable {
         self.executable = executable
         self.arguments = arguments
     }
+
+    /// The few variables that a worker needs; none of the user's secrets.
+    static var environment: [(name: String, value: String)] {
+        let kept = [
+            "PATH", "LD_LIBRARY_PATH", "VIPSHOME", "LIBHEIF_PLUGIN_PATH", "LSAN_OPTIONS", "TSAN_OPTIONS",
+            "ASAN_OPTIONS",
+        ]
+        let passed = kept.compactMap { name in getenv(name).map { (name, String(cString: $0)) } }
+        // A crash is to be over at once: Swift's helper for backtraces would hold the socket open for as long as it
+        // works.
+        return passed + [("LC_ALL", "C.UTF-8"), ("SWIFT_BACKTRACE", "enable=no")]
+    }
 }
 
 /// Gives out worker processes, and lends them: a thread that waits for a file system leaves its worker to the others.
 package final class WorkerPool: Sendable {
-    private let starter: WorkerStarter
+    /// Also for others that start processes.
+    let starter: ProcessStarter
+    private let command: WorkerCommand
     private let spare: SpareWorker
     private let state: Mutex<State>
 
@@ -29,6 +44,8 @@ package final class WorkerPool: Sendable {
         var idle: [IdleWorker] = []
         /// How many are in use.
         var lent = 0
+        /// How many of these are for one inbox alone.
+        var lentApart = 0
         var most = Int.max
         /// The formats on request that were tried and can be read.
         var readable: Set<SourceFormat> = []
@@ -49,6 +66,16 @@ package final class WorkerPool: Sendable {
             if isolated != nil || kind.inbox != nil, idle.count + lent >= most { return isolated ?? idle.indices.first }
             return idle.count >= most ? idle.indices.first : nil
         }
+
+        /// Takes out those that are idle and too many. If there is one of one inbox alone among them or among those in
+        /// use, these count too.
+        mutating func takeSurplus() -> [IdleWorker] {
+            let isDivided = lentApart > 0 || idle.contains { $0.slot.kind.inbox != nil }
+            let room = max(0, most - (isDivided ? lent : 0))
+            return (0..<max(0, idle.count - room)).map { _ in
+                idle.remove(at: idle.firstIndex { $0.slot.kind.inbox != nil } ?? 0)
+            }
+        }
     }
 
     private struct IdleWorker {
@@ -59,9 +86,10 @@ package final class WorkerPool: Sendable {
     /// - Parameter ready: how many workers to make ready now, by copying this process. None if it has several threads
     ///   already, of which a copy would have one alone, with locks that nobody opens.
     package init(_ command: WorkerCommand = WorkerCommand(), ready count: Int = 0) {
-        let starter = WorkerStarter(command)
+        let starter = ProcessStarter()
         self.starter = starter
-        spare = SpareWorker { () throws(SystemError) in try WorkerProcess(starter) }
+        self.command = command
+        spare = SpareWorker { () throws(SystemError) in try WorkerProcess(starter, command) }
         var state = State()
         while state.ready.count < count, clinux_thread_count() == 1, let process = try? WorkerProcess.forked() {
             state.ready.append(process)
@@ -79,24 +107,30 @@ package final class WorkerPool: Sendable {
     /// - Parameter last: the one that the thread had last. The system keeps a thread and the process that it talks to
     ///   on one processor, so two threads that exchange their workers end up on one, and the other processor idles.
     func lend(_ kind: WorkerKind, _ cancellation: Cancellation, last: ObjectIdentifier?) -> WorkerSlot {
-        let slot =
-            state.withLock { state in
-                state.lent += 1
-                return Handed(state.place(for: kind, last: last).map { state.idle.remove(at: $0).slot })
-            }.value ?? WorkerSlot(self)
+        let (found, surplus) = state.withLock { state in
+            state.lent += 1
+            if kind.inbox != nil { state.lentApart += 1 }
+            let slot = state.place(for: kind, last: last).map { state.idle.remove(at: $0).slot }
+            return Handed((slot, state.takeSurplus()))
+        }.value
+        // They end here, not under the lock, and before another one is started.
+        withExtendedLifetime(surplus) {}
+        let slot = found ?? WorkerSlot(self)
+        slot.isApart = kind.inbox != nil
         slot.cancellation = cancellation
         return slot
     }
 
     func takeBack(_ slot: WorkerSlot) {
-        let lent = Handed(slot)
-        state.withLock { state in
+        let lent = Handed((slot, slot.isApart))
+        let surplus = state.withLock { state in
+            let (slot, isApart) = lent.value
             state.lent -= 1
-            // Those beyond end with their slots.
-            if let slot = lent.value, state.idle.count < state.most {
-                state.idle.append(IdleWorker(slot: slot, since: .now))
-            }
+            if isApart { state.lentApart -= 1 }
+            state.idle.append(IdleWorker(slot: slot, since: .now))
+            return Handed(state.takeSurplus())
         }
+        withExtendedLifetime(surplus) {}
     }
 
     /// Ends the workers of one inbox alone that nobody has needed for so long.
@@ -119,23 +153,20 @@ package final class WorkerPool: Sendable {
     /// Keeps no more workers than this that nobody needs.
     func limitIdle(to count: Int) { state.withLock { $0.most = count } }
 
-    /// Sees to it that workers can be started whatever happens to file systems of which files are opened from now on.
-    func prepareToStart() throws(SystemError) { try starter.prepare() }
-
     /// A new process is wanted again soon.
     func keepSpare() { spare.keep() }
 
     /// A new process.
     func start() throws(SystemError) -> WorkerProcess {
         if let process = state.withLock({ Handed($0.ready.popLast()) }).value ?? spare.take() { return process }
-        return try WorkerProcess(starter)
+        return try WorkerProcess(starter, command)
     }
 
     /// Passes a worker from one thread to the next: it is out of `state` or on its way there, so only its single owner
     /// uses it.
     private struct Handed<Worker>: @unchecked Sendable {
-        let value: Worker?
+        let value: Worker
 
-        init(_ value: Worker?) { self.value = value }
+        init(_ value: Worker) { self.value = value }
     }
 }

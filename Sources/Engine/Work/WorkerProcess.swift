@@ -56,11 +56,18 @@ final class WorkerProcess {
 
     /// Starts a process in a group of its own, so that a Ctrl-C in the terminal does not reach it, with nothing open
     /// but its socket.
-    convenience init(_ starter: WorkerStarter) throws(SystemError) {
+    convenience init(_ starter: ProcessStarter, _ command: WorkerCommand) throws(SystemError) {
         let (channel, theirs) = try Channel.pair()
         let errors = Self.errorFile()
-        self.init(
-            channel, errors: errors, process: try starter.start(socket: theirs.descriptor, errors: errors.descriptor))
+        let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        guard nothing >= 0 else { throw SystemError("open '/dev/null'") }
+        let program = try starter.start(
+            ProgramLaunch(
+                attempt: "start a worker process", paths: [command.executable],
+                arguments: ["imagemill"] + command.arguments, environment: WorkerCommand.environment,
+                descriptors: [theirs, OpenFile(owning: nothing), errors]))
+        try program.waitUntilExecuted()
+        self.init(channel, errors: errors, process: program.process)
     }
 
     /// Copies this process, which must have a single thread, instead of starting a program: that saves loading all of
@@ -68,7 +75,7 @@ final class WorkerProcess {
     static func forked() throws(SystemError) -> WorkerProcess {
         let (channel, theirs) = try Channel.pair()
         let errors = errorFile()
-        let environment = WorkerStarter.environment
+        let environment = WorkerCommand.environment
         let process = clinux_fork(theirs.descriptor, errors.descriptor)
         guard process >= 0 else { throw SystemError.starting("start a worker process") }
         if process == 0 {

@@ -8,6 +8,8 @@ final class WorkerSlot {
     private unowned let workers: WorkerPool
     /// What ends the wait for an answer; whoever takes the slot sets it.
     var cancellation = Cancellation()
+    /// It is lent for work of one inbox alone.
+    var isApart = false
     private var worker: WorkerProcess?
     /// The pipelines that the worker was given, by what tells them apart.
     private var known: [ObjectIdentifier: Known] = [:]

@@ -148,7 +148,10 @@ struct MillGroup: ParameterGroup {
             "state",
             "The ledger's folder; default $STATE_DIRECTORY, which systemd sets, or ~/.local/state/imagemill. On the inbox's file system, work/, done/ and failed/ are here too."
         )
-        workers = p.optional("workers", .auto, "Worker processes; auto is one for each core.")
+        workers = p.optional(
+            "workers", .auto,
+            "Worker processes; auto is one for each core. There are more while an inbox that has work is given its share of them and others have more than theirs."
+        )
         inboxes = p.required("inboxes", "The folders to watch.")
         cache = p.optional(
             "cache",

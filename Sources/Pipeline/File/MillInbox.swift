@@ -103,7 +103,7 @@ struct InboxGroup: ParameterGroup {
         )
         isolates = p.optional(
             "isolate", false,
-            "Gives the inbox worker processes of its own, which meet no picture of another inbox. They count within 'workers', start when it has work, and end when it has none."
+            "Gives the inbox worker processes of its own, which meet no picture of another inbox. Idle ones count within 'workers' too; they start when it has work, and end when it has none or another inbox needs their place."
         )
         keepDone = p.optional(
             "keep-done",

@@ -27,9 +27,16 @@ struct WatchCommand: RenderingCommand {
 
     static var copiesWorkers: Bool { false }
 
-    func prepare() throws -> LoadedMill {
+    struct Preparation: Sendable {
+        let loaded: LoadedMill
+        let signals: DaemonSignals
+    }
+
+    func prepare() throws -> Preparation {
         do {
-            return try Self.load(mill)
+            // Before all that may take its time.
+            let signals = try DaemonSignals()
+            return Preparation(loaded: try Self.load(mill), signals: signals)
         } catch {
             throw ExitStatus.explaining(error, reading: mill, ending: "; nothing is watched")
         }
@@ -41,14 +48,15 @@ struct WatchCommand: RenderingCommand {
         }
     }
 
-    func workerCount(for loaded: LoadedMill) -> Int {
-        switch loaded.file.workers {
+    func workerCount(for preparation: Preparation) -> Int {
+        switch preparation.loaded.file.workers {
         case .auto: Machine.cores
         case .count(let count): count
         }
     }
 
-    func run(_ loaded: LoadedMill, _ workers: WorkerPool) async throws {
+    func run(_ preparation: Preparation, _ workers: WorkerPool) async throws {
+        let (loaded, signals) = (preparation.loaded, preparation.signals)
         let variables = ProcessInfo.processInfo.environment
         let path = mill
         do {
@@ -62,7 +70,7 @@ struct WatchCommand: RenderingCommand {
                 ServiceManager(variables)?.tell(.extendTimeout(600_000), .status("starting"))
                 let folder = try DropFolder(loaded, workers: workers, observer: news.observer)
                 try Daemon(folder, file: path, variables: variables, news: news, http: loaded.file.http).run(
-                    drain: loaded.file.drain)
+                    until: signals, drain: loaded.file.drain)
             }
         } catch let error as StateInUse {
             printError("imagemill: \(error)")

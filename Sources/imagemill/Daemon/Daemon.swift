@@ -22,6 +22,8 @@ final class Daemon: DaemonControl {
 
     private struct State {
         var isReady = false
+        /// A reload was asked for before it was ready.
+        var isStale = false
         var reload = StatusDocument.Reload()
         var retrying: Retry.Count?
         var drain: Duration
@@ -44,34 +46,48 @@ final class Daemon: DaemonControl {
     }
 
     /// Serves until SIGTERM or SIGINT. Blocks the thread.
-    /// - Parameter drain: how long running jobs may take at the end.
+    /// - Parameters:
+    ///   - signals: end it, or have it read the configuration again.
+    ///   - drain: how long running jobs may take at the end.
     /// - Throws: what `DropFolder.start` throws.
-    func run(drain: Duration) throws {
+    func run(until signals: DaemonSignals, drain: Duration) throws {
         state.withLock { $0.drain = drain }
-        try SignalWatcher.watch { [self] in take(signal: $0) }
+        signals.handle { [self] in take(signal: $0) }
         let web = try http.map { try HTTPListener($0, beside: BytePath(file)) }
         let own = try HTTPListener.unix(sockets.appending(BytePath(StatePlaces.socketName)))
         let server = try HTTPServer([own] + (web.map { [$0] } ?? []), DaemonRoutes(control: self))
         defer { server.stop() }
         try folder.start()
-        state.withLock { $0.isReady = true }
+        let isStale = state.withLock { state in
+            state.isReady = true
+            return state.isStale
+        }
         log.logger.notice("started", metadata: .event(.started))
         recent.noted("started")
         if let http { log.logger.notice("\(http.dashboardSentence(beside: BytePath(file)))") }
         manager?.tell(.ready, .status(sentence))
+        if isStale { reloadInBackground() }
         serve()
         stop()
     }
 
     private func take(signal: CInt) {
         if signal == SIGHUP {
-            if !startThread({ [self] in _ = reload() }) {
-                log.logger.warning("the configuration was not read again: \(SystemError.noThread)")
+            let isReady = state.withLock { state in
+                if !state.isReady { state.isStale = true }
+                return state.isReady
             }
+            if isReady { reloadInBackground() }
         } else if stopping.isRaised {
             _exit(128 + signal)
         } else {
             stopping.raise(signal: signal)
+        }
+    }
+
+    private func reloadInBackground() {
+        if !startThread({ [self] in _ = reload() }) {
+            log.logger.warning("the configuration was not read again: \(SystemError.noThread)")
         }
     }
 

@@ -7,6 +7,8 @@ import Testing
 @testable import Engine
 
 @Suite struct HookProcessTests {
+    private let starter = ProcessStarter()
+
     private func run(
         _ arguments: [String], input: String = "", seconds: Double = 20, cancellation: Cancellation = Cancellation()
     ) async throws
@@ -15,7 +17,7 @@ import Testing
         let process = HookProcess(
             arguments: arguments, variables: ["IMAGEMILL_EVENT": "success"], input: Array(input.utf8),
             timeout: .milliseconds(Int64(seconds * 1000)))
-        return try await onNewThread { process.run(cancellation) }
+        return try await onNewThread { [starter] in process.run(by: starter, cancellation) }
     }
 
     @Test func `it gets its arguments as they are, the document, and few variables`() async throws {
@@ -37,6 +39,46 @@ import Testing
                 == .failed("cannot start '/nonexistent/program': No such file or directory"))
     }
 
+    @Test func `its guard has neither descriptors nor memory of this process since the starter was made`() async throws
+    {
+        try starter.prepare()
+        let file = try OpenFile.inMemory("imagemill-opened-later", [UInt8](repeating: 1, count: 4096))
+        let memory = mmap(nil, 4096, PROT_READ, CInt(MAP_SHARED), file.descriptor, 0)
+        defer { munmap(memory, 4096) }
+        #expect(memory != MAP_FAILED)
+        let folder = try TemporaryFolder()
+        let (out, this) = (folder.path("out"), folder.path("this"))
+        let script =
+            "grep -c opened-later /proc/$1/maps > \"$2\"; grep -c opened-later /proc/$PPID/maps > \"$0\"; "
+            + "ls /proc/$PPID/fd >> \"$0\"; true"
+        #expect(try await run(["sh", "-c", script, out, "\(getpid())", this]) == .done)
+        #expect(try String(contentsOfFile: this, encoding: .utf8) == "1\n")
+        #expect(try String(contentsOfFile: out, encoding: .utf8) == "0\n")
+    }
+
+    @Test func `a starter that was killed is replaced; one that does not answer keeps nobody for ever`() async throws {
+        try starter.prepare()
+        #expect(try await run(["true"]) == .done)
+        #expect(kill(try #require(starter.identifier), SIGKILL) == 0)
+        #expect(try await run(["true"]) == .done)
+        let stopped = try #require(starter.identifier)
+        #expect(kill(stopped, SIGSTOP) == 0)
+        let folder = try TemporaryFolder()
+        let script = ["sh", "-c", "echo x >> '\(folder.path("told"))'"]
+        #expect(try await run(script) == .failed("cannot start 'sh': Connection timed out"))
+        #expect(kill(stopped, 0) != 0, "the starter may still carry it out")
+        #expect(try await run(script) == .done)
+        #expect(try String(contentsOfFile: folder.path("told"), encoding: .utf8) == "x\n")
+    }
+
+    @Test func `a text without a first line is not handed to a shell`() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("echo x", to: "text")
+        chmod(folder.path("text"), 0o755)
+        let program = folder.path("text")
+        #expect(try await run([program]) == .failed("cannot start '\(program)': Exec format error"))
+    }
+
     @Test func `one that hangs is stopped with all that it has started, also if it does not listen`() async throws {
         let folder = try TemporaryFolder()
         let start = SuspendingClock.now
@@ -56,7 +98,7 @@ import Testing
             arguments: ["sh", "-c", "echo $PPID > '\(file).part'; mv '\(file).part' '\(file)'; sleep 300"], input: [],
             timeout: .seconds(2))
         process.patienceWithGuard = .milliseconds(200)
-        let running = Background { [process] in process.run(Cancellation()) }
+        let running = Background { [process, starter] in process.run(by: starter, Cancellation()) }
         while !FileManager.default.fileExists(atPath: file) { try await Task.sleep(for: .milliseconds(10)) }
         let text = try String(contentsOfFile: file, encoding: .utf8)
         let guardian = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))

@@ -15,7 +15,7 @@ import Testing
             state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) }, patience: 0.1)
         let script = "echo >> '\(folder.path("told"))'; while ! test -e '\(folder.path("go"))'; do sleep 0.1; done"
         let hook = Hook(action: .command(["sh", "-c", script]), timeout: .seconds(60))
-        let runner = HookRunner(store, hook: { _, _ in hook }, tell: { _, _ in })
+        let runner = HookRunner(store, starter: ProcessStarter(), hook: { _, _ in hook }, tell: { _, _ in })
         try runner.start()
         runner.paused(Pause(.noSpace, "full"), inbox: "in", id: "1")
         try await until("it runs") { FileManager.default.fileExists(atPath: folder.path("told")) }

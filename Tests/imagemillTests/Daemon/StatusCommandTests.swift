@@ -138,7 +138,7 @@ import Testing
         let runner = try CommandRunner()
         for (name, detail) in [(BytePath("a.jpg"), "libvips' words"), (BytePath([0xFF]), nil)] {
             try FailureNote(
-                source: name, inbox: BytePath("/in"), quarantined: BytePath("/f/a"), pipeline: BytePath("/p"),
+                source: name, job: "7", inbox: BytePath("/in"), quarantined: BytePath("/f/a"), pipeline: BytePath("/p"),
                 failure: Failure(.corrupt, stage: "decode", "x", detail: detail), attempts: 1
             ).write(beside: BytePath("a"), in: Directory(BytePath(runner.folder.path)))
             let check = try await runner.validate("failure", ["a.error.json"])

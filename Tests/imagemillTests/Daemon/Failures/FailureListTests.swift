@@ -16,7 +16,7 @@ import Testing
     private func fail(_ name: String, _ code: FailureCode, _ message: String = "x") throws {
         try folder.write("x", to: "failed/" + name)
         try FailureNote(
-            source: BytePath(name), inbox: BytePath("/in"), quarantined: failed.appending(BytePath(name)),
+            source: BytePath(name), job: "7", inbox: BytePath("/in"), quarantined: failed.appending(BytePath(name)),
             pipeline: BytePath("/p"), failure: Failure(code, stage: "decode", message), attempts: 3
         ).write(beside: BytePath(name), in: Directory(failed))
     }

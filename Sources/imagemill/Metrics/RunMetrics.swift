@@ -99,7 +99,8 @@ private struct RunCounts {
             for (value, own) in samples { metric.add(value, own) }
             return metric
         }
-        func byCode<Code: RawRepresentable<String>>(_ counts: [Code: Int]) -> [(Double, [(String, String)])] {
+        func byCode<Code: Hashable & RawRepresentable<String>>(_ counts: [Code: Int]) -> [(Double, [(String, String)])]
+        {
             counts.sorted { $0.key.rawValue < $1.key.rawValue }.map { (Double($0.value), [("code", $0.key.rawValue)]) }
         }
         let statuses =

@@ -9,9 +9,9 @@ extension LoadedMill.Inbox {
     /// Waits for their file systems.
     /// - Parameters:
     ///   - path: the source's path from the inbox.
-    ///   - bytes: its size, by which versions of one name are told apart.
+    ///   - bytes: its size, by which versions of one name are told apart; nil if it was refused before that was known.
     /// - Returns: nil if it is not there any more.
-    package func original(of path: BytePath, bytes: Int, on shelf: Shelf) -> BytePath? {
+    package func original(of path: BytePath, bytes: Int?, on shelf: Shelf) -> BytePath? {
         guard path.staysBelow else { return nil }
         let name = BytePath(settings.name)
         let shelves = spool.candidates.indices.map { spool.folders(at: $0, name: name).path(shelf) }
@@ -19,11 +19,11 @@ extension LoadedMill.Inbox {
             for number in 1...Self.mostVersions {
                 let file = folder.appending(VersionedName.version(number, of: path.lastComponent))
                 guard let status = try? FileSystem.status(file, followLinks: false) else { break }
-                if status.kind == .regular && status.bytes == bytes { return file }
+                if status.kind == .regular && status.bytes == bytes ?? status.bytes { return file }
             }
         }
         let kept = self.path.appending(path)
-        let status = try? FileSystem.status(kept, followLinks: false)
-        return status?.kind == .regular && status?.bytes == bytes ? kept : nil
+        guard let status = try? FileSystem.status(kept, followLinks: false) else { return nil }
+        return status.kind == .regular && status.bytes == bytes ?? status.bytes ? kept : nil
     }
 }

@@ -31,9 +31,9 @@ enum PicturePlaces {
                 File(folder: outbox, path: entry.place.folder.appending(Self.path($0, source.locationBytes)))
             }
         case .inboxes(let inboxes):
-            guard let bytes = source.bytes, let inbox = entry.inbox.flatMap({ inboxes[$0] }) else { return nil }
+            guard let inbox = entry.inbox.flatMap({ inboxes[$0] }) else { return nil }
             let path = Self.path(source.path, source.pathBytes)
-            return inbox.original(of: path, bytes: bytes, on: entry.error == nil ? .done : .failed).map {
+            return inbox.original(of: path, bytes: source.bytes, on: entry.error == nil ? .done : .failed).map {
                 File(folder: $0.directory, path: $0.lastComponent)
             }
         }
